@@ -684,10 +684,9 @@ static void launch_form(const struct gpu *g, const struct gpu_split *tables,
     default: return launch<real, TABLE - 4>(g, p, law, t);
     }
   switch (law.degree) {
+  case 6: return launch<real, 6>(g, p, law, t);
   case 7: return launch<real, 7>(g, p, law, t);
   case 8: return launch<real, 8>(g, p, law, t);
-  case 9: return launch<real, 9>(g, p, law, t);
-  case 10: return launch<real, 10>(g, p, law, t);
   default: return launch<real, ANY_DEGREE>(g, p, law, t);
   }
 }

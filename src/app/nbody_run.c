@@ -33,7 +33,7 @@ struct nbody_run {
   struct nbody *nbody;
   struct sort_policy policy;
   struct renewal_policy renewals;  /* of isolated systems with block time steps */
-  struct block_state block;        /* of a checkpoint */
+  struct step_state steps;         /* of a checkpoint */
   uint32_t mesh_cells;             /* of a checkpoint; 0: there is none */
   uint32_t next_mesh_cells;        /* of the mesh in the next steps */
   struct layzer_irvine energy;     /* isolated: energy.work is what escapers took with them */
@@ -148,7 +148,7 @@ static struct particles initial_particles(struct nbody_run *r, const char *check
     p->box.size = particles.box;
     r->policy = state.policy;
     r->renewals = state.renewals;
-    r->block = state.block;
+    r->steps = state.steps;
     r->mesh_cells = (uint32_t)state.mesh_cells;
     r->next_mesh_cells = (uint32_t)state.next_mesh_cells;
     r->energy = state.energy;
@@ -524,7 +524,7 @@ static void checkpoint(void *state, const char *path, const struct progress *now
                                      .last_output = now->last_output,
                                      .policy = r->policy,
                                      .renewals = r->renewals,
-                                     .block = r->nbody->block,
+                                     .steps = r->nbody->steps,
                                      .mesh_cells = nbody_mesh_cells(r->nbody),
                                      .next_mesh_cells = r->next_mesh_cells,
                                      .energy = r->energy,
@@ -610,7 +610,8 @@ struct solver nbody_run_create(struct parameters *p, const char *checkpoint_path
   nbody_run_require_memory(p, particles.all);
   timeline_init(timeline, p, now->start_a, now->a, now->last_output);
   r->nbody = nbody_create(p, particles);
-  if (p->time.step == STEP_BLOCK) r->nbody->block = r->block;
+  r->nbody->steps = r->steps;
+  if (p->time.step != STEP_BLOCK) r->nbody->steps.dlna = 0.0;
   if (r->mesh_cells != 0 && r->mesh_cells != nbody_mesh_cells(r->nbody))
     nbody_change_mesh(r->nbody, r->mesh_cells);
   return (struct solver){r,    describe, begin,      stuck, step, write_output,

@@ -268,13 +268,13 @@ const struct preset preset_table[] = {
   {"interlace",     {"no",        "yes",        "yes"},   {0}},
   {"split",         {"gauss",     "kaiser",     "kaiser"},{0}},
   {"r_split",       {"1.2",       "0.75",       "1.1"},   {0}},
-  {"r_cut",         {"6",         "3.6",        "5.4"},   {0}},
+  {"r_cut",         {"6",         "3.4",        "5.4"},   {0}},
   {"order",         {"3",         "4",          "5"},     {"3", "6", "6"}},
   {"mac",           {"geometric", "relative",   "relative"},{0}},
   {"theta",         {"0.4",       "0.8",        "0.8"},   {0}},
   {"mac_tolerance", {"0.002",     "0.0005",     "0.0001"},{0}},
   {"p2p_kernel",    {"table",     "polynomial", "polynomial"},{0}},
-  {"p2p_degree",    {"9",         "7",          "10"},    {0}},
+  {"p2p_degree",    {"9",         "6",          "8"},     {0}},
   {"table_order",   {"2",         "2",          "2"},     {0}},
 };
 /* clang-format on */

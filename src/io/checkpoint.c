@@ -46,8 +46,8 @@ static const struct {
      false},
     {"groups_looseness", offsetof(struct checkpoint_state, renewals.of[RENEW_GROUPS].looseness),
      false},
-    {"base_dlna", offsetof(struct checkpoint_state, block.dlna), false},
-    {"expansions", offsetof(struct checkpoint_state, block.expansions), true},
+    {"base_dlna", offsetof(struct checkpoint_state, steps.dlna), false},
+    {"expansions", offsetof(struct checkpoint_state, steps.expansions), true},
     {"mesh_cells", offsetof(struct checkpoint_state, mesh_cells), true},
     {"next_mesh_cells", offsetof(struct checkpoint_state, next_mesh_cells), true},
     {"energy_a", offsetof(struct checkpoint_state, energy.a), false},
@@ -123,7 +123,7 @@ static void write_state(hid_t file, const char *path, const struct checkpoint *c
 /** Whether a checkpoint holds a column. Those of block time steps that are not rungs follow from
  * rungs. */
 static bool is_stored(const struct particles *s, const struct checkpoint_state *state, int column) {
-  if (column == COLUMN_rung) return state->block.dlna > 0.0;
+  if (column == COLUMN_rung) return state->steps.dlna > 0.0;
   return column != COLUMN_mesh_acceleration && particles_have(s, column);
 }
 

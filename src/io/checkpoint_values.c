@@ -34,14 +34,14 @@ void checkpoint_check_state(const char *path, const struct parameters *p,
                 {"outputs_done", state->outputs_done},
                 {"steps_since_sort", state->policy.steps_since_sort},
                 {"steps_since_rebuild", state->policy.steps_since_rebuild},
-                {"expansions", state->block.expansions}};
+                {"expansions", state->steps.expansions}};
   for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
     require(path, counts[i].name, (double)counts[i].value, 0.0, 0x1p53);
   const double finest = isolated ? 0.0 : MESH_MOST;
   require(path, "mesh_cells", (double)state->mesh_cells, isolated ? 0.0 : 8.0, finest);
   require(path, "next_mesh_cells", (double)state->next_mesh_cells, (double)state->mesh_cells,
           finest);
-  require(path, "base_dlna", state->block.dlna, 0.0, 1.0);
+  require(path, "base_dlna", state->steps.dlna, 0.0, 1.0);
   require(path, "sort_debt", state->policy.sort_debt, 0.0, HUGE_VAL);
   require(path, "fresh_work", state->policy.fresh_work, 0.0, HUGE_VAL);
   require(path, "loosening", state->policy.loosening, -HUGE_VAL, HUGE_VAL);

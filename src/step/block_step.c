@@ -24,16 +24,6 @@
 #define ROUNDING 1.0001
 #define BASE_TICKS (1u << RUNG_MOST)
 
-/** Expansions replace at least this many pairs each time they are used. In sub-steps they are used
- * only where they replaced more than this share of all pairs in the last forces on all particles:
- * what makes the multipoles of all groups costs more than the few pairs of few active particles. GPUs
- * never use them in sub-steps: there they took 18 % of the time to replace 1 % of the pairs (512^3
- * particles in 100 Mpc/h, z = 0.5 to 0.2, one H200). In forces on all particles GPUs use them under
- * the same condition, and in every so many base steps to find out. */
-#define PAIRS_REPLACED 4096.0
-#define SHARE_WORTHWHILE 0.1
-enum { TRIAL_INTERVAL = 16 };
-
 static double scale_factor(const struct base_step *b, double tick) {
   return b->a0 * exp(log(b->a1 / b->a0) * (tick / BASE_TICKS));
 }
@@ -116,26 +106,17 @@ static void note_fastest(struct nbody *n, bool all) {
   }
 }
 
-/** Whether expansions replaced enough pairs in the last forces on all particles. */
-static bool expansions_pay(const struct work_counts *last) {
-  return PAIRS_REPLACED * (double)last->interactions > SHARE_WORTHWHILE * (double)last->pairs;
-}
-
 struct base_step block_open(struct nbody *n, const struct parameters *p, const struct cosmology *c,
                             double a0, double a1) {
   struct base_step b = {
       .parameters = p, .cosmology = c, .r_cut = n->domain.geometry.r_cut, .a0 = a0, .a1 = a1};
-  if (n->block.dlna == 0.0) { /* the first forces were computed with expansions */
-    const struct work_counts first = short_range_work(&n->short_range);
-    n->block.expansions = expansions_pay(&first);
-  }
   b.mesh_ticks = BASE_TICKS / mesh_policy_forces(p, n->domain.particles.all, nbody_mesh_cells(n));
   struct rung_kick k = kick_at(&b, 0, false, true);
   k.mesh = (float)kick(&b, 0.0, 0.5 * b.mesh_ticks);
   k.total = true;
-  k.choice = n->block.dlna > 0.0 ? RUNG_SHIFTS : RUNG_BY_ACCELERATION;
-  if (n->block.dlna > 0.0) k.shift = (int)ceil(log2(log(a1 / a0) / n->block.dlna) - SAME_LENGTH);
-  n->block.dlna = log(a1 / a0);
+  k.choice = n->steps.dlna > 0.0 ? RUNG_SHIFTS : RUNG_BY_ACCELERATION;
+  if (n->steps.dlna > 0.0) k.shift = (int)ceil(log2(log(a1 / a0) / n->steps.dlna) - SAME_LENGTH);
+  n->steps.dlna = log(a1 / a0);
   FOR_GROUPS(&n->domain, g) {
     g->targets = g->count;
     n->rungs[g->index].tick = 0;
@@ -292,9 +273,12 @@ static void kick_active(struct nbody *n, struct base_step *b, uint8_t top) {
     FOR_GROUPS(&n->domain, g) g->moved = 0.0f;
     domain_find_neighbours(&n->domain);
   }
-  /* Isolated systems always use expansions: without them a force costs N^2. */
+  /* Isolated systems always use expansions: without them a force costs N^2. Elsewhere what makes the
+   * multipoles of all groups costs more than the few pairs of few active particles. GPUs never use
+   * expansions here: there they took 18 % of the time to replace 1 % of the pairs (512^3 particles in
+   * 100 Mpc/h, z = 0.5 to 0.2, one H200). */
   short_range_expansions(&n->short_range,
-                         !nbody_has_mesh(n) || (n->block.expansions && !engine_gpu()));
+                         !nbody_has_mesh(n) || (n->steps.expansions && !engine_gpu()));
   forces_submit(n, mesh, choose_active, &top);
   FOR_GROUPS(&n->domain, g)
   if (g->targets > 0) {
@@ -337,10 +321,6 @@ void block_close(struct nbody *n, struct base_step *b, void (*meanwhile)(void *)
   struct rung_kick k = kick_at(b, 0, true, false);
   k.mesh = (float)kick(b, BASE_TICKS - 0.5 * b->mesh_ticks, BASE_TICKS);
   k.choice = RUNG_FOLLOWS;
-  const bool expansions = !nbody_has_mesh(n) || !engine_gpu() || n->block.expansions ||
-                          n->step % TRIAL_INTERVAL == 0;
-  short_range_expansions(&n->short_range, expansions);
   step_all_forces(n, close_base, &k, meanwhile, context);
   account(n, b, 0);
-  if (expansions) n->block.expansions = expansions_pay(&b->last);
 }

@@ -60,7 +60,7 @@ struct nbody *nbody_keep(struct nbody *n, const bool *keep) {
   domain_release(&n->domain);
   task_log_forget_owners();
   struct nbody *new = nbody_create(n->parameters, kept);
-  new->block = n->block;
+  new->steps = n->steps;
   new->step = n->step;
   new->a = n->a;
   nbody_free(n);

@@ -18,7 +18,7 @@ static struct momentum_sum sum_groups(struct nbody *n) {
   const uint32_t groups = n->domain.group_count;
   const size_t bytes = groups * sizeof(struct momentum_sum);
   struct momentum_sum *of = memset(pinned_take(engine_pool(), bytes), 0, bytes), all = {0};
-  FOR_GROUPS(&n->domain, g) momentum_sum_submit(g, &of[g->index]);
+  FOR_GROUPS(&n->domain, g) momentum_sum_submit(n, g, &of[g->index]);
   message_wait();
   comm_sum_double((double *)of, bytes / sizeof(double));
   for (uint32_t g = 0; g < groups; g++) {

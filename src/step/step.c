@@ -10,6 +10,7 @@
 #include "photons/base/comm.h"
 #include "photons/base/debug_check.h"
 #include "photons/domain/codelets.h"
+#include "photons/runtime/engine.h"
 #include "photons/runtime/message.h"
 #include "photons/step/codelets.h"
 #include "photons/tree/codelets.h"
@@ -30,8 +31,29 @@ static void find_neighbours(struct nbody *n, bool targets) {
   domain_find_neighbours(&n->domain);
 }
 
+/* Expansions replace at least this many pairs each time they are used. They are worth their time where
+ * they replaced more than this share of all pairs in the last forces on all particles. GPUs use them
+ * only then, and in every so many steps to find out. */
+#define PAIRS_REPLACED 4096.0
+#define SHARE_WORTHWHILE 0.1
+enum { TRIAL_INTERVAL = 16 };
+
+static bool wants_expansions(const struct nbody *n) {
+  return !nbody_has_mesh(n) || !engine_gpu() || n->steps.expansions ||
+         n->step % TRIAL_INTERVAL == 0;
+}
+
+/** Find out whether expansions pay, after forces that used them. */
+static void judge_expansions(struct nbody *n) {
+  const struct work_counts last = short_range_work(&n->short_range);
+  n->steps.expansions = PAIRS_REPLACED * (double)last.interactions >
+                        SHARE_WORTHWHILE * (double)last.pairs;
+}
+
 void step_all_forces(struct nbody *n, void (*close)(struct nbody *, struct group *, const void *),
                      const void *kick, void (*meanwhile)(void *), void *context) {
+  const bool expansions = wants_expansions(n);
+  short_range_expansions(&n->short_range, expansions);
   find_neighbours(n, true);
   forces_submit(n, nbody_has_mesh(n), choose_all, NULL);
   FOR_GROUPS(&n->domain, g) {
@@ -41,6 +63,7 @@ void step_all_forces(struct nbody *n, void (*close)(struct nbody *, struct group
   if (meanwhile) meanwhile(context);
   message_wait();
   motion_check(n, 0.0);
+  if (expansions) judge_expansions(n);
   if (DEBUG_CHECKS && nbody_has_mesh(n)) long_range_check_mass(&n->long_range);
   if (nbody_rests(n)) long_range_rest(&n->long_range);
 }
@@ -102,7 +125,7 @@ static void add_up(struct nbody *n, struct group *g, const void *kick) {
 }
 
 void step_forces_anew(struct nbody *n) {
-  short_range_expansions(&n->short_range, true); /* as after a restart */
+  n->steps.expansions = true; /* to find out whether they pay */
   if (n->rungs)
     step_all_forces(n, add_up, &(const struct rung_kick){0}, NULL, NULL);
   else

@@ -12,6 +12,7 @@
 #include <gsl/gsl_integration.h>
 #include <gsl/gsl_linalg.h>
 #include <gsl/gsl_math.h>
+#include <gsl/gsl_poly.h>
 #include <gsl/gsl_sf_bessel.h>
 #include <math.h>
 #include <stdbool.h>
@@ -26,6 +27,9 @@
 #define FIT_EXCHANGES 100
 #define POTENTIAL_ERROR 5e-8 /* of H(0), about half of float's rounding */
 #define PAPER_TABLE_END 3.0  /* the table of PhotoNs-GPU ends at x' = 3 */
+/* The least leading coefficient of the adapted form: with a smaller one its other numbers are so large that
+ * floats err. */
+#define ADAPTED_LEAST 0.1
 
 /** d^k w/du^k at u in [0, 1/2]. w is normalised such that int_0^1 w dx = W(1), which is 1 (kaiser)
  * or erf(r_cut / 2 r_s) (gauss). */
@@ -98,7 +102,7 @@ static double polynomial(const double *coefficient, int degree, double t) {
   return sum;
 }
 
-/** The grid of the minimax fit: target(t) and its weight x^3 for t in (-1, 1], denser towards the
+/** The grid of the minimax fit: target(t) and its weight x^2 for t in (-1, 1], denser towards the
  * ends. */
 struct fit_grid {
   double t[FIT_POINTS], weight[FIT_POINTS], target[FIT_POINTS];
@@ -182,7 +186,7 @@ static void fit_p2p(struct split *s) {
   for (size_t i = 0; i < FIT_POINTS; i++) {
     grid->t[i] = -cos(M_PI * (double)(i + 1) / FIT_POINTS);
     double u = 0.5 * (1.0 + grid->t[i]);
-    grid->weight[i] = u * sqrt(u);
+    grid->weight[i] = u;
     grid->target[i] = series_h(s, u);
   }
   for (int degree = s->p2p_degree; degree >= 0; degree--) {
@@ -193,8 +197,37 @@ static void fit_p2p(struct split *s) {
       grid->target[i] -= (double)s->p2p[degree] * gsl_pow_int(grid->t[i], degree);
   }
   for (size_t i = 0; i < FIT_POINTS; i++)
-    s->p2p_error = fmax(s->p2p_error, fabs(grid->weight[i] * grid->target[i]));
+    s->p2p_error = fmax(s->p2p_error,
+                        sqrt(grid->weight[i]) * fabs(grid->weight[i] * grid->target[i]));
   free(grid);
+}
+
+/** Find the adapted form of p2p. With w = u^3 + A u^2 + B u + C and w + z + a[4] = u^3 + (A + 1) u^2 +
+ * (B + a[0]) u + D the powers of u leave a cubic equation for y = a[0]/2, which always has a real
+ * root. */
+static void adapt_p2p(struct split *s) {
+  double power[7] = {0.0}, *a = s->adapted, y, other[2];
+  if (s->p2p_degree != 6) return;
+  for (int k = 6; k >= 0; k--) { /* from powers of t: power = power * (2u - 1) + p2p[k] */
+    for (int i = 6; i > 0; i--) power[i] = 2.0 * power[i - 1] - power[i];
+    power[0] = (double)s->p2p[k] - power[0];
+  }
+  s->adapts = power[6] > ADAPTED_LEAST;
+  if (!s->adapts) return;
+  a[6] = power[6];
+  for (int k = 0; k < 6; k++) power[k] /= a[6];
+  const double A = 0.5 * (power[5] - 1.0), middle = 0.5 * (power[4] - A * (A + 1.0));
+  const double sum = power[3] - power[5] * middle; /* C + D - y */
+  const double rest = power[2] - middle * middle - A * sum;
+  gsl_poly_solve_cubic(-0.5 * power[5], 0.5 * (middle - sum) + rest,
+                       0.5 * (middle * sum - power[1]), &y, &other[0], &other[1]);
+  const double B = middle - y, C = y * y - A * y + rest, D = sum + y - C;
+  a[0] = 2.0 * y;
+  a[2] = A - a[0];
+  a[1] = B - a[0] * a[2];
+  a[3] = C - a[1] * a[2];
+  a[4] = D - C - a[1];
+  a[5] = power[0] - C * D;
 }
 
 /**
@@ -283,6 +316,7 @@ void split_init(struct split *s, enum split_kind kind, double r_s, double r_cut,
   if (kind == SPLIT_KAISER) s->beta = 0.5 * ratio * ratio;
   expand_series(s);
   fit_p2p(s);
+  adapt_p2p(s);
   s->fmm_range = (float)fmax(1.0, gsl_pow_2(8.0 / ratio));
   for (int n = 0; n <= FMM_ORDER_MAX; n++)
     fit_chebyshev(s, n, (double)s->fmm_range, 0.0, s->fmm[n]);

@@ -57,17 +57,17 @@ static const struct variant {
   enum isa isa;
   const char *name; /* as in PHOTONS_ISA */
   int lanes;
-  /** Instructions of arithmetic for one vector of pairs with a polynomial of degree 7: 3
+  /** Instructions of arithmetic for one vector of pairs with a polynomial of degree 6: 3
    * differences, 3 for their squares, 4 for Newton's force less the long range (5 where the estimate
-   * of the root is rougher), 8 for the polynomial, 3 sums. */
+   * of the root is rougher), 7 for the polynomial, 3 sums. */
   int periodic;
   /** The same for Newton's force: Plummer's softening, one, takes the polynomial's place. */
   int newton;
   float (*peak)(void);
 } variants[] = {
 #ifdef HAVE_X86_KERNELS
-    {ISA_AVX512, "avx512", 16, 21, 14, peak_avx512},
-    {ISA_AVX2, "avx2", 8, 22, 15, peak_avx2},
+    {ISA_AVX512, "avx512", 16, 20, 14, peak_avx512},
+    {ISA_AVX2, "avx2", 8, 21, 15, peak_avx2},
 #endif
 };
 enum { VARIANTS = sizeof variants / sizeof *variants };

@@ -486,7 +486,7 @@ static double energy_after(uint8_t rung, uint8_t (*rung_of)(size_t)) {
   uint64_t before[RUNGS], after[RUNGS];
   coarsest = rung;
   set_rungs(n, rung_of);
-  n->block.dlna = SPHERE_DLNA; /* the rungs are valid */
+  n->steps.dlna = SPHERE_DLNA; /* the rungs are valid */
   struct base_step b = block_open(n, &p, &cosmology, exp(-SPHERE_DLNA), 1.0);
   block_rungs(n, before);
   while (block_advance(n, &b)) {}
@@ -644,7 +644,7 @@ static void evolve(double eta, uint32_t *x, uint64_t *sub_steps) {
   const double dlna = 0.02;
   *sub_steps = 0;
   step_first_forces(n);
-  if (eta < 0.0) n->block.dlna = dlna; /* rungs are there */
+  if (eta < 0.0) n->steps.dlna = dlna; /* rungs are there */
   for (int k = 0; k < BASE_STEPS; k++) {
     const double a0 = 0.5 * exp(k * dlna), a1 = 0.5 * exp((k + 1) * dlna), middle = sqrt(a0 * a1);
     if (eta == 0.0) {

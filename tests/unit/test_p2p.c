@@ -162,6 +162,8 @@ static void one_softening(void **state) {
   check((struct choice){SPLIT_KAISER, SOFTENING_SPLINE, false, 8, 2e-5});
   check((struct choice){SPLIT_KAISER, SOFTENING_PLUMMER, false, 8, 2e-5});
   check((struct choice){SPLIT_KAISER, SOFTENING_SPLINE, false, 5, 3e-4});
+  check((struct choice){SPLIT_KAISER, SOFTENING_SPLINE, false, 6, 3e-5}); /* the adapted form */
+  check((struct choice){SPLIT_KAISER, SOFTENING_PLUMMER, false, 6, 3e-5});
 }
 static void masses_and_types(void **state) {
   (void)state;

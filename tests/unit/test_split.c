@@ -175,26 +175,79 @@ static void test_mesh_factor(void **state) {
   assert_near(split_mesh_factor(&s, 1.0 / R_S), exp(-1.0), 1e-14);
 }
 
-/* The minimax errors of the weighted fit (design of the kernel). Coefficients rounded to float add
- * at most half a unit in the last place of the lowest one, 2^-24 h(1/2); evaluation in float some
- * units in the last place of h at x = 1. */
-static void test_p2p_polynomial(void **state) {
-  (void)state;
-  static const struct {
-    int degree;
-    double error;
-  } expected[] = {{8, 3.8e-6}, {9, 5.2e-7}, {10, 6.7e-8}};
-  for (size_t i = 0; i < 3; i++) {
-    struct split s;
-    split_init(&s, SPLIT_GAUSS, R_S, 5.0 * R_S, expected[i].degree);
-    double rounding = ldexp(-2.0 * split_series_derivative(&s, 1, 0.5), -24);
-    assert_true(s.p2p_error > 0.98 * expected[i].error);
-    assert_true(s.p2p_error < 1.02 * expected[i].error + rounding);
-    for (int j = 0; j <= SAMPLES; j++) {
-      double r = s.r_cut * j / SAMPLES;
-      assert_near(split_polynomial_value(&s, r), split_force(&s, r), s.p2p_error + 4e-7);
-    }
+/** x^2 times the error of the polynomial for h, in double precision. */
+static double fit_error(const struct split *s, double x) {
+  const double t = 2.0 * x * x - 1.0;
+  double h = (double)s->p2p[s->p2p_degree];
+  for (int k = s->p2p_degree - 1; k >= 0; k--) h = h * t + (double)s->p2p[k];
+  return x * x * (-2.0 * split_series_derivative(s, 1, x * x) - h);
+}
+
+/** How often the error swings to at least `least` with another sign than before. */
+static int swings(const struct split *s, double least) {
+  int n = 0, sign = 0;
+  for (int j = 0; j <= 20 * SAMPLES; j++) {
+    const double error = fit_error(s, j / (20.0 * SAMPLES));
+    const int now = (error >= least) - (error <= -least);
+    if (now == 0 || now == sign) continue;
+    sign = now;
+    n++;
   }
+  return n;
+}
+
+/* Of all polynomials of a degree that one has the least largest error whose error swings to this value
+ * degree + 2 times (Chebyshev). Coefficients rounded to float add at most half a unit in the last
+ * place of the lowest one, 2^-24 h(1/2). */
+static void test_p2p_polynomial(void **state) {
+  static const double ratio[] = {5.0, 3.4 / 0.75};
+  (void)state;
+  for (int kind = 0; kind < 2; kind++)
+    for (int degree = 4; degree <= 7; degree++) {
+      struct split s;
+      split_init(&s, kind == 0 ? SPLIT_GAUSS : SPLIT_KAISER, R_S, ratio[kind] * R_S, degree);
+      double rounding = ldexp(-2.0 * split_series_derivative(&s, 1, 0.5), -24), largest = 0.0,
+             of_force = 0.0;
+      for (int j = 0; j <= SAMPLES; j++) {
+        const double x = (double)j / SAMPLES, error = fabs(fit_error(&s, x));
+        largest = fmax(largest, error);
+        of_force = fmax(of_force, x * error);
+      }
+      assert_int_equal(swings(&s, 0.98 * largest - 2.0 * rounding), degree + 2);
+      assert_near(s.p2p_error, of_force, 1e-2 * of_force);
+      /* evaluation in float errs by some units in the last place of h at x = 1 */
+      for (int j = 0; j <= SAMPLES; j++) {
+        double r = s.r_cut * j / SAMPLES;
+        assert_near(split_polynomial_value(&s, r), split_force(&s, r), s.p2p_error + 4e-7);
+      }
+    }
+}
+
+/* The form with half of the multiplications is the same polynomial, also in floats. */
+static void test_adapted_polynomial(void **state) {
+  (void)state;
+  int adapted = 0;
+  for (size_t i = 0; i < 2 * RATIOS; i++) {
+    struct split s;
+    split_init(&s, i % 2 ? SPLIT_GAUSS : SPLIT_KAISER, R_S, R_S * ratios[i / 2], 6);
+    const double *a = s.adapted;
+    adapted += s.adapts;
+    for (int j = 0; j <= SAMPLES && s.adapts; j++) {
+      const double u = (double)j / SAMPLES, t = 2.0 * u - 1.0, z = u * (u + a[0]) + a[1],
+                   w = (u + a[2]) * z + a[3];
+      const float v = (float)u, b[] = {(float)a[0], (float)a[1], (float)a[2], (float)a[3],
+                                       (float)a[4], (float)a[5], (float)a[6]};
+      const float p = v * (v + b[0]) + b[1], q = (v + b[2]) * p + b[3];
+      double h = 0.0;
+      for (int k = 6; k >= 0; k--) h = h * t + (double)s.p2p[k];
+      assert_near(a[6] * ((w + z + a[4]) * w + a[5]), h, 1e-12 * fabs((double)s.p2p[0]));
+      assert_near(u * sqrt(u) * (double)(b[6] * ((q + p + b[4]) * q + b[5])), u * sqrt(u) * h,
+                  1e-6);
+    }
+    split_init(&s, SPLIT_KAISER, R_S, R_S * ratios[i / 2], 7);
+    assert_false(s.adapts);
+  }
+  assert_int_equal(adapted, 6); /* all but the smallest ratio */
 }
 
 static void test_fmm_polynomials(void **state) {
@@ -275,11 +328,17 @@ static void test_table(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_force_gauss),          cmocka_unit_test(test_force_kaiser),
-      cmocka_unit_test(test_series_about_zero),    cmocka_unit_test(test_derivatives),
-      cmocka_unit_test(test_mesh_factor),          cmocka_unit_test(test_pieces_sum_to_newton),
-      cmocka_unit_test(test_p2p_polynomial),       cmocka_unit_test(test_fmm_polynomials),
-      cmocka_unit_test(test_potential_polynomial), cmocka_unit_test(test_table),
+      cmocka_unit_test(test_force_gauss),
+      cmocka_unit_test(test_force_kaiser),
+      cmocka_unit_test(test_series_about_zero),
+      cmocka_unit_test(test_derivatives),
+      cmocka_unit_test(test_mesh_factor),
+      cmocka_unit_test(test_pieces_sum_to_newton),
+      cmocka_unit_test(test_p2p_polynomial),
+      cmocka_unit_test(test_adapted_polynomial),
+      cmocka_unit_test(test_fmm_polynomials),
+      cmocka_unit_test(test_potential_polynomial),
+      cmocka_unit_test(test_table),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -38,9 +38,9 @@ struct checkpoint_state {
   double last_output;        /**< scale factor of the last one; 0: none */
   struct sort_policy policy; /**< of the N-body solver */
   struct renewal_policy renewals;
-  struct block_state block; /**< of the N-body solver */
-  int64_t mesh_cells;       /**< a side, of the N-body solver; 0: there is no mesh, */
-  int64_t next_mesh_cells;  /**< and from the next step on */
+  struct step_state steps; /**< of the N-body solver */
+  int64_t mesh_cells;      /**< a side, of the N-body solver; 0: there is no mesh, */
+  int64_t next_mesh_cells; /**< and from the next step on */
   struct layzer_irvine energy;
   double wall_seconds; /**< wall-clock time of the run so far */
 };

@@ -15,7 +15,7 @@ void kick_rungs_submit(struct nbody *n, struct group *g, const struct rung_kick 
 void drift_submit(struct nbody *n, struct group *g, float factor);
 
 /** Find the sums. @param[out] sum  in page-locked memory (pinned.h), written when the task has ended */
-void momentum_sum_submit(struct group *g, struct momentum_sum *sum);
+void momentum_sum_submit(const struct nbody *n, struct group *g, struct momentum_sum *sum);
 
 /** Sums over the particles of one type in a group of an isolated system: of masses, in units of
  * particles.mass, and of masses times the square of momentum, (km/s)^2, times positions x about the

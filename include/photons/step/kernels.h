@@ -7,6 +7,7 @@
 
 #include "photons/domain/kick_largest.h"
 #include "photons/runtime/isa.h"
+#include "photons/step/momentum_sum.h"
 #include "photons/step/rungs.h"
 
 /** Kernels for the particles of one group. Component c of an array stands at array + c * count. */
@@ -22,6 +23,8 @@ struct step_kernels {
   /** x += factor * momentum; factor in position units (2^32 = L) per unit of momentum (km/s). The
    * result of a displacement of half the box or more is undefined: step.c ends the run then. */
   void (*drift)(uint32_t count, float factor, const float *momentum, uint32_t *x);
+  /** Sums in double precision. @param mass  [count], or NULL: all are 1 */
+  struct momentum_sum (*momentum_sum)(uint32_t count, const float *momentum, const float *mass);
 };
 
 /** The kernels for isa_select(). */
@@ -31,6 +34,7 @@ const struct step_kernels *step_kernels_select(void);
 KERNEL_FUNCTION(step_kernels, kick, kick);
 KERNEL_FUNCTION(step_kernels, kick_rungs, kick_rungs);
 KERNEL_FUNCTION(step_kernels, drift, drift);
+KERNEL_FUNCTION(step_kernels, momentum_sum, momentum_sum);
 #endif
 
 #endif

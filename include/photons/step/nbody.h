@@ -18,8 +18,10 @@ struct group_rungs {
 };
 
 /** What block time steps know at the end of a base step, which checkpoints contain. */
-struct block_state {
-  double dlna;        /**< the base step in ln a that rungs belong to; 0: there are no rungs yet */
+struct step_state {
+  double
+      dlna; /**< the base step in ln a that rungs of block time steps belong to; 0: there are no rungs
+                *   yet */
   int64_t expansions; /**< whether expansions replace enough pairs: on cores sub-steps then use them,
                        *   on GPUs forces on all particles do */
 };
@@ -31,7 +33,7 @@ struct nbody {
   struct long_range long_range;
   const struct step_kernels *kernels;
   struct group_rungs *rungs; /**< [group]; of this rank's groups. NULL: global steps */
-  struct block_state block;
+  struct step_state steps;
   int64_t step; /**< what is being computed, for messages: the number of the step */
   double a;     /**< and the scale factor at its end; 1 until it is set */
 };

@@ -18,6 +18,8 @@
 #ifndef PHOTONS_SPLIT_H
 #define PHOTONS_SPLIT_H
 
+#include <stdbool.h>
+
 #include "photons/config/choices.h"
 
 #define SPLIT_SERIES 64   /**< terms of the power series of H */
@@ -35,9 +37,15 @@ struct split {
   double middle[SPLIT_SERIES]; /**< series about u = 1/2, which loses no digits:
                                 *   H(u) = sum middle[k] t^k, t = 2u - 1 */
   int p2p_degree;
-  /** h(u) ~ sum p2p[k] t^k, t = 2u - 1, minimax with weight x^3: the error of T is what is
-   * minimised. */
+  /** h(u) ~ sum p2p[k] t^k, t = 2u - 1, minimax with weight x^2: the error of T/x, which lets near
+   * pairs err less than T itself would. They are more than elsewhere where particles cluster, and one of
+   * them alone makes a force: with weight x^3 a polynomial needs one degree more for the same
+   * errors. */
   float p2p[P2P_DEGREE_MAX + 1];
+  /** The same polynomial, if its degree is 6, with half of the multiplications (Knuth 1962, Commun. ACM 5,
+   * 595): z = u (u + a[0]) + a[1], w = (u + a[2]) z + a[3], h = a[6] ((w + z + a[4]) w + a[5]). */
+  bool adapts; /**< there is such a form whose rounding in floats changes T by less than 1e-6 */
+  double adapted[7];
   double p2p_error; /**< largest error of T by that polynomial over [0, 1], in double arithmetic */
   /** 2^n d^n H/du^n ~ sum fmm[n][k] t^k, t = 2u / fmm_range - 1, near-minimax (Chebyshev), for
    * n = 0 .. FMM_ORDER_MAX. Nodes whose centres lie beyond r_cut may hold particles within it, so

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Kick and drift of one group. */
+/* Kick and drift of one group, and sums over its momenta. */
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
@@ -45,6 +45,24 @@ void KERNEL(drift)(uint32_t count, float factor, const float *momentum, uint32_t
     x[i] += (uint32_t)(int32_t)rintf(factor * momentum[i]);
 }
 
+struct momentum_sum KERNEL(momentum_sum)(uint32_t count, const float *momentum, const float *mass) {
+  const float *px = momentum, *py = px + count, *pz = py + count;
+  double x = 0.0, y = 0.0, z = 0.0, magnitude = 0.0, sum = 0.0;
+#pragma omp simd reduction(+ : x, y, z, magnitude, sum)
+  for (uint32_t i = 0; i < count; i++) {
+    const double p[3] = {(double)px[i], (double)py[i], (double)pz[i]},
+                 square = p[0] * p[0] + p[1] * p[1] + p[2] * p[2], m = mass ? (double)mass[i] : 1.0;
+    x += m * p[0];
+    y += m * p[1];
+    z += m * p[2];
+    magnitude += m * sqrt(square);
+    sum += m * square;
+  }
+  return (struct momentum_sum){.vector = {x, y, z}, .magnitude = magnitude, .square = sum};
+}
+
 extern const struct step_kernels KERNEL(step_kernels);
-const struct step_kernels KERNEL(step_kernels) = {
-    .kick = KERNEL(kick), .kick_rungs = KERNEL(kick_rungs), .drift = KERNEL(drift)};
+const struct step_kernels KERNEL(step_kernels) = {.kick = KERNEL(kick),
+                                                  .kick_rungs = KERNEL(kick_rungs),
+                                                  .drift = KERNEL(drift),
+                                                  .momentum_sum = KERNEL(momentum_sum)};

@@ -210,7 +210,7 @@ static vfloat table_vector(const struct p2p_law *law, vfloat r) {
   return v_load(result);
 }
 
-enum law { POLYNOMIAL, TABLE, NEWTON };
+enum law { POLYNOMIAL, ADAPTED, TABLE, NEWTON };
 
 /** What a pair loop computes: constants where it is compiled.
  *
@@ -240,6 +240,25 @@ static inline float coefficient(const float *c, int k) {
   return (float)(FORCE_UNIT * (double)(1 << k) * (double)c[k]);
 }
 
+/** The adapted polynomial (split.h) times FORCE_UNIT: z, w and their sum times a root of the leading
+ * coefficient, so that no multiplication is left for it. Processors that add beside their
+ * multiplications (AMD's) gain what the additions take on others. */
+static inline __attribute__((always_inline)) void adapted_polynomial(const struct p2p_law *law,
+                                                                     struct loop loop,
+                                                                     const vfloat u[VECTORS],
+                                                                     vfloat h[VECTORS]) {
+  const double *a = law->split->adapted, lead = FORCE_UNIT * a[6], root = sqrt(fabs(lead));
+  const vfloat g = v_set((float)root), a0 = v_set((float)(root * a[0])),
+               a1 = v_set((float)(root * a[1])), a2 = v_set((float)a[2]),
+               a3 = v_set((float)(root * a[3])), a4 = v_set((float)(root * a[4])),
+               a5 = v_set((float)(lead * a[5]));
+  vfloat z[VECTORS], w[VECTORS];
+  FOR_VECTORS(k) z[k] = v_fma(u[k], v_fma(u[k], g, a0), a1);
+  FOR_VECTORS(k) w[k] = v_fma(u[k] + a2, z[k], a3);
+  FOR_VECTORS(k) z[k] = w[k] + (z[k] + a4);
+  FOR_VECTORS(k) h[k] = FORCE_UNIT < 0.0 ? v_fnma(z[k], w[k], a5) : v_fma(z[k], w[k], a5);
+}
+
 /** The long-range part of F/d, times FORCE_UNIT. */
 static inline __attribute__((always_inline)) void long_range(const struct p2p_law *law,
                                                              struct loop loop,
@@ -247,6 +266,8 @@ static inline __attribute__((always_inline)) void long_range(const struct p2p_la
                                                              vfloat h[VECTORS]) {
   if (loop.law == NEWTON) {
     FOR_VECTORS(k) h[k] = v_set(0.0f);
+  } else if (loop.law == ADAPTED) {
+    adapted_polynomial(law, loop, u, h);
   } else if (loop.law == TABLE) {
     FOR_VECTORS(k) {
       const vfloat r2 = v_max(u[k], v_set(1e-12f)), r = v_sqrt(r2);
@@ -413,7 +434,7 @@ struct pair_functions {
   static const struct pair_functions name##_loops[] = {             \
       [SOFTENING_SPLINE] = {name##_spline_many, name##_spline_few}, \
       [SOFTENING_PLUMMER] = {name##_plummer_many, name##_plummer_few}};
-PAIR_LOOPS(degree_6, POLYNOMIAL, 6, false)
+PAIR_LOOPS(adapted, ADAPTED, 6, false)
 PAIR_LOOPS(degree_7, POLYNOMIAL, 7, false)
 PAIR_LOOPS(degree_8, POLYNOMIAL, 8, false)
 PAIR_LOOPS(degree_9, POLYNOMIAL, 9, false)
@@ -428,16 +449,17 @@ PAIR_LOOPS(mixed_table, TABLE, 0, true)
 PAIR_LOOPS(mixed_newton, NEWTON, 0, true)
 
 static const struct pair_functions *choose_pair_functions(const struct p2p_law *law, bool mixed) {
-  static const struct pair_functions *const by_degree[] = {
-      degree_6_loops,  degree_7_loops,  degree_8_loops, degree_9_loops,
-      degree_10_loops, degree_11_loops, degree_12_loops};
+  static const struct pair_functions *const by_degree[] = {degree_7_loops,  degree_8_loops,
+                                                           degree_9_loops,  degree_10_loops,
+                                                           degree_11_loops, degree_12_loops};
   const enum softening_kind softening = law->softening_kind;
   const int degree = law->split->p2p_degree;
   if (law->split->kind == SPLIT_NEWTON)
     return &(mixed ? mixed_newton_loops : newton_loops)[softening];
   if (law->kind == P2P_TABLE) return &(mixed ? mixed_table_loops : table_loops)[softening];
   if (mixed) return &mixed_polynomial_loops[softening];
-  return &(degree >= 6 && degree <= 12 ? by_degree[degree - 6] : degree_any_loops)[softening];
+  if (law->split->adapts) return &adapted_loops[softening];
+  return &(degree >= 7 && degree <= 12 ? by_degree[degree - 7] : degree_any_loops)[softening];
 }
 
 /* The potential, computed only where it is asked for: the same lists, with the potential of the
