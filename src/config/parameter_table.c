@@ -268,7 +268,7 @@ const struct preset preset_table[] = {
   {"interlace",     {"no",        "yes",        "yes"},   {0}},
   {"split",         {"gauss",     "kaiser",     "kaiser"},{0}},
   {"r_split",       {"1.2",       "0.75",       "1.1"},   {0}},
-  {"r_cut",         {"6",         "3.4",        "5.4"},   {0}},
+  {"r_cut",         {"6",         "3.45",       "5.4"},   {0}},
   {"order",         {"3",         "4",          "5"},     {"3", "6", "6"}},
   {"mac",           {"geometric", "relative",   "relative"},{0}},
   {"theta",         {"0.4",       "0.8",        "0.8"},   {0}},

@@ -12,9 +12,9 @@ sigma8 = 1.6
 [ic]
 z_init = 9
 [time]
-z_end = 0.757
+z_end = 0.6
 step = fixed
-steps = 11
+steps = 12
 [output]
 snapshots = no
 power_spectrum = no

@@ -364,7 +364,8 @@ static void softened_pairs(void **state) {
                        (uint32_t)(int32_t)lround(direction[c] * distance[k] * epsilon / BOX * TURN);
         }
         snprintf(settings, sizeof settings,
-                 "[gravity]\nsoftening = %g\nsoftening_kernel = %s\n[runtime]\nleaf_size = %d\n",
+                 "[gravity]\nsoftening = %g\nsoftening_kernel = %s\np2p_degree = "
+                 "8\n[runtime]\nleaf_size = %d\n",
                  1e3 * epsilon, plummer ? "plummer" : "spline", leaf_size);
         float *a = solve(&p, settings);
         double *reference = exact(&p, 1, epsilon, plummer);
