@@ -33,12 +33,17 @@ void p2p_law_soften(struct p2p_law *law, const double softening[PARTICLE_TYPES])
   }
 }
 
+/* Rows begin with a cache line, and their length is an odd number of lines, so that they do not compete for
+ * the same cache sets. */
+enum { LINE = 16 }; /* floats */
+
 void p2p_scratch_reserve(struct p2p_scratch *s, size_t sources, unsigned levels) {
   if (sources <= s->capacity && levels <= s->levels) return;
-  s->capacity = sources > s->capacity ? sources + sources / 2 + 256 : s->capacity;
+  if (sources > s->capacity) s->capacity = LINE * ((sources + sources / 2 + 256) / LINE | 1);
   s->levels = levels > s->levels ? levels : s->levels;
   free(s->data); /* no list is kept from one leaf to the next, so nothing is copied */
-  s->data = allocate(P2P_ROWS * s->capacity * s->levels, sizeof(float), "gathered sources");
+  s->data = aligned_alloc(LINE * sizeof(float), P2P_ROWS * s->capacity * s->levels * sizeof(float));
+  if (!s->data) fail(EXIT_RUN_FAILED, "not enough memory for gathered sources");
 }
 
 void p2p_scratch_free(struct p2p_scratch *s) {
