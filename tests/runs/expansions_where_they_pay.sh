@@ -28,11 +28,11 @@ fof = no
 [runtime]
 leaf_size = 8
 END
-# used PROGRAM TOLERANCE OPTION...: whether expansions were used in steps 15 to 18: a letter each
+# used PROGRAM TOLERANCE OPTION...: whether expansions were used in steps 15 to 18 of a run, a letter each
 used() {
   program=$1
   shift
-  "$program" --quiet --overwrite config.ini --set output.dir=out --set gravity.mac_tolerance="$@" >err 2>&1 ||
+  "$program" --quiet config.ini --set output.dir=out --set gravity.mac_tolerance="$@" >err 2>&1 ||
     complain "a run: $*"
   awk -F, 'NR == 1 {for (i = 1; i <= NF; i++) if ($i == "m2l_interactions") column = i}
     NR > 16 {printf "%s", ($column > 0 ? "y" : "n")}' out/log/timings.csv
@@ -41,7 +41,8 @@ expect() {
   [ "$1" = "$2" ] || complain "$3: expansions in steps 15 to 18: $1, not $2"
 }
 gpus=$(dirname "$PHOTONS")/tests/support/photons_on_cores
-expect "$(used "$gpus" 0.01)" yyyy "where they pay"
 expect "$(used "$gpus" 0.002)" nynn "where they do not pay"
-expect "$(used "$PHOTONS" 0.002 --set runtime.gpu=no)" yyyy "on cores"
+expect "$(used "$PHOTONS" 0.002 --overwrite --set runtime.gpu=no)" yyyy "on cores"
+expect "$(used "$gpus" 0.01 --overwrite --steps 16)" yy "where they pay, to step 16"
+expect "$(used "$gpus" 0.01 --restart)" yyyy "where they pay, after a restart"
 finish
