@@ -241,8 +241,8 @@ static inline float coefficient(const float *c, int k) {
 }
 
 /** The adapted polynomial (split.h) times FORCE_UNIT: z, w and their sum times a root of the leading
- * coefficient, so that no multiplication is left for it. Processors that add beside their
- * multiplications (AMD's) gain what the additions take on others. */
+ * coefficient, so that no multiplication is left for it. There are as many instructions as in Horner's
+ * rule, but two multiplications fewer: processors that add beside them (AMD's) gain. */
 static inline __attribute__((always_inline)) void adapted_polynomial(const struct p2p_law *law,
                                                                      struct loop loop,
                                                                      const vfloat u[VECTORS],
