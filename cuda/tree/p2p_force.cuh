@@ -12,7 +12,7 @@
 template <typename real> struct softening { real plummer2, support2, inverse_support; };
 
 /* A polynomial of this degree is computed in single precision from powers of u, which saves the subtraction
- * of 1/2. Rounding then errs by 5e-7 of T (rms), less than the fit does, but more than that of higher
+ * of 1/2. Rounding then errs by 4e-7 of T (rms), less than the fit does, but more than that of higher
  * degrees. */
 enum { POWERS = 6 };
 

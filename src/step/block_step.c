@@ -10,9 +10,9 @@
 #include "motion_check.h"
 #include "photons/base/comm.h"
 #include "photons/base/debug_check.h"
-#include "photons/runtime/engine.h"
 #include "photons/runtime/handle.h"
 #include "photons/runtime/message.h"
+#include "photons/runtime/scheduler.h"
 #include "photons/step/codelets.h"
 #include "photons/step/step.h"
 #include "photons/step/timeline.h"
@@ -278,7 +278,7 @@ static void kick_active(struct nbody *n, struct base_step *b, uint8_t top) {
    * expansions here: there they took 18 % of the time to replace 1 % of the pairs (512^3 particles in
    * 100 Mpc/h, z = 0.5 to 0.2, one H200). */
   short_range_expansions(&n->short_range,
-                         !nbody_has_mesh(n) || (n->steps.expansions && !engine_gpu()));
+                         !nbody_has_mesh(n) || (n->steps.expansions && !scheduler_any_gpu()));
   forces_submit(n, mesh, choose_active, &top);
   FOR_GROUPS(&n->domain, g)
   if (g->targets > 0) {

@@ -10,8 +10,8 @@
 #include "photons/base/comm.h"
 #include "photons/base/debug_check.h"
 #include "photons/domain/codelets.h"
-#include "photons/runtime/engine.h"
 #include "photons/runtime/message.h"
+#include "photons/runtime/scheduler.h"
 #include "photons/step/codelets.h"
 #include "photons/tree/codelets.h"
 
@@ -32,18 +32,19 @@ static void find_neighbours(struct nbody *n, bool targets) {
 }
 
 /* Expansions replace at least this many pairs each time they are used. They are worth their time where
- * they replaced more than this share of all pairs in the last forces on all particles. GPUs use them
- * only then, and in every so many steps to find out. */
+ * they replaced more than this share of all pairs in the last forces on all particles. Runs on GPUs use
+ * them only then, and in every so many steps to find out. */
 #define PAIRS_REPLACED 4096.0
 #define SHARE_WORTHWHILE 0.1
 enum { TRIAL_INTERVAL = 16 };
 
+/** The same on all ranks, with GPUs or without. */
 static bool wants_expansions(const struct nbody *n) {
-  return !nbody_has_mesh(n) || !engine_gpu() || n->steps.expansions ||
+  return !nbody_has_mesh(n) || !scheduler_any_gpu() || n->steps.expansions ||
          n->step % TRIAL_INTERVAL == 0;
 }
 
-/** Find out whether expansions pay, after forces that used them. */
+/** Find out whether expansions pay, after forces that used them. Collective. */
 static void judge_expansions(struct nbody *n) {
   const struct work_counts last = short_range_work(&n->short_range);
   n->steps.expansions = PAIRS_REPLACED * (double)last.interactions >

@@ -3,6 +3,7 @@
 # Runs on GPUs, here emulated ones, use expansions in every 16th step to find out what they replace, and in the
 # next ones only if that is worth their time. Runs on cores use them wherever the criterion allows.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
+need_mpi
 STARPU_NCPU=1 STARPU_NWORKER_PER_CUDA=1 CORES_GPUS=1
 export STARPU_NCPU STARPU_NWORKER_PER_CUDA CORES_GPUS
 cat >config.ini <<END
@@ -28,21 +29,28 @@ fof = no
 [runtime]
 leaf_size = 8
 END
-# used PROGRAM TOLERANCE OPTION...: whether expansions were used in steps 15 to 18 of a run, a letter each
-used() {
-  program=$1
-  shift
-  "$program" --quiet config.ini --set output.dir=out --set gravity.mac_tolerance="$@" >err 2>&1 ||
-    complain "a run: $*"
+# found: whether expansions were used in steps 15 to 18 of the last run, a letter each
+found() {
   awk -F, 'NR == 1 {for (i = 1; i <= NF; i++) if ($i == "m2l_interactions") column = i}
     NR > 16 {printf "%s", ($column > 0 ? "y" : "n")}' out/log/timings.csv
 }
+# expect LETTERS WHAT COMMAND...
 expect() {
-  [ "$1" = "$2" ] || complain "$3: expansions in steps 15 to 18: $1, not $2"
+  letters=$1 what=$2
+  shift 2
+  timeout 120 "$@" >err 2>&1 || complain "$what: exit code $?"
+  [ "$(found)" = "$letters" ] || complain "$what: expansions in steps 15 to 18: $(found), not $letters"
 }
 gpus=$(dirname "$PHOTONS")/tests/support/photons_on_cores
-expect "$(used "$gpus" 0.002)" nynn "where they do not pay"
-expect "$(used "$PHOTONS" 0.002 --overwrite --set runtime.gpu=no)" yyyy "on cores"
-expect "$(used "$gpus" 0.01 --overwrite --steps 16)" yy "where they pay, to step 16"
-expect "$(used "$gpus" 0.01 --restart)" yyyy "where they pay, after a restart"
+options='--quiet --set output.dir=out config.ini'
+few='--set gravity.mac_tolerance=0.002' many='--set gravity.mac_tolerance=0.01'
+# shellcheck disable=SC2086 # several words each
+{
+  expect nynn "where they do not pay" "$gpus" $options $few
+  expect yyyy "on cores" "$PHOTONS" $options $few --overwrite --set runtime.gpu=no
+  expect yy "where they pay, to step 16" "$gpus" $options $many --overwrite --steps 16
+  expect yyyy "where they pay, after a restart" "$gpus" $options $many --restart
+  expect nynn "with a rank that has no GPU" mpirun --oversubscribe --bind-to none \
+    -n 1 "$gpus" $options $few --overwrite : -n 1 -x STARPU_NCUDA=0 "$gpus" $options $few --overwrite
+}
 finish

@@ -346,7 +346,8 @@ static void another_mesh(void **state) {
 
 /* Two particles, in one leaf and in two, which may interact by expansions. At these distances the
  * mesh has less than 1e-2 of the force and errs by 1e-4 of that. Positions relative to a leaf and
- * the spline's outer branch, a difference of large terms, cost ten float roundings: 1e-5.
+ * the spline's outer branch, a difference of large terms, cost ten float roundings: 1e-5. The polynomial
+ * of the default alone would err by as much.
  * Expansions use Newton's law for Plummer's where they differ by 1e-3. */
 static void softened_pairs(void **state) {
   static const double distance[] = {0.05, 0.3, 1.0, 1.39, 1.41, 2.0,  2.79,
@@ -364,8 +365,8 @@ static void softened_pairs(void **state) {
                        (uint32_t)(int32_t)lround(direction[c] * distance[k] * epsilon / BOX * TURN);
         }
         snprintf(settings, sizeof settings,
-                 "[gravity]\nsoftening = %g\nsoftening_kernel = %s\np2p_degree = "
-                 "8\n[runtime]\nleaf_size = %d\n",
+                 "[gravity]\nsoftening = %g\nsoftening_kernel = %s\np2p_degree = 8\n"
+                 "[runtime]\nleaf_size = %d\n",
                  1e3 * epsilon, plummer ? "plummer" : "spline", leaf_size);
         float *a = solve(&p, settings);
         double *reference = exact(&p, 1, epsilon, plummer);

@@ -17,13 +17,13 @@ struct group_rungs {
   float fastest;             /**< no particle has a larger |momentum|, km/s */
 };
 
-/** What block time steps know at the end of a base step, which checkpoints contain. */
+/** What a step knows of those before it, which checkpoints contain. */
 struct step_state {
-  double
-      dlna; /**< the base step in ln a that rungs of block time steps belong to; 0: there are no rungs
-                *   yet */
-  int64_t expansions; /**< whether expansions replace enough pairs: on cores sub-steps then use them,
-                       *   on GPUs forces on all particles do */
+  /** Block time steps: the base step in ln a that the rungs belong to; 0: there are no rungs yet. */
+  double dlna;
+  /** Whether expansions replace enough pairs: on cores sub-steps then use them, with GPUs forces on all
+   * particles do. */
+  int64_t expansions;
 };
 
 struct nbody {
@@ -34,7 +34,7 @@ struct nbody {
   const struct step_kernels *kernels;
   struct group_rungs *rungs; /**< [group]; of this rank's groups. NULL: global steps */
   struct step_state steps;
-  int64_t step; /**< what is being computed, for messages: the number of the step */
+  int64_t step; /**< what is being computed: the number of the step, */
   double a;     /**< and the scale factor at its end; 1 until it is set */
 };
 
