@@ -3,7 +3,6 @@
 # Runs on GPUs, here emulated ones, use expansions in every 16th step to find out what they replace, and in the
 # next ones only if that is worth their time. Runs on cores use them wherever the criterion allows.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
-need_mpi
 STARPU_NCPU=1 STARPU_NWORKER_PER_CUDA=1 CORES_GPUS=1
 export STARPU_NCPU STARPU_NWORKER_PER_CUDA CORES_GPUS
 cat >config.ini <<END
@@ -50,7 +49,5 @@ few='--set gravity.mac_tolerance=0.002' many='--set gravity.mac_tolerance=0.01'
   expect yyyy "on cores" "$PHOTONS" $options $few --overwrite --set runtime.gpu=no
   expect yy "where they pay, to step 16" "$gpus" $options $many --overwrite --steps 16
   expect yyyy "where they pay, after a restart" "$gpus" $options $many --restart
-  expect nynn "with a rank that has no GPU" mpirun --oversubscribe --bind-to none \
-    -n 1 "$gpus" $options $few --overwrite : -n 1 -x STARPU_NCUDA=0 "$gpus" $options $few --overwrite
 }
 finish
