@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* sort: the order of the particles in a group's tree. For each level: measure the boxes of the
- * nodes, then sort all particles at once by node and, within a node, along the node's longest side.
- * Once nodes are small, a CUDA block sorts a node for all levels below in CUDA shared memory.
+/* sort: the order of the particles in a group's tree, level by level. The particles of every node are cut
+ * in two at the median along the longest side of their box: histograms of the coordinates find the cut, and
+ * then the particles move to its two sides. Once nodes are small, a CUDA block sorts a node for all levels
+ * below in CUDA shared memory. Particles on one side keep their order, so that those which were sorted before
+ * are read from places close together.
  * Coordinates along the longest side have 16 bits, so a cut may miss the median by 2^-16 of the
  * side. */
 #include <cub/block/block_radix_sort.cuh>
@@ -13,8 +15,14 @@
 
 enum {
   BLOCK = 256,
-  ROWS = 16 /* rows of places in which a warp measures boxes */,
   COORDINATE_BITS = 16,
+  /* Large nodes: histograms of one digit of the coordinates after the other; a CUDA block has a chunk of the
+   * places of one node, and each of its warps some rows of these. */
+  DIGIT_BITS = COORDINATE_BITS / 2,
+  BINS = 1 << DIGIT_BITS,
+  WARPS = BLOCK / WARP,
+  ROWS = 8,
+  CHUNK = ROWS * BLOCK,
   /* A key in a small node: which node of the level, the coordinate, and the particle's place at first */
   PLACE_BITS = 10,
   SMALL = 1 << PLACE_BITS,
@@ -22,9 +30,22 @@ enum {
   SMALL_NODES = 1 << SMALL_LEVELS, /* more than of any level that is sorted so */
   ITEMS = SMALL / BLOCK
 };
+static_assert(BINS == BLOCK, "a thread for each value of a digit");
 typedef cub::BlockRadixSort<uint32_t, BLOCK, ITEMS> block_sort;
 
-/** What the kernels know of a group whose particles are in the order of one level's nodes. */
+/** Where a node is cut: the digits of the coordinate, and how many particles with such a digit, or
+ * with both, go to the first side; those with smaller ones go there, too. */
+struct cut {
+  uint32_t digit[2], rest[2];
+};
+
+/** A chunk's particles with coordinates below the cut, and at it. */
+struct part {
+  uint32_t below, at;
+};
+
+/** What the kernels know of a group whose particles are in the order of one level's nodes. A node's number is
+ * that of a tree: 2^level + its number on the level. */
 struct level {
   uint32_t count;
   unsigned level;
@@ -33,57 +54,77 @@ struct level {
                               every particle */
   const uint32_t *order;   /* [place] particle */
   uint32_t *low, *high;    /* [node][3] */
+  /* of large nodes: */
+  uint16_t *key; /* [place] coordinate along the longest side of the node's box */
+  uint32_t *
+      digits; /* [node][2][BINS] particles with each first digit, and second one after the cut's first */
+  struct cut *cut;   /* [node] */
+  struct part *part; /* [node of the level][chunk] */
 };
 
 static __device__ inline uint32_t coordinate(const struct level &l, uint32_t particle, uint32_t c) {
   return l.x[(size_t)c * l.count + particle] - l.root->centre[c] + (1u << 31);
 }
 
-static __device__ inline void widen(const struct level &l, uint32_t node, const uint32_t low[3],
-                                    const uint32_t high[3]) {
-  for (uint32_t c = 0; c < 3; c++) {
-    atomicMin(&l.low[3 * (size_t)node + c], low[c]);
-    atomicMax(&l.high[3 * (size_t)node + c], high[c]);
+/** The places of a CUDA block, of which there are gridDim.x for each node of the level. */
+struct chunk {
+  uint32_t node, begin, end; /* of the node */
+  uint32_t middle;           /* first place of the second half */
+  uint32_t first;            /* place of this thread in the first row of its warp */
+};
+
+static __device__ inline struct chunk this_chunk(const struct level &l) {
+  const uint32_t j = blockIdx.y, warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
+  struct chunk c;
+  c.node = (1u << l.level) + j;
+  c.begin = level_first(l.count, l.level, j);
+  c.end = level_first(l.count, l.level, j + 1);
+  c.middle = level_first(l.count, l.level + 1, 2 * j + 1);
+  c.first = c.begin + blockIdx.x * CHUNK + warp * ROWS * WARP + lane;
+  return c;
+}
+
+/** The box of some particles. */
+struct extent {
+  uint32_t low[3], high[3];
+};
+static __device__ inline void clear(struct extent *e) {
+  for (int c = 0; c < 3; c++) {
+    e->low[c] = ~0u;
+    e->high[c] = 0;
+  }
+}
+static __device__ inline void include(struct extent *e, const uint32_t x[3]) {
+  for (int c = 0; c < 3; c++) {
+    e->low[c] = min(e->low[c], x[c]);
+    e->high[c] = max(e->high[c], x[c]);
   }
 }
 
-/** A warp walks through its places row by row and updates a node's box when it leaves the node. */
-static __global__ void __launch_bounds__(BLOCK) measure(const struct level l) {
-  const uint32_t lane = threadIdx.x % WARP, warp = (blockIdx.x * BLOCK + threadIdx.x) / WARP;
-  const uint64_t begin = (uint64_t)warp * ROWS * WARP;
-  uint32_t low[3] = {~0u, ~0u, ~0u}, high[3] = {0, 0, 0}, node = ~0u;
-  const auto tell = [&] {
-    if (node == ~0u) return;
-    for (uint32_t c = 0; c < 3; c++) {
-      low[c] = warp_min(low[c]);
-      high[c] = warp_max(high[c]);
-    }
-    if (lane == 0) widen(l, node, low, high);
-  };
-  for (uint64_t row = begin; row < begin + ROWS * WARP && row < l.count; row += WARP) {
-    const uint32_t place = (uint32_t)min(row + lane, (uint64_t)l.count - 1),
-                   mine = level_node(l.count, l.level, place), particle = l.order[place];
-    uint32_t x[3];
-    for (uint32_t c = 0; c < 3; c++) x[c] = coordinate(l, particle, c);
-    const uint32_t first = __shfl_sync(~0u, mine, 0);
-    if (!__all_sync(~0u, mine == first)) { /* several nodes in this row of places */
-      widen(l, mine, x, x);
-      continue;
-    }
-    if (first != node) {
-      tell();
-      node = first;
-      for (uint32_t c = 0; c < 3; c++) {
-        low[c] = ~0u;
-        high[c] = 0;
-      }
-    }
-    for (uint32_t c = 0; c < 3; c++) {
-      low[c] = min(low[c], x[c]);
-      high[c] = max(high[c], x[c]);
-    }
+/** Widen a node's box by those of all lanes. Most boxes lie within what other warps have found. */
+static __device__ inline void widen(const struct level &l, uint32_t node, const struct extent &e) {
+  for (size_t c = 0; c < 3; c++) {
+    volatile uint32_t *low = l.low + 3 * (size_t)node + c, *high = l.high + 3 * (size_t)node + c;
+    const uint32_t lowest = warp_min(e.low[c]), highest = warp_max(e.high[c]);
+    if (threadIdx.x % WARP > 0) continue;
+    if (lowest < *low) atomicMin((uint32_t *)low, lowest);
+    if (highest > *high) atomicMax((uint32_t *)high, highest);
   }
-  tell();
+}
+
+/** The root's box. */
+static __global__ void __launch_bounds__(BLOCK) measure(const struct level l) {
+  const struct chunk k = this_chunk(l);
+  struct extent e;
+  clear(&e);
+#pragma unroll
+  for (uint32_t row = 0; row < ROWS; row++) {
+    const uint32_t place = k.first + row * WARP, particle = l.order[min(place, k.end - 1)],
+                   x[3] = {coordinate(l, particle, 0), coordinate(l, particle, 1),
+                           coordinate(l, particle, 2)};
+    include(&e, x);
+  }
+  widen(l, k.node, e);
 }
 
 /** Along the longest side of a node, and how far its coordinates are shifted to have so many bits. Of sides
@@ -110,15 +151,162 @@ static __device__ inline struct direction direction_of(const uint32_t low[3],
   return d;
 }
 
-/** Keys that order the particles of every node along the node's longest side. */
-static __global__ void __launch_bounds__(BLOCK)
-    make_keys(const struct level l, unsigned bits, uint32_t *key) {
-  const uint32_t place = blockIdx.x * BLOCK + threadIdx.x;
-  if (place >= l.count) return;
-  const uint32_t node = level_node(l.count, l.level, place);
-  const struct direction d = direction_of(l.low + 3 * (size_t)node, l.high + 3 * (size_t)node,
-                                          bits);
-  key[place] = node << bits | (coordinate(l, l.order[place], d.axis) - d.low) >> d.shift;
+/** Coordinates along the longest side of the node's box, and a histogram of their first digits. */
+static __global__ void __launch_bounds__(BLOCK) make_keys(const struct level l) {
+  __shared__ uint32_t number[BINS];
+  const struct chunk k = this_chunk(l);
+  const struct direction d = direction_of(l.low + 3 * (size_t)k.node, l.high + 3 * (size_t)k.node,
+                                          COORDINATE_BITS);
+  number[threadIdx.x] = 0;
+  __syncthreads();
+#pragma unroll
+  for (uint32_t row = 0; row < ROWS; row++) {
+    const uint32_t place = k.first + row * WARP;
+    if (place >= k.end) continue;
+    const uint32_t key = (coordinate(l, l.order[place], d.axis) - d.low) >> d.shift;
+    l.key[place] = (uint16_t)key;
+    atomicAdd(&number[key >> DIGIT_BITS], 1u);
+  }
+  __syncthreads();
+  if (number[threadIdx.x])
+    atomicAdd(&l.digits[2 * (size_t)k.node * BINS + threadIdx.x], number[threadIdx.x]);
+}
+
+/** Sum over the threads before this one in the CUDA block. */
+static __device__ inline uint32_t sum_before(uint32_t a) {
+  __shared__ uint32_t of_warp[WARPS];
+  const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+  uint32_t sum = a;
+  for (uint32_t step = 1; step < WARP; step *= 2) {
+    const uint32_t other = __shfl_up_sync(~0u, sum, step);
+    sum += lane >= step ? other : 0;
+  }
+  __syncthreads();
+  if (lane == WARP - 1) of_warp[warp] = sum;
+  __syncthreads();
+  for (uint32_t w = 0; w < warp; w++) sum += of_warp[w];
+  return sum - a;
+}
+
+/** Where the first `rank` particles end: the digit of the last one, and how many with that digit are among
+ * them. */
+static __device__ inline uint2 find_digit(const uint32_t *number, uint32_t rank) {
+  __shared__ uint2 found;
+  if (threadIdx.x == 0) found = make_uint2(0, 0); /* if there are none */
+  const uint32_t mine = number[threadIdx.x], before = sum_before(mine);
+  if (before < rank && rank <= before + mine) found = make_uint2(threadIdx.x, rank - before);
+  __syncthreads();
+  return found;
+}
+
+/** The first digit of the cut, and a histogram of the second digits of coordinates that have it. */
+static __global__ void __launch_bounds__(BLOCK) count_digits(const struct level l) {
+  __shared__ uint32_t number[BINS];
+  const struct chunk k = this_chunk(l);
+  uint32_t *digits = l.digits + 2 * (size_t)k.node * BINS;
+  number[threadIdx.x] = 0;
+  const uint2 first = find_digit(digits, k.middle - k.begin);
+  if (blockIdx.x == 0 && threadIdx.x == 0) {
+    l.cut[k.node].digit[0] = first.x;
+    l.cut[k.node].rest[0] = first.y;
+  }
+#pragma unroll
+  for (uint32_t row = 0; row < ROWS; row++) {
+    const uint32_t place = k.first + row * WARP;
+    if (place >= k.end) continue;
+    const uint32_t key = l.key[place];
+    if (key >> DIGIT_BITS == first.x) atomicAdd(&number[key % BINS], 1u);
+  }
+  __syncthreads();
+  if (number[threadIdx.x]) atomicAdd(&digits[BINS + threadIdx.x], number[threadIdx.x]);
+}
+
+/** The second digit of the cut, and the chunk's particles below the cut and at it. */
+static __global__ void __launch_bounds__(BLOCK) count_parts(const struct level l) {
+  __shared__ struct part sum;
+  const struct chunk k = this_chunk(l);
+  struct cut *cut = &l.cut[k.node];
+  if (threadIdx.x == 0) sum = {0, 0};
+  const uint2 second = find_digit(l.digits + (2 * (size_t)k.node + 1) * BINS, cut->rest[0]);
+  if (blockIdx.x == 0 && threadIdx.x == 0) {
+    cut->digit[1] = second.x;
+    cut->rest[1] = second.y;
+  }
+  const uint32_t at = cut->digit[0] << DIGIT_BITS | second.x;
+  struct part mine = {0, 0};
+#pragma unroll
+  for (uint32_t row = 0; row < ROWS; row++) {
+    const uint32_t place = k.first + row * WARP;
+    if (place >= k.end) continue;
+    mine.below += l.key[place] < at;
+    mine.at += l.key[place] == at;
+  }
+  mine = {warp_sum(mine.below), warp_sum(mine.at)};
+  if (threadIdx.x % WARP == 0) {
+    atomicAdd(&sum.below, mine.below);
+    atomicAdd(&sum.at, mine.at);
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) l.part[(size_t)blockIdx.y * gridDim.x + blockIdx.x] = sum;
+}
+
+static __device__ inline struct part operator+(const struct part &a, const struct part &b) {
+  return {a.below + b.below, a.at + b.at};
+}
+
+/** Send the particles to their side of the cut, and measure the boxes of both sides. */
+static __global__ void __launch_bounds__(BLOCK) divide(const struct level l, uint32_t *order) {
+  __shared__ struct part of_earlier[WARPS], of_warp[WARPS];
+  const struct chunk k = this_chunk(l);
+  const struct cut cut = l.cut[k.node];
+  const uint32_t at = cut.digit[0] << DIGIT_BITS | cut.digit[1], lane = threadIdx.x % WARP,
+                 warp = threadIdx.x / WARP, lower_lanes = (1u << lane) - 1;
+  const struct part *of_chunk = l.part + (size_t)blockIdx.y * gridDim.x;
+  struct part earlier = {0, 0}, mine = {0, 0}; /* of earlier chunks, of this warp */
+  for (uint32_t i = threadIdx.x; i < blockIdx.x; i += BLOCK) earlier = earlier + of_chunk[i];
+  uint32_t below[ROWS], equal[ROWS]; /* lanes */
+#pragma unroll
+  for (uint32_t row = 0; row < ROWS; row++) {
+    const uint32_t place = k.first + row * WARP, key = place < k.end ? l.key[place] : ~0u;
+    below[row] = __ballot_sync(~0u, key < at);
+    equal[row] = __ballot_sync(~0u, key == at);
+    mine = mine + part{(uint32_t)__popc(below[row]), (uint32_t)__popc(equal[row])};
+  }
+  earlier = {warp_sum(earlier.below), warp_sum(earlier.at)};
+  if (lane == 0) {
+    of_earlier[warp] = earlier;
+    of_warp[warp] = mine;
+  }
+  __syncthreads();
+  struct part before = {0, 0}; /* this row */
+  for (uint32_t w = 0; w < WARPS; w++) {
+    before = before + of_earlier[w];
+    if (w < warp) before = before + of_warp[w];
+  }
+  struct extent side[2];
+  clear(&side[0]);
+  clear(&side[1]);
+#pragma unroll
+  for (uint32_t row = 0; row < ROWS; row++) {
+    const uint32_t place = k.first + row * WARP,
+                   tied = before.at +
+                          __popc(equal[row] & lower_lanes), /* earlier ones at the cut */
+        first = before.below + __popc(below[row] & lower_lanes) + min(tied, cut.rest[1]);
+    const bool is_below = below[row] >> lane & 1, is_at = equal[row] >> lane & 1,
+               second = !is_below && !(is_at && tied < cut.rest[1]);
+    before = before + part{(uint32_t)__popc(below[row]), (uint32_t)__popc(equal[row])};
+    if (place >= k.end) continue;
+    const uint32_t particle = l.order[place],
+                   x[3] = {coordinate(l, particle, 0), coordinate(l, particle, 1),
+                           coordinate(l, particle, 2)};
+    order[second ? k.middle + (place - k.begin) - first : k.begin + first] = particle;
+    if (second)
+      include(&side[1], x);
+    else
+      include(&side[0], x);
+  }
+  widen(l, 2 * k.node, side[0]);
+  widen(l, 2 * k.node + 1, side[1]);
 }
 
 /** A small node in CUDA shared memory. */
@@ -240,50 +428,70 @@ static void sort_pairs(struct gpu *g, void *room, size_t *bytes, cub::DoubleBuff
       cub::DeviceRadixSort::SortPairs(room, *bytes, key, order, count, 0, (int)bits, g->stream));
 }
 
-/** Size of the widest column, in 4-byte words for each particle. */
-static size_t widest_words() {
+/** Bytes of the widest column for each particle. */
+static size_t widest_column() {
   size_t widest = 0;
   for (int k = 0; k < PARTICLE_COLUMN_COUNT; k++)
     widest = max(widest, particle_column_bytes(&particle_columns[k]));
-  return (widest + 3) / 4;
+  return widest;
+}
+
+/** Memory of a sort, one table after the other in `room`. Returns the bytes. */
+static size_t tables_of_sort(uint32_t count, unsigned small, void *room, struct level *l,
+                             uint32_t *order[2], void **values) {
+  const size_t nodes = (size_t)2 << small, parts = nodes + count / CHUNK;
+  size_t bytes = 0;
+  const auto table = [&](size_t n) {
+    char *const at = room ? (char *)room + bytes : NULL;
+    bytes += (n + 255) / 256 * 256;
+    return (void *)at;
+  };
+  l->low = (uint32_t *)table(3 * nodes * sizeof *l->low);
+  l->high = (uint32_t *)table(3 * nodes * sizeof *l->high);
+  l->digits = (uint32_t *)table(nodes * BINS * sizeof *l->digits);
+  l->cut = (struct cut *)table(nodes * sizeof *l->cut);
+  l->part = (struct part *)table(parts * sizeof *l->part);
+  l->key = (uint16_t *)table(count * sizeof *l->key);
+  for (int i = 0; i < 2; i++) order[i] = (uint32_t *)table(count * sizeof *order[i]);
+  *values = table(count * widest_column());
+  return bytes;
 }
 
 void gpu_sort(struct gpu *g, uint32_t count, unsigned depth, const struct node *nodes,
               void *const column[PARTICLE_COLUMN_COUNT]) {
-  const uint32_t *x = (const uint32_t *)column[COLUMN_position];
-  const size_t wide = widest_words();
   unsigned levels = depth, small = 0;
   while (((count - 1) >> levels) + 1 > (P2P_TARGETS_MOST >> QUARTER_LEVELS)) levels++;
   while (((count - 1) >> small) + 1 > SMALL || small + SMALL_LEVELS < levels) small++;
-  const size_t boxes = 3 * ((size_t)1 << small), places = ((size_t)count + 63) / 64 * 64;
-  cub::DoubleBuffer<uint32_t> key(NULL, NULL), order(NULL, NULL);
-  size_t bytes;
-  sort_pairs(g, NULL, &bytes, key, order, count, 32);
-  uint32_t *room = (uint32_t *)gpu_scratch(
-      g, SCRATCH_SORT, ((4 + wide) * places + 2 * boxes) * sizeof *room + bytes);
-  uint32_t *low = room + (4 + wide) * places;
-  for (int i = 0; i < 2; i++) {
-    key.d_buffers[i] = room + (size_t)i * places;
-    order.d_buffers[i] = room + (size_t)(2 + i) * places;
-  }
-  void *values = room + 4 * places, *temporary = low + 2 * boxes;
-  number<<<blocks_for(count, BLOCK), BLOCK, 0, g->stream>>>(count, order.Current());
+  struct level l = {};
+  uint32_t *order[2];
+  void *values,
+      *room = gpu_scratch(g, SCRATCH_SORT, tables_of_sort(count, small, NULL, &l, order, &values));
+  tables_of_sort(count, small, room, &l, order, &values);
+  l.count = count;
+  l.x = (const uint32_t *)column[COLUMN_position];
+  l.root = nodes + 1;
+  const size_t boxes = ((size_t)6 << small) * sizeof *l.low;
+  CHECK_CUDA(cudaMemsetAsync(l.low, 0xff, boxes, g->stream));
+  CHECK_CUDA(cudaMemsetAsync(l.high, 0, boxes, g->stream));
+  CHECK_CUDA(
+      cudaMemsetAsync(l.digits, 0, ((size_t)2 << small) * BINS * sizeof *l.digits, g->stream));
+  number<<<blocks_for(count, BLOCK), BLOCK, 0, g->stream>>>(count, order[0]);
+  l.order = order[0];
+  measure<<<blocks_for(count, CHUNK), BLOCK, 0, g->stream>>>(l);
   gpu_launched("sort");
-  for (unsigned level = 0; level < small; level++) {
-    const struct level l = {count, level, x, nodes + 1, order.Current(), low, low + boxes};
-    const unsigned bits = min((unsigned)COORDINATE_BITS, 32 - level);
-    CHECK_CUDA(cudaMemsetAsync(l.low, 0xff, boxes * sizeof *low, g->stream));
-    CHECK_CUDA(cudaMemsetAsync(l.high, 0, boxes * sizeof *low, g->stream));
-    measure<<<blocks_for(((uint64_t)count + ROWS - 1) / ROWS, BLOCK), BLOCK, 0, g->stream>>>(l);
+  for (; l.level != small; l.level++) {
+    const dim3 grid(blocks_for(((count - 1) >> l.level) + 1, CHUNK), 1u << l.level);
+    make_keys<<<grid, BLOCK, 0, g->stream>>>(l);
+    count_digits<<<grid, BLOCK, 0, g->stream>>>(l);
+    count_parts<<<grid, BLOCK, 0, g->stream>>>(l);
+    uint32_t *const divided = order[(l.level + 1) % 2];
+    divide<<<grid, BLOCK, 0, g->stream>>>(l, divided);
     gpu_launched("sort");
-    make_keys<<<blocks_for(count, BLOCK), BLOCK, 0, g->stream>>>(l, bits, key.Current());
-    gpu_launched("sort");
-    sort_pairs(g, temporary, &bytes, key, order, count, bits + level);
+    l.order = divided;
   }
-  const struct level l = {count, small, x, nodes + 1, order.Current(), NULL, NULL};
-  sort_small<<<1u << small, BLOCK, 0, g->stream>>>(l, levels, order.Current());
+  sort_small<<<1u << small, BLOCK, 0, g->stream>>>(l, levels, order[small % 2]);
   gpu_launched("sort");
-  rearrange_all(g, count, order.Current(), column, values);
+  rearrange_all(g, count, order[small % 2], column, values);
 }
 
 static __global__ void __launch_bounds__(BLOCK)
@@ -299,16 +507,17 @@ void gpu_order(struct gpu *g, uint32_t count, const uint16_t *side, uint32_t sid
   const size_t places = ((size_t)count + 63) / 64 * 64;
   unsigned bits = 1;
   while (1u << bits < sides) bits++;
+  const size_t wide = (widest_column() + 3) / 4;
   cub::DoubleBuffer<uint32_t> key(NULL, NULL), order(NULL, NULL);
   size_t bytes;
   sort_pairs(g, NULL, &bytes, key, order, count, bits);
   uint32_t *room = (uint32_t *)gpu_scratch(g, SCRATCH_SORT,
-                                           (4 + widest_words()) * places * sizeof *room + bytes);
+                                           (4 + wide) * places * sizeof *room + bytes);
   for (int i = 0; i < 2; i++) {
     key.d_buffers[i] = room + (size_t)i * places;
     order.d_buffers[i] = room + (size_t)(2 + i) * places;
   }
-  void *values = room + 4 * places, *temporary = room + (4 + widest_words()) * places;
+  void *values = room + 4 * places, *temporary = room + (4 + wide) * places;
   key_sides<<<blocks_for(count, BLOCK), BLOCK, 0, g->stream>>>(count, side, key.Current(),
                                                                order.Current());
   gpu_launched("part_order");

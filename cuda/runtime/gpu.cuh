@@ -83,8 +83,12 @@ static __device__ inline float warp_max(float a) {
   return a;
 }
 static __device__ inline uint32_t warp_min(uint32_t a) {
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
+  return __reduce_min_sync(~0u, a);
+#else
   for (int step = WARP / 2; step > 0; step /= 2) a = min(a, __shfl_xor_sync(~0u, a, step));
   return a;
+#endif
 }
 static __device__ inline uint32_t warp_max(uint32_t a) { return ~warp_min(~a); }
 static __device__ inline int warp_min(int a) {
