@@ -4,8 +4,8 @@
  * then the particles move to its two sides. Once nodes are small, a CUDA block sorts a node for all levels
  * below in CUDA shared memory. Particles on one side keep their order, so that those which were sorted before
  * are read from places close together.
- * Coordinates along the longest side have 16 bits, so a cut may miss the median by 2^-16 of the
- * side. */
+ * Coordinates along the longest side have 16 bits, in small nodes 12, so a cut may miss the median by
+ * 2^-16 or 2^-12 of the side. */
 #include <cub/block/block_radix_sort.cuh>
 #include <cub/device/device_radix_sort.cuh>
 
@@ -26,11 +26,13 @@ enum {
   /* A key in a small node: which node of the level, the coordinate, and the particle's place at first */
   PLACE_BITS = 10,
   SMALL = 1 << PLACE_BITS,
-  SMALL_LEVELS = 32 - PLACE_BITS - COORDINATE_BITS,
+  SMALL_BITS = 12, /* of the coordinate */
+  SMALL_LEVELS = 6,
   SMALL_NODES = 1 << SMALL_LEVELS, /* more than of any level that is sorted so */
   ITEMS = SMALL / BLOCK
 };
 static_assert(BINS == BLOCK, "a thread for each value of a digit");
+static_assert(SMALL_LEVELS + SMALL_BITS + PLACE_BITS <= 32, "a key fits");
 typedef cub::BlockRadixSort<uint32_t, BLOCK, ITEMS> block_sort;
 
 /** Where a node is cut: the digits of the coordinate, and how many particles with such a digit, or
@@ -52,7 +54,7 @@ struct level {
   const uint32_t *x;
   const struct node *root; /* coordinates count from its centre, which is less than half a box from
                               every particle */
-  const uint32_t *order;   /* [place] particle */
+  const uint32_t *order;   /* [place] particle; NULL: the particles are where they were at first */
   uint32_t *low, *high;    /* [node][3] */
   /* of large nodes: */
   uint16_t *key; /* [place] coordinate along the longest side of the node's box */
@@ -62,8 +64,12 @@ struct level {
   struct part *part; /* [node of the level][chunk] */
 };
 
+static __device__ inline uint32_t particle_at(const struct level &l, uint32_t place) {
+  return l.order ? __ldg(l.order + place) : place;
+}
+
 static __device__ inline uint32_t coordinate(const struct level &l, uint32_t particle, uint32_t c) {
-  return l.x[(size_t)c * l.count + particle] - l.root->centre[c] + (1u << 31);
+  return __ldg(l.x + (size_t)c * l.count + particle) - __ldg(&l.root->centre[c]) + (1u << 31);
 }
 
 /** The places of a CUDA block, of which there are gridDim.x for each node of the level. */
@@ -101,28 +107,44 @@ static __device__ inline void include(struct extent *e, const uint32_t x[3]) {
   }
 }
 
-/** Widen a node's box by those of all lanes. Most boxes lie within what other warps have found. */
-static __device__ inline void widen(const struct level &l, uint32_t node, const struct extent &e) {
-  for (size_t c = 0; c < 3; c++) {
-    volatile uint32_t *low = l.low + 3 * (size_t)node + c, *high = l.high + 3 * (size_t)node + c;
-    const uint32_t lowest = warp_min(e.low[c]), highest = warp_max(e.high[c]);
-    if (threadIdx.x % WARP > 0) continue;
-    if (lowest < *low) atomicMin((uint32_t *)low, lowest);
-    if (highest > *high) atomicMax((uint32_t *)high, highest);
+/** Widen the boxes of nodes, of which the first is number `node`, by those of all threads. Most CUDA blocks
+ * find a box within what others have found. */
+template <int NODES>
+static __device__ inline void widen(const struct level &l, uint32_t node,
+                                    const struct extent (&e)[NODES]) {
+  __shared__ uint32_t low[3 * NODES], high[3 * NODES];
+  const uint32_t me = threadIdx.x;
+  if (me < 3 * NODES) {
+    low[me] = ~0u;
+    high[me] = 0;
   }
+  __syncthreads();
+  for (int i = 0; i < NODES; i++)
+    for (int c = 0; c < 3; c++) {
+      const uint32_t lowest = warp_min(e[i].low[c]), highest = warp_max(e[i].high[c]);
+      if (me % WARP > 0) continue;
+      atomicMin(&low[3 * i + c], lowest);
+      atomicMax(&high[3 * i + c], highest);
+    }
+  __syncthreads();
+  if (me >= 3 * NODES) return;
+  volatile uint32_t *lowest = l.low + 3 * (size_t)node + me,
+                    *highest = l.high + 3 * (size_t)node + me;
+  if (low[me] < *lowest) atomicMin((uint32_t *)lowest, low[me]);
+  if (high[me] > *highest) atomicMax((uint32_t *)highest, high[me]);
 }
 
 /** The root's box. */
 static __global__ void __launch_bounds__(BLOCK) measure(const struct level l) {
   const struct chunk k = this_chunk(l);
-  struct extent e;
-  clear(&e);
+  struct extent e[1];
+  clear(&e[0]);
 #pragma unroll
   for (uint32_t row = 0; row < ROWS; row++) {
-    const uint32_t place = k.first + row * WARP, particle = l.order[min(place, k.end - 1)],
+    const uint32_t place = k.first + row * WARP, particle = particle_at(l, min(place, k.end - 1)),
                    x[3] = {coordinate(l, particle, 0), coordinate(l, particle, 1),
                            coordinate(l, particle, 2)};
-    include(&e, x);
+    include(&e[0], x);
   }
   widen(l, k.node, e);
 }
@@ -163,7 +185,7 @@ static __global__ void __launch_bounds__(BLOCK) make_keys(const struct level l) 
   for (uint32_t row = 0; row < ROWS; row++) {
     const uint32_t place = k.first + row * WARP;
     if (place >= k.end) continue;
-    const uint32_t key = (coordinate(l, l.order[place], d.axis) - d.low) >> d.shift;
+    const uint32_t key = (coordinate(l, particle_at(l, place), d.axis) - d.low) >> d.shift;
     l.key[place] = (uint16_t)key;
     atomicAdd(&number[key >> DIGIT_BITS], 1u);
   }
@@ -296,7 +318,7 @@ static __global__ void __launch_bounds__(BLOCK) divide(const struct level l, uin
                second = !is_below && !(is_at && tied < cut.rest[1]);
     before = before + part{(uint32_t)__popc(below[row]), (uint32_t)__popc(equal[row])};
     if (place >= k.end) continue;
-    const uint32_t particle = l.order[place],
+    const uint32_t particle = particle_at(l, place),
                    x[3] = {coordinate(l, particle, 0), coordinate(l, particle, 1),
                            coordinate(l, particle, 2)};
     order[second ? k.middle + (place - k.begin) - first : k.begin + first] = particle;
@@ -305,8 +327,7 @@ static __global__ void __launch_bounds__(BLOCK) divide(const struct level l, uin
     else
       include(&side[0], x);
   }
-  widen(l, 2 * k.node, side[0]);
-  widen(l, 2 * k.node + 1, side[1]);
+  widen(l, 2 * k.node, side);
 }
 
 /** A small node in CUDA shared memory. */
@@ -352,11 +373,12 @@ static __global__ void __launch_bounds__(BLOCK)
                  first = threadIdx.x * ITEMS,
                  n = first < count ? min(count - first, (uint32_t)ITEMS) : 0;
   for (uint32_t i = threadIdx.x; i < count; i += BLOCK) {
-    s.particle[i] = l.order[begin + i];
+    s.particle[i] = particle_at(l, begin + i);
     s.order[i] = (uint16_t)i;
     for (uint32_t c = 0; c < 3; c++) s.x[c][i] = coordinate(l, s.particle[i], c);
   }
   for (unsigned level = l.level; level < levels; level++) {
+    const int bits = PLACE_BITS + SMALL_BITS + (int)(level - l.level);
     uint32_t node[ITEMS] = {0}, key[ITEMS];
     for (uint32_t k = threadIdx.x; k < 3 * SMALL_NODES; k += BLOCK) {
       s.low[k] = ~0u;
@@ -368,25 +390,20 @@ static __global__ void __launch_bounds__(BLOCK)
     measure_small(&s, node, first, (int)n);
     __syncthreads();
     for (uint32_t k = 0; k < ITEMS; k++) {
-      key[k] = ~0u; /* no particle: stays behind the others */
+      key[k] = ~0u; /* no particle: stays behind the others, also those with the same bits */
       if (k >= n) continue;
       const struct direction d = direction_of(s.low + 3 * node[k], s.high + 3 * node[k],
-                                              COORDINATE_BITS);
+                                              SMALL_BITS);
       const uint32_t at = s.order[first + k], along = (s.x[d.axis][at] - d.low) >> d.shift;
-      key[k] = (node[k] << COORDINATE_BITS | along) << PLACE_BITS | at;
+      key[k] = (node[k] << SMALL_BITS | along) << PLACE_BITS | at;
     }
-    block_sort(s.storage).SortBlockedToStriped(key, PLACE_BITS, 32);
+    block_sort(s.storage).SortBlockedToStriped(key, PLACE_BITS, bits);
     for (uint32_t k = 0; k < ITEMS; k++)
       if (k * BLOCK + threadIdx.x < count)
         s.order[k * BLOCK + threadIdx.x] = (uint16_t)(key[k] & (SMALL - 1));
     __syncthreads();
   }
   for (uint32_t i = threadIdx.x; i < count; i += BLOCK) order[begin + i] = s.particle[s.order[i]];
-}
-
-static __global__ void __launch_bounds__(BLOCK) number(uint32_t count, uint32_t *order) {
-  const uint32_t place = blockIdx.x * BLOCK + threadIdx.x;
-  if (place < count) order[place] = place;
 }
 
 template <typename T>
@@ -475,8 +492,6 @@ void gpu_sort(struct gpu *g, uint32_t count, unsigned depth, const struct node *
   CHECK_CUDA(cudaMemsetAsync(l.high, 0, boxes, g->stream));
   CHECK_CUDA(
       cudaMemsetAsync(l.digits, 0, ((size_t)2 << small) * BINS * sizeof *l.digits, g->stream));
-  number<<<blocks_for(count, BLOCK), BLOCK, 0, g->stream>>>(count, order[0]);
-  l.order = order[0];
   measure<<<blocks_for(count, CHUNK), BLOCK, 0, g->stream>>>(l);
   gpu_launched("sort");
   for (; l.level != small; l.level++) {
@@ -489,9 +504,10 @@ void gpu_sort(struct gpu *g, uint32_t count, unsigned depth, const struct node *
     gpu_launched("sort");
     l.order = divided;
   }
-  sort_small<<<1u << small, BLOCK, 0, g->stream>>>(l, levels, order[small % 2]);
+  uint32_t *const sorted = order[(small + 1) % 2];
+  sort_small<<<1u << small, BLOCK, 0, g->stream>>>(l, levels, sorted);
   gpu_launched("sort");
-  rearrange_all(g, count, order[small % 2], column, values);
+  rearrange_all(g, count, sorted, column, values);
 }
 
 static __global__ void __launch_bounds__(BLOCK)

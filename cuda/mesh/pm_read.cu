@@ -1,12 +1,23 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* pm_read: one thread for each particle, one CUDA block for a node of a group's tree. The fields are first
  * copied to CUDA shared memory, the three of a cell side by side, so that each cell of the mesh is read
- * once for all particles of the node. pm_cut: one CUDA block for each row. */
+ * once for all particles of the node. Where they do not fit, quarters of the node follow each other, and a
+ * thread of each warp reads one plane of a particle's stencil. pm_cut: one CUDA block for each row. */
 #include "cuda/mesh/stencil.cuh"
 #include "photons/domain/tree.h"
 
 /* BLOCKS: CUDA blocks resident on a multiprocessor. TILE_LINE: lanes that copy a row of cells. */
-enum { BLOCK = 128, BLOCKS = 8, TILE_CELLS = 1536, TILE_PLANES = 32, TILE_LINE = 8 };
+enum {
+  BLOCK = 128,
+  WARPS = BLOCK / WARP, /* at least as many as a stencil has planes, or fields */
+  BLOCKS = 8,
+  TILE_CELLS = 1536,
+  TILE_PLANES = 32,
+  TILE_LINE = 8,
+  PART_LEVELS = 2, /* to the nodes that a warp has the particles of */
+  PARTS = 1 << PART_LEVELS
+};
+static_assert(BLOCK >> PART_LEVELS == WARP, "a lane for each particle of a part");
 
 struct reading {
   uint32_t count;
@@ -38,50 +49,46 @@ static __device__ inline void stencil(const struct device_mesh &d, const struct 
   }
 }
 
-/** Add the three fields at a particle, of which fetch(a, b, c) has the values in cell (a, b, c) of its
- * stencil, to its acceleration. */
+/** Add plane a of a particle's stencil, of which fetch(a, b, c) has the fields in cell (a, b, c). */
 template <int W, typename Fetch>
-static __device__ inline void interpolate(const struct reading &r, uint32_t i, const float w[3][4],
-                                          Fetch fetch) {
-  float sum[3] = {0.0f, 0.0f, 0.0f};
+static __device__ inline void add_plane(int a, const float w[3][4], Fetch fetch, float sum[3]) {
 #pragma unroll
-  for (int a = 0; a < W; a++)
+  for (int b = 0; b < W; b++) {
+    float inner[3] = {0.0f, 0.0f, 0.0f};
 #pragma unroll
-    for (int b = 0; b < W; b++) {
-      float inner[3] = {0.0f, 0.0f, 0.0f};
-#pragma unroll
-      for (int c = 0; c < W; c++) {
-        const float3 value = fetch(a, b, c);
-        inner[0] = fmaf(w[2][c], value.x, inner[0]);
-        inner[1] = fmaf(w[2][c], value.y, inner[1]);
-        inner[2] = fmaf(w[2][c], value.z, inner[2]);
-      }
-      const float weight = w[0][a] * w[1][b];
-      for (int k = 0; k < 3; k++) sum[k] = fmaf(weight, inner[k], sum[k]);
+    for (int c = 0; c < W; c++) {
+      const float4 value = fetch(a, b, c);
+      inner[0] = fmaf(w[2][c], value.x, inner[0]);
+      inner[1] = fmaf(w[2][c], value.y, inner[1]);
+      inner[2] = fmaf(w[2][c], value.z, inner[2]);
     }
-  for (int k = 0; k < 3; k++) r.acceleration[(size_t)k * r.count + i] += r.factor * sum[k];
+    const float weight = w[0][a] * w[1][b];
+    for (int k = 0; k < 3; k++) sum[k] = fmaf(weight, inner[k], sum[k]);
+  }
 }
 
-/** The same without a tile, one field after the other. */
+static __device__ inline void add_field(const struct reading &r, int field, uint32_t i, float sum) {
+  r.acceleration[(size_t)field * r.count + i] += r.factor * sum;
+}
+
+/** A field at a particle, without a tile. */
 template <int W>
-static __device__ inline void read_apart(const struct device_mesh &d, const struct reading &r,
-                                         uint32_t i, const uint32_t first[3], const float w[3][4]) {
-  for (int field = 0; field < 3; field++) {
-    float sum = 0.0f;
+static __device__ inline float read_apart(const struct device_mesh &d, const struct reading &r,
+                                          int field, const uint32_t first[3], const float w[3][4]) {
+  float sum = 0.0f;
 #pragma unroll
-    for (int a = 0; a < W; a++) {
-      const float *plane = plane_of(d, r, field, wrap(first[0] + a, d.m.cells)) + first[2];
+  for (int a = 0; a < W; a++) {
+    const float *plane = plane_of(d, r, field, wrap(first[0] + a, d.m.cells)) + first[2];
 #pragma unroll
-      for (int b = 0; b < W; b++) {
-        const float *row = plane + (size_t)wrap(first[1] + b, d.m.cells) * r.row;
-        float inner = 0.0f;
+    for (int b = 0; b < W; b++) {
+      const float *row = plane + (size_t)wrap(first[1] + b, d.m.cells) * r.row;
+      float inner = 0.0f;
 #pragma unroll
-        for (int c = 0; c < W; c++) inner = fmaf(w[2][c], row[c], inner);
-        sum = fmaf(w[0][a] * w[1][b], inner, sum);
-      }
+      for (int c = 0; c < W; c++) inner = fmaf(w[2][c], row[c], inner);
+      sum = fmaf(w[0][a] * w[1][b], inner, sum);
     }
-    r.acceleration[(size_t)field * r.count + i] += r.factor * sum;
   }
+  return sum;
 }
 
 /** Cells around the particles of a node. Steps between rows and planes are chosen such that the eight
@@ -130,53 +137,114 @@ static __device__ inline void fill_tile(const struct device_mesh &d, const struc
   }
 }
 
+/** Cells from `reference` to a stencil's first cell, the shorter way around the box. */
+static __device__ inline int cells_between(const struct device_mesh &d, uint32_t reference,
+                                           uint32_t first) {
+  const int n = (int)first - (int)reference, half = (int)d.m.cells / 2;
+  return n >= half ? n - (int)d.m.cells : n < -half ? n + (int)d.m.cells : n;
+}
+
+/** Working memory of a CUDA block. */
+struct workspace {
+  float4 cell[TILE_CELLS];
+  const float *plane[3][TILE_PLANES];
+  uint32_t reference[3];
+  int range[3][2];
+  float sum[WARPS][3][WARP]; /* of a plane of the stencil */
+};
+
+/** A particle's first cell in the tile. @param n  cells from the reference */
+static __device__ inline const float4 *corner_of(const struct workspace &work, const struct tile &t,
+                                                 const int n[3], const int range[3][2]) {
+  return work.cell + (n[0] - range[0][0]) * t.plane + (n[1] - range[1][0]) * t.row +
+         (n[2] - range[2][0]);
+}
+
+/** The fields at the particles of a quarter of a node. */
+template <int SCHEME, int W>
+static __device__ inline void read_part(const struct device_mesh &d, const struct reading &r,
+                                        uint32_t begin, uint32_t end, struct workspace *work) {
+  const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, i = begin + lane;
+  uint32_t first[3], reference[3];
+  float w[3][4];
+  int n[3], range[3][2];
+  stencil<SCHEME>(d, r, min(i, end - 1), first, w);
+  for (int c = 0; c < 3; c++) {
+    reference[c] = __shfl_sync(~0u, first[c], 0);
+    n[c] = cells_between(d, reference[c], first[c]);
+    range[c][0] = warp_min(n[c]);
+    range[c][1] = warp_max(n[c]);
+  }
+  const struct tile t = tile_for(d, reference, range, W);
+  __syncthreads(); /* all warps have read what they need of the last part */
+  if (t.fits) {
+    fill_tile(d, r, t, work->plane, work->cell);
+    __syncthreads();
+    const float4 *corner = corner_of(*work, t, n, range);
+    float sum[3] = {0.0f, 0.0f, 0.0f};
+#pragma unroll
+    for (int a = 0; a < W; a++) /* the weights are in registers */
+      if (a == (int)warp)
+        add_plane<W>(
+            a, w, [&](int a, int b, int c) { return corner[a * t.plane + b * t.row + c]; }, sum);
+    for (int k = 0; k < 3; k++) work->sum[warp][k][lane] = sum[k];
+    __syncthreads();
+  }
+  if (warp >= 3 || i >= end) return;
+  float sum = 0.0f;
+  if (t.fits)
+    for (int a = 0; a < W; a++) sum += work->sum[a][warp][lane];
+  else
+    sum = read_apart<W>(d, r, (int)warp, first, w);
+  add_field(r, (int)warp, i, sum);
+}
+
 template <int SCHEME>
 static __global__ void __launch_bounds__(BLOCK, BLOCKS)
     read_fields(const __grid_constant__ struct device_mesh d,
                 const __grid_constant__ struct reading r) {
   constexpr int W = SCHEME == ASSIGN_CIC ? 2 : SCHEME == ASSIGN_TSC ? 3 : 4;
-  __shared__ float4 cell[TILE_CELLS];
-  __shared__ const float *plane[3][TILE_PLANES];
-  __shared__ uint32_t reference[3];
-  __shared__ int range[3][2];
+  __shared__ struct workspace work;
   const uint32_t begin = level_first(r.count, r.level, blockIdx.x),
                  end = level_first(r.count, r.level, blockIdx.x + 1), i = begin + threadIdx.x;
   uint32_t first[3];
   float w[3][4];
-  int from_reference[3];
+  int n[3];
   if (i < end) stencil<SCHEME>(d, r, i, first, w);
   if (threadIdx.x == 0)
     for (int c = 0; c < 3; c++) {
-      reference[c] = first[c];
-      range[c][0] = range[c][1] = 0;
+      work.reference[c] = first[c];
+      work.range[c][0] = work.range[c][1] = 0;
     }
   __syncthreads();
-  const int half = (int)d.m.cells / 2;
   for (int c = 0; c < 3; c++) {
-    int n = i < end ? (int)first[c] - (int)reference[c] : 0;
-    n = n >= half ? n - (int)d.m.cells : n < -half ? n + (int)d.m.cells : n;
-    from_reference[c] = n;
-    const int low = warp_min(n), high = warp_max(n);
+    n[c] = i < end ? cells_between(d, work.reference[c], first[c]) : 0;
+    const int low = warp_min(n[c]), high = warp_max(n[c]);
     if (threadIdx.x % WARP > 0) continue;
-    atomicMin(&range[c][0], low);
-    atomicMax(&range[c][1], high);
+    atomicMin(&work.range[c][0], low);
+    atomicMax(&work.range[c][1], high);
   }
   __syncthreads();
-  const struct tile t = tile_for(d, reference, range, W);
-  if (t.fits) fill_tile(d, r, t, plane, cell);
+  const struct tile t = tile_for(d, work.reference, work.range, W);
+  if (!t.fits) {
+    for (uint32_t part = 0; part < PARTS; part++) {
+      const uint32_t node = blockIdx.x * PARTS + part, level = r.level + PART_LEVELS,
+                     from = level_first(r.count, level, node),
+                     to = level_first(r.count, level, node + 1);
+      if (from < to) read_part<SCHEME, W>(d, r, from, to, &work);
+    }
+    return;
+  }
+  fill_tile(d, r, t, work.plane, work.cell);
   __syncthreads();
   if (i >= end) return;
-  if (t.fits) {
-    const float4 *corner = cell + (from_reference[0] - range[0][0]) * t.plane +
-                           (from_reference[1] - range[1][0]) * t.row +
-                           (from_reference[2] - range[2][0]);
-    interpolate<W>(r, i, w, [&](int a, int b, int c) {
-      const float4 value = corner[a * t.plane + b * t.row + c];
-      return make_float3(value.x, value.y, value.z);
-    });
-  } else {
-    read_apart<W>(d, r, i, first, w);
-  }
+  const float4 *corner = corner_of(work, t, n, work.range);
+  float sum[3] = {0.0f, 0.0f, 0.0f};
+#pragma unroll
+  for (int a = 0; a < W; a++)
+    add_plane<W>(
+        a, w, [&](int a, int b, int c) { return corner[a * t.plane + b * t.row + c]; }, sum);
+  for (int k = 0; k < 3; k++) add_field(r, k, i, sum[k]);
 }
 
 /** Weights of interpolated four-point differences, beginning two cells before the scheme's first

@@ -956,7 +956,7 @@ static bool same_particles(const struct order *a, const struct order *b, size_t 
   return same;
 }
 
-/* The GPU's cuts may miss the median by 2^-16 of a side. Its leaves must be as compact as the
+/* The GPU's cuts may miss the median by 2^-16 of a side, in small nodes 2^-12. Its leaves must be as compact as the
  * CPU's, except for a little more than that on each level. */
 static void check_sort(const struct bench *b, const struct group *g, double extent[3]) {
   const struct nbody *s = b->s;
