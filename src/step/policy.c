@@ -15,7 +15,7 @@ static const struct cost {
   double pair, interaction, visit, sort, rebuild; /* the last two: per particle */
   double cell, deposit; /* of the mesh, in a force on all particles: per cell, per particle */
 } core_cost = {0.5, 25.0, 6.0, 100.0, 500.0, 57.0, 240.0},
-  gpu_cost = {0.001, 0.03, 0.05, 0.8, 12.0, 0.24, 0.4};
+  gpu_cost = {0.001, 0.03, 0.05, 0.5, 2.0, 0.2, 0.4};
 
 static const struct cost *cost(void) { return scheduler_any_gpu() ? &gpu_cost : &core_cost; }
 
