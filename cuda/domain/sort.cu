@@ -57,9 +57,10 @@ struct level {
   const uint32_t *order;   /* [place] particle; NULL: the particles are where they were at first */
   uint32_t *low, *high;    /* [node][3] */
   /* of large nodes: */
-  uint16_t *key; /* [place] coordinate along the longest side of the node's box */
+  uint32_t chunks; /* of each node; a CUDA block for each */
+  uint16_t *key;   /* [place] coordinate along the longest side of the node's box */
   uint32_t *
-      digits; /* [node][2][BINS] particles with each first digit, and second one after the cut's first */
+      digits; /* [node][2][BINS] particles with each first digit; with the cut's, each second one */
   struct cut *cut;   /* [node] */
   struct part *part; /* [node of the level][chunk] */
 };
@@ -72,21 +73,23 @@ static __device__ inline uint32_t coordinate(const struct level &l, uint32_t par
   return __ldg(l.x + (size_t)c * l.count + particle) - __ldg(&l.root->centre[c]) + (1u << 31);
 }
 
-/** The places of a CUDA block, of which there are gridDim.x for each node of the level. */
+/** The places of a CUDA block. */
 struct chunk {
-  uint32_t node, begin, end; /* of the node */
+  uint32_t number;           /* among those of the node */
+  uint32_t node, begin, end; /* the node and its places */
   uint32_t middle;           /* first place of the second half */
   uint32_t first;            /* place of this thread in the first row of its warp */
 };
 
 static __device__ inline struct chunk this_chunk(const struct level &l) {
-  const uint32_t j = blockIdx.y, warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
+  const uint32_t j = blockIdx.x / l.chunks, warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
   struct chunk c;
+  c.number = blockIdx.x % l.chunks;
   c.node = (1u << l.level) + j;
   c.begin = level_first(l.count, l.level, j);
   c.end = level_first(l.count, l.level, j + 1);
   c.middle = level_first(l.count, l.level + 1, 2 * j + 1);
-  c.first = c.begin + blockIdx.x * CHUNK + warp * ROWS * WARP + lane;
+  c.first = c.begin + c.number * CHUNK + warp * ROWS * WARP + lane;
   return c;
 }
 
@@ -228,7 +231,7 @@ static __global__ void __launch_bounds__(BLOCK) count_digits(const struct level 
   uint32_t *digits = l.digits + 2 * (size_t)k.node * BINS;
   number[threadIdx.x] = 0;
   const uint2 first = find_digit(digits, k.middle - k.begin);
-  if (blockIdx.x == 0 && threadIdx.x == 0) {
+  if (k.number == 0 && threadIdx.x == 0) {
     l.cut[k.node].digit[0] = first.x;
     l.cut[k.node].rest[0] = first.y;
   }
@@ -250,7 +253,7 @@ static __global__ void __launch_bounds__(BLOCK) count_parts(const struct level l
   struct cut *cut = &l.cut[k.node];
   if (threadIdx.x == 0) sum = {0, 0};
   const uint2 second = find_digit(l.digits + (2 * (size_t)k.node + 1) * BINS, cut->rest[0]);
-  if (blockIdx.x == 0 && threadIdx.x == 0) {
+  if (k.number == 0 && threadIdx.x == 0) {
     cut->digit[1] = second.x;
     cut->rest[1] = second.y;
   }
@@ -269,7 +272,7 @@ static __global__ void __launch_bounds__(BLOCK) count_parts(const struct level l
     atomicAdd(&sum.at, mine.at);
   }
   __syncthreads();
-  if (threadIdx.x == 0) l.part[(size_t)blockIdx.y * gridDim.x + blockIdx.x] = sum;
+  if (threadIdx.x == 0) l.part[blockIdx.x] = sum;
 }
 
 static __device__ inline struct part operator+(const struct part &a, const struct part &b) {
@@ -283,9 +286,9 @@ static __global__ void __launch_bounds__(BLOCK) divide(const struct level l, uin
   const struct cut cut = l.cut[k.node];
   const uint32_t at = cut.digit[0] << DIGIT_BITS | cut.digit[1], lane = threadIdx.x % WARP,
                  warp = threadIdx.x / WARP, lower_lanes = (1u << lane) - 1;
-  const struct part *of_chunk = l.part + (size_t)blockIdx.y * gridDim.x;
+  const struct part *of_chunk = l.part + (blockIdx.x - k.number);
   struct part earlier = {0, 0}, mine = {0, 0}; /* of earlier chunks, of this warp */
-  for (uint32_t i = threadIdx.x; i < blockIdx.x; i += BLOCK) earlier = earlier + of_chunk[i];
+  for (uint32_t i = threadIdx.x; i < k.number; i += BLOCK) earlier = earlier + of_chunk[i];
   uint32_t below[ROWS], equal[ROWS]; /* lanes */
 #pragma unroll
   for (uint32_t row = 0; row < ROWS; row++) {
@@ -310,10 +313,10 @@ static __global__ void __launch_bounds__(BLOCK) divide(const struct level l, uin
   clear(&side[1]);
 #pragma unroll
   for (uint32_t row = 0; row < ROWS; row++) {
-    const uint32_t place = k.first + row * WARP,
-                   tied = before.at +
-                          __popc(equal[row] & lower_lanes), /* earlier ones at the cut */
-        first = before.below + __popc(below[row] & lower_lanes) + min(tied, cut.rest[1]);
+    const uint32_t place = k.first + row * WARP;
+    /* earlier ones at the cut, and of the first side */
+    const uint32_t tied = before.at + __popc(equal[row] & lower_lanes),
+                   first = before.below + __popc(below[row] & lower_lanes) + min(tied, cut.rest[1]);
     const bool is_below = below[row] >> lane & 1, is_at = equal[row] >> lane & 1,
                second = !is_below && !(is_at && tied < cut.rest[1]);
     before = before + part{(uint32_t)__popc(below[row]), (uint32_t)__popc(equal[row])};
@@ -492,10 +495,12 @@ void gpu_sort(struct gpu *g, uint32_t count, unsigned depth, const struct node *
   CHECK_CUDA(cudaMemsetAsync(l.high, 0, boxes, g->stream));
   CHECK_CUDA(
       cudaMemsetAsync(l.digits, 0, ((size_t)2 << small) * BINS * sizeof *l.digits, g->stream));
-  measure<<<blocks_for(count, CHUNK), BLOCK, 0, g->stream>>>(l);
+  l.chunks = blocks_for(count, CHUNK);
+  measure<<<l.chunks, BLOCK, 0, g->stream>>>(l);
   gpu_launched("sort");
   for (; l.level != small; l.level++) {
-    const dim3 grid(blocks_for(((count - 1) >> l.level) + 1, CHUNK), 1u << l.level);
+    l.chunks = blocks_for(((count - 1) >> l.level) + 1, CHUNK);
+    const uint32_t grid = l.chunks << l.level;
     make_keys<<<grid, BLOCK, 0, g->stream>>>(l);
     count_digits<<<grid, BLOCK, 0, g->stream>>>(l);
     count_parts<<<grid, BLOCK, 0, g->stream>>>(l);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* pm_read: one thread for each particle, one CUDA block for a node of a group's tree. The fields are first
  * copied to CUDA shared memory, the three of a cell side by side, so that each cell of the mesh is read
- * once for all particles of the node. Where they do not fit, quarters of the node follow each other, and a
- * thread of each warp reads one plane of a particle's stencil. pm_cut: one CUDA block for each row. */
+ * once for all particles of the node. Where they do not fit, quarters of the node follow each other, and
+ * each warp reads one plane of the stencils of all their particles. pm_cut: one CUDA block for each row. */
 #include "cuda/mesh/stencil.cuh"
 #include "photons/domain/tree.h"
 
