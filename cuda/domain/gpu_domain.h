@@ -15,7 +15,7 @@ extern "C" {
 #endif
 
 /** Sort a group's particles into its tree as group_sort() does, except that below the leaves it
- * ends at the P2P target block, and that a cut may miss the median by 2^-16 of the node's side, of small nodes 2^-12.
+ * ends at the P2P target block, and that a cut may miss the median by 2^-16 of the node's side, of small nodes 2^-14.
  * @param depth  of the tree
  * @param nodes  of the last refit; the sort needs the centre of the root */
 void gpu_sort(struct gpu *g, uint32_t count, unsigned depth, const struct node *nodes,

@@ -4,8 +4,8 @@
  * then the particles move to its two sides. Once nodes are small, a CUDA block sorts a node for all levels
  * below in CUDA shared memory. Particles on one side keep their order, so that those which were sorted before
  * are read from places close together.
- * Coordinates along the longest side have 16 bits, in small nodes 12, so a cut may miss the median by
- * 2^-16 or 2^-12 of the side. */
+ * Coordinates along the longest side have 16 bits, in small nodes 14, so a cut may miss the median by
+ * 2^-16 or 2^-14 of the side. */
 #include <cub/block/block_radix_sort.cuh>
 #include <cub/device/device_radix_sort.cuh>
 
@@ -26,7 +26,7 @@ enum {
   /* A key in a small node: which node of the level, the coordinate, and the particle's place at first */
   PLACE_BITS = 10,
   SMALL = 1 << PLACE_BITS,
-  SMALL_BITS = 12, /* of the coordinate */
+  SMALL_BITS = 14, /* of the coordinate */
   SMALL_LEVELS = 6,
   SMALL_NODES = 1 << SMALL_LEVELS, /* more than of any level that is sorted so */
   ITEMS = SMALL / BLOCK

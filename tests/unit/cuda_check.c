@@ -956,8 +956,8 @@ static bool same_particles(const struct order *a, const struct order *b, size_t 
   return same;
 }
 
-/* The GPU's cuts may miss the median by 2^-16 of a side, in small nodes 2^-12. Its leaves must be as compact as the
- * CPU's, except for a little more than that on each level. */
+/* The GPU's cuts may miss the median by 2^-16 of a side, in small nodes 2^-14. Its leaves must be as
+ * compact as the CPU's, except for a little more than that on each level. */
 static void check_sort(const struct bench *b, const struct group *g, double extent[3]) {
   const struct nbody *s = b->s;
   const size_t n = g->count;
@@ -992,6 +992,70 @@ static void check_sort(const struct bench *b, const struct group *g, double exte
   }
   void *memory[] = {x, momentum, acceleration, id};
   for (size_t i = 0; i < sizeof memory / sizeof *memory; i++) CUDA(cudaFree(memory[i]));
+}
+
+/** One of three places for a particle. */
+static uint32_t place_of(uint64_t id) {
+  return (uint32_t)id * UINT32_C(2654435761) >> 3 & 3 ? 1 + id % 2 : 0;
+}
+
+/** Particles at three places on a line across the box's edge, sorted on cores or on the GPU. */
+static struct order sorted_places(const struct bench *b, uint32_t n, unsigned depth, bool on_gpu) {
+  const struct node root[2] = {[1] = {.centre = {2, 1000, 7}}};
+  struct order o = {.x = allocate(3 * (size_t)n, sizeof *o.x, "positions"),
+                    .id = allocate(n, sizeof *o.id, "ids")};
+  for (uint32_t i = 0; i < n; i++) {
+    o.id[i] = i;
+    o.x[i] = o.x[2 * (size_t)n + i] = 5;
+    o.x[n + i] = 900 * place_of(i) - 100;
+  }
+  void *column[PARTICLE_COLUMN_COUNT] = {[COLUMN_position] = o.x, [COLUMN_id] = o.id};
+  if (!on_gpu) {
+    group_sort(n, depth, root[1].centre, column);
+    return o;
+  }
+  void *nodes = to_device(root, sizeof root), *x = to_device(o.x, 3 * (size_t)n * sizeof *o.x),
+       *id = to_device(o.id, n * sizeof *o.id);
+  column[COLUMN_position] = x;
+  column[COLUMN_id] = id;
+  gpu_sort(b->gpu, n, depth, nodes, column);
+  to_host(b, o.x, x, 3 * (size_t)n * sizeof *o.x);
+  to_host(b, o.id, id, n * sizeof *o.id);
+  void *memory[] = {nodes, x, id};
+  for (size_t i = 0; i < sizeof memory / sizeof *memory; i++) CUDA(cudaFree(memory[i]));
+  return o;
+}
+
+/* Cuts go through particles at the same place, which keep their order. There may be more leaves than
+ * particles. Each node of the last level must have as many particles of each place as on cores. */
+static void check_sort_of_places(const struct bench *b) {
+  enum { LAST = 16 /* most particles of a node of the last level */ };
+  static const uint32_t count[] = {1, 3, 40, 5000, 100000}, depth[] = {0, 12, 8, 4, 9};
+  bool good = true;
+  for (size_t k = 0; k < sizeof count / sizeof *count; k++) {
+    const uint32_t n = count[k];
+    unsigned levels = depth[k];
+    while (((n - 1) >> levels) + 1 > LAST) levels++;
+    struct order cpu = sorted_places(b, n, depth[k], false),
+                 gpu = sorted_places(b, n, depth[k], true);
+    uint64_t next[3] = {0}; /* least number of the next particle */
+    for (uint32_t j = 0; j < 1u << levels; j++) {
+      uint32_t more[3] = {0};
+      for (uint32_t i = level_first(n, levels, j); i < level_first(n, levels, j + 1); i++) {
+        const uint32_t place = place_of(gpu.id[i]);
+        more[place]++;
+        more[place_of(cpu.id[i])]--;
+        good = good && gpu.id[i] >= next[place] && gpu.id[i] < n &&
+               gpu.x[n + i] == 900 * place - 100;
+        next[place] = gpu.id[i] + 1;
+      }
+      good = good && more[0] == 0 && more[1] == 0 && more[2] == 0;
+    }
+    order_free(&cpu);
+    order_free(&gpu);
+  }
+  printf("  sort       of particles at three places  %s\n", good ? "ok" : "WRONG");
+  failures += !good;
 }
 
 static void report_sort(const double extent[3]) {
@@ -1388,6 +1452,7 @@ static void check_tree(const struct bench *b) {
   }
   walk_scratch_free(&scratch);
   report_sort(extent);
+  check_sort_of_places(b);
   report(&refit, 1e-6);
   if (b->mass) report(&node_mass, 0.0);
   report(&p2m, 1e-6);
