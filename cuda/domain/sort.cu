@@ -23,6 +23,7 @@ enum {
   WARPS = BLOCK / WARP,
   ROWS = 8,
   CHUNK = ROWS * BLOCK,
+  GRID_LEVELS = 15, /* a grid has fewer than 2^16 CUDA blocks along y and z */
   /* A key in a small node: which node of the level, the coordinate, and the particle's place at first */
   PLACE_BITS = 10,
   SMALL = 1 << PLACE_BITS,
@@ -57,10 +58,8 @@ struct level {
   const uint32_t *order;   /* [place] particle; NULL: the particles are where they were at first */
   uint32_t *low, *high;    /* [node][3] */
   /* of large nodes: */
-  uint32_t chunks; /* of each node; a CUDA block for each */
-  uint16_t *key;   /* [place] coordinate along the longest side of the node's box */
-  uint32_t *
-      digits; /* [node][2][BINS] particles with each first digit; with the cut's, each second one */
+  uint16_t *key;     /* [place] coordinate along the longest side of the node's box */
+  uint32_t *digits;  /* [node][2][BINS] histograms of first digits, and of the cut's second ones */
   struct cut *cut;   /* [node] */
   struct part *part; /* [node of the level][chunk] */
 };
@@ -73,24 +72,34 @@ static __device__ inline uint32_t coordinate(const struct level &l, uint32_t par
   return __ldg(l.x + (size_t)c * l.count + particle) - __ldg(&l.root->centre[c]) + (1u << 31);
 }
 
-/** The places of a CUDA block. */
+/** The places of a CUDA block, of which there are gridDim.x for each node of the level (node_grid()). */
 struct chunk {
-  uint32_t number;           /* among those of the node */
   uint32_t node, begin, end; /* the node and its places */
   uint32_t middle;           /* first place of the second half */
   uint32_t first;            /* place of this thread in the first row of its warp */
 };
 
 static __device__ inline struct chunk this_chunk(const struct level &l) {
-  const uint32_t j = blockIdx.x / l.chunks, warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
+  const uint32_t j = blockIdx.z << GRID_LEVELS | blockIdx.y, warp = threadIdx.x / WARP,
+                 lane = threadIdx.x % WARP;
   struct chunk c;
-  c.number = blockIdx.x % l.chunks;
   c.node = (1u << l.level) + j;
   c.begin = level_first(l.count, l.level, j);
   c.end = level_first(l.count, l.level, j + 1);
   c.middle = level_first(l.count, l.level + 1, 2 * j + 1);
-  c.first = c.begin + c.number * CHUNK + warp * ROWS * WARP + lane;
+  c.first = c.begin + blockIdx.x * CHUNK + warp * ROWS * WARP + lane;
   return c;
+}
+
+/** A CUDA block for each chunk of each node of the level. */
+static dim3 node_grid(const struct level &l) {
+  const unsigned more = l.level > GRID_LEVELS ? l.level - GRID_LEVELS : 0;
+  return dim3(blocks_for(((l.count - 1) >> l.level) + 1, CHUNK), 1u << (l.level - more),
+              1u << more);
+}
+
+static __device__ inline struct part *parts_of(const struct level &l, const struct chunk &c) {
+  return l.part + (size_t)(c.node - (1u << l.level)) * gridDim.x;
 }
 
 /** The box of some particles. */
@@ -231,7 +240,7 @@ static __global__ void __launch_bounds__(BLOCK) count_digits(const struct level 
   uint32_t *digits = l.digits + 2 * (size_t)k.node * BINS;
   number[threadIdx.x] = 0;
   const uint2 first = find_digit(digits, k.middle - k.begin);
-  if (k.number == 0 && threadIdx.x == 0) {
+  if (blockIdx.x == 0 && threadIdx.x == 0) {
     l.cut[k.node].digit[0] = first.x;
     l.cut[k.node].rest[0] = first.y;
   }
@@ -253,7 +262,7 @@ static __global__ void __launch_bounds__(BLOCK) count_parts(const struct level l
   struct cut *cut = &l.cut[k.node];
   if (threadIdx.x == 0) sum = {0, 0};
   const uint2 second = find_digit(l.digits + (2 * (size_t)k.node + 1) * BINS, cut->rest[0]);
-  if (k.number == 0 && threadIdx.x == 0) {
+  if (blockIdx.x == 0 && threadIdx.x == 0) {
     cut->digit[1] = second.x;
     cut->rest[1] = second.y;
   }
@@ -272,7 +281,7 @@ static __global__ void __launch_bounds__(BLOCK) count_parts(const struct level l
     atomicAdd(&sum.at, mine.at);
   }
   __syncthreads();
-  if (threadIdx.x == 0) l.part[blockIdx.x] = sum;
+  if (threadIdx.x == 0) parts_of(l, k)[blockIdx.x] = sum;
 }
 
 static __device__ inline struct part operator+(const struct part &a, const struct part &b) {
@@ -286,9 +295,9 @@ static __global__ void __launch_bounds__(BLOCK) divide(const struct level l, uin
   const struct cut cut = l.cut[k.node];
   const uint32_t at = cut.digit[0] << DIGIT_BITS | cut.digit[1], lane = threadIdx.x % WARP,
                  warp = threadIdx.x / WARP, lower_lanes = (1u << lane) - 1;
-  const struct part *of_chunk = l.part + (blockIdx.x - k.number);
+  const struct part *of_chunk = parts_of(l, k);
   struct part earlier = {0, 0}, mine = {0, 0}; /* of earlier chunks, of this warp */
-  for (uint32_t i = threadIdx.x; i < k.number; i += BLOCK) earlier = earlier + of_chunk[i];
+  for (uint32_t i = threadIdx.x; i < blockIdx.x; i += BLOCK) earlier = earlier + of_chunk[i];
   uint32_t below[ROWS], equal[ROWS]; /* lanes */
 #pragma unroll
   for (uint32_t row = 0; row < ROWS; row++) {
@@ -495,12 +504,10 @@ void gpu_sort(struct gpu *g, uint32_t count, unsigned depth, const struct node *
   CHECK_CUDA(cudaMemsetAsync(l.high, 0, boxes, g->stream));
   CHECK_CUDA(
       cudaMemsetAsync(l.digits, 0, ((size_t)2 << small) * BINS * sizeof *l.digits, g->stream));
-  l.chunks = blocks_for(count, CHUNK);
-  measure<<<l.chunks, BLOCK, 0, g->stream>>>(l);
+  measure<<<node_grid(l), BLOCK, 0, g->stream>>>(l);
   gpu_launched("sort");
   for (; l.level != small; l.level++) {
-    l.chunks = blocks_for(((count - 1) >> l.level) + 1, CHUNK);
-    const uint32_t grid = l.chunks << l.level;
+    const dim3 grid = node_grid(l);
     make_keys<<<grid, BLOCK, 0, g->stream>>>(l);
     count_digits<<<grid, BLOCK, 0, g->stream>>>(l);
     count_parts<<<grid, BLOCK, 0, g->stream>>>(l);
