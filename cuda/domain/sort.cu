@@ -36,8 +36,8 @@ static_assert(BINS == BLOCK, "a thread for each value of a digit");
 static_assert(SMALL_LEVELS + SMALL_BITS + PLACE_BITS <= 32, "a key fits");
 typedef cub::BlockRadixSort<uint32_t, BLOCK, ITEMS> block_sort;
 
-/** Where a node is cut: the digits of the coordinate, and how many particles with such a digit, or
- * with both, go to the first side; those with smaller ones go there, too. */
+/** Where a node is cut: the two digits of the coordinate. All particles with smaller coordinates go to the first
+ * side. So do rest[0] of those with the first digit, which include rest[1] of those with both digits. */
 struct cut {
   uint32_t digit[2], rest[2];
 };
@@ -120,7 +120,7 @@ static __device__ inline void include(struct extent *e, const uint32_t x[3]) {
 }
 
 /** Widen the boxes of nodes, of which the first is number `node`, by those of all threads. Most CUDA blocks
- * find a box within what others have found. */
+ * find boxes that lie within those found before. */
 template <int NODES>
 static __device__ inline void widen(const struct level &l, uint32_t node,
                                     const struct extent (&e)[NODES]) {
@@ -140,6 +140,7 @@ static __device__ inline void widen(const struct level &l, uint32_t node,
     }
   __syncthreads();
   if (me >= 3 * NODES) return;
+  /* volatile: not an older value from this multiprocessor's cache, after which more atomic operations would follow */
   volatile uint32_t *lowest = l.low + 3 * (size_t)node + me,
                     *highest = l.high + 3 * (size_t)node + me;
   if (low[me] < *lowest) atomicMin((uint32_t *)lowest, low[me]);
@@ -226,7 +227,7 @@ static __device__ inline uint32_t sum_before(uint32_t a) {
  * them. */
 static __device__ inline uint2 find_digit(const uint32_t *number, uint32_t rank) {
   __shared__ uint2 found;
-  if (threadIdx.x == 0) found = make_uint2(0, 0); /* if there are none */
+  if (threadIdx.x == 0) found = make_uint2(0, 0); /* rank 0: none is among them */
   const uint32_t mine = number[threadIdx.x], before = sum_before(mine);
   if (before < rank && rank <= before + mine) found = make_uint2(threadIdx.x, rank - before);
   __syncthreads();
