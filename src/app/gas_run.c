@@ -285,7 +285,7 @@ static void restore_particles(struct gas *g, const char *path) {
   size_t count;
   struct gas_particle *particle = gas_file_read_particles(path, &count);
   gas_particles_add(g, particle, count);
-  gas_particles_settle(g, 0, g->topology.finest);
+  gas_place_particles(g, 0);
   free(particle);
 }
 

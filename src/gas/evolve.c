@@ -58,9 +58,10 @@ static struct sub_step finer_step(struct sub_step s, int i, int steps) {
                            s.root_begin + (i + 1.0) * length};
 }
 
-/** @param scale  factor at the end of the step */
+/** Let a level's gas take a step. @param scale  factor at the end of the step */
 static void solve_level(struct gas *g, int level, double dt, struct sub_step s, double scale) {
   const double heat = gas_least_heat(g, scale);
+  if (g->empty) return;
   gas_send_cells_around(g, level);
   for (uint32_t i = first_batch(g, level); i < end_batch(g, level); i++) {
     if (g->fused) {
@@ -81,8 +82,9 @@ void gas_restrict_level(struct gas *g, int level) {
   g->level[level].stale = true;
 }
 
-/** Correct a level that has finer groups. */
+/** Correct a level where there are finer groups. */
 static void correct_level(struct gas *g, int level, double dt) {
+  if (g->empty || !has_groups(g, level + 1)) return;
   if (g->fix_fluxes) gas_ghosts_submit(g, level + 1, GHOST_SIDES);
   for (uint32_t i = first_batch(g, level); i < end_batch(g, level); i++)
     if (g->fix_fluxes && g->level[level].batch[i].fine.count > 0)
@@ -149,39 +151,108 @@ static bool flags_due(const struct gas *g, int level) {
   return false;
 }
 
-/** At the end of a step of a level, with which all finer ones end a step: if the flags of one of them
- * are due, those of all are followed, coarser ones first. Otherwise a wave that comes to the end of all
- * levels would leave the finest one behind, which finds no room before the coarser ones have made it. */
-static void follow_flags(struct gas *g, int level, double weight) {
-  if (!flags_due(g, level)) return;
-  for (int l = level; l < g->topology.finest && has_groups(g, l); l++)
-    gas_regrid(g, l, l == level ? weight : 1.0, NULL);
+/** Solve the potentials of a level and all finer ones, which are at the same time. */
+static void solve_potentials(struct gas *g, int level, double weight) {
+  if (g->gravity) gravity_solve(g, level, weight);
 }
 
+/** If the flags of one of these levels are due, those of all are followed, coarser ones first.
+ * Otherwise a wave that comes to the end of all levels would leave the finest one behind, which finds
+ * no room before the coarser ones have made it. */
+static void follow_flags(struct gas *g, int level, double weight) {
+  bool changed = false;
+  if (!flags_due(g, level)) return;
+  for (int l = level; l < g->topology.finest && has_groups(g, l); l++) {
+    if (!gas_regrid(g, l, l == level ? weight : 1.0, NULL)) continue;
+    gas_place_particles(g, level); /* the next flags compare their densities */
+    changed = true;
+  }
+  if (changed) solve_potentials(g, level, weight);
+}
+
+/** Accelerate a level by its potential, the first half of a step, and let particles drift.
+ * @param weight  of this time in the step of the next coarser level, 0 .. 1, as below */
+static void open_step(struct gas *g, int level, double dt, double weight) {
+  if (g->gravity) gravity_kick(g, level, 0.5 * dt, weight);
+  if (g->particles) gas_particles_open(g, level, dt, weight);
+}
+
+/** The potential at the end of a level's step, for the boundaries of finer levels on their way there. Finer
+ * levels have not taken their steps yet: it is found from the level's own densities. */
+static void predict_potential(struct gas *g, int level, double dt, double weight) {
+  if (!g->gravity) return;
+  gravity_begin_step(g, level);
+  if (!g->individual || !has_groups(g, level + 1)) return;
+  if (g->particles) {
+    gas_particles_settle(g, level, level);
+    gas_particles_deposit_ahead(g, level, dt);
+  }
+  gravity_predict(g, level, weight);
+}
+
+/** Accelerate a level and all finer ones for the second half of their steps. */
+static void close_steps(struct gas *g, int level, double weight) {
+  if (!g->gravity) return;
+  for (int l = level; has_groups(g, l); l++) {
+    gravity_kick(g, l, 0.5 * g->level[l].dt, l == level ? weight : 1.0);
+    if (g->particles) gas_particles_close(g, l, l == level ? weight : 1.0);
+  }
+  for (int l = topology_levels(&g->topology) - 2; l >= level && !g->empty; l--)
+    gas_restrict_level(g, l);
+}
+
+static void advance_finer(struct gas *g, int level, const struct root_step *root,
+                          struct sub_step s);
+
+/**
+ * A step of a level and of all finer ones. What a run is without, gas, gravity or particles, takes no
+ * part.
+ *
+ *  1. Half a kick of gas and particles by the potential at the beginning. Particles drift.
+ *  2. The gas of the level takes the step.
+ *  3. The potential at the end is predicted, for the boundaries of finer levels.
+ *  4. The next finer level takes its steps, each of them from 1 to 8.
+ *  5. The level is corrected: fluxes beside refined patches, and cells below these, are the finer
+ *     level's means.
+ *
+ * A level that ends a step together with the next coarser one leaves the others to that. They are done for
+ * the level and all finer ones, which have come to the same time.
+ *
+ *  6. Particles get their groups and levels, and these the densities of the particles. The
+ *     potentials are solved.
+ *  7. Half a kick by these.
+ *  8. Groups follow the flags of the flow, those of coarser levels first. If groups have changed, 6
+ *     is done for them again.
+ */
 static void advance(struct gas *g, int level, const struct root_step *root, struct sub_step s) {
   const double dt = (s.root_end - s.root_begin) * root->length, scale = scale_after(g, root, s);
   g->level[level].dt = dt;
-  if (g->gravity) gravity_open(g, level, dt, s.begin);
-  if (!g->empty) solve_level(g, level, dt, s, scale);
+  open_step(g, level, dt, s.begin);    /* 1 */
+  solve_level(g, level, dt, s, scale); /* 2 */
   count_step(g, level);
   g->scale = scale;
-  if (g->gravity) gravity_predict(g, level, dt, s.end);
-  if (has_groups(g, level + 1)) {
-    int steps = g->individual ? 2 : 1;
-    for (int i = 0; i < steps && has_groups(g, level + 1); i++) {
-      const int parts = divisions(g, level + 1, dt / steps);
-      steps *= parts;
-      i *= parts;
-      advance(g, level + 1, root, finer_step(s, i, steps));
-    }
-    g->scale = scale;
-    if (!g->empty) correct_level(g, level, dt);
+  predict_potential(g, level, dt, s.end); /* 3 */
+  advance_finer(g, level, root, s);       /* 4 */
+  g->scale = scale;
+  correct_level(g, level, dt); /* 5 */
+  if (level > 0 && s.end == 1.0) return;
+  gas_place_particles(g, level); /* 6 */
+  solve_potentials(g, level, s.end);
+  close_steps(g, level, s.end);  /* 7 */
+  follow_flags(g, level, s.end); /* 8 */
+}
+
+/** The steps of the next finer level in a step of a level. */
+static void advance_finer(struct gas *g, int level, const struct root_step *root,
+                          struct sub_step s) {
+  int steps = g->individual ? 2 : 1;
+  if (!has_groups(g, level + 1)) return;
+  for (int i = 0; i < steps; i++) {
+    const int parts = divisions(g, level + 1, g->level[level].dt / steps);
+    steps *= parts;
+    i *= parts;
+    advance(g, level + 1, root, finer_step(s, i, steps));
   }
-  if (level > 0 && s.end == 1.0) return; /* a coarser level ends its step, too */
-  if (g->gravity)
-    gravity_close(g, level, s.end);
-  else
-    follow_flags(g, level, s.end);
 }
 
 static void take_step(struct gas *g, struct root_step root) {

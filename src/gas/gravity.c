@@ -8,8 +8,6 @@
 #include "photons/base/error.h"
 #include "photons/config/parameters.h"
 #include "photons/gas/codelets.h"
-#include "photons/gas/evolve.h"
-#include "photons/gas/particles.h"
 #include "photons/runtime/engine.h"
 #include "photons/runtime/handle.h"
 
@@ -191,7 +189,6 @@ static void correct_levels(struct gas *g, int level, double weight) {
 }
 
 void gravity_solve(struct gas *g, int level, double weight) {
-  if (g->particles) gas_particles_deposit(g, level);
   const int corrections = finest(g) > level ? g->gravity->corrections : 0;
   for (int l = level; l <= finest(g); l++) {
     const double at = l == level ? weight : 1.0;
@@ -203,7 +200,7 @@ void gravity_solve(struct gas *g, int level, double weight) {
   for (int k = 0; k < corrections; k++) correct_levels(g, level, weight);
 }
 
-static void kick(struct gas *g, int level, double dt, double weight) {
+void gravity_kick(struct gas *g, int level, double dt, double weight) {
   gravity_send_around(g, level, weight); /* for particles, too */
   if (g->empty) return;
   for (uint32_t i = first_batch(g, level); i < end_batch(g, level); i++)
@@ -211,40 +208,12 @@ static void kick(struct gas *g, int level, double dt, double weight) {
   g->level[level].stale = true;
 }
 
-void gravity_open(struct gas *g, int level, double dt, double weight) {
-  kick(g, level, 0.5 * dt, weight);
-  if (g->particles) gas_particles_open(g, level, dt, weight);
-}
-
-void gravity_predict(struct gas *g, int level, double dt, double weight) {
+void gravity_begin_step(struct gas *g, int level) {
   swap(&g->level[level], POTENTIAL_BEGIN, POTENTIAL_END);
-  if (!g->individual || level == finest(g)) return;
-  if (g->particles) {
-    gas_particles_settle(g, level, level);
-    gas_particles_deposit_ahead(g, level, dt);
-  }
+}
+
+void gravity_predict(struct gas *g, int level, double weight) {
   solve_level(g, level, weight, g->gravity->corrections > 0);
-}
-
-/** Refined patches get the means of the finer cells, on these levels. */
-static void restrict_levels(struct gas *g, int level) {
-  for (int l = finest(g) - 1; l >= level && !g->empty; l--) gas_restrict_level(g, l);
-}
-
-void gravity_close(struct gas *g, int level, double weight) {
-  bool changed = false;
-  if (g->particles) gas_particles_settle(g, level, g->topology.finest);
-  gravity_solve(g, level, weight);
-  for (int l = level; l <= finest(g); l++) {
-    kick(g, l, 0.5 * g->level[l].dt, l == level ? weight : 1.0);
-    if (g->particles) gas_particles_close(g, l, l == level ? weight : 1.0);
-  }
-  restrict_levels(g, level);
-  for (int l = finest(g); l >= level; l--)
-    if (l < g->topology.finest && g->level[l].steps % g->regrid == 0)
-      changed |= gas_regrid(g, l, l == level ? weight : 1.0, NULL);
-  if (changed && g->particles) gas_particles_settle(g, level, g->topology.finest);
-  if (changed) gravity_solve(g, level, weight);
 }
 
 void gravity_copy_potential(const struct gas *g, int level, uint32_t group, void *cells) {

@@ -118,21 +118,20 @@ bool gas_regrid(struct gas *g, int level, double weight, const struct gas_ic *ic
   return !same;
 }
 
-/** Give all particles their groups, and these the densities that flags compare. */
-static void place_particles(struct gas *g) {
+void gas_place_particles(struct gas *g, int level) {
   if (!g->particles) return;
-  gas_particles_settle(g, 0, g->topology.finest);
-  gas_particles_deposit(g, 0);
+  gas_particles_settle(g, level, g->topology.finest);
+  gas_particles_deposit(g, level);
 }
 
 void gas_begin(struct gas *g, const struct gas_ic *ic) {
   message_begin();
   fill_level(g, 0, ic);
   for (int level = 0; level < g->topology.finest && g->topology.level[level].count > 0; level++) {
-    place_particles(g);
+    gas_place_particles(g, 0);
     gas_regrid(g, level, 1.0, ic);
   }
-  place_particles(g);
+  gas_place_particles(g, 0);
   for (int level = topology_levels(&g->topology) - 2; level >= 0 && !g->empty; level--)
     gas_restrict_level(g, level);
   message_wait();

@@ -56,6 +56,10 @@ void gas_restrict_level(struct gas *g, int level);
 /** Set the cells of all levels from initial conditions, refining as flags say. */
 void gas_begin(struct gas *g, const struct gas_ic *ic);
 
+/** Give the particles of a level and of all finer ones, which are at the same time, their levels and
+ * groups, and these the densities of the particles. Without particles nothing happens. */
+void gas_place_particles(struct gas *g, int level);
+
 /** Let the groups of level + 1 follow the flags of a level. No task runs. Potentials of groups that
  * are not the same as before are lost.
  * @param weight  time of the level within the last step of the next coarser one

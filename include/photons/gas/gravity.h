@@ -58,17 +58,17 @@ double gravity_factor(const struct gas *g, int level);
 /** The density that does not attract. */
 double gravity_background(const struct gas *g);
 
-/** Solve all levels that are finer than `level`, and it. They are at the same time.
+/** Solve a level and all finer ones, which are at the same time. Batches have the densities of
+ * particles, if there are any.
  * @param weight  of this time in the step of the next coarser level, 0 .. 1 */
 void gravity_solve(struct gas *g, int level, double weight);
-/** Before a step of a level: kick it for half the step. */
-void gravity_open(struct gas *g, int level, double dt, double weight);
-/** After a level's cells were advanced, before finer levels are: the potential at the end of the
- * step, for their boundaries. */
-void gravity_predict(struct gas *g, int level, double dt, double weight);
-/** After a step of a level and of all finer ones: solve them, kick them for the second half of
- * their steps, and let the topology follow the flow. */
-void gravity_close(struct gas *g, int level, double weight);
+/** Accelerate the cells of a level for a time. */
+void gravity_kick(struct gas *g, int level, double dt, double weight);
+/** The potential of a level is now that at the beginning of its step. One at the end is to come. */
+void gravity_begin_step(struct gas *g, int level);
+/** Find the potential at the end of a level's step from the level's own densities, while finer levels
+ * are still at the beginning. @param weight  of the end, as above */
+void gravity_predict(struct gas *g, int level, double weight);
 
 /** Copy the present potential of an own group, [patch][z][y][x] in the precision of the cells. No
  * task writes it. */
