@@ -5,9 +5,8 @@
 #define PHOTONS_CODELETS_GAS_BATCHES_H
 
 #include "codelets/runtime/task.h"
-#include "cuda/gas/gpu_gas.h"
+#include "cuda/gas/gpu_amr.h"
 #include "photons/gas/blocks.h"
-#include "photons/gas/codelets.h"
 
 /** A batch of a level, and what a stage needs besides. */
 struct batch_argument {

@@ -4,6 +4,8 @@
 #define PHOTONS_CODELETS_GAS_CLOUDS_H
 
 #include "codelets/gas/batches.h"
+#include "cuda/gas/gpu_pm.h"
+#include "photons/gas/codelets_pm.h"
 #include "photons/gas/particles.h"
 
 /** The box as particles of a level see it. */

@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "codelets/gas/batches.h"
+#include "cuda/gas/gpu_hydro.h"
+#include "photons/gas/codelets_hydro.h"
 
 struct gas_advance_argument {
   struct batch_argument a; /* weight: the step's length; flag: reversed sweeps */

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 
 #include "codelets/gas/batches.h"
+#include "cuda/gas/gpu_pm.h"
+#include "photons/gas/codelets_pm.h"
 #include "photons/gas/particles.h"
 #include "photons/gas/settling.h"
 

@@ -4,6 +4,8 @@
  * reads  cells
  * writes gas_level.speed, gas_level.fault */
 #include "codelets/gas/batches.h"
+#include "cuda/gas/gpu_hydro.h"
+#include "photons/gas/codelets_hydro.h"
 
 #define gas_cfl_argument batch_argument
 enum { CELLS, SLOTS };

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "codelets/gas/batches.h"
+#include "cuda/gas/gpu_hydro.h"
+#include "photons/gas/codelets_hydro.h"
 
 #define gas_close_argument batch_argument
 enum { SIDES, FLUXES, SLOTS };

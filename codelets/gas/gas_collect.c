@@ -7,8 +7,10 @@
 #include <stdlib.h>
 
 #include "codelets/gas/batches.h"
+#include "cuda/gas/gpu_pm.h"
 #include "photons/base/comm.h"
-#include "photons/gas/particles.h"
+#include "photons/gas/codelets_pm.h"
+#include "photons/gas/matter.h"
 
 #define gas_collect_argument batch_argument
 enum { MATTER, FINE };

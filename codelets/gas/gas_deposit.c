@@ -9,6 +9,7 @@
 
 #include "codelets/gas/clouds.h"
 #include "photons/base/error.h"
+#include "photons/gas/matter.h"
 
 #define gas_deposit_argument batch_argument /* flag: ahead of finer levels */
 enum { MATTER, COARSE };

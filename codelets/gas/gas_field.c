@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "codelets/gas/potentials.h"
-#include "photons/gas/particles.h"
+#include "photons/gas/matter.h"
 
 #define gas_field_argument batch_argument
 enum { CELLS, OTHERS };

@@ -8,7 +8,9 @@
 #include <string.h>
 
 #include "codelets/gas/batches.h"
-#include "photons/gas/particles.h"
+#include "cuda/gas/gpu_hydro.h"
+#include "photons/gas/codelets_hydro.h"
+#include "photons/gas/matter.h"
 
 #define gas_flag_argument batch_argument
 enum { SCRATCH, MATTER };
@@ -21,7 +23,7 @@ static size_t first_source(const struct gas *g) { return g->particles ? MATTER +
 /** The criteria, for the masses of the particles that there are. */
 static struct gas_flags criteria(const struct batch_argument *a) {
   struct gas_flags flags = a->gas->flags[a->level];
-  if (a->gas->particles) flags.particles *= a->gas->particles->lightest;
+  if (a->gas->particles) flags.particles *= a->gas->lightest;
   return flags;
 }
 

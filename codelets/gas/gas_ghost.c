@@ -15,7 +15,8 @@
 #include "codelets/gas/batches.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
-#include "photons/gas/particles.h"
+#include "photons/gas/codelets_amr.h"
+#include "photons/gas/matter.h"
 #include "photons/runtime/message.h"
 
 struct gas_cut_argument {
@@ -269,4 +270,14 @@ void gas_ghosts_submit(struct gas *g, int level, enum ghost_kind kind) {
 
 void gas_potential_ghosts_submit(struct gas *g, int level, enum gas_potential which) {
   submit_all(g, level, GHOST_POTENTIALS, g->level[level].potential[which]);
+}
+
+void gas_send_cells(struct gas *g, int level) {
+  if (g->level[level].stale) gas_ghosts_submit(g, level, GHOST_CELLS);
+  g->level[level].stale = false;
+}
+
+void gas_send_cells_around(struct gas *g, int level) {
+  gas_send_cells(g, level);
+  if (level > 0) gas_send_cells(g, level - 1);
 }

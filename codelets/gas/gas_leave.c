@@ -5,9 +5,13 @@
  * reads  particles of the batch
  * writes gas_leaving.leaver and leavers */
 #include <stdlib.h>
+#include <string.h>
 
 #include "codelets/gas/batches.h"
+#include "cuda/gas/gpu_pm.h"
+#include "photons/base/comm.h"
 #include "photons/base/error.h"
+#include "photons/gas/codelets_pm.h"
 #include "photons/gas/particles.h"
 #include "photons/gas/settling.h"
 
@@ -34,6 +38,24 @@ static struct leave_range range_of(const struct gas_leave_argument *a) {
                               .before = l->first[first] - (size_t)(l->particle - l->all)};
 }
 
+/** What tells which particles stay in a group of particle_level. */
+static struct gas_fence fence_of(const struct gas_leaving *s, uint32_t group) {
+  const struct gas *g = s->gas;
+  const uint32_t now = s->now[group];
+  struct gas_fence fence = {.open = now == NO_GROUP || gas_owner(g, s->level, now) != comm_rank()};
+  if (fence.open) return fence;
+  const struct gas_group *me = &g->topology.level[s->level].group[now];
+  memcpy(fence.place, me->place, sizeof fence.place);
+  fence.open = s->level > 0 && me->outside != 0; /* clouds of coarser levels may reach outside */
+  for (int n = 0; n < NEIGHBOURS; n++)
+    if (me->near[n] != NO_GROUP &&
+        (comm_size() == 1 || gas_owner(g, s->level, me->near[n]) == comm_rank()))
+      fence.inside |= 1u << n;
+  for (int p = 0; p < GAS_PATCHES && s->level < s->last; p++)
+    if (me->son[p] != NO_GROUP) fence.refined |= 1u << p;
+  return fence;
+}
+
 static double gas_leave_work(const struct gas_leave_argument *a) { return range_of(a).count; }
 
 static void gas_leave_cpu(void *buffers[], const struct gas_leave_argument *a) {
@@ -42,7 +64,7 @@ static void gas_leave_cpu(void *buffers[], const struct gas_leave_argument *a) {
   const struct leave_range r = range_of(a);
   const double cell = gas_cell(s->gas, s->level);
   for (uint32_t k = 0; k < r.count; k++) {
-    const struct gas_fence fence = gas_fence_of(s, r.first + k);
+    const struct gas_fence fence = fence_of(s, r.first + k);
     const size_t begin = r.particles[k] - r.particles[0], end = r.particles[k + 1] - r.particles[0];
     struct gas_leaver *next = s->leaver + r.before + begin;
     for (size_t i = begin; i < end; i++) {
@@ -58,7 +80,7 @@ static void gas_leave_gpu(struct gpu *gpu, void *buffers[], const struct gas_lea
   const struct leave_range r = range_of(a);
   struct gas_fence *fence = allocate(r.count, sizeof *fence, "particles of groups");
   uint32_t *first = allocate(r.count + 1, sizeof *first, "particles of groups");
-  for (uint32_t k = 0; k < r.count; k++) fence[k] = gas_fence_of(s, r.first + k);
+  for (uint32_t k = 0; k < r.count; k++) fence[k] = fence_of(s, r.first + k);
   for (uint32_t k = 0; k <= r.count; k++) first[k] = (uint32_t)(r.particles[k] - r.particles[0]);
   gpu_gas_leave(gpu, r.count, gas_cell(s->gas, s->level), s->time, fence, first,
                 VECTOR(const struct gas_particle, buffers[PARTICLES]), s->leaver + r.before,

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 
 #include "codelets/gas/batches.h"
+#include "cuda/gas/gpu_hydro.h"
+#include "photons/gas/codelets_hydro.h"
 
 #define gas_prepare_argument batch_argument
 enum { BLOCKS, CELLS };

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "codelets/gas/batches.h"
+#include "photons/gas/codelets_amr.h"
 
 struct gas_regrid_argument {
   struct batch_argument a;

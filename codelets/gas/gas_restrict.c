@@ -6,7 +6,9 @@
 #include <stdlib.h>
 
 #include "codelets/gas/batches.h"
+#include "cuda/gas/gpu_hydro.h"
 #include "photons/base/comm.h"
+#include "photons/gas/codelets_hydro.h"
 
 #define gas_restrict_argument batch_argument
 enum { CELLS, FINE };

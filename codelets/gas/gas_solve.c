@@ -4,6 +4,8 @@
  * reads  blocks
  * writes cells at the end of the step, fluxes, gas_level.fault */
 #include "codelets/gas/batches.h"
+#include "cuda/gas/gpu_hydro.h"
+#include "photons/gas/codelets_hydro.h"
 
 #define gas_solve_argument step_argument /* weight: the step's length; flag: reversed sweeps */
 enum { CELLS, FLUXES, BLOCKS, SCRATCH, SLOTS };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "codelets/gas/potentials.h"
 
-#include "photons/gas/particles.h"
+#include "photons/gas/matter.h"
 
 starpu_data_handle_t potential_handle(const struct gas *g, int level, uint32_t batch,
                                       enum gas_potential which) {

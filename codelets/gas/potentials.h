@@ -4,6 +4,8 @@
 #define PHOTONS_CODELETS_GAS_POTENTIALS_H
 
 #include "codelets/gas/batches.h"
+#include "cuda/gas/gpu_potential.h"
+#include "photons/gas/codelets_potential.h"
 #include "photons/gas/gravity.h"
 #include "photons/gas/potential_blocks.h"
 

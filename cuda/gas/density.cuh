@@ -1,9 +1,26 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The source of the potential, for kernels with one block of threads a group. */
+/* Potentials and their sources, for kernels with one block of threads a group. */
 #ifndef PHOTONS_CUDA_GAS_DENSITY_CUH
 #define PHOTONS_CUDA_GAS_DENSITY_CUH
 
+#include "cuda/gas/gpu_potential.h"
 #include "cuda/gas/real.cuh"
+
+/** Where cell x, y, z of a group is in a block of the potential, [18][18][18]. */
+INLINE int place_in_block(int x, int y, int z) {
+  return ((z + 1) * POISSON_SIDE + y + 1) * POISSON_SIDE + x + 1;
+}
+
+/** Whether the potential of the block's group is solved. */
+INLINE bool is_solved(const struct gpu_half &half) {
+  return (__popc(half.links[blockIdx.x].patch) & 1) == half.odd;
+}
+
+/** The potential of cell i of a group, [patch][8][8][8]. */
+INLINE const double *potential_at(const double *block, int i) {
+  const struct cell_place c = place_of_cell(i);
+  return block + place_in_block(c.x, c.y, c.z);
+}
 
 /** struct gpu_density for kernels. */
 template <typename real> struct density_of_groups {

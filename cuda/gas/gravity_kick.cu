@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Acceleration by the potential, src/gas/kernels/gravity.h: one thread a cell. */
-#include "cuda/gas/real.cuh"
+#include "cuda/gas/density.cuh"
 
 enum { KICK_THREADS = 256 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What passes between a level and the next finer one, src/gas/kernels/levels.h, and the choice of
  * the solver's precision. */
+#include "cuda/gas/gpu_hydro.h"
 #include "cuda/gas/real.cuh"
 
 enum { LEVEL_THREADS = 128 };

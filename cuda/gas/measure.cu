@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the host asks about groups: speeds of signals, sums, and which patches are to be refined.
  * One block a group. */
-#include "cuda/gas/density.cuh"
+#include "cuda/gas/gpu_hydro.h"
+#include "cuda/gas/real.cuh"
 
 enum { MEASURE_THREADS = 256, MEASURE_WARPS = MEASURE_THREADS / WARP };
 
@@ -53,32 +54,6 @@ static __global__ void __launch_bounds__(MEASURE_THREADS)
     mine_sum = block_sum<MEASURE_WARPS>(mine_sum);
     if (threadIdx.x == 0) sum[blockIdx.x][q] = mine_sum;
   }
-}
-
-/** Energy in the potential, and the largest acceleration. */
-template <typename real>
-static __global__ void __launch_bounds__(MEASURE_THREADS)
-    measure_field(const __grid_constant__ density_of_groups<real> d, const struct gas_links *links,
-                  double cell, const double *blocks, struct gas_field *field) {
-  __shared__ unsigned long long largest; /* bits of a positive number, which sort as it does */
-  const int step[3] = {1, POISSON_SIDE, POISSON_SIDE * POISSON_SIDE};
-  const double *block = blocks + (size_t)blockIdx.x * POISSON_CELLS;
-  double sum = 0, most = 0;
-  if (threadIdx.x == 0) largest = 0;
-  __syncthreads();
-  for (int i = (int)threadIdx.x; i < GAS_GROUP_CELLS; i += MEASURE_THREADS) {
-    const double *p = potential_at(block, i);
-#pragma unroll
-    for (int a = 0; a < 3; a++) most = larger(most, fabs(p[step[a]] - p[-step[a]]));
-    if (!(links[blockIdx.x].refined >> i / GAS_PATCH_CELLS & 1)) {
-      const struct cell_place c = place_of_cell(i);
-      sum += *p * density_at(d, c.x, c.y, c.z);
-    }
-  }
-  atomicMax(&largest, (unsigned long long)__double_as_longlong(most));
-  sum = block_sum<MEASURE_WARPS>(sum); /* waits for all threads */
-  if (threadIdx.x == 0)
-    field[blockIdx.x] = {0.5 * sum, __longlong_as_double((long long)largest) / (2.0 * cell)};
 }
 
 /* Flags: src/gas/kernels/flags.h. */
@@ -232,16 +207,4 @@ void gpu_gas_sum(const struct gpu_gas *g, const struct gas_links *links, const v
     sum_cells<<<g->groups, MEASURE_THREADS, 0, g->gpu->stream>>>(variables, links,
                                                                  (const float *)cells, sum);
   gpu_launched("sum");
-}
-
-void gpu_gas_field(const struct gpu_gas *g, const struct gas_links *links, double cell,
-                   const double *blocks, const struct gpu_density *density,
-                   struct gas_field *field) {
-  if (g->double_precision)
-    measure_field<<<g->groups, MEASURE_THREADS, 0, g->gpu->stream>>>(density_of<double>(g, density),
-                                                                     links, cell, blocks, field);
-  else
-    measure_field<<<g->groups, MEASURE_THREADS, 0, g->gpu->stream>>>(density_of<float>(g, density),
-                                                                     links, cell, blocks, field);
-  gpu_launched("field");
 }

@@ -5,6 +5,8 @@
  * Densities are added up as integers, whose sums do not depend on the order. The unit is 2^-60
  * or less of the density that all particles would have in one cell: no sum overflows, and what a
  * particle has in a cell is rounded by less than 2^-61 of the mass of all particles. */
+#include "cuda/gas/gpu_pm.h"
+#include "cuda/gas/gpu_potential.h"
 #include "cuda/gas/real.cuh"
 
 enum { CLOUD_THREADS = 256, SIDE = GAS_GROUP_SIDE };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Potentials of groups with their ghost cells, src/gas/potential_blocks.c. One block of threads a
  * group. */
-#include "cuda/gas/real.cuh"
+#include "cuda/gas/density.cuh"
 
 enum {
   FILL_THREADS = 256,

@@ -8,7 +8,7 @@
 #include <cfloat>
 #include <cmath>
 
-#include "cuda/gas/gpu_gas.h"
+#include "cuda/gas/gpu_amr.h"
 #include "cuda/runtime/gpu.cuh"
 
 #define INLINE static __device__ __forceinline__
@@ -96,16 +96,6 @@ INLINE int place_in_group(int x, int y, int z) {
          x % GAS_PATCH_SIDE;
 }
 
-/** Where cell x, y, z of a group is in a block of the potential, [18][18][18]. */
-INLINE int place_in_block(int x, int y, int z) {
-  return ((z + 1) * POISSON_SIDE + y + 1) * POISSON_SIDE + x + 1;
-}
-
-/** Whether the potential of the block's group is solved. */
-INLINE bool is_solved(const struct gpu_half &half) {
-  return (__popc(half.links[blockIdx.x].patch) & 1) == half.odd;
-}
-
 struct cell_place {
   int x, y, z;
 };
@@ -114,12 +104,6 @@ struct cell_place {
 INLINE struct cell_place place_of_cell(int i) {
   const int patch = i / GAS_PATCH_CELLS;
   return {(patch & 1) * 8 + i % 8, (patch >> 1 & 1) * 8 + i / 8 % 8, (patch >> 2) * 8 + i / 64 % 8};
-}
-
-/** The potential of cell i of a group, [patch][8][8][8]. */
-INLINE const double *potential_at(const double *block, int i) {
-  const struct cell_place c = place_of_cell(i);
-  return block + place_in_block(c.x, c.y, c.z);
 }
 
 /** The mean of the 2^3 cells of a finer group in a cell of the patch that it refines. */

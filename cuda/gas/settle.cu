@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Particles get new groups: codelets/gas/gas_leave.c and gas_arrive.c. One block of threads a group. */
+#include "cuda/gas/gpu_pm.h"
 #include "cuda/gas/real.cuh"
 
 enum { SETTLE_THREADS = 256 };

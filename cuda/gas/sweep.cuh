@@ -6,6 +6,7 @@
 #ifndef PHOTONS_CUDA_GAS_SWEEP_CUH
 #define PHOTONS_CUDA_GAS_SWEEP_CUH
 
+#include "cuda/gas/gpu_hydro.h"
 #include "cuda/gas/muscl.cuh"
 #include "cuda/gas/rtvd.cuh"
 

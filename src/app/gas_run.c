@@ -11,6 +11,7 @@
 #include "photons/base/installed_memory.h"
 #include "photons/base/output_file.h"
 #include "photons/gas/comoving.h"
+#include "photons/gas/create.h"
 #include "photons/gas/evolve.h"
 #include "photons/gas/gas_file.h"
 #include "photons/gas/gas_picture.h"

@@ -22,7 +22,7 @@
 #include "photons/base/folder_lock.h"
 #include "photons/base/heartbeat.h"
 #include "photons/base/output_file.h"
-#include "photons/gas/gas.h"
+#include "photons/gas/create.h"
 #include "photons/runtime/engine.h"
 #include "photons/runtime/message.h"
 #include "photons/runtime/scheduler.h"

@@ -7,8 +7,10 @@
 
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
-#include "photons/gas/codelets.h"
+#include "photons/gas/codelets_hydro.h"
+#include "photons/gas/create.h"
 #include "photons/gas/gravity.h"
+#include "photons/gas/hydro.h"
 #include "photons/gas/particles.h"
 #include "photons/runtime/message.h"
 
@@ -16,28 +18,6 @@
  * stable. */
 #define COURANT_MOST 0.75
 enum { DIVISIONS_MOST = 64 };
-
-static bool has_groups(const struct gas *g, int level) {
-  return level <= g->topology.finest && g->topology.level[level].count > 0;
-}
-
-/** This rank's batches of a level. */
-static uint32_t first_batch(const struct gas *g, int level) {
-  return gas_first_batch(g, level, comm_rank());
-}
-static uint32_t end_batch(const struct gas *g, int level) {
-  return gas_first_batch(g, level, comm_rank() + 1);
-}
-
-void gas_send_cells(struct gas *g, int level) {
-  if (g->level[level].stale) gas_ghosts_submit(g, level, GHOST_CELLS);
-  g->level[level].stale = false;
-}
-
-void gas_send_cells_around(struct gas *g, int level) {
-  gas_send_cells(g, level);
-  if (level > 0) gas_send_cells(g, level - 1);
-}
 
 /** A level has taken a step. */
 static void count_step(struct gas *g, int level) {
@@ -58,40 +38,6 @@ static struct sub_step finer_step(struct sub_step s, int i, int steps) {
                            s.root_begin + (i + 1.0) * length};
 }
 
-/** Let a level's gas take a step. @param scale  factor at the end of the step */
-static void solve_level(struct gas *g, int level, double dt, struct sub_step s, double scale) {
-  const double heat = gas_least_heat(g, scale);
-  if (g->empty) return;
-  gas_send_cells_around(g, level);
-  for (uint32_t i = first_batch(g, level); i < end_batch(g, level); i++) {
-    if (g->fused) {
-      gas_advance_submit(g, level, i, dt, s.begin, s.end - s.begin, heat);
-      continue;
-    }
-    gas_solve_submit(g, level, i, dt, heat, gas_prepare_submit(g, level, i, s.begin));
-    if (level > 0) gas_close_submit(g, level, i, s.end - s.begin, s.begin == 0.0);
-  }
-  g->level[level].now = 1 - g->level[level].now;
-  g->level[level].stale = true;
-}
-
-void gas_restrict_level(struct gas *g, int level) {
-  gas_ghosts_submit(g, level + 1, GHOST_MEANS);
-  for (uint32_t i = first_batch(g, level); i < end_batch(g, level); i++)
-    if (g->level[level].batch[i].sons.count > 0) gas_restrict_submit(g, level, i);
-  g->level[level].stale = true;
-}
-
-/** Correct a level where there are finer groups. */
-static void correct_level(struct gas *g, int level, double dt) {
-  if (g->empty || !has_groups(g, level + 1)) return;
-  if (g->fix_fluxes) gas_ghosts_submit(g, level + 1, GHOST_SIDES);
-  for (uint32_t i = first_batch(g, level); i < end_batch(g, level); i++)
-    if (g->fix_fluxes && g->level[level].batch[i].fine.count > 0)
-      gas_fix_submit(g, level, i, dt, gas_least_heat(g, g->scale));
-  gas_restrict_level(g, level);
-}
-
 /** A step of the root level. */
 struct root_step {
   double length, end; /* end: as gas.time */
@@ -104,18 +50,8 @@ static double scale_after(const struct gas *g, const struct root_step *root, str
   return cosmology_after_drift(&g->universe, g->time, s.root_end * root->length);
 }
 
-/** Largest speed of a signal on a level that gas_cfl has measured. Collective. */
-static double fastest_signal(const struct gas *g, int level) {
-  const uint32_t end = gas_first_group(g, level, comm_rank() + 1);
-  double fastest = 0.0;
-  for (uint32_t i = gas_first_group(g, level, comm_rank()); i < end; i++)
-    fastest = fmax(fastest, g->level[level].speed[i]);
-  comm_max_double(&fastest, 1);
-  return fastest;
-}
-
-/** Whether a level divides steps that have become too long. Their length was chosen before the step of
- * the root level, and in its course gravity can make gas too fast. */
+/** The length of steps was chosen before the step of the root level. In its course gravity can make
+ * gas too fast. */
 static bool divides(const struct gas *g, int level) {
   return level > 0 && g->gravity && g->individual && !g->empty;
 }
@@ -126,27 +62,27 @@ static int divisions(struct gas *g, int level, double dt) {
                  groups = gas_first_group(g, level, comm_rank() + 1) - first;
   struct gas_fault *fault = g->level[level].fault + first;
   int parts = 1;
-  if (!divides(g, level)) return parts;
+  if (!gas_divides(g, level)) return parts;
   /* A kick can leave a cold cell of single precision without pressure, which the next solution
    * mends: only what other stages find, or what lasts to the end of the step, is a fault. */
   struct gas_fault *before = allocate((size_t)groups + 1, sizeof *before, "faults of gas");
   message_wait();
   message_begin();
   memcpy(before, fault, groups * sizeof *before);
-  for (uint32_t i = first_batch(g, level); i < end_batch(g, level); i++)
+  for (uint32_t i = gas_own_begin(g, level); i < gas_own_end(g, level); i++)
     gas_cfl_submit(g, level, i);
   message_wait();
   message_begin();
   memcpy(fault, before, groups * sizeof *before);
   free(before);
-  const double courant = dt * fastest_signal(g, level) / gas_cell(g, level);
+  const double courant = dt * hydro_fastest(g, level) / gas_cell(g, level);
   while (courant > COURANT_MOST * parts && parts < DIVISIONS_MOST) parts *= 2;
   return parts;
 }
 
 /** Whether a level or a finer one has taken gas.regrid steps since its flags were followed. */
 static bool flags_due(const struct gas *g, int level) {
-  for (int l = level; l < g->topology.finest && has_groups(g, l); l++)
+  for (int l = level; l < g->topology.finest && topology_has_groups(&g->topology, l); l++)
     if (g->level[l].steps % g->regrid == 0) return true;
   return false;
 }
@@ -162,7 +98,7 @@ static void solve_potentials(struct gas *g, int level, double weight) {
 static void follow_flags(struct gas *g, int level, double weight) {
   bool changed = false;
   if (!flags_due(g, level)) return;
-  for (int l = level; l < g->topology.finest && has_groups(g, l); l++) {
+  for (int l = level; l < g->topology.finest && topology_has_groups(&g->topology, l); l++) {
     if (!gas_regrid(g, l, l == level ? weight : 1.0, NULL)) continue;
     gas_place_particles(g, level); /* the next flags compare their densities */
     changed = true;
@@ -182,7 +118,7 @@ static void open_step(struct gas *g, int level, double dt, double weight) {
 static void predict_potential(struct gas *g, int level, double dt, double weight) {
   if (!g->gravity) return;
   gravity_begin_step(g, level);
-  if (!g->individual || !has_groups(g, level + 1)) return;
+  if (!g->individual || !topology_has_groups(&g->topology, level + 1)) return;
   if (g->particles) {
     gas_particles_settle(g, level, level);
     gas_particles_deposit_ahead(g, level, dt);
@@ -193,12 +129,11 @@ static void predict_potential(struct gas *g, int level, double dt, double weight
 /** Accelerate a level and all finer ones for the second half of their steps. */
 static void close_steps(struct gas *g, int level, double weight) {
   if (!g->gravity) return;
-  for (int l = level; has_groups(g, l); l++) {
+  for (int l = level; topology_has_groups(&g->topology, l); l++) {
     gravity_kick(g, l, 0.5 * g->level[l].dt, l == level ? weight : 1.0);
     if (g->particles) gas_particles_close(g, l, l == level ? weight : 1.0);
   }
-  for (int l = topology_levels(&g->topology) - 2; l >= level && !g->empty; l--)
-    gas_restrict_level(g, l);
+  hydro_restrict(g, level);
 }
 
 static void advance_finer(struct gas *g, int level, const struct root_step *root,
@@ -226,15 +161,16 @@ static void advance_finer(struct gas *g, int level, const struct root_step *root
  */
 static void advance(struct gas *g, int level, const struct root_step *root, struct sub_step s) {
   const double dt = (s.root_end - s.root_begin) * root->length, scale = scale_after(g, root, s);
+  const struct hydro_step step = {dt, s.begin, s.end, gas_least_heat(g, scale)};
   g->level[level].dt = dt;
-  open_step(g, level, dt, s.begin);    /* 1 */
-  solve_level(g, level, dt, s, scale); /* 2 */
+  open_step(g, level, dt, s.begin); /* 1 */
+  hydro_solve(g, level, step);      /* 2 */
   count_step(g, level);
   g->scale = scale;
   predict_potential(g, level, dt, s.end); /* 3 */
   advance_finer(g, level, root, s);       /* 4 */
   g->scale = scale;
-  correct_level(g, level, dt); /* 5 */
+  hydro_correct(g, level, step); /* 5 */
   if (level > 0 && s.end == 1.0) return;
   gas_place_particles(g, level); /* 6 */
   solve_potentials(g, level, s.end);
@@ -246,7 +182,7 @@ static void advance(struct gas *g, int level, const struct root_step *root, stru
 static void advance_finer(struct gas *g, int level, const struct root_step *root,
                           struct sub_step s) {
   int steps = g->individual ? 2 : 1;
-  if (!has_groups(g, level + 1)) return;
+  if (!topology_has_groups(&g->topology, level + 1)) return;
   for (int i = 0; i < steps; i++) {
     const int parts = divisions(g, level + 1, g->level[level].dt / steps);
     steps *= parts;
@@ -274,56 +210,4 @@ double gas_step_length(const struct gas *g, double end) {
 
 void gas_step_to(struct gas *g, double end) {
   take_step(g, (struct root_step){gas_step_length(g, end), end});
-}
-
-/** Note the Courant number of a level in its last step, unless its next one would be divided. @return
- * the longest step of the root level at a Courant number of 1 */
-static double account_speed(const struct gas *g, int level, struct gas_totals *t) {
-  const double cell = gas_cell(g, level), speed = fastest_signal(g, level),
-               courant = g->level[level].dt * speed / cell;
-  if (courant > t->courant && !divides(g, level)) {
-    t->courant = courant;
-    t->courant_level = level;
-  }
-  return (g->individual ? 1 << level : 1) * cell / speed;
-}
-
-struct gas_totals gas_measure(struct gas *g) {
-  struct gas_totals t = {0};
-  double limit = -INFINITY; /* minus the longest step */
-  const int levels = topology_levels(&g->topology);
-  for (int level = 0; level < levels; level++) {
-    if (g->gravity) gravity_send_around(g, level, 1.0);
-    for (uint32_t i = first_batch(g, level); i < end_batch(g, level); i++) {
-      if (!g->empty) gas_cfl_submit(g, level, i);
-      gas_sum_submit(g, level, i);
-      if (g->gravity) gas_field_submit(g, level, i);
-    }
-  }
-  message_wait();
-  gas_require_sound(g);
-  for (int level = 0; level < levels; level++) {
-    const double cell = gas_cell(g, level), steps = g->individual ? 1 << level : 1;
-    const struct gas_level *l = &g->level[level];
-    if (!g->empty) limit = fmax(limit, -account_speed(g, level, &t));
-    gas_gather(g, level, l->sum, sizeof *l->sum);
-    for (uint32_t i = 0; i < g->topology.level[level].count; i++)
-      for (unsigned v = 0; v < g->variables; v++)
-        t.conserved[v] += l->sum[i][v] * cell * cell * cell;
-    if (!g->gravity) continue;
-    gas_gather(g, level, l->field, sizeof *l->field);
-    for (uint32_t i = 0; i < g->topology.level[level].count; i++) {
-      const struct gas_field *field = &l->field[i];
-      t.potential_energy += field->energy * cell * cell * cell;
-      if (field->acceleration > 0.0 && !g->empty)
-        limit = fmax(limit, -steps * sqrt(2.0 * cell / field->acceleration));
-    }
-  }
-  comm_max_double(&limit, 1);
-  t.longest_step = -limit;
-  if (g->particles) {
-    t.particles = gas_particles_measure(g);
-    t.longest_step = fmin(t.longest_step, t.particles.longest_step);
-  }
-  return t;
 }

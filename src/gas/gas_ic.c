@@ -7,6 +7,7 @@
 #include "photons/base/error.h"
 #include "photons/config/parameters.h"
 #include "photons/gas/comoving.h"
+#include "photons/gas/create.h"
 #include "photons/gas/gas_array.h"
 #include "photons/gas/gas_waves.h"
 
@@ -182,18 +183,6 @@ struct gas_primitive gas_ic_at(const struct gas_ic *ic, const double place[3], d
   case IC_PANCAKE: return pancake(ic, place);
   default: return blast(ic, place);
   }
-}
-
-void gas_conserve(const struct gas_primitive *w, double gamma,
-                  double conserved[GAS_VARIABLES_MAX]) {
-  double square = 0.0;
-  for (int c = 0; c < 3; c++) {
-    conserved[GAS_MOMENTUM_X + c] = w->density * w->velocity[c];
-    square += w->velocity[c] * w->velocity[c];
-  }
-  conserved[GAS_DENSITY] = w->density;
-  conserved[GAS_ENERGY] = w->pressure / (gamma - 1.0) + 0.5 * w->density * square;
-  conserved[GAS_ENTROPY] = w->pressure / pow(w->density, gamma - 1.0);
 }
 
 /** The conserved variables of a problem with a name. @param conserved as of gas_array_read() */

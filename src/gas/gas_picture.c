@@ -10,6 +10,7 @@
 #include "photons/base/error.h"
 #include "photons/config/parameters.h"
 #include "photons/gas/comoving.h"
+#include "photons/gas/matter.h"
 #include "photons/gas/particles.h"
 #include "photons/runtime/handle.h"
 #include "photons/runtime/loop.h"

@@ -8,7 +8,6 @@
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/gas/gas.h"
-#include "photons/gas/poisson.h"
 #include "photons/runtime/handle.h"
 
 enum {

@@ -7,11 +7,10 @@
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/config/parameters.h"
-#include "photons/gas/codelets.h"
+#include "photons/gas/codelets_potential.h"
 #include "photons/runtime/engine.h"
 #include "photons/runtime/handle.h"
 
-#define PI 3.14159265358979323846
 enum { CUBE_BYTES = GAS_GROUP_CELLS * sizeof(double) };
 
 struct self_gravity *gravity_make(const struct gas *g, const struct parameters *p) {
@@ -47,44 +46,6 @@ double gravity_bytes_per_group(const struct parameters *p) {
              : (POTENTIALS + 1.0) * CUBE_BYTES + sizeof(struct poisson_share);
 }
 
-void gravity_make_batch(struct gas_batch *b) {
-  for (int i = 0; i < POTENTIALS; i++)
-    b->potential[i] = handle_make(handle_room(b->count), CUBE_BYTES);
-  b->sheets = handle_make(handle_room(b->count), CUBE_BYTES);
-  b->shares = handle_make(handle_room(b->count), sizeof(struct poisson_share));
-}
-
-void gravity_drop_batch(struct gas_batch *b) {
-  for (int i = 0; i < POTENTIALS; i++) handle_drop(&b->potential[i]);
-  handle_drop(&b->sheets);
-  handle_drop(&b->shares);
-}
-
-void gravity_make_ghosts(const struct gas *g, int level) {
-  const struct gas_level *l = &g->level[level];
-  const struct ghost_messages *potentials = &l->ghosts.received[GHOST_POTENTIALS],
-                              *shares = &l->ghosts.received[GHOST_SHARES];
-  for (uint32_t i = 0; i < potentials->count; i++)
-    for (uint32_t k = 0; k < potentials->message[i].batches.count; k++) {
-      struct gas_batch *b = &l->batch[potentials->message[i].batches.batch[k]];
-      for (int n = 0; n < POTENTIALS; n++)
-        b->potential[n] = handle_make(handle_room(b->count), CUBE_BYTES);
-    }
-  for (uint32_t i = 0; i < shares->count; i++)
-    for (uint32_t k = 0; k < shares->message[i].batches.count; k++) {
-      struct gas_batch *b = &l->batch[shares->message[i].batches.batch[k]];
-      b->shares = handle_make(handle_room(b->count), sizeof(struct poisson_share));
-    }
-}
-
-double gravity_factor(const struct gas *g, int level) {
-  return 4.0 * PI * g->gravity->newton_constant * g->scale * pow(gas_cell(g, level), 2.0);
-}
-
-double gravity_background(const struct gas *g) {
-  return g->gravity->periodic ? g->gravity->mean_density : 0.0;
-}
-
 static void swap(struct gas_level *l, enum gas_potential a, enum gas_potential b) {
   const int kept = l->potential[a];
   l->potential[a] = l->potential[b];
@@ -92,14 +53,6 @@ static void swap(struct gas_level *l, enum gas_potential a, enum gas_potential b
 }
 
 static int finest(const struct gas *g) { return topology_levels(&g->topology) - 1; }
-
-/** This rank's batches of a level. */
-static uint32_t first_batch(const struct gas *g, int level) {
-  return gas_first_batch(g, level, comm_rank());
-}
-static uint32_t end_batch(const struct gas *g, int level) {
-  return gas_first_batch(g, level, comm_rank() + 1);
-}
 
 /** Send a potential to the ranks that need it, if it has changed since it was last sent. */
 static void send(struct gas *g, int level, enum gas_potential which) {
@@ -131,7 +84,7 @@ static void solve_half(struct gas *g, int level, struct potential_task how) {
     send(g, level, how.mode == POTENTIAL_REPEAT ? POTENTIAL_OLD : POTENTIAL_END);
   if (how.mode == POTENTIAL_CORRECT) send(g, level - 1, POTENTIAL_OLD);
   send_coarser(g, level, how.weight);
-  for (uint32_t i = first_batch(g, level); i < end_batch(g, level); i++)
+  for (uint32_t i = gas_own_begin(g, level); i < gas_own_end(g, level); i++)
     gas_potential_submit(g, level, i, how);
   note_change(g, level, POTENTIAL_NEXT);
   swap(&g->level[level], POTENTIAL_END, POTENTIAL_NEXT);
@@ -165,10 +118,10 @@ static void solve_level(struct gas *g, int level, double weight, bool massive) {
 static void share_level(struct gas *g, int level) {
   const int finer = level + 1;
   gravity_send_around(g, finer, 1.0);
-  for (uint32_t i = first_batch(g, finer); i < end_batch(g, finer); i++)
+  for (uint32_t i = gas_own_begin(g, finer); i < gas_own_end(g, finer); i++)
     gas_share_submit(g, finer, i, finer < finest(g));
   gas_ghosts_submit(g, finer, GHOST_SHARES);
-  for (uint32_t i = first_batch(g, level); i < end_batch(g, level); i++)
+  for (uint32_t i = gas_own_begin(g, level); i < gas_own_end(g, level); i++)
     gas_sheet_submit(g, level, i);
   note_change(g, level, POTENTIAL_NEXT);
   swap(&g->level[level], POTENTIAL_OLD, POTENTIAL_NEXT);
@@ -203,7 +156,7 @@ void gravity_solve(struct gas *g, int level, double weight) {
 void gravity_kick(struct gas *g, int level, double dt, double weight) {
   gravity_send_around(g, level, weight); /* for particles, too */
   if (g->empty) return;
-  for (uint32_t i = first_batch(g, level); i < end_batch(g, level); i++)
+  for (uint32_t i = gas_own_begin(g, level); i < gas_own_end(g, level); i++)
     gas_kick_submit(g, level, i, dt, weight);
   g->level[level].stale = true;
 }

@@ -4,7 +4,7 @@
 #ifndef PHOTONS_GAS_MIGRATE_H
 #define PHOTONS_GAS_MIGRATE_H
 
-#include "photons/gas/codelets.h"
+#include "photons/gas/codelets_amr.h"
 
 struct old_level {
   struct gas_level level;

@@ -10,7 +10,7 @@
 #include "particle_migrate.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
-#include "photons/gas/codelets.h"
+#include "photons/gas/codelets_pm.h"
 #include "photons/runtime/engine.h"
 #include "photons/runtime/handle.h"
 #include "photons/runtime/loop.h"
@@ -59,14 +59,6 @@ static struct particle_level finer_particles(const struct gas *g, int level, dou
   return finer;
 }
 
-/** This rank's batches of a level. */
-static uint32_t first_batch(const struct gas *g, int level) {
-  return gas_first_batch(g, level, comm_rank());
-}
-static uint32_t end_batch(const struct gas *g, int level) {
-  return gas_first_batch(g, level, comm_rank() + 1);
-}
-
 static void deposit_on_cores(struct gas *g, int level, double time) {
   const struct gas_level *l = &g->level[level];
   gas_particles_acquire(g, level + 1);
@@ -76,11 +68,11 @@ static void deposit_on_cores(struct gas *g, int level, double time) {
                      .particles = finer_particles(g, level, time),
                      .time = time};
   gas_particles_release(g, level + 1);
-  for (uint32_t i = first_batch(g, level); i < end_batch(g, level); i++)
+  for (uint32_t i = gas_own_begin(g, level); i < gas_own_end(g, level); i++)
     handle_acquire(l->batch[i].matter, STARPU_RW);
   loop_run(&gas_move_on_stage, gas_first_group(g, level, comm_rank() + 1) - m.first, move_group,
            &m);
-  for (uint32_t i = first_batch(g, level); i < end_batch(g, level); i++)
+  for (uint32_t i = gas_own_begin(g, level); i < gas_own_end(g, level); i++)
     starpu_data_release(l->batch[i].matter);
   particle_level_free(&m.particles);
 }
@@ -139,7 +131,7 @@ static void deposit_on_gpu(struct gas *g, int level, double time) {
     foreign.handle = allocate(1, sizeof(starpu_data_handle_t), "particles");
     foreign.handle[0] = handle_register_room(foreign.all, count, sizeof *foreign.all);
   }
-  for (uint32_t i = first_batch(g, level); i < end_batch(g, level); i++)
+  for (uint32_t i = gas_own_begin(g, level); i < gas_own_end(g, level); i++)
     gas_ahead_submit(g, level, i, time, count > 0 ? &foreign : NULL);
   particle_level_free(&foreign); /* waits for its tasks */
 }

@@ -8,6 +8,7 @@
 #include "photons/base/error.h"
 #include "photons/config/parameters.h"
 #include "photons/gas/comoving.h"
+#include "photons/gas/create.h"
 #include "photons/gas/particles.h"
 #include "src/io/hdf5_util.h"
 

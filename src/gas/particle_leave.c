@@ -5,25 +5,8 @@
 
 #include "particle_migrate.h"
 #include "photons/base/comm.h"
-#include "photons/gas/codelets.h"
+#include "photons/gas/codelets_pm.h"
 #include "photons/runtime/handle.h"
-
-struct gas_fence gas_fence_of(const struct gas_leaving *s, uint32_t group) {
-  const struct gas *g = s->gas;
-  const uint32_t now = s->now[group];
-  struct gas_fence fence = {.open = now == NO_GROUP || gas_owner(g, s->level, now) != comm_rank()};
-  if (fence.open) return fence;
-  const struct gas_group *me = &g->topology.level[s->level].group[now];
-  memcpy(fence.place, me->place, sizeof fence.place);
-  fence.open = s->level > 0 && me->outside != 0; /* clouds of coarser levels may reach outside */
-  for (int n = 0; n < NEIGHBOURS; n++)
-    if (me->near[n] != NO_GROUP &&
-        (comm_size() == 1 || gas_owner(g, s->level, me->near[n]) == comm_rank()))
-      fence.inside |= 1u << n;
-  for (int p = 0; p < GAS_PATCHES && s->level < s->last; p++)
-    if (me->son[p] != NO_GROUP) fence.refined |= 1u << p;
-  return fence;
-}
 
 static size_t leavers_bytes(const struct particle_level *l) {
   return l->count * sizeof(struct gas_leaver);

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Between particles and cells: densities of clouds, and forces on them. */
+/* Between the particles and the cells of a group: densities of clouds, and forces on them. */
 #include <math.h>
 #include <string.h>
 
 #include "particle_migrate.h"
-#include "photons/base/comm.h"
-#include "photons/gas/codelets.h"
 #include "photons/gas/particles.h"
-#include "photons/runtime/engine.h"
-#include "photons/runtime/handle.h"
-#include "photons/runtime/loop.h"
-#include "photons/runtime/message.h"
+#include "photons/gas/poisson.h"
 
 enum { SIDE = GAS_GROUP_SIDE };
 
@@ -124,26 +119,6 @@ void gas_particles_move_on(const struct gas *g, int level, uint32_t group,
   }
 }
 
-void matter_means(const struct gas_matter *m, double mean[GAS_PATCH_CELLS]) {
-  for (int i = 0; i < GAS_PATCH_CELLS; i++) {
-    const int x = i & 7, y = i >> 3 & 7, z = i >> 6;
-    double sum = 0.0;
-    for (int k = 0; k < 8; k++) {
-      const int at = ((2 * z + (k >> 2)) * SIDE + 2 * y + (k >> 1 & 1)) * SIDE + 2 * x + (k & 1);
-      sum += m->own[at] + m->fine[at];
-    }
-    mean[i] = 0.125 * sum;
-  }
-}
-
-void matter_put_means(const double mean[GAS_PATCH_CELLS], int patch, struct gas_matter *m) {
-  double *low = m->fine +
-                GAS_PATCH_SIDE * (((patch >> 2) * SIDE + (patch >> 1 & 1)) * SIDE + (patch & 1));
-  for (int z = 0; z < GAS_PATCH_SIDE; z++)
-    for (int y = 0; y < GAS_PATCH_SIDE; y++, mean += GAS_PATCH_SIDE)
-      memcpy(low + (z * SIDE + y) * SIDE, mean, GAS_PATCH_SIDE * sizeof *mean);
-}
-
 /** The acceleration of a cloud. A particle that has strayed from its level may be more than half a
  * cell outside its group; it is then taken to be half a cell outside. */
 static void accelerate(const struct cloud *cloud, const double *potential, double cell,
@@ -193,22 +168,6 @@ void gas_particles_push(const struct gas *g, int level, uint32_t group, const do
   }
 }
 
-const struct gas_matter *matter_of(const struct gas *g, const struct batch_cells *b,
-                                   uint32_t group) {
-  uint32_t i = 0;
-  while (b->list->batch[i] != group / g->batch) i++;
-  return (const struct gas_matter *)(const void *)b->cells[i] + group % g->batch;
-}
-
-double matter_add(const struct gas_matter *m, double factor, double *source) {
-  double sum = 0.0;
-  for (size_t i = 0; m && i < GAS_GROUP_CELLS; i++) {
-    source[i] += factor * matter_density(m, i);
-    sum += matter_density(m, i);
-  }
-  return factor * sum;
-}
-
 void gas_particles_feel(const struct gas *g, int level, uint32_t group, const double *potential) {
   const struct particle_level *l = &g->particles->level[level];
   struct particle_sums sums = {0};
@@ -226,74 +185,4 @@ void gas_particles_feel(const struct gas *g, int level, uint32_t group, const do
     }
   }
   l->sums[group] = sums;
-}
-
-/** This rank's batches of a level. */
-static uint32_t first_batch(const struct gas *g, int level) {
-  return gas_first_batch(g, level, comm_rank());
-}
-static uint32_t end_batch(const struct gas *g, int level) {
-  return gas_first_batch(g, level, comm_rank() + 1);
-}
-
-void gas_particles_deposit_level(struct gas *g, int level, bool ahead) {
-  for (uint32_t i = first_batch(g, level); i < end_batch(g, level); i++)
-    gas_deposit_submit(g, level, i, ahead);
-  gas_ghosts_submit(g, level, GHOST_MATTER);
-}
-
-void gas_particles_deposit(struct gas *g, int level) {
-  const int finest = topology_levels(&g->topology) - 1;
-  for (int l = level; l <= finest; l++) gas_particles_deposit_level(g, l, false);
-  for (int l = finest - 1; l >= level; l--) {
-    gas_ghosts_submit(g, l + 1, GHOST_MATTER_MEANS);
-    for (uint32_t i = first_batch(g, l); i < end_batch(g, l); i++)
-      if (g->level[l].batch[i].sons.count > 0) gas_collect_submit(g, l, i);
-  }
-}
-
-/** Submit tasks of the batches that have particles. */
-static void push_level(struct gas *g, int level, double dt, double weight) {
-  const struct particle_level *l = &g->particles->level[level];
-  for (uint32_t i = first_batch(g, level); i < end_batch(g, level); i++) {
-    const struct gas_batch *b = &g->level[level].batch[i];
-    if (l->first[b->first] < l->first[b->first + b->count])
-      gas_push_submit(g, level, i, dt, weight);
-  }
-}
-
-/** Add the particles of a level to the totals, group by group. */
-static void add_level(const struct gas *g, int level, struct particle_totals *t) {
-  const struct particle_level *l = &g->particles->level[level];
-  const double cell = gas_cell(g, level), steps = g->individual ? 1 << level : 1;
-  double speed = 0.0, acceleration = 0.0;
-  gas_gather(g, level, l->sums, sizeof *l->sums);
-  for (uint32_t i = 0; i < l->groups; i++) {
-    const struct particle_sums *s = &l->sums[i];
-    t->mass += s->mass;
-    for (int c = 0; c < 3; c++) t->momentum[c] += s->momentum[c];
-    t->kinetic_energy += s->kinetic_energy;
-    speed = fmax(speed, s->speed);
-    acceleration = fmax(acceleration, s->acceleration);
-  }
-  if (speed > 0.0) t->longest_step = fmin(t->longest_step, steps * cell / speed);
-  if (acceleration > 0.0)
-    t->longest_step = fmin(t->longest_step, steps * sqrt(2.0 * cell / acceleration));
-}
-
-void gas_particles_open(struct gas *g, int level, double dt, double weight) {
-  push_level(g, level, dt, weight);
-}
-
-void gas_particles_close(struct gas *g, int level, double weight) {
-  push_level(g, level, 0.0, weight);
-}
-
-struct particle_totals gas_particles_measure(struct gas *g) {
-  struct particle_totals t = {.longest_step = INFINITY};
-  for (int level = 0; level < topology_levels(&g->topology); level++)
-    push_level(g, level, -1.0, 1.0);
-  message_wait();
-  for (int level = 0; level < topology_levels(&g->topology); level++) add_level(g, level, &t);
-  return t;
 }

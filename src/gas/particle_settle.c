@@ -11,7 +11,7 @@
 #include "particle_migrate.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
-#include "photons/gas/codelets.h"
+#include "photons/gas/codelets_pm.h"
 #include "photons/gas/settling.h"
 #include "photons/runtime/engine.h"
 #include "photons/runtime/handle.h"

@@ -19,23 +19,12 @@ bool gas_particles_wanted(const struct parameters *p) {
 
 struct gas_particles *gas_particles_make(const struct parameters *p) {
   if (!gas_particles_wanted(p)) return NULL;
-  struct gas_particles *s = allocate(1, sizeof *s, "particles");
-  s->lightest = INFINITY;
-  return s;
+  return allocate(1, sizeof(struct gas_particles), "particles");
 }
 
 void gas_particles_free(struct gas_particles *s) {
   for (int level = 0; s && level < GAS_LEVELS_MAX; level++) particle_level_free(&s->level[level]);
   free(s);
-}
-
-void gas_particles_make_batch(struct gas_batch *b) {
-  b->matter = handle_make(b->count, sizeof(struct gas_matter));
-}
-
-void gas_particles_drop_batch(struct gas_batch *b) {
-  b->particles = NULL;
-  handle_drop(&b->matter);
 }
 
 double gas_particles_bytes_per_group(const struct parameters *p) {
@@ -51,19 +40,10 @@ double gas_particles_bytes(size_t count) {
   return (double)count * (double)(in_new_groups > in_files ? in_new_groups : in_files);
 }
 
-void gas_particles_make_ghosts(const struct gas *g, int level) {
-  const struct ghost_messages *matter = &g->level[level].ghosts.received[GHOST_MATTER];
-  for (uint32_t i = 0; i < matter->count; i++)
-    for (uint32_t k = 0; k < matter->message[i].batches.count; k++) {
-      struct gas_batch *b = &g->level[level].batch[matter->message[i].batches.batch[k]];
-      b->matter = handle_make(b->count, sizeof(struct gas_matter));
-    }
-}
-
 void gas_particles_add(struct gas *g, const struct gas_particle *particle, size_t count) {
   struct gas_particles *s = g->particles;
   struct particle_level *l = &s->level[0], new = {.count = l->count + count};
-  double minus_lightest = -s->lightest, mass = 0.0;
+  double minus_lightest = -g->lightest, mass = 0.0;
   uint64_t all = count;
   new.all = new.particle = gas_shared_array(new.count, sizeof *particle, "particles");
   gas_particles_acquire(g, 0);
@@ -79,7 +59,7 @@ void gas_particles_add(struct gas *g, const struct gas_particle *particle, size_
   comm_max_double(&minus_lightest, 1);
   comm_sum_double(&mass, 1);
   comm_sum_u64(&all, 1);
-  s->lightest = -minus_lightest;
+  g->lightest = -minus_lightest;
   s->mass += mass;
   s->count += all;
 }

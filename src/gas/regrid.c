@@ -7,9 +7,10 @@
 #include "migrate.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
-#include "photons/gas/blocks.h"
-#include "photons/gas/codelets.h"
+#include "photons/gas/codelets_hydro.h"
+#include "photons/gas/create.h"
 #include "photons/gas/evolve.h"
+#include "photons/gas/hydro.h"
 #include "photons/gas/particles.h"
 #include "photons/runtime/handle.h"
 #include "photons/runtime/loop.h"
@@ -132,7 +133,6 @@ void gas_begin(struct gas *g, const struct gas_ic *ic) {
     gas_regrid(g, level, 1.0, ic);
   }
   gas_place_particles(g, 0);
-  for (int level = topology_levels(&g->topology) - 2; level >= 0 && !g->empty; level--)
-    gas_restrict_level(g, level);
+  hydro_restrict(g, 0);
   message_wait();
 }

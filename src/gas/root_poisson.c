@@ -10,7 +10,7 @@
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/gas/gravity.h"
-#include "photons/gas/particles.h"
+#include "photons/gas/matter.h"
 #include "photons/gas/root_gpu.h"
 #include "photons/runtime/handle.h"
 #include "photons/runtime/loop.h"

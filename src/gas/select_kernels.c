@@ -2,18 +2,10 @@
 /* Chooses the gas kernels of an instruction set and a precision. */
 #include "build_config.h"
 #include "photons/gas/kernels.h"
-#include "photons/gas/poisson.h"
 
 KERNEL_TABLES(struct gas_kernels, gas_kernels_single)
 KERNEL_TABLES(struct gas_kernels, gas_kernels_double)
-KERNEL_TABLES(struct poisson_kernels, poisson_kernels)
-KERNEL_TABLES(struct gravity_kernels, gravity_kernels_single)
-KERNEL_TABLES(struct gravity_kernels, gravity_kernels_double)
 
 const struct gas_kernels *gas_kernels_select(bool double_precision) {
   return double_precision ? gas_kernels_double_select() : gas_kernels_single_select();
-}
-
-const struct gravity_kernels *gravity_kernels_select(bool double_precision) {
-  return double_precision ? gravity_kernels_double_select() : gravity_kernels_single_select();
 }

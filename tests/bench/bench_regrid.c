@@ -9,6 +9,7 @@
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/config/parameters.h"
+#include "photons/gas/create.h"
 #include "photons/gas/evolve.h"
 #include "photons/gas/gas_ic.h"
 #include "photons/runtime/engine.h"

@@ -6,13 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cuda/gas/gpu_gas.h"
+#include "cuda/gas/gpu_hydro.h"
 #include "photons/base/clock.h"
 #include "photons/base/error.h"
 #include "photons/config/parameters.h"
 #include "photons/gas/blocks.h"
+#include "photons/gas/create.h"
 #include "photons/gas/evolve.h"
 #include "photons/gas/gravity.h"
+#include "photons/gas/matter.h"
 #include "photons/gas/particles.h"
 #include "photons/runtime/engine.h"
 #include "photons/runtime/handle.h"

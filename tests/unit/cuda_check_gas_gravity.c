@@ -6,11 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cuda/gas/gpu_gas.h"
+#include "cuda/gas/gpu_pm.h"
+#include "cuda/gas/gpu_potential.h"
 #include "photons/base/clock.h"
 #include "photons/config/parameters.h"
+#include "photons/gas/create.h"
 #include "photons/gas/evolve.h"
 #include "photons/gas/gravity.h"
+#include "photons/gas/matter.h"
 #include "photons/gas/particles.h"
 #include "photons/gas/potential_blocks.h"
 #include "photons/runtime/engine.h"

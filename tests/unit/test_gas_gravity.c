@@ -11,7 +11,9 @@
 
 #include "photons/base/error.h"
 #include "photons/config/parameters.h"
-#include "photons/gas/codelets.h"
+#include "photons/gas/codelets_hydro.h"
+#include "photons/gas/codelets_potential.h"
+#include "photons/gas/create.h"
 #include "photons/gas/gas.h"
 #include "photons/gas/gravity.h"
 #include "photons/gas/potential_blocks.h"

@@ -3,7 +3,6 @@
 #ifndef PHOTONS_GAS_EVOLVE_H
 #define PHOTONS_GAS_EVOLVE_H
 
-#include "photons/gas/gas.h"
 #include "photons/gas/gas_ic.h"
 #include "photons/gas/particles.h"
 
@@ -44,14 +43,8 @@ void gas_step(struct gas *g, double dt);
 void gas_step_to(struct gas *g, double end);
 double gas_step_length(const struct gas *g, double end);
 
-/** Send the present cells of a level to the ranks that need them as ghosts, if they have changed
- * since they were last sent; and those of the next coarser level, too. To be called before tasks
- * that fill blocks. */
-void gas_send_cells(struct gas *g, int level);
-void gas_send_cells_around(struct gas *g, int level);
-
-/** Give the refined patches of a level the means of the finer cells, of whatever ranks. */
-void gas_restrict_level(struct gas *g, int level);
+/** Whether a level divides steps that have become too long. */
+bool gas_divides(const struct gas *g, int level);
 
 /** Set the cells of all levels from initial conditions, refining as flags say. */
 void gas_begin(struct gas *g, const struct gas_ic *ic);

@@ -28,9 +28,7 @@
 #include "photons/gas/links.h"
 #include "photons/gas/topology.h"
 
-struct parameters;
 struct self_gravity;
-struct gas_field;
 struct gas_particles;
 
 /** Potentials of a batch: at the beginning and at the end of the level's step, memory for the next
@@ -96,9 +94,10 @@ struct gas {
   bool empty;                      /**< there is no gas: cells are 0 and stay so */
   struct gas_physics physics;
   struct gas_flags flags[GAS_LEVELS_MAX]; /**< criteria of refinement, by level; that of particles
-                                               in units of gas_particles.lightest */
-  int buffer;                             /**< cells around a flagged one */
-  int64_t regrid;                         /**< steps of a level from one regridding to the next */
+                                               in units of `lightest` */
+  double lightest; /**< of particles: the smallest mass of one of all ranks; without any infinite */
+  int buffer;      /**< cells around a flagged one */
+  int64_t regrid;  /**< steps of a level from one regridding to the next */
   bool individual; /**< a level takes two steps, or more if need be, in one of
                                                the next coarser */
   bool fused;      /**< one task prepares, solves and closes a batch */
@@ -124,39 +123,23 @@ struct gas {
   uint64_t updates[GAS_LEVELS_MAX]; /**< of cells, by level, in the last step of the root level */
 };
 
-/** Make an octree of the root level alone, with cells that are not set. */
-struct gas *gas_create(const struct parameters *p);
-/** StarPU still runs; no task does. */
-void gas_free(struct gas *g);
-
 /** Bytes of the cells of a group, of a block, of a group's fluxes, and of fluxes through its
  * sides. */
 size_t gas_group_bytes(const struct gas *g);
 size_t gas_block_bytes(const struct gas *g);
 size_t gas_fluxes_bytes(const struct gas *g);
 size_t gas_sides_bytes(const struct gas *g);
-/** Bytes of memory that a group takes up in a run, and that all groups do on all ranks, without
- * ghosts. */
-double gas_bytes_per_group(const struct parameters *p);
-double gas_memory(const struct gas *g);
-/** Bytes of memory of the root level. */
-double gas_root_memory(const struct parameters *p);
-/** End the program where the machines in use cannot hold the root level. */
-void gas_require_root(const struct parameters *p);
-/** End the run where the machines in use cannot hold so many groups more. */
-void gas_require_memory(const struct gas *g, int level, uint32_t groups);
 
-/** Side of the box along x. */
-double gas_length(const struct parameters *p);
 /** The present time for messages: "t = 0.1", of comoving gas "z = 3.2". */
 struct moment_text gas_moment(const struct gas *g);
-/** gas_physics.least_heat at a scale factor. */
-double gas_least_heat(const struct gas *g, double scale);
 /** Side of a cell of a level. */
 double gas_cell(const struct gas *g, int level);
 /** The first batch or group of a rank; the number of all for rank = comm_size(). */
 uint32_t gas_first_batch(const struct gas *g, int level, int rank);
 uint32_t gas_first_group(const struct gas *g, int level, int rank);
+/** This rank's batches of a level: the first one, and that after the last one. */
+uint32_t gas_own_begin(const struct gas *g, int level);
+uint32_t gas_own_end(const struct gas *g, int level);
 /** Whether this rank has a batch. */
 bool gas_is_own(const struct gas *g, int level, uint32_t batch);
 /** The rank that has a group. */
@@ -167,11 +150,6 @@ void *gas_cells(const struct gas *g, int level, uint32_t group);
 
 /** Number of cells at a level that are not refined. */
 uint64_t gas_leaf_cells(const struct gas *g, int level);
-
-/** Take over the present cells of this rank's batches from StarPU, after all tasks, and give them
- * back. @param mode  STARPU_R, or STARPU_W to set all of them */
-void gas_acquire(struct gas *g, enum starpu_data_access_mode mode);
-void gas_release(struct gas *g);
 
 /** Divide a level, whose groups are those of the topology, into batches without data. The old ones
  * must have been taken off with gas_take_level(). */

@@ -8,6 +8,7 @@
 
 #include "photons/config/choices.h"
 #include "photons/gas/gas.h"
+#include "photons/gas/primitive.h"
 
 /** A plane wave of Zel'dovich's. Without pressure, matter of phase q comes to phase
  * q - size sin(q). */
@@ -42,12 +43,7 @@ void gas_ic_free(struct gas_ic *ic);
 bool gas_ic_reaches(const struct gas_ic *ic, int level);
 
 /** Density, velocity and pressure at a place. @param cell  side of the cell around it */
-struct gas_primitive {
-  double density, velocity[3], pressure;
-} gas_ic_at(const struct gas_ic *ic, const double place[3], double cell);
-
-/** The conserved variables, in the order of enum gas_variable. */
-void gas_conserve(const struct gas_primitive *w, double gamma, double conserved[GAS_VARIABLES_MAX]);
+struct gas_primitive gas_ic_at(const struct gas_ic *ic, const double place[3], double cell);
 
 /** Fill a group of a level that the initial conditions reach.
  * @param cells  [variable][patch][8][8][8] */

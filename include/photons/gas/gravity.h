@@ -23,6 +23,7 @@
 #include "photons/gas/gas.h"
 #include "photons/gas/poisson.h"
 
+struct parameters;
 struct root_poisson;
 
 struct self_gravity {
@@ -46,11 +47,6 @@ struct self_gravity *gravity_make(const struct gas *g, const struct parameters *
 void gravity_free(struct self_gravity *s);
 /** Bytes of memory that a group's potentials take up. */
 double gravity_bytes_per_group(const struct parameters *p);
-/** Give a batch handles of potentials, and take them away. */
-void gravity_make_batch(struct gas_batch *b);
-void gravity_drop_batch(struct gas_batch *b);
-/** Make room for what messages bring of a level from batches of other ranks. */
-void gravity_make_ghosts(const struct gas *g, int level);
 
 /** 4 pi G times the square of a cell's side, in comoving coordinates times gas.scale. Tasks get it
  * when they are submitted, since the scale factor goes on. */

@@ -21,36 +21,10 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include "photons/config/choices.h"
+#include "photons/gas/cells.h"
 #include "photons/runtime/isa.h"
-
-enum {
-  GAS_PATCH_SIDE = 8,
-  GAS_PATCH_CELLS = 512,
-  GAS_GROUP_SIDE = 16,
-  GAS_GROUP_CELLS = 4096,
-  GAS_GHOSTS = 3,
-  GAS_BLOCK_SIDE = 22,
-  GAS_BLOCK_CELLS = 10648,
-  GAS_COARSE_SIDE = 14,
-  GAS_COARSE_CELLS = 2744,
-  GAS_FACE_CELLS = 64,
-  GAS_FACES = 6,
-  GAS_PATCHES = 8
-};
-
-/** The conserved variables, all per volume. rtvd has the first five. */
-enum gas_variable {
-  GAS_DENSITY,
-  GAS_MOMENTUM_X,
-  GAS_MOMENTUM_Y,
-  GAS_MOMENTUM_Z,
-  GAS_ENERGY,  /**< kinetic and thermal */
-  GAS_ENTROPY, /**< pressure / density^(gamma - 1), which gas without shocks conserves */
-  GAS_VARIABLES_MAX
-};
 
 enum gas_limiter { GAS_LIMITER_VAN_LEER, GAS_LIMITER_MINMOD };
 
@@ -78,35 +52,6 @@ struct gas_physics {
 static inline unsigned gas_variables(const struct gas_physics *physics) {
   return physics->solver == GAS_MUSCL ? 6 : 5;
 }
-
-/** The first cell of a group whose density or pressure is not positive, or that has a value that is
- * not finite. patch is -1 if there is none. `cell` counts within the patch: x + 8 y + 64 z. */
-struct gas_fault {
-  int32_t patch, cell;
-  double density, pressure;
-};
-
-/** A particle on the mesh; particles.h. */
-struct gas_particle {
-  double position[3]; /**< 0 .. side of the box */
-  double velocity[3];
-  double mass;
-  double owed; /**< time for which the kick that ends its step is still to come */
-  uint64_t number;
-};
-
-/** Sums over the particles of a group, and the largest of them along an axis. */
-struct particle_sums {
-  double mass, momentum[3], kinetic_energy;
-  double speed, acceleration;
-};
-
-/** Densities that particles give to the cells of a group, [z 16][y 16][x 16]. */
-struct gas_matter {
-  double own[GAS_GROUP_CELLS];    /**< of the level's particles */
-  double coarse[GAS_GROUP_CELLS]; /**< the same, and that of coarser levels */
-  double fine[GAS_GROUP_CELLS];   /**< of finer levels */
-};
 
 /** Criteria of refinement; those that are 0 are not used. */
 struct gas_flags {

@@ -25,8 +25,10 @@
 #ifndef PHOTONS_GAS_PARTICLES_H
 #define PHOTONS_GAS_PARTICLES_H
 
-#include "photons/gas/blocks.h"
-#include "photons/gas/poisson.h"
+#include "photons/gas/gas.h"
+#include "photons/gas/particle.h"
+
+struct parameters;
 
 struct particle_level {
   size_t count;
@@ -42,25 +44,11 @@ struct particle_level {
 };
 
 struct gas_particles {
-  size_t count;    /**< particles of all ranks */
-  double lightest; /**< the smallest mass of a particle of all ranks */
-  double mass;     /**< of all particles of all ranks */
-  size_t seen;     /**< particles that the host has looked at in the last gas_particles_settle() */
+  size_t count; /**< particles of all ranks */
+  double mass;  /**< of all particles of all ranks */
+  size_t seen;  /**< particles that the host has looked at in the last gas_particles_settle() */
   struct particle_level level[GAS_LEVELS_MAX];
 };
-
-/** The density of all particles in a cell. */
-static inline double matter_density(const struct gas_matter *m, size_t cell) {
-  return m->coarse[cell] + m->fine[cell];
-}
-
-/** Densities of a group of the batches of a list. */
-const struct gas_matter *matter_of(const struct gas *g, const struct batch_cells *b,
-                                   uint32_t group);
-/** Add factor times the density of particles to a source of the potential, [z 16][y 16][x 16].
- * @param m  may be NULL
- * @return factor times the sum of the densities */
-double matter_add(const struct gas_matter *m, double factor, double *source);
 
 /** Whether a run has particles. */
 bool gas_particles_wanted(const struct parameters *p);
@@ -68,11 +56,6 @@ bool gas_particles_wanted(const struct parameters *p);
 struct gas_particles *gas_particles_make(const struct parameters *p);
 /** @param s  may be NULL */
 void gas_particles_free(struct gas_particles *s);
-/** Give a batch its handles, and take them away. */
-void gas_particles_make_batch(struct gas_batch *b);
-void gas_particles_drop_batch(struct gas_batch *b);
-/** Make room for densities that messages bring from batches of other ranks. */
-void gas_particles_make_ghosts(const struct gas *g, int level);
 /** Bytes of memory that a group's densities take up; and that so many particles do in a run, the
  * most at a time, without copies for other ranks. */
 double gas_particles_bytes_per_group(const struct parameters *p);
@@ -128,10 +111,6 @@ void gas_particles_assign(const struct gas *g, int level, uint32_t group,
 void gas_particles_move_on(const struct gas *g, int level, uint32_t group,
                            const struct particle_level *moving, double time,
                            double density[GAS_GROUP_CELLS]);
-/** The means of 2^3 cells of a group's densities, own and finer ones, [z 8][y 8][x 8]; and put them,
- * as densities of finer levels, where they are in the group that has this patch. */
-void matter_means(const struct gas_matter *m, double mean[GAS_PATCH_CELLS]);
-void matter_put_means(const double mean[GAS_PATCH_CELLS], int patch, struct gas_matter *m);
 /** Kick the particles of a group, and drift them.
  * @param potential  [WIDE_CELLS]
  * @param dt         of a step that begins; 0: one that ends */

@@ -49,21 +49,6 @@ struct poisson_result {
   double residual; /**< sum over the cells of |sum of neighbours - 6 potential - source| */
 };
 
-/** What a coarser level needs of a group. Coarse cells are [z][y][x], faces as those of
- * kernels.h. */
-struct poisson_share {
-  double slope[GAS_FACES][GAS_FACE_CELLS]; /**< means of ghost cell - cell inside over 2^2 faces,
-                                                on the six sides of the group */
-  double mean[GAS_PATCH_CELLS];            /**< of the potential of 2^3 cells */
-  double defect[GAS_PATCH_CELLS]; /**< of source - (sum of neighbours - 6 potential) of 2^3 cells */
-};
-
-/** What the host asks about the potential of a group. */
-struct gas_field {
-  double energy;       /**< sum of density * potential / 2 over its cells that are not refined */
-  double acceleration; /**< the largest along an axis */
-};
-
 struct poisson_kernels {
   /** Fills a block from the coarse potential: through three cells along each axis, exact for
    * parabolas. */

@@ -6,7 +6,7 @@
 #include <starpu.h>
 #include <stdbool.h>
 
-#include "cuda/gas/gpu_gas.h"
+#include "cuda/gas/gpu_potential.h"
 
 struct gas;
 

@@ -8,7 +8,7 @@
 #define PHOTONS_GAS_SETTLING_H
 
 #include "photons/base/host_device.h"
-#include "photons/gas/kernels.h"
+#include "photons/gas/particle.h"
 #include "photons/gas/topology.h"
 
 /** What tells which particles stay in a group. */
@@ -90,8 +90,6 @@ struct gas_leaving {
   struct gas_leaver *leaver; /**< [from->count] those of each group begin where its particles do */
   uint32_t *leavers;         /**< [from->groups] number of these; both in pinned memory */
 };
-/** The fence of particles of group `group` of `from`. */
-struct gas_fence gas_fence_of(const struct gas_leaving *s, uint32_t group);
 
 /** What gas_arrive tasks of a level have in common. */
 struct gas_arriving {

@@ -118,6 +118,10 @@ void topology_replace(struct topology *t, int level, uint64_t *keys, uint32_t co
 /** The first group of a finer level that is at a key of a level, or after it. */
 uint32_t topology_first_below(const struct topology *t, int level, uint64_t key, int finer);
 
+/** Whether a level has groups. */
+static inline bool topology_has_groups(const struct topology *t, int level) {
+  return level <= t->finest && t->level[level].count > 0;
+}
 /** Number of levels with groups. */
 int topology_levels(const struct topology *t);
 

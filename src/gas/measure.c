@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Totals over the box, and what limits the next step. */
+#include <math.h>
+
+#include "photons/base/comm.h"
+#include "photons/gas/codelets_hydro.h"
+#include "photons/gas/codelets_potential.h"
+#include "photons/gas/evolve.h"
+#include "photons/gas/gravity.h"
+#include "photons/gas/hydro.h"
+#include "photons/runtime/message.h"
+
+/** Note the Courant number of a level in its last step, unless its next one would be divided. @return
+ * the longest step of the root level at a Courant number of 1 */
+static double account_speed(const struct gas *g, int level, struct gas_totals *t) {
+  const double cell = gas_cell(g, level), speed = hydro_fastest(g, level),
+               courant = g->level[level].dt * speed / cell;
+  if (courant > t->courant && !gas_divides(g, level)) {
+    t->courant = courant;
+    t->courant_level = level;
+  }
+  return (g->individual ? 1 << level : 1) * cell / speed;
+}
+
+struct gas_totals gas_measure(struct gas *g) {
+  struct gas_totals t = {0};
+  double limit = -INFINITY; /* minus the longest step */
+  const int levels = topology_levels(&g->topology);
+  for (int level = 0; level < levels; level++) {
+    if (g->gravity) gravity_send_around(g, level, 1.0);
+    for (uint32_t i = gas_own_begin(g, level); i < gas_own_end(g, level); i++) {
+      if (!g->empty) gas_cfl_submit(g, level, i);
+      gas_sum_submit(g, level, i);
+      if (g->gravity) gas_field_submit(g, level, i);
+    }
+  }
+  message_wait();
+  gas_require_sound(g);
+  for (int level = 0; level < levels; level++) {
+    const double cell = gas_cell(g, level), steps = g->individual ? 1 << level : 1;
+    const struct gas_level *l = &g->level[level];
+    if (!g->empty) limit = fmax(limit, -account_speed(g, level, &t));
+    gas_gather(g, level, l->sum, sizeof *l->sum);
+    for (uint32_t i = 0; i < g->topology.level[level].count; i++)
+      for (unsigned v = 0; v < g->variables; v++)
+        t.conserved[v] += l->sum[i][v] * cell * cell * cell;
+    if (!g->gravity) continue;
+    gas_gather(g, level, l->field, sizeof *l->field);
+    for (uint32_t i = 0; i < g->topology.level[level].count; i++) {
+      const struct gas_field *field = &l->field[i];
+      t.potential_energy += field->energy * cell * cell * cell;
+      if (field->acceleration > 0.0 && !g->empty)
+        limit = fmax(limit, -steps * sqrt(2.0 * cell / field->acceleration));
+    }
+  }
+  comm_max_double(&limit, 1);
+  t.longest_step = -limit;
+  if (g->particles) {
+    t.particles = gas_particles_measure(g);
+    t.longest_step = fmin(t.longest_step, t.particles.longest_step);
+  }
+  return t;
+}
