@@ -24,7 +24,7 @@ find src include codelets cuda -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' |
     state[header] = 2
   }
   BEGIN {
-    count = split("base config cosmology runtime domain tree mesh step io ic analysis gas app", list, " ")
+    count = split("base config cosmology runtime domain tree mesh step io ic analysis amr hydro potential pm gas app", list, " ")
     for (i = 1; i <= count; i++) rank[list[i]] = i
   }
   FNR == 1 {

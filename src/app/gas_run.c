@@ -16,7 +16,7 @@
 #include "photons/gas/gas_file.h"
 #include "photons/gas/gas_picture.h"
 #include "photons/gas/gas_power.h"
-#include "photons/gas/gravity.h"
+#include "photons/potential/gravity.h"
 #include "photons/runtime/scheduler.h"
 
 struct gas_run {

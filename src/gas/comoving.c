@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "photons/config/parameters.h"
-#include "photons/gas/particles.h"
+#include "photons/pm/particles.h"
 
 #define BOLTZMANN 0.00824999 /* over the mass of a hydrogen atom, (km/s)^2/K */
 #define BACKGROUND 2.7255    /* temperature today, K: Fixsen 2009, ApJ 707, 916 */

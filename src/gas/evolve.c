@@ -7,11 +7,11 @@
 
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
-#include "photons/gas/codelets_hydro.h"
 #include "photons/gas/create.h"
-#include "photons/gas/gravity.h"
-#include "photons/gas/hydro.h"
-#include "photons/gas/particles.h"
+#include "photons/hydro/codelets.h"
+#include "photons/hydro/hydro.h"
+#include "photons/pm/particles.h"
+#include "photons/potential/gravity.h"
 #include "photons/runtime/message.h"
 
 /** With self-gravity steps are divided where the Courant number would be larger: above 1 they are not

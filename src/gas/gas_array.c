@@ -5,10 +5,10 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "photons/amr/kernels.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/gas/gas_ic.h"
-#include "photons/gas/kernels.h"
 #include "src/io/hdf5_util.h"
 
 enum { DENSITY, VELOCITY, PRESSURE = VELOCITY + 3, FIELDS };

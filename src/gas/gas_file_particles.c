@@ -7,7 +7,7 @@
 #include "gas_file_tree.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
-#include "photons/gas/particles.h"
+#include "photons/pm/particles.h"
 #include "src/io/hdf5_util.h"
 
 enum { PIECE = 65536, GENERIC_MASSIVE = 1 /* GAMER's type of a particle */ };

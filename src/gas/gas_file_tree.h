@@ -4,8 +4,8 @@
 #ifndef PHOTONS_GAS_FILE_TREE_H
 #define PHOTONS_GAS_FILE_TREE_H
 
-#include "photons/gas/kernels.h"
-#include "photons/gas/topology.h"
+#include "photons/amr/kernels.h"
+#include "photons/amr/topology.h"
 
 enum { TREE_SIBLINGS = 26, TREE_OUTSIDE = -100 };
 

@@ -6,12 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "photons/amr/matter.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/config/parameters.h"
 #include "photons/gas/comoving.h"
-#include "photons/gas/matter.h"
-#include "photons/gas/particles.h"
+#include "photons/pm/particles.h"
 #include "photons/runtime/handle.h"
 #include "photons/runtime/loop.h"
 #include "src/analysis/image_draw.h"

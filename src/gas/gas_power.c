@@ -11,8 +11,8 @@
 #include "photons/base/error.h"
 #include "photons/config/parameters.h"
 #include "photons/cosmology/linear_power.h"
-#include "photons/gas/particles.h"
 #include "photons/io/provenance.h"
+#include "photons/pm/particles.h"
 
 enum { FOLDS = 2 }; /* P(k) of particles reaches 2^FOLDS times the Nyquist frequency of the cells */
 enum { SIDE = GAS_GROUP_SIDE };

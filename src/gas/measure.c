@@ -3,11 +3,11 @@
 #include <math.h>
 
 #include "photons/base/comm.h"
-#include "photons/gas/codelets_hydro.h"
-#include "photons/gas/codelets_potential.h"
 #include "photons/gas/evolve.h"
-#include "photons/gas/gravity.h"
-#include "photons/gas/hydro.h"
+#include "photons/hydro/codelets.h"
+#include "photons/hydro/hydro.h"
+#include "photons/potential/codelets.h"
+#include "photons/potential/gravity.h"
 #include "photons/runtime/message.h"
 
 /** Note the Courant number of a level in its last step, unless its next one would be divided. @return

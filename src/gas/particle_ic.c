@@ -9,7 +9,7 @@
 #include "photons/config/parameters.h"
 #include "photons/gas/comoving.h"
 #include "photons/gas/create.h"
-#include "photons/gas/particles.h"
+#include "photons/pm/particles.h"
 #include "src/io/hdf5_util.h"
 
 /** Two unit masses around the middle of the box, on a circle around each other; rank 0 has them. */

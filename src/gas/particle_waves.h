@@ -3,7 +3,7 @@
 #ifndef PHOTONS_GAS_PARTICLE_WAVES_H
 #define PHOTONS_GAS_PARTICLE_WAVES_H
 
-#include "photons/gas/particles.h"
+#include "photons/pm/particles.h"
 
 /** The number of particles that box.npart_side asks for. */
 size_t waves_particle_count(const struct parameters *p);

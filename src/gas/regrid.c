@@ -4,14 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "migrate.h"
+#include "photons/amr/migrate.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
-#include "photons/gas/codelets_hydro.h"
 #include "photons/gas/create.h"
 #include "photons/gas/evolve.h"
-#include "photons/gas/hydro.h"
-#include "photons/gas/particles.h"
+#include "photons/hydro/codelets.h"
+#include "photons/hydro/hydro.h"
+#include "photons/pm/particles.h"
 #include "photons/runtime/handle.h"
 #include "photons/runtime/loop.h"
 #include "photons/runtime/message.h"

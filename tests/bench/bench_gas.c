@@ -8,9 +8,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "photons/amr/kernels.h"
 #include "photons/base/error.h"
-#include "photons/gas/kernels.h"
-#include "photons/gas/poisson.h"
+#include "photons/potential/poisson.h"
 
 enum { GROUPS = 64, REPEATS = 5 };
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "photons/gas/kernels.h"
+#include "photons/amr/kernels.h"
 
 enum box_boundary { BOX_PERIODIC, BOX_OUTFLOW };
 

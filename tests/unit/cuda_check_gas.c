@@ -6,16 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cuda/gas/gpu_hydro.h"
+#include "cuda/hydro/gpu_hydro.h"
+#include "photons/amr/blocks.h"
+#include "photons/amr/matter.h"
 #include "photons/base/clock.h"
 #include "photons/base/error.h"
 #include "photons/config/parameters.h"
-#include "photons/gas/blocks.h"
 #include "photons/gas/create.h"
 #include "photons/gas/evolve.h"
-#include "photons/gas/gravity.h"
-#include "photons/gas/matter.h"
-#include "photons/gas/particles.h"
+#include "photons/pm/particles.h"
+#include "photons/potential/gravity.h"
 #include "photons/runtime/engine.h"
 #include "photons/runtime/handle.h"
 #include "photons/runtime/message.h"

@@ -6,16 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cuda/gas/gpu_pm.h"
-#include "cuda/gas/gpu_potential.h"
+#include "cuda/pm/gpu_pm.h"
+#include "cuda/potential/gpu_potential.h"
+#include "photons/amr/matter.h"
 #include "photons/base/clock.h"
 #include "photons/config/parameters.h"
 #include "photons/gas/create.h"
 #include "photons/gas/evolve.h"
-#include "photons/gas/gravity.h"
-#include "photons/gas/matter.h"
-#include "photons/gas/particles.h"
-#include "photons/gas/potential_blocks.h"
+#include "photons/pm/particles.h"
+#include "photons/potential/gravity.h"
+#include "photons/potential/potential_blocks.h"
 #include "photons/runtime/engine.h"
 #include "photons/runtime/handle.h"
 #include "support/force_set.h"

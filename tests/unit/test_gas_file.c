@@ -13,7 +13,7 @@
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/gas/gas_file.h"
-#include "photons/gas/particles.h"
+#include "photons/pm/particles.h"
 #include "src/io/hdf5_checksum.h"
 #include "src/io/hdf5_util.h"
 

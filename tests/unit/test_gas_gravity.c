@@ -9,14 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "photons/amr/gas.h"
 #include "photons/base/error.h"
 #include "photons/config/parameters.h"
-#include "photons/gas/codelets_hydro.h"
-#include "photons/gas/codelets_potential.h"
 #include "photons/gas/create.h"
-#include "photons/gas/gas.h"
-#include "photons/gas/gravity.h"
-#include "photons/gas/potential_blocks.h"
+#include "photons/hydro/codelets.h"
+#include "photons/potential/codelets.h"
+#include "photons/potential/gravity.h"
+#include "photons/potential/potential_blocks.h"
 #include "photons/runtime/handle.h"
 #include "photons/runtime/message.h"
 

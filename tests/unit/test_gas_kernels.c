@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The gas kernels: solvers against exact solutions, conservation, and what passes between levels.
  */
-#include "photons/gas/kernels.h"
+#include "photons/amr/kernels.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "photons/amr/topology.h"
 #include "photons/base/error.h"
 #include "photons/config/parameters.h"
 #include "photons/gas/comoving.h"
-#include "photons/gas/topology.h"
 
 #include <cmocka.h>
 

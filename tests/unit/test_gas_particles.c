@@ -10,13 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "photons/amr/matter.h"
 #include "photons/base/error.h"
 #include "photons/config/parameters.h"
 #include "photons/gas/create.h"
 #include "photons/gas/evolve.h"
-#include "photons/gas/gravity.h"
-#include "photons/gas/matter.h"
-#include "photons/gas/particles.h"
+#include "photons/pm/particles.h"
+#include "photons/potential/gravity.h"
 #include "photons/runtime/handle.h"
 #include "photons/runtime/message.h"
 

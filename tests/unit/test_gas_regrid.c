@@ -15,7 +15,7 @@
 #include "photons/gas/create.h"
 #include "photons/gas/evolve.h"
 #include "photons/gas/gas_ic.h"
-#include "photons/gas/gravity.h"
+#include "photons/potential/gravity.h"
 #include "photons/runtime/message.h"
 
 #include <cmocka.h>

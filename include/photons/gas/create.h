@@ -3,7 +3,7 @@
 #ifndef PHOTONS_GAS_CREATE_H
 #define PHOTONS_GAS_CREATE_H
 
-#include "photons/gas/gas.h"
+#include "photons/amr/gas.h"
 
 struct parameters;
 

@@ -4,7 +4,7 @@
 #define PHOTONS_GAS_EVOLVE_H
 
 #include "photons/gas/gas_ic.h"
-#include "photons/gas/particles.h"
+#include "photons/pm/particles.h"
 
 /** Totals over the box, and what limits the next step. */
 struct gas_totals {

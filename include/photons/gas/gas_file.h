@@ -9,9 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "photons/amr/kernels.h"
+#include "photons/amr/topology.h"
 #include "photons/config/parameters.h"
-#include "photons/gas/kernels.h"
-#include "photons/gas/topology.h"
 
 struct gas_particle;
 struct gas_particles;

@@ -6,8 +6,8 @@
 
 #include <stdbool.h>
 
+#include "photons/amr/gas.h"
 #include "photons/config/choices.h"
-#include "photons/gas/gas.h"
 #include "photons/gas/primitive.h"
 
 /** A plane wave of Zel'dovich's. Without pressure, matter of phase q comes to phase

@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-#include "photons/gas/gas.h"
+#include "photons/amr/gas.h"
 
 /**
  * Write slice_density_NNN.png, slice_pressure_NNN.png (of comoving gas slice_temperature_NNN.png),

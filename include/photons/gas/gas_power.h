@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "photons/gas/gas.h"
+#include "photons/amr/gas.h"
 
 /**
  * Write powerspec_gas_NNN.txt and powerspec_particles_NNN.txt, in the format of power_write(), of

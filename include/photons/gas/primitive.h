@@ -3,7 +3,7 @@
 #ifndef PHOTONS_GAS_PRIMITIVE_H
 #define PHOTONS_GAS_PRIMITIVE_H
 
-#include "photons/gas/kernels.h"
+#include "photons/amr/kernels.h"
 
 /** Density, velocity and pressure. */
 struct gas_primitive {

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "codelets/amr/batches.h"
+
+#include <string.h>
+
+#include "photons/base/error.h"
+
+void slots_add(struct slots *s, starpu_data_handle_t handle, enum starpu_data_access_mode mode) {
+  if (s->count == s->room)
+    s->data = reallocate(s->data, s->room = 2 * s->room + 16, sizeof *s->data, "task data");
+  s->data[s->count++] = (struct starpu_data_descr){handle, mode};
+}
+
+void slots_add_list(struct slots *s, const struct gas *g, int level, const struct batch_list *list,
+                    bool now) {
+  if (list->count == 0) return; /* the root level has no coarser one */
+  const struct gas_level *l = &g->level[level];
+  for (uint32_t i = 0; i < list->count; i++)
+    slots_add(s, l->batch[list->batch[i]].handle[now ? l->now : 1 - l->now], STARPU_R);
+}
+
+void slots_add_sources(struct slots *s, const struct gas *g, int level, const struct gas_batch *b,
+                       double weight) {
+  slots_add_list(s, g, level, &b->near, true);
+  slots_add_list(s, g, level - 1, &b->coarse, true);
+  if (weight != 1.0) slots_add_list(s, g, level - 1, &b->coarse, false);
+}
+
+void slots_add_links(struct slots *s, const struct gas_batch *b) {
+  if (b->links) slots_add(s, b->links, STARPU_R);
+}
+
+struct block_sources block_sources_of(const struct batch_argument *a, const char *const *cells,
+                                      double weight) {
+  const struct gas_batch *b = batch_of(a);
+  return (struct block_sources){.gas = a->gas,
+                                .level = a->level,
+                                .near = {&b->near, cells},
+                                .coarse = {&b->coarse, cells + b->near.count},
+                                .before = {&b->coarse, cells + b->near.count + b->coarse.count},
+                                .weight = weight};
+}
+
+struct gpu_sources gpu_sources_of(const struct batch_argument *a, const char *const *cells,
+                                  double weight, const struct gas_links *links) {
+  const struct gas_batch *b = batch_of(a);
+  struct gpu_sources s = {.cells = cells,
+                          .near = b->near.count,
+                          .coarse = b->coarse.count,
+                          .weight = weight,
+                          .links = links};
+  memcpy(s.boundary, a->gas->topology.boundary, sizeof s.boundary);
+  return s;
+}
+
+struct gpu_gas gpu_gas_closing(struct gpu *gpu, const struct batch_argument *a, double least_heat) {
+  const struct gas *g = a->gas;
+  return (struct gpu_gas){gpu, physics_of(g, least_heat), g->kernels->real_size == sizeof(double),
+                          batch_of(a)->count};
+}
+
+struct gpu_gas gpu_gas_of(struct gpu *gpu, const struct batch_argument *a) {
+  return gpu_gas_closing(gpu, a, 0.0);
+}
+
+struct task slots_task(const struct slots *s, enum priority priority) {
+  return (struct task){.data = s->data, .count = s->count, .priority = priority};
+}
+
+const char **slots_addresses(void *buffers[], size_t first, size_t count) {
+  const char **address = allocate(count, sizeof *address, "task data");
+  for (size_t i = 0; i < count; i++) address[i] = VECTOR(const char, buffers[first + i]);
+  return address;
+}

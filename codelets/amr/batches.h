@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the stages of gas have in common: the argument of their tasks, and slots for lists of
+ * batches. */
+#ifndef PHOTONS_CODELETS_AMR_BATCHES_H
+#define PHOTONS_CODELETS_AMR_BATCHES_H
+
+#include "codelets/runtime/task.h"
+#include "cuda/amr/gpu_amr.h"
+#include "photons/amr/blocks.h"
+
+/** A batch of a level, and what a stage needs besides. */
+struct batch_argument {
+  struct gas *gas;
+  int level;
+  uint32_t batch;
+  double weight; /**< or the step's length, or its share in a longer one */
+  bool flag;
+};
+
+/** The same of stages that close a step. */
+struct step_argument {
+  struct batch_argument a;
+  double least_heat; /**< of gas_physics, at the end of the step */
+};
+/** What the CPU versions of these compute with. */
+static inline struct gas_physics physics_of(const struct gas *g, double least_heat) {
+  struct gas_physics physics = g->physics;
+  physics.least_heat = least_heat;
+  return physics;
+}
+
+/** What the CUDA versions know of a batch, and those of stages that close a step. */
+struct gpu_gas gpu_gas_of(struct gpu *gpu, const struct batch_argument *a);
+struct gpu_gas gpu_gas_closing(struct gpu *gpu, const struct batch_argument *a, double least_heat);
+
+static inline struct gas_batch *batch_of(const struct batch_argument *a) {
+  return &a->gas->level[a->level].batch[a->batch];
+}
+/** Number of its groups; work is counted in groups. */
+static inline double batch_work(const struct batch_argument *a) { return batch_of(a)->count; }
+
+/** Group i of a batch in memory where a group takes up so many bytes. */
+static inline void *nth(void *buffer, size_t bytes, uint32_t i) {
+  return VECTOR(char, buffer) + bytes * i;
+}
+
+/** Keep a fault of group i of a batch, if there is one, and if it is the first. */
+static inline void note_fault(const struct batch_argument *a, uint32_t i,
+                              const struct gas_fault *fault) {
+  struct gas_fault *first = &a->gas->level[a->level].fault[batch_of(a)->first + i];
+  if (first->patch < 0) *first = *fault;
+}
+
+/** gas.scratch in a task: what gas_kernels.solve needs, aligned, and after it room for a block. */
+static inline char *solve_scratch(void *buffer) {
+  const uintptr_t a = GAS_ALIGNMENT;
+  return (char *)(((uintptr_t)VECTOR(char, buffer) + a - 1) / a * a);
+}
+
+/** Slots of a task. */
+struct slots {
+  struct starpu_data_descr *data;
+  size_t count, room;
+};
+
+void slots_add(struct slots *s, starpu_data_handle_t handle, enum starpu_data_access_mode mode);
+/** Slots for the cells of a list's batches of a level, which are read.
+ * @param now  present cells, not those of the beginning of the last step */
+void slots_add_list(struct slots *s, const struct gas *g, int level, const struct batch_list *list,
+                    bool now);
+/** The task with these slots; free() slots.data after it is submitted. */
+struct task slots_task(const struct slots *s, enum priority priority);
+/** The buffers from `first` on as plain addresses; free() it. */
+const char **slots_addresses(void *buffers[], size_t first, size_t count);
+
+/** Slots for what blocks are made from: cells of the level, of the next coarser one, and of that at
+ * the beginning of its last step unless `weight` is 1.
+ * @param weight  time of the level within the last step of the next coarser one */
+void slots_add_sources(struct slots *s, const struct gas *g, int level, const struct gas_batch *b,
+                       double weight);
+/** Number of these slots. */
+static inline size_t source_slots(const struct gas_batch *b, double weight) {
+  return b->near.count + (weight == 1.0 ? 1 : 2) * (size_t)b->coarse.count;
+}
+/** The same in a task. @param cells  addresses of these slots */
+struct block_sources block_sources_of(const struct batch_argument *a, const char *const *cells,
+                                      double weight);
+struct gpu_sources gpu_sources_of(const struct batch_argument *a, const char *const *cells,
+                                  double weight, const struct gas_links *links);
+
+/** A slot for the batch's links (links.h), where there are any: where this rank uses a GPU. */
+void slots_add_links(struct slots *s, const struct gas_batch *b);
+
+#endif

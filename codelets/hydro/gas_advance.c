@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* gas_advance: gas_prepare, gas_solve and gas_close in one task, whose blocks no other task sees.
+ *
+ * reads   cells of the groups and of their neighbours, of their level and of the next coarser one;
+ *         links on GPUs
+ * writes  cells at the end of the step, fluxes, gas_level.fault
+ * updates fluxes through the sides of the groups, below the root level */
+#include <stdlib.h>
+#include <string.h>
+
+#include "codelets/amr/batches.h"
+#include "cuda/hydro/gpu_hydro.h"
+#include "photons/hydro/codelets.h"
+
+struct gas_advance_argument {
+  struct batch_argument a; /* weight: the step's length; flag: reversed sweeps */
+  double begin, share;     /* of the step, in that of the next coarser level */
+  double least_heat;       /* of gas_physics, at the end of the step */
+};
+enum { CELLS, FLUXES, SCRATCH, SIDES };
+
+static double gas_advance_work(const struct gas_advance_argument *a) { return batch_work(&a->a); }
+
+/** The root level has no slot SIDES. */
+static size_t first_source(const struct batch_argument *a) {
+  return a->level > 0 ? SIDES + 1 : SIDES;
+}
+
+static void advance_group(void *buffers[], const struct gas_advance_argument *a,
+                          const struct block_sources *sources, uint32_t i) {
+  const struct gas *g = a->a.gas;
+  char *scratch = solve_scratch(buffers[SCRATCH]), *block = scratch + g->kernels->scratch_bytes;
+  void *fluxes = nth(buffers[FLUXES], gas_fluxes_bytes(g), i);
+  const struct gas_physics physics = physics_of(g, a->least_heat);
+  struct gas_fault fault;
+  block_fill(sources, batch_of(&a->a)->first + i, block);
+  g->kernels->solve(&physics, a->a.weight / gas_cell(g, a->a.level), a->a.flag, block,
+                    nth(buffers[CELLS], gas_group_bytes(g), i), fluxes, scratch, &fault);
+  note_fault(&a->a, i, &fault);
+  if (a->a.level == 0) return;
+  void *sides = nth(buffers[SIDES], gas_sides_bytes(g), i);
+  if (a->begin == 0.0) memset(sides, 0, gas_sides_bytes(g));
+  g->kernels->flux_add(g->variables, fluxes, a->share, sides);
+}
+
+static void gas_advance_cpu(void *buffers[], const struct gas_advance_argument *a) {
+  const struct gas_batch *b = batch_of(&a->a);
+  const char **cells = slots_addresses(buffers, first_source(&a->a), source_slots(b, a->begin));
+  const struct block_sources sources = block_sources_of(&a->a, cells, a->begin);
+  for (uint32_t i = 0; i < b->count; i++) advance_group(buffers, a, &sources, i);
+  free(cells);
+}
+
+static void gas_advance_gpu(struct gpu *gpu, void *buffers[],
+                            const struct gas_advance_argument *a) {
+  const struct gas *gas = a->a.gas;
+  const struct gas_batch *b = batch_of(&a->a);
+  const size_t first = first_source(&a->a), links = first + source_slots(b, a->begin);
+  const char **cells = slots_addresses(buffers, first, links - first);
+  const struct gpu_gas g = gpu_gas_closing(gpu, &a->a, a->least_heat);
+  const struct gpu_sources sources = gpu_sources_of(&a->a, cells, a->begin,
+                                                    VECTOR(const struct gas_links, buffers[links]));
+  void *blocks = gpu_gas_blocks(&g), *fluxes = VECTOR(void, buffers[FLUXES]);
+  gpu_gas_prepare(&g, &sources, blocks);
+  gpu_gas_solve(&g, a->a.weight / gas_cell(gas, a->a.level), a->a.flag, blocks,
+                VECTOR(void, buffers[CELLS]), fluxes, gas->level[a->a.level].fault + b->first);
+  if (a->a.level > 0)
+    gpu_gas_close(&g, a->share, a->begin == 0.0, fluxes, VECTOR(void, buffers[SIDES]));
+  free(cells);
+}
+
+STAGE(gas_advance, 0x4477aa, "gas");
+
+void gas_advance_submit(struct gas *g, int level, uint32_t batch, double dt, double begin,
+                        double share, double least_heat) {
+  const struct gas_level *l = &g->level[level];
+  const struct gas_batch *b = &l->batch[batch];
+  struct slots slots = {0};
+  slots_add(&slots, b->handle[1 - l->now], STARPU_W);
+  slots_add(&slots, b->fluxes, STARPU_W);
+  slots_add(&slots, g->scratch, STARPU_SCRATCH);
+  if (level > 0) slots_add(&slots, b->sides, begin == 0.0 ? STARPU_W : STARPU_RW);
+  slots_add_sources(&slots, g, level, b, begin);
+  slots_add_links(&slots, b);
+  gas_advance_insert(
+      (struct gas_advance_argument){
+          {g, level, batch, dt, l->steps % 2 == 1}, begin, share, least_heat},
+      slots_task(&slots, PRIORITY_MIDDLE));
+  free(slots.data);
+}

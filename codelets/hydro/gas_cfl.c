@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* gas_cfl: the largest speed of a signal in each group of a batch.
+ *
+ * reads  cells
+ * writes gas_level.speed, gas_level.fault */
+#include "codelets/amr/batches.h"
+#include "cuda/hydro/gpu_hydro.h"
+#include "photons/hydro/codelets.h"
+
+#define gas_cfl_argument batch_argument
+enum { CELLS, SLOTS };
+
+static double gas_cfl_work(const struct batch_argument *a) { return batch_work(a); }
+
+static void gas_cfl_cpu(void *buffers[], const struct batch_argument *a) {
+  const struct gas *g = a->gas;
+  const struct gas_level *l = &g->level[a->level];
+  const struct gas_batch *b = batch_of(a);
+  for (uint32_t i = 0; i < b->count; i++) {
+    struct gas_fault fault;
+    l->speed[b->first + i] = g->kernels->largest_speed(
+        &g->physics, nth(buffers[CELLS], gas_group_bytes(g), i), &fault);
+    note_fault(a, i, &fault);
+  }
+}
+
+static void gas_cfl_gpu(struct gpu *gpu, void *buffers[], const struct batch_argument *a) {
+  const struct gpu_gas g = gpu_gas_of(gpu, a);
+  const struct gas_level *l = &a->gas->level[a->level];
+  gpu_gas_cfl(&g, VECTOR(void, buffers[CELLS]), l->speed + batch_of(a)->first,
+              l->fault + batch_of(a)->first);
+}
+
+STAGE(gas_cfl, 0x88aa66, "gas");
+
+void gas_cfl_submit(struct gas *g, int level, uint32_t batch) {
+  const struct gas_level *l = &g->level[level];
+  const struct starpu_data_descr data[SLOTS] = {
+      [CELLS] = {l->batch[batch].handle[l->now], STARPU_R}};
+  gas_cfl_insert((struct batch_argument){g, level, batch, 0.0, false},
+                 (struct task){.data = data, .count = SLOTS, .priority = PRIORITY_HIGH});
+}

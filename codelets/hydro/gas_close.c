@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* gas_close: adds the fluxes of a step to the mean over the step of the next coarser level.
+ *
+ * reads   fluxes
+ * updates fluxes through the sides of the groups */
+#include <string.h>
+
+#include "codelets/amr/batches.h"
+#include "cuda/hydro/gpu_hydro.h"
+#include "photons/hydro/codelets.h"
+
+#define gas_close_argument batch_argument
+enum { SIDES, FLUXES, SLOTS };
+
+static double gas_close_work(const struct batch_argument *a) { return batch_work(a); }
+
+static void gas_close_cpu(void *buffers[], const struct batch_argument *a) {
+  const struct gas *g = a->gas;
+  for (uint32_t i = 0; i < batch_of(a)->count; i++) {
+    void *sides = nth(buffers[SIDES], gas_sides_bytes(g), i);
+    if (a->flag) memset(sides, 0, gas_sides_bytes(g));
+    g->kernels->flux_add(g->variables, nth(buffers[FLUXES], gas_fluxes_bytes(g), i), a->weight,
+                         sides);
+  }
+}
+
+static void gas_close_gpu(struct gpu *gpu, void *buffers[], const struct batch_argument *a) {
+  const struct gpu_gas g = gpu_gas_of(gpu, a);
+  gpu_gas_close(&g, a->weight, a->flag, VECTOR(void, buffers[FLUXES]),
+                VECTOR(void, buffers[SIDES]));
+}
+
+STAGE(gas_close, 0x77aadd, "gas");
+
+void gas_close_submit(struct gas *g, int level, uint32_t batch, double share, bool first) {
+  const struct gas_batch *b = &g->level[level].batch[batch];
+  const struct starpu_data_descr data[SLOTS] = {
+      [SIDES] = {b->sides, first ? STARPU_W : STARPU_RW}, [FLUXES] = {b->fluxes, STARPU_R}};
+  gas_close_insert((struct batch_argument){g, level, batch, share, first},
+                   (struct task){.data = data, .count = SLOTS, .priority = PRIORITY_MIDDLE});
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* gas_restrict: refined patches get the means of the finer cells, where this rank has these.
+ *
+ * reads   cells of the next finer level; links on GPUs
+ * updates cells */
+#include <stdlib.h>
+
+#include "codelets/amr/batches.h"
+#include "cuda/hydro/gpu_hydro.h"
+#include "photons/base/comm.h"
+#include "photons/hydro/codelets.h"
+
+#define gas_restrict_argument batch_argument
+enum { CELLS, FINE };
+
+static double gas_restrict_work(const struct batch_argument *a) { return batch_work(a); }
+
+static void gas_restrict_cpu(void *buffers[], const struct batch_argument *a) {
+  const struct gas *g = a->gas;
+  const struct gas_batch *b = batch_of(a);
+  for (uint32_t i = 0; i < b->count; i++)
+    for (int p = 0; p < GAS_PATCHES; p++) {
+      const uint32_t son = g->topology.level[a->level].group[b->first + i].son[p];
+      uint32_t k = 0;
+      if (son == NO_GROUP || gas_owner(g, a->level + 1, son) != comm_rank()) continue;
+      while (b->sons.batch[k] != son / g->batch) k++;
+      g->kernels->restrict_group(g->variables,
+                                 nth(buffers[FINE + k], gas_group_bytes(g), son % g->batch),
+                                 nth(buffers[CELLS], gas_group_bytes(g), i), p);
+    }
+}
+
+static void gas_restrict_gpu(struct gpu *gpu, void *buffers[], const struct batch_argument *a) {
+  const uint32_t sons = batch_of(a)->sons.count;
+  const char **cells = slots_addresses(buffers, FINE, sons);
+  const struct gpu_gas g = gpu_gas_of(gpu, a);
+  gpu_gas_restrict(&g, VECTOR(const struct gas_links, buffers[FINE + sons]), cells, sons,
+                   VECTOR(void, buffers[CELLS]));
+  free(cells);
+}
+
+STAGE(gas_restrict, 0xddcc77, "gas");
+
+void gas_restrict_submit(struct gas *g, int level, uint32_t batch) {
+  const struct batch_argument a = {g, level, batch, 0.0, false};
+  const struct gas_batch *b = batch_of(&a);
+  struct slots slots = {0};
+  slots_add(&slots, b->handle[g->level[level].now], STARPU_RW);
+  slots_add_list(&slots, g, level + 1, &b->sons, true);
+  slots_add_links(&slots, b);
+  gas_restrict_insert(a, slots_task(&slots, PRIORITY_HIGH));
+  free(slots.data);
+}

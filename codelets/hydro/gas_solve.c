@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* gas_solve: a time step of the groups of a batch.
+ *
+ * reads  blocks
+ * writes cells at the end of the step, fluxes, gas_level.fault */
+#include "codelets/amr/batches.h"
+#include "cuda/hydro/gpu_hydro.h"
+#include "photons/hydro/codelets.h"
+
+#define gas_solve_argument step_argument /* weight: the step's length; flag: reversed sweeps */
+enum { CELLS, FLUXES, BLOCKS, SCRATCH, SLOTS };
+
+static double gas_solve_work(const struct step_argument *a) { return batch_work(&a->a); }
+
+static void gas_solve_cpu(void *buffers[], const struct step_argument *argument) {
+  const struct batch_argument *a = &argument->a;
+  const struct gas *g = a->gas;
+  const struct gas_physics physics = physics_of(g, argument->least_heat);
+  const struct gas_batch *b = batch_of(a);
+  void *scratch = solve_scratch(buffers[SCRATCH]);
+  for (uint32_t i = 0; i < b->count; i++) {
+    struct gas_fault fault;
+    g->kernels->solve(&physics, a->weight / gas_cell(g, a->level), a->flag,
+                      nth(buffers[BLOCKS], gas_block_bytes(g), i),
+                      nth(buffers[CELLS], gas_group_bytes(g), i),
+                      nth(buffers[FLUXES], gas_fluxes_bytes(g), i), scratch, &fault);
+    note_fault(a, i, &fault);
+  }
+}
+
+static void gas_solve_gpu(struct gpu *gpu, void *buffers[], const struct step_argument *argument) {
+  const struct batch_argument *a = &argument->a;
+  const struct gpu_gas g = gpu_gas_closing(gpu, a, argument->least_heat);
+  gpu_gas_solve(&g, a->weight / gas_cell(a->gas, a->level), a->flag, VECTOR(void, buffers[BLOCKS]),
+                VECTOR(void, buffers[CELLS]), VECTOR(void, buffers[FLUXES]),
+                &a->gas->level[a->level].fault[batch_of(a)->first]);
+}
+
+STAGE(gas_solve, 0x4477aa, "gas");
+
+void gas_solve_submit(struct gas *g, int level, uint32_t batch, double dt, double least_heat,
+                      starpu_data_handle_t block) {
+  const struct gas_level *l = &g->level[level];
+  const bool reversed = l->steps % 2 == 1;
+  const struct gas_batch *b = &l->batch[batch];
+  const struct starpu_data_descr data[SLOTS] = {[CELLS] = {b->handle[1 - l->now], STARPU_W},
+                                                [FLUXES] = {b->fluxes, STARPU_W},
+                                                [BLOCKS] = {block, STARPU_R},
+                                                [SCRATCH] = {g->scratch, STARPU_SCRATCH}};
+  gas_solve_insert((struct step_argument){{g, level, batch, dt, reversed}, least_heat},
+                   (struct task){.data = data, .count = SLOTS, .priority = PRIORITY_MIDDLE});
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "codelets/pm/clouds.h"
+
+#include <stdlib.h>
+
+#include "photons/base/error.h"
+
+struct gpu_particle_box particle_box_of(const struct gas *g, int level) {
+  struct gpu_particle_box box = {.cell = gas_cell(g, level)};
+  for (int c = 0; c < 3; c++) {
+    box.side[c] = g->cell * GAS_GROUP_SIDE * g->topology.root[c];
+    box.groups[c] = g->topology.root[c] << level;
+    box.periodic[c] = g->topology.boundary[c][0] == GAS_PERIODIC;
+  }
+  return box;
+}
+
+static void add_range(struct cloud_tables *t, struct gpu_particle_range range) {
+  if (range.count == 0) return;
+  if (t->clouds.ranges == t->room)
+    t->range = reallocate(t->range, t->room = 2 * t->room + 64, sizeof *t->range, "particles");
+  t->range[t->clouds.ranges++] = range;
+}
+
+/** Tables without ranges. */
+static struct cloud_tables make_tables(const struct batch_argument *a) {
+  const struct gas *g = a->gas;
+  const uint32_t near = batch_of(a)->near.count;
+  return (struct cloud_tables){
+      .clouds = {.box = particle_box_of(g, a->level),
+                 .mass = g->particles->mass,
+                 .near = near,
+                 .group = g->batch},
+      .first = allocate(near * (g->batch + 1) + 1, sizeof(uint32_t), "particles of groups")};
+}
+
+/** Add the ranges of all groups near the batch. */
+static void add_groups(struct cloud_tables *t, const struct batch_argument *a,
+                       void (*add)(struct cloud_tables *t, const struct batch_argument *a,
+                                   uint32_t k, const struct gas_batch *near, uint32_t i)) {
+  const struct gas *g = a->gas;
+  const struct batch_list *list = &batch_of(a)->near;
+  size_t n = 0;
+  for (uint32_t k = 0; k < list->count; k++) {
+    const struct gas_batch *near = &g->level[a->level].batch[list->batch[k]];
+    for (uint32_t i = 0; i <= g->batch; i++) {
+      t->first[n++] = t->clouds.ranges;
+      if (i < near->count) add(t, a, k, near, i);
+    }
+  }
+  t->first[n] = t->clouds.ranges;
+  t->clouds.first = t->first;
+  t->clouds.range = t->range;
+}
+
+/** Of group i of near batch k: its own particles. */
+static void add_own(struct cloud_tables *t, const struct batch_argument *a, uint32_t k,
+                    const struct gas_batch *near, uint32_t i) {
+  const size_t *first = &a->gas->particles->level[a->level].first[near->first];
+  add_range(t, (struct gpu_particle_range){k, (uint32_t)(first[i] - first[0]),
+                                           (uint32_t)(first[i + 1] - first[i])});
+}
+
+struct cloud_tables clouds_near(const struct batch_argument *a, const char *const *near) {
+  struct cloud_tables t = make_tables(a);
+  t.clouds.batches = t.clouds.near;
+  t.clouds.batch = near;
+  add_groups(&t, a, add_own);
+  return t;
+}
+
+/** The number of a batch among those of the tables. */
+static uint32_t number_of(struct cloud_tables *t, int level, uint32_t batch) {
+  uint32_t n = t->clouds.batches; /* the last ones are the likely ones */
+  while (n > 0 && (t->batch[n - 1].level != level || t->batch[n - 1].batch != batch)) n--;
+  if (n > 0) return n - 1;
+  n = t->clouds.batches++;
+  t->batch = reallocate(t->batch, t->clouds.batches, sizeof *t->batch, "batches of particles");
+  t->batch[n] = (struct cloud_batch){level, batch};
+  return n;
+}
+
+/** Of group i of a near batch: the particles of finer levels, this rank's and foreign ones. */
+static void add_finer(struct cloud_tables *t, const struct batch_argument *a, uint32_t k,
+                      const struct gas_batch *near, uint32_t i) {
+  const struct gas *g = a->gas;
+  const uint64_t key = g->topology.level[a->level].key[near->first + i];
+  const struct particle_level *foreign = t->foreign;
+  (void)k;
+  if (foreign) {
+    const size_t *first = &foreign->first[near->first + i];
+    if (first[0] < first[1])
+      add_range(t, (struct gpu_particle_range){number_of(t, CLOUD_FOREIGN, 0), (uint32_t)first[0],
+                                               (uint32_t)(first[1] - first[0])});
+  }
+  for (int level = a->level + 1; level < topology_levels(&g->topology); level++) {
+    const struct particle_level *l = &g->particles->level[level];
+    const size_t *particles = l->first;
+    uint32_t end = topology_first_below(&g->topology, a->level, key + 1, level);
+    uint32_t group = topology_first_below(&g->topology, a->level, key, level);
+    if (group == end) break; /* nor are there still finer groups */
+    if (group < l->own_first) group = l->own_first;
+    if (end > l->own_end) end = l->own_end;
+    for (uint32_t next; group < end; group = next) {
+      const uint32_t batch = group / g->batch, first = batch * g->batch;
+      next = end < first + g->batch ? end : first + g->batch;
+      if (particles[group] == particles[next]) continue;
+      add_range(t, (struct gpu_particle_range){number_of(t, level, batch),
+                                               (uint32_t)(particles[group] - particles[first]),
+                                               (uint32_t)(particles[next] - particles[group])});
+    }
+  }
+}
+
+struct cloud_tables clouds_below(const struct batch_argument *a,
+                                 const struct particle_level *foreign) {
+  struct cloud_tables t = make_tables(a);
+  t.foreign = foreign;
+  add_groups(&t, a, add_finer);
+  return t;
+}
+
+void cloud_tables_free(struct cloud_tables *t) {
+  free(t->first);
+  free(t->range);
+  free(t->batch);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* gas_ahead: what densities of a level that is ahead of the finer ones change by the motion of these
+ * levels' particles, on a GPU. On cores a loop over groups takes the place of this stage
+ * (src/pm/particle_ahead.c).
+ *
+ * reads   particles of finer levels in the groups of the batch and near it, of this rank and of others;
+ *         links
+ * updates densities */
+#include <stdlib.h>
+
+#include "codelets/pm/clouds.h"
+#include "photons/base/error.h"
+
+struct gas_ahead_argument {
+  struct batch_argument a;     /* weight: the time */
+  struct cloud_tables *tables; /* which the task frees */
+};
+enum { MATTER, PARTICLES };
+
+static double gas_ahead_work(const struct gas_ahead_argument *a) { return batch_work(&a->a); }
+
+static void gas_ahead_gpu(struct gpu *gpu, void *buffers[], const struct gas_ahead_argument *a) {
+  struct gpu_clouds clouds = a->tables->clouds;
+  const struct gpu_gas g = gpu_gas_of(gpu, &a->a);
+  const char **batch = slots_addresses(buffers, PARTICLES, clouds.batches);
+  clouds.batch = batch;
+  gpu_gas_move_on(&g, &clouds, VECTOR(const struct gas_links, buffers[PARTICLES + clouds.batches]),
+                  a->a.weight, VECTOR(struct gas_matter, buffers[MATTER]));
+  free(batch);
+  cloud_tables_free(a->tables);
+  free(a->tables);
+}
+
+STAGE_ON_GPU(gas_ahead, 0x998866, "gas");
+
+void gas_ahead_submit(struct gas *g, int level, uint32_t batch, double time,
+                      const struct particle_level *foreign) {
+  const struct batch_argument a = {g, level, batch, time, false};
+  const struct gas_batch *b = batch_of(&a);
+  struct cloud_tables *tables = allocate(1, sizeof *tables, "particles of groups");
+  struct slots slots = {0};
+  *tables = clouds_below(&a, foreign);
+  if (tables->clouds.ranges == 0) {
+    cloud_tables_free(tables);
+    free(tables);
+    return;
+  }
+  slots_add(&slots, b->matter, STARPU_RW);
+  for (uint32_t i = 0; i < tables->clouds.batches; i++) {
+    const struct cloud_batch *from = &tables->batch[i];
+    slots_add(&slots,
+              from->level == CLOUD_FOREIGN ? foreign->handle[0]
+                                           : g->particles->level[from->level].handle[from->batch],
+              STARPU_R);
+  }
+  slots_add_links(&slots, b);
+  gas_ahead_insert((struct gas_ahead_argument){a, tables}, slots_task(&slots, PRIORITY_HIGH));
+  free(slots.data);
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* gas_leave: lists the particles of a batch that may have left their groups. The batch is one of
+ * particle_level, whose groups are those of the last gas_particles_settle().
+ *
+ * reads  particles of the batch
+ * writes gas_leaving.leaver and leavers */
+#include <stdlib.h>
+#include <string.h>
+
+#include "codelets/amr/batches.h"
+#include "cuda/pm/gpu_pm.h"
+#include "photons/base/comm.h"
+#include "photons/base/error.h"
+#include "photons/pm/codelets.h"
+#include "photons/pm/particles.h"
+#include "photons/pm/settling.h"
+
+struct gas_leave_argument {
+  const struct gas_leaving *leaving;
+  uint32_t batch;
+};
+enum { PARTICLES };
+
+/** The groups of the batch, and what comes before them. */
+struct leave_range {
+  uint32_t first, count;
+  const size_t *particles; /* of particle_level.first, from the batch's first group on */
+  size_t before;           /* particles of this rank before those of the batch */
+};
+
+static struct leave_range range_of(const struct gas_leave_argument *a) {
+  const struct particle_level *l = a->leaving->from;
+  const uint32_t first = a->batch * a->leaving->gas->batch, left = l->groups - first;
+  return (struct leave_range){.first = first,
+                              .count = left < a->leaving->gas->batch ? left
+                                                                     : a->leaving->gas->batch,
+                              .particles = l->first + first,
+                              .before = l->first[first] - (size_t)(l->particle - l->all)};
+}
+
+/** What tells which particles stay in a group of particle_level. */
+static struct gas_fence fence_of(const struct gas_leaving *s, uint32_t group) {
+  const struct gas *g = s->gas;
+  const uint32_t now = s->now[group];
+  struct gas_fence fence = {.open = now == NO_GROUP || gas_owner(g, s->level, now) != comm_rank()};
+  if (fence.open) return fence;
+  const struct gas_group *me = &g->topology.level[s->level].group[now];
+  memcpy(fence.place, me->place, sizeof fence.place);
+  fence.open = s->level > 0 && me->outside != 0; /* clouds of coarser levels may reach outside */
+  for (int n = 0; n < NEIGHBOURS; n++)
+    if (me->near[n] != NO_GROUP &&
+        (comm_size() == 1 || gas_owner(g, s->level, me->near[n]) == comm_rank()))
+      fence.inside |= 1u << n;
+  for (int p = 0; p < GAS_PATCHES && s->level < s->last; p++)
+    if (me->son[p] != NO_GROUP) fence.refined |= 1u << p;
+  return fence;
+}
+
+static double gas_leave_work(const struct gas_leave_argument *a) { return range_of(a).count; }
+
+static void gas_leave_cpu(void *buffers[], const struct gas_leave_argument *a) {
+  (void)buffers;
+  const struct gas_leaving *s = a->leaving;
+  const struct leave_range r = range_of(a);
+  const double cell = gas_cell(s->gas, s->level);
+  for (uint32_t k = 0; k < r.count; k++) {
+    const struct gas_fence fence = fence_of(s, r.first + k);
+    const size_t begin = r.particles[k] - r.particles[0], end = r.particles[k + 1] - r.particles[0];
+    struct gas_leaver *next = s->leaver + r.before + begin;
+    for (size_t i = begin; i < end; i++) {
+      const struct gas_particle *p = &s->from->all[r.particles[0] + i];
+      if (may_leave_till(&fence, cell, s->time, p)) *next++ = (struct gas_leaver){*p, i};
+    }
+    s->leavers[r.first + k] = (uint32_t)(next - (s->leaver + r.before + begin));
+  }
+}
+
+static void gas_leave_gpu(struct gpu *gpu, void *buffers[], const struct gas_leave_argument *a) {
+  const struct gas_leaving *s = a->leaving;
+  const struct leave_range r = range_of(a);
+  struct gas_fence *fence = allocate(r.count, sizeof *fence, "particles of groups");
+  uint32_t *first = allocate(r.count + 1, sizeof *first, "particles of groups");
+  for (uint32_t k = 0; k < r.count; k++) fence[k] = fence_of(s, r.first + k);
+  for (uint32_t k = 0; k <= r.count; k++) first[k] = (uint32_t)(r.particles[k] - r.particles[0]);
+  gpu_gas_leave(gpu, r.count, gas_cell(s->gas, s->level), s->time, fence, first,
+                VECTOR(const struct gas_particle, buffers[PARTICLES]), s->leaver + r.before,
+                s->leavers + r.first);
+  free(first);
+  free(fence);
+}
+
+STAGE(gas_leave, 0x776655, "gas");
+
+void gas_leave_submit(const struct gas_leaving *leaving, uint32_t batch) {
+  const struct starpu_data_descr data = {leaving->from->handle[batch], STARPU_R};
+  gas_leave_insert((struct gas_leave_argument){leaving, batch},
+                   (struct task){.data = &data, .count = 1, .priority = PRIORITY_HIGH});
+}

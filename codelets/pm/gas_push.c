@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* gas_push: kicks the particles of a batch by the gradient of the potential, and drifts them; or finds
+ * their largest acceleration.
+ *
+ * reads   potentials of the batch, its neighbours, and of the next coarser level; links on GPUs
+ * updates particles
+ * writes  particle_level.sums */
+#include <stdlib.h>
+
+#include "codelets/pm/clouds.h"
+#include "codelets/potential/potentials.h"
+#include "photons/base/error.h"
+#include "photons/pm/particles.h"
+
+struct gas_push_argument {
+  struct batch_argument
+      batch;     /* its weight: the step that begins; 0: one ends; less than 0: no step */
+  double weight; /* of the time of the level within the coarser one's step */
+};
+enum { PARTICLES, POTENTIALS_AROUND };
+
+static double gas_push_work(const struct gas_push_argument *a) { return batch_work(&a->batch); }
+
+static struct surroundings surroundings(const struct gas_push_argument *a) {
+  return (struct surroundings){.gas = a->batch.gas,
+                               .level = a->batch.level,
+                               .batch = a->batch.batch,
+                               .near = true,
+                               .coarse = true,
+                               .weight = a->weight,
+                               .which = POTENTIAL_END};
+}
+
+static void gas_push_cpu(void *buffers[], const struct gas_push_argument *a) {
+  const struct gas *g = a->batch.gas;
+  const struct gas_batch *b = batch_of(&a->batch);
+  const struct particle_level *l = &g->particles->level[a->batch.level];
+  const char **addresses;
+  const struct surroundings around = surroundings(a);
+  const struct potential_sources sources = surroundings_of(&around, buffers, POTENTIALS_AROUND,
+                                                           &addresses);
+  for (uint32_t group = b->first; group < b->first + b->count; group++) {
+    double potential[WIDE_CELLS];
+    if (l->first[group] == l->first[group + 1]) continue;
+    potential_wide(&sources, group, potential);
+    if (a->batch.weight < 0.0)
+      gas_particles_feel(g, a->batch.level, group, potential);
+    else
+      gas_particles_push(g, a->batch.level, group, potential, a->batch.weight);
+  }
+  free(addresses);
+}
+
+static void gas_push_gpu(struct gpu *gpu, void *buffers[], const struct gas_push_argument *a) {
+  const struct batch_argument *batch = &a->batch;
+  const struct gas_batch *b = batch_of(batch);
+  const struct particle_level *l = &batch->gas->particles->level[batch->level];
+  const struct gpu_gas g = gpu_gas_of(gpu, batch);
+  const struct gpu_particle_box box = particle_box_of(batch->gas, batch->level);
+  const struct surroundings around = surroundings(a);
+  const size_t links = POTENTIALS_AROUND + surroundings_count(&around);
+  const char **addresses;
+  const struct gpu_potentials from = gpu_potentials_of(&around, buffers, POTENTIALS_AROUND, links,
+                                                       &addresses);
+  uint32_t *first = allocate(b->count + 1, sizeof *first, "particles of groups");
+  for (uint32_t i = 0; i <= b->count; i++)
+    first[i] = (uint32_t)(l->first[b->first + i] - l->first[b->first]);
+  gpu_gas_push(&g, &box, batch->weight, from.links, first, gpu_gas_potential_wide(&g, &from),
+               VECTOR(struct gas_particle, buffers[PARTICLES]), l->sums + b->first);
+  free(first);
+  free(addresses);
+}
+
+STAGE(gas_push, 0xddaa22, "gas");
+
+void gas_push_submit(struct gas *g, int level, uint32_t batch, double dt, double weight) {
+  const struct gas_push_argument a = {{g, level, batch, dt, false}, weight};
+  const struct surroundings around = surroundings(&a);
+  struct slots slots = {0};
+  slots_add(&slots, g->level[level].batch[batch].particles, STARPU_RW);
+  surroundings_slots(&slots, &around);
+  slots_add_links(&slots, &g->level[level].batch[batch]);
+  gas_push_insert(a, slots_task(&slots, PRIORITY_MIDDLE));
+  free(slots.data);
+}

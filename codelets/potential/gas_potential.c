@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* gas_potential: the potential of the even or the odd groups of a batch of a level finer than the
+ * root. That of the others is copied, if they have one.
+ *
+ * reads  cells; densities of particles; potentials of the next coarser level, and of this level's
+ *        neighbours if these are to be used; pseudo-mass; links and pivots on GPUs
+ * writes potential */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codelets/potential/potentials.h"
+
+struct gas_potential_argument {
+  struct gas *gas;
+  int level;
+  uint32_t batch;
+  struct potential_task how;
+  double factor; /* gravity_factor() */
+};
+enum { POTENTIAL, CELLS, OTHERS };
+
+static struct gas_batch *my_batch(const struct gas_potential_argument *a) {
+  return &a->gas->level[a->level].batch[a->batch];
+}
+
+static double gas_potential_work(const struct gas_potential_argument *a) {
+  return my_batch(a)->count;
+}
+
+static struct surroundings surroundings(const struct gas_potential_argument *a) {
+  const enum potential_mode mode = a->how.mode;
+  return (struct surroundings){.gas = a->gas,
+                               .level = a->level,
+                               .batch = a->batch,
+                               .near = mode != POTENTIAL_INTERPOLATE,
+                               .coarse = true,
+                               .weight = a->how.weight,
+                               .which = mode == POTENTIAL_REPEAT ? POTENTIAL_OLD : POTENTIAL_END,
+                               .change = mode == POTENTIAL_CORRECT};
+}
+
+/** Of the sum over a group of the source: what the tolerance is of, where there is less. */
+static double least_source(const struct gas_potential_argument *a) {
+  return a->factor * a->gas->gravity->mean_density * GAS_GROUP_CELLS;
+}
+
+/** A group with its ghost cells, from which relaxation begins. */
+static void fill(const struct gas_potential_argument *a, const struct potential_sources *sources,
+                 uint32_t group, double *block) {
+  (a->how.mode == POTENTIAL_CORRECT ? potential_block_corrected : potential_block)(sources, group,
+                                                                                   block);
+}
+
+/** Solve a group by relaxation. @param sum  of the source without pseudo-mass */
+static void relax(const struct gas_potential_argument *a, const struct potential_sources *sources,
+                  uint32_t group, const double *source, double sum, double *cube) {
+  const struct self_gravity *s = a->gas->gravity;
+  double block[POISSON_CELLS];
+  fill(a, sources, group, block);
+  s->poisson->solve(source, s->tolerance * fmax(sum, least_source(a)), POISSON_SWEEPS_MAX, block);
+  potential_inner(block, cube);
+}
+
+/** Solve a group directly. */
+static void solve(const struct gas_potential_argument *a, const struct potential_sources *sources,
+                  uint32_t group, const double *source, double *cube) {
+  const struct self_gravity *s = a->gas->gravity;
+  double block[POISSON_CELLS];
+  (a->how.mode == POTENTIAL_CORRECT ? potential_ghosts_corrected : potential_ghosts)(sources, group,
+                                                                                     block);
+  s->poisson->solve_directly(&s->waves, source, block, cube);
+}
+
+/** Whether a group is one of those that are solved. */
+static bool is_solved(const struct gas_potential_argument *a, uint32_t group) {
+  return topology_is_odd(a->gas->topology.level[a->level].key[group]) == a->how.odd;
+}
+
+/** A group that is not solved: it has been, or it will be next. Till then it has what relaxation
+ * begins with. A direct solution needs nothing, but messages should not have undefined numbers. */
+static void keep(const struct gas_potential_argument *a, const struct potential_sources *sources,
+                 uint32_t group, double *cube) {
+  double block[POISSON_CELLS];
+  if (a->how.mode == POTENTIAL_RELAX) {
+    memcpy(cube, potential_of(a->gas, &sources->near, group), GAS_GROUP_CELLS * sizeof *cube);
+  } else if (a->gas->gravity->direct) {
+    memset(cube, 0, GAS_GROUP_CELLS * sizeof *cube);
+  } else {
+    fill(a, sources, group, block);
+    potential_inner(block, cube);
+  }
+}
+
+/** Solve group i of the batch. @param matter  slot of the densities of particles */
+static void solve_group(const struct gas_potential_argument *a, void *buffers[], size_t matter,
+                        const struct potential_sources *sources, uint32_t i, double *cube) {
+  const struct gas *g = a->gas;
+  const uint32_t group = my_batch(a)->first + i;
+  double source[GAS_GROUP_CELLS];
+  double sum = g->gravity->kernels->source(
+      nth(buffers[CELLS], gas_group_bytes(g), i), a->factor, gravity_background(g),
+      a->how.massive ? nth_potential(buffers[OTHERS], i) : NULL, source);
+  sum += add_matter(g, buffers + matter, i, a->factor, source);
+  if (g->gravity->direct)
+    solve(a, sources, group, source, cube);
+  else
+    relax(a, sources, group, source, sum, cube);
+}
+
+static void gas_potential_cpu(void *buffers[], const struct gas_potential_argument *a) {
+  const char **addresses;
+  const struct surroundings around = surroundings(a);
+  const size_t matter = OTHERS + a->how.massive;
+  const struct potential_sources sources = surroundings_of(
+      &around, buffers, matter + matter_slots(a->gas), &addresses);
+  for (uint32_t i = 0; i < my_batch(a)->count; i++) {
+    const uint32_t group = my_batch(a)->first + i;
+    double *cube = nth_potential(buffers[POTENTIAL], i);
+    if (is_solved(a, group))
+      solve_group(a, buffers, matter, &sources, i, cube);
+    else
+      keep(a, &sources, group, cube);
+  }
+  free(addresses);
+}
+
+static void gas_potential_gpu(struct gpu *gpu, void *buffers[],
+                              const struct gas_potential_argument *a) {
+  const struct self_gravity *s = a->gas->gravity;
+  const struct gpu_gas g = gpu_gas_of(
+      gpu, &(struct batch_argument){a->gas, a->level, a->batch, 0.0, false});
+  const struct surroundings around = surroundings(a);
+  const size_t matter = OTHERS + a->how.massive, first = matter + matter_slots(a->gas),
+               links = first + surroundings_count(&around);
+  const char **addresses;
+  const struct gpu_potentials from = gpu_potentials_of(&around, buffers, first, links, &addresses);
+  const struct gpu_density density = gpu_density_of(
+      a->gas, buffers[CELLS], a->how.massive ? buffers[OTHERS] : NULL, buffers[matter], a->factor);
+  double *blocks = gpu_gas_potential_memory(&g), *potentials = VECTOR(double, buffers[POTENTIAL]);
+  const struct gpu_half half = {a->how.odd, a->how.mode == POTENTIAL_RELAX || !s->direct,
+                                from.links};
+  if (s->direct) {
+    gpu_gas_potential_ghosts(&g, &from, half, blocks);
+    gpu_gas_solve_directly(&g, &s->waves, VECTOR(const double, buffers[links + 1]), &density, half,
+                           blocks, potentials);
+  } else {
+    gpu_gas_potential_blocks(&g, &from, blocks);
+    gpu_gas_relax(&g, &density, s->tolerance, least_source(a), half, blocks, potentials);
+  }
+  free(addresses);
+}
+
+STAGE(gas_potential, 0x332288, "gas");
+
+void gas_potential_submit(struct gas *g, int level, uint32_t batch, struct potential_task how) {
+  const struct gas_potential_argument a = {g, level, batch, how, gravity_factor(g, level)};
+  const struct gas_level *l = &g->level[level];
+  const struct gas_batch *b = my_batch(&a);
+  const struct surroundings around = surroundings(&a);
+  struct slots slots = {0};
+  slots_add(&slots, potential_handle(g, level, batch, POTENTIAL_NEXT), STARPU_W);
+  slots_add(&slots, b->handle[l->now], STARPU_R);
+  if (how.massive) slots_add(&slots, b->sheets, STARPU_R);
+  matter_slot(&slots, g, level, batch);
+  surroundings_slots(&slots, &around);
+  slots_add_links(&slots, b);
+  if (g->gravity->pivots) slots_add(&slots, g->gravity->pivots, STARPU_R);
+  gas_potential_insert(a, slots_task(&slots, PRIORITY_MIDDLE));
+  free(slots.data);
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* gas_share: what the next coarser level needs of the potential of a batch.
+ *
+ * reads  cells; densities of particles; potentials of the batch, its neighbours, and of the next
+ *        coarser level; pseudo-mass; links on GPUs
+ * writes shares */
+#include <stdlib.h>
+
+#include "codelets/potential/potentials.h"
+
+#define gas_share_argument batch_argument /* weight: gravity_factor(); flag: with pseudo-mass */
+enum { SHARES, CELLS, OTHERS };
+
+static double gas_share_work(const struct batch_argument *a) { return batch_work(a); }
+
+static struct surroundings surroundings(const struct batch_argument *a) {
+  return (struct surroundings){a->gas, a->level, a->batch, true, true, 1.0, POTENTIAL_END, false};
+}
+
+static void gas_share_cpu(void *buffers[], const struct batch_argument *a) {
+  const struct gas *g = a->gas;
+  const struct gas_batch *b = batch_of(a);
+  const char **addresses;
+  const struct surroundings around = surroundings(a);
+  const size_t matter = OTHERS + a->flag;
+  const struct potential_sources sources = surroundings_of(&around, buffers,
+                                                           matter + matter_slots(g), &addresses);
+  for (uint32_t i = 0; i < b->count; i++) {
+    double block[POISSON_CELLS], source[GAS_GROUP_CELLS];
+    potential_block(&sources, b->first + i, block);
+    g->gravity->kernels->source(nth(buffers[CELLS], gas_group_bytes(g), i), a->weight,
+                                gravity_background(g),
+                                a->flag ? nth_potential(buffers[OTHERS], i) : NULL, source);
+    add_matter(g, buffers + matter, i, a->weight, source);
+    g->gravity->poisson->share(block, source, VECTOR(struct poisson_share, buffers[SHARES]) + i);
+  }
+  free(addresses);
+}
+
+static void gas_share_gpu(struct gpu *gpu, void *buffers[], const struct batch_argument *a) {
+  const struct gpu_gas g = gpu_gas_of(gpu, a);
+  const struct surroundings around = surroundings(a);
+  const size_t matter = OTHERS + a->flag, first = matter + matter_slots(a->gas);
+  const char **addresses;
+  const struct gpu_potentials from = gpu_potentials_of(
+      &around, buffers, first, first + surroundings_count(&around), &addresses);
+  const struct gpu_density density = gpu_density_of(
+      a->gas, buffers[CELLS], a->flag ? buffers[OTHERS] : NULL, buffers[matter], a->weight);
+  double *blocks = gpu_gas_potential_memory(&g);
+  gpu_gas_potential_blocks(&g, &from, blocks);
+  gpu_gas_share(&g, &density, blocks, VECTOR(struct poisson_share, buffers[SHARES]));
+  free(addresses);
+}
+
+STAGE(gas_share, 0xcc6677, "gas");
+
+void gas_share_submit(struct gas *g, int level, uint32_t batch, bool massive) {
+  const struct batch_argument a = {g, level, batch, gravity_factor(g, level), massive};
+  const struct gas_level *l = &g->level[level];
+  const struct gas_batch *b = batch_of(&a);
+  const struct surroundings around = surroundings(&a);
+  struct slots slots = {0};
+  slots_add(&slots, b->shares, STARPU_W);
+  slots_add(&slots, b->handle[l->now], STARPU_R);
+  if (massive) slots_add(&slots, b->sheets, STARPU_R);
+  matter_slot(&slots, g, level, batch);
+  surroundings_slots(&slots, &around);
+  slots_add_links(&slots, b);
+  gas_share_insert(a, slots_task(&slots, PRIORITY_HIGH));
+  free(slots.data);
+}

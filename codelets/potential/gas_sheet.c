@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* gas_sheet: the pseudo-mass of a level from what the next finer one found, and the potential with
+ * the finer one's means where that is.
+ *
+ * reads  cells; densities of particles; potentials of the batch and its neighbours; shares of the
+ *        next finer level; links on GPUs
+ * writes pseudo-mass, potential */
+#include <stdlib.h>
+#include <string.h>
+
+#include "codelets/potential/potentials.h"
+
+#define gas_sheet_argument batch_argument /* weight: gravity_factor() */
+enum { SHEETS, POTENTIAL, CELLS, NEAR };
+
+static double gas_sheet_work(const struct batch_argument *a) { return batch_work(a); }
+
+/** What refines a patch; NULL: nothing does. */
+static const struct poisson_share *share_of(void *buffers[], const struct batch_argument *a,
+                                            struct patch_number p) {
+  const struct gas *g = a->gas;
+  const struct gas_batch *b = batch_of(a);
+  if (p.group == NO_GROUP) return NULL;
+  const uint32_t son = g->topology.level[a->level].group[p.group].son[p.patch];
+  uint32_t i = 0;
+  if (son == NO_GROUP) return NULL;
+  while (b->around.batch[i] != son / g->batch) i++;
+  return VECTOR(const struct poisson_share, buffers[NEAR + b->near.count + i]) + son % g->batch;
+}
+
+/** A patch of the group, or the patch beside it across one of the group's faces. */
+static void put_means(const double *mean, int patch, int face, double *block) {
+  for (int i = 0; i < GAS_PATCH_CELLS; i++) {
+    int cell[3];
+    bool inside = true;
+    for (int c = 0; c < 3; c++) {
+      cell[c] = 1 + GAS_PATCH_SIDE * (patch >> c & 1) + (i >> 3 * c & 7);
+      if (face >= 0 && c == face / 2) cell[c] += face % 2 ? GAS_PATCH_SIDE : -GAS_PATCH_SIDE;
+      inside = inside && cell[c] >= 0 && cell[c] < POISSON_SIDE;
+    }
+    if (inside) block[(cell[2] * POISSON_SIDE + cell[1]) * POISSON_SIDE + cell[0]] = mean[i];
+  }
+}
+
+/** Put finer means into a block, inside and in ghost cells. */
+static void put_finer(void *buffers[], const struct batch_argument *a, uint32_t group,
+                      double *block) {
+  for (int p = 0; p < GAS_PATCHES; p++)
+    for (int face = -1; face < GAS_FACES; face++) {
+      const bool outer = face >= 0 && (p >> face / 2 & 1) == face % 2;
+      if (face >= 0 && !outer) continue;
+      const struct poisson_share *share = share_of(
+          buffers, a,
+          face < 0 ? (struct patch_number){.group = group, .patch = p}
+                   : topology_patch_neighbour(&a->gas->topology, a->level, group, p,
+                                              topology_across(face)));
+      if (share) put_means(share->mean, p, face, block);
+    }
+}
+
+static void find_pseudo_mass(void *buffers[], const struct batch_argument *a, uint32_t i,
+                             const double *block, double *cube) {
+  const struct gas *g = a->gas;
+  const uint32_t group = batch_of(a)->first + i;
+  const double factor = a->weight;
+  double source[GAS_GROUP_CELLS];
+  g->gravity->kernels->source(nth(buffers[CELLS], gas_group_bytes(g), i), factor,
+                              gravity_background(g), NULL, source);
+  add_matter(g, buffers + NEAR + batch_of(a)->near.count + batch_of(a)->around.count, i, factor,
+             source);
+  memset(cube, 0, GAS_GROUP_CELLS * sizeof *cube);
+  for (int p = 0; p < GAS_PATCHES; p++) {
+    const struct poisson_share *mine = share_of(buffers, a,
+                                                (struct patch_number){.group = group, .patch = p});
+    if (mine) g->gravity->poisson->cover(block, source, mine, p, 1.0 / factor, cube);
+    for (int face = 0; face < GAS_FACES && !mine; face++) {
+      const struct poisson_share *beside = share_of(
+          buffers, a,
+          topology_patch_neighbour(&g->topology, a->level, group, p, topology_across(face)));
+      if (beside)
+        g->gravity->poisson->sheet(block, p, face, beside->slope[face ^ 1], 1.0 / factor, cube);
+    }
+  }
+}
+
+static struct surroundings surroundings(const struct batch_argument *a) {
+  return (struct surroundings){
+      .gas = a->gas, .level = a->level, .batch = a->batch, .near = true, .which = POTENTIAL_END};
+}
+
+static void gas_sheet_cpu(void *buffers[], const struct batch_argument *a) {
+  const char **addresses;
+  const struct surroundings around = surroundings(a);
+  const struct potential_sources sources = surroundings_of(&around, buffers, NEAR, &addresses);
+  for (uint32_t i = 0; i < batch_of(a)->count; i++) {
+    /* Ghost cells in the box without a group of this level are beside no refined patch, and are not
+     * used. */
+    double block[POISSON_CELLS] = {0};
+    potential_block(&sources, batch_of(a)->first + i, block);
+    put_finer(buffers, a, batch_of(a)->first + i, block);
+    find_pseudo_mass(buffers, a, i, block, nth_potential(buffers[SHEETS], i));
+    potential_inner(block, nth_potential(buffers[POTENTIAL], i));
+  }
+  free(addresses);
+}
+
+static void gas_sheet_gpu(struct gpu *gpu, void *buffers[], const struct batch_argument *a) {
+  const struct gpu_gas g = gpu_gas_of(gpu, a);
+  const struct surroundings around = surroundings(a);
+  const uint32_t finer = batch_of(a)->around.count;
+  const size_t first_finer = NEAR + surroundings_count(&around), matter = first_finer + finer,
+               links = matter + matter_slots(a->gas);
+  const char **potentials, **shares = slots_addresses(buffers, first_finer, finer);
+  const struct gpu_potentials from = gpu_potentials_of(&around, buffers, NEAR, links, &potentials);
+  const struct gpu_density density = gpu_density_of(a->gas, buffers[CELLS], NULL, buffers[matter],
+                                                    a->weight);
+  double *blocks = gpu_gas_potential_memory(&g);
+  gpu_gas_potential_blocks(&g, &from, blocks);
+  gpu_gas_sheet(&g, from.links, shares, finer, &density, blocks, VECTOR(double, buffers[SHEETS]),
+                VECTOR(double, buffers[POTENTIAL]));
+  free(potentials);
+  free(shares);
+}
+
+STAGE(gas_sheet, 0x882255, "gas");
+
+void gas_sheet_submit(struct gas *g, int level, uint32_t batch) {
+  const struct batch_argument a = {g, level, batch, gravity_factor(g, level), false};
+  const struct gas_level *l = &g->level[level];
+  const struct gas_batch *b = batch_of(&a);
+  const struct surroundings around = surroundings(&a);
+  struct slots slots = {0};
+  slots_add(&slots, b->sheets, STARPU_W);
+  slots_add(&slots, potential_handle(g, level, batch, POTENTIAL_NEXT), STARPU_W);
+  slots_add(&slots, b->handle[l->now], STARPU_R);
+  surroundings_slots(&slots, &around);
+  for (uint32_t i = 0; i < b->around.count; i++)
+    slots_add(&slots, g->level[level + 1].batch[b->around.batch[i]].shares, STARPU_R);
+  matter_slot(&slots, g, level, batch);
+  slots_add_links(&slots, b);
+  gas_sheet_insert(a, slots_task(&slots, PRIORITY_HIGH));
+  free(slots.data);
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "codelets/potential/potentials.h"
+
+#include "photons/amr/matter.h"
+
+starpu_data_handle_t potential_handle(const struct gas *g, int level, uint32_t batch,
+                                      enum gas_potential which) {
+  const struct gas_level *l = &g->level[level];
+  return l->batch[batch].potential[l->potential[which]];
+}
+
+void matter_slot(struct slots *s, const struct gas *g, int level, uint32_t batch) {
+  if (g->particles) slots_add(s, g->level[level].batch[batch].matter, STARPU_R);
+}
+
+double add_matter(const struct gas *g, void *buffers[], uint32_t i, double factor, double *source) {
+  return g->particles ? matter_add(VECTOR(const struct gas_matter, buffers[0]) + i, factor, source)
+                      : 0.0;
+}
+
+static void add_list(struct slots *s, const struct gas *g, int level, const struct batch_list *list,
+                     enum gas_potential which) {
+  for (uint32_t i = 0; i < list->count; i++)
+    slots_add(s, potential_handle(g, level, list->batch[i], which), STARPU_R);
+}
+
+/** Numbers of batches of the lists. */
+struct numbers {
+  size_t near, begin, end;
+};
+
+static struct numbers numbers_of(const struct surroundings *a) {
+  const struct gas_batch *b = &a->gas->level[a->level].batch[a->batch];
+  return (struct numbers){.near = a->near ? b->near.count : 0,
+                          .begin = a->coarse && (a->weight < 1.0 || a->change) ? b->coarse.count
+                                                                               : 0,
+                          .end = a->coarse && a->weight > 0.0 ? b->coarse.count : 0};
+}
+
+void surroundings_slots(struct slots *s, const struct surroundings *a) {
+  const struct gas_batch *b = &a->gas->level[a->level].batch[a->batch];
+  const struct numbers n = numbers_of(a);
+  if (n.near > 0) add_list(s, a->gas, a->level, &b->near, a->which);
+  if (n.begin > 0)
+    add_list(s, a->gas, a->level - 1, &b->coarse, a->change ? POTENTIAL_OLD : POTENTIAL_BEGIN);
+  if (n.end > 0) add_list(s, a->gas, a->level - 1, &b->coarse, POTENTIAL_END);
+}
+
+size_t surroundings_count(const struct surroundings *a) {
+  const struct numbers n = numbers_of(a);
+  return n.near + n.begin + n.end;
+}
+
+struct gpu_potentials gpu_potentials_of(const struct surroundings *a, void *buffers[], size_t first,
+                                        size_t links, const char ***addresses) {
+  const struct numbers n = numbers_of(a);
+  *addresses = slots_addresses(buffers, first, surroundings_count(a));
+  return (struct gpu_potentials){.cells = *addresses,
+                                 .near = (uint32_t)n.near,
+                                 .begin = (uint32_t)n.begin,
+                                 .end = (uint32_t)n.end,
+                                 .weight = a->weight,
+                                 .change = a->change,
+                                 .links = VECTOR(const struct gas_links, buffers[links])};
+}
+
+struct gpu_density gpu_density_of(const struct gas *g, void *cells, void *mass, void *matter,
+                                  double factor) {
+  return (struct gpu_density){.cells = VECTOR(void, cells),
+                              .mass = mass ? VECTOR(double, mass) : NULL,
+                              .factor = factor,
+                              .mean = gravity_background(g),
+                              .matter = g->particles ? VECTOR(const struct gas_matter, matter)
+                                                     : NULL};
+}
+
+struct potential_sources surroundings_of(const struct surroundings *a, void *buffers[],
+                                         size_t first, const char ***addresses) {
+  const struct gas_batch *b = &a->gas->level[a->level].batch[a->batch];
+  const struct numbers n = numbers_of(a);
+  const bool coarse = n.begin + n.end > 0;
+  const char **at = *addresses = slots_addresses(buffers, first, surroundings_count(a));
+  return (struct potential_sources){
+      .gas = a->gas,
+      .level = a->level,
+      .near = {n.near > 0 ? &b->near : NULL, at},
+      .begin = {coarse ? &b->coarse : NULL, at + n.near},
+      .end = {coarse ? &b->coarse : NULL, at + n.near + n.begin},
+      .weight = a->weight,
+  };
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Slots of potentials, for the stages of self-gravity. */
+#ifndef PHOTONS_CODELETS_POTENTIAL_POTENTIALS_H
+#define PHOTONS_CODELETS_POTENTIAL_POTENTIALS_H
+
+#include "codelets/amr/batches.h"
+#include "cuda/potential/gpu_potential.h"
+#include "photons/potential/codelets.h"
+#include "photons/potential/gravity.h"
+#include "photons/potential/potential_blocks.h"
+
+/** A potential of a batch. */
+starpu_data_handle_t potential_handle(const struct gas *g, int level, uint32_t batch,
+                                      enum gas_potential which);
+
+/** What potential_block() is to read of a batch's surroundings. */
+struct surroundings {
+  const struct gas *gas;
+  int level;
+  uint32_t batch;
+  bool near;                /**< batches of its own level */
+  bool coarse;              /**< those of the next coarser level */
+  double weight;            /**< time of the level within the step of the coarser one, 0 .. 1 */
+  enum gas_potential which; /**< of its own level */
+  bool change;              /**< POTENTIAL_OLD of the coarser level, too; the weight is 1 */
+};
+/** Slots for it. */
+void surroundings_slots(struct slots *s, const struct surroundings *a);
+/** The sources that these slots are, from `first` on. @param[out] addresses  free() it */
+struct potential_sources surroundings_of(const struct surroundings *a, void *buffers[],
+                                         size_t first, const char ***addresses);
+
+/** Number of these slots. */
+size_t surroundings_count(const struct surroundings *a);
+/** The same sources for a GPU. The links (slots_add_links) are in slot `links`. */
+struct gpu_potentials gpu_potentials_of(const struct surroundings *a, void *buffers[], size_t first,
+                                        size_t links, const char ***addresses);
+
+/** A slot for the densities of a batch's particles, where there are particles. */
+void matter_slot(struct slots *s, const struct gas *g, int level, uint32_t batch);
+/** Number of these slots. */
+static inline size_t matter_slots(const struct gas *g) { return g->particles != NULL; }
+/** Add factor times the density of the particles of group i to a source.
+ * @param buffers  from this slot on
+ * @return factor times the sum of these densities */
+double add_matter(const struct gas *g, void *buffers[], uint32_t i, double factor, double *source);
+
+/** A source of the potential for a GPU.
+ * @param mass    slot of pseudo-mass; NULL: there is none
+ * @param matter  slot of particles' densities, where there are particles */
+struct gpu_density gpu_density_of(const struct gas *g, void *cells, void *mass, void *matter,
+                                  double factor);
+
+/** Group i of a batch's potentials. */
+static inline double *nth_potential(void *buffer, uint32_t i) {
+  return nth(buffer, GAS_GROUP_CELLS * sizeof(double), i);
+}
+
+#endif

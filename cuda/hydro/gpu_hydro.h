@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The stages of gas on a GPU. */
+#ifndef PHOTONS_CUDA_HYDRO_H
+#define PHOTONS_CUDA_HYDRO_H
+
+#include "cuda/amr/gpu_amr.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** @param fault  in pinned host memory; the first fault of a group is written */
+void gpu_gas_solve_single(const struct gpu_gas *g, double dt_dh, bool reversed, const void *blocks,
+                          void *cells, void *fluxes, struct gas_fault *fault);
+void gpu_gas_solve_double(const struct gpu_gas *g, double dt_dh, bool reversed, const void *blocks,
+                          void *cells, void *fluxes, struct gas_fault *fault);
+/** The one of the two that g->double_precision says. */
+void gpu_gas_solve(const struct gpu_gas *g, double dt_dh, bool reversed, const void *blocks,
+                   void *cells, void *fluxes, struct gas_fault *fault);
+void gpu_gas_close(const struct gpu_gas *g, double weight, bool first, const void *fluxes,
+                   void *sides);
+/** @param fine, batches  batches of the next finer level: their fluxes through sides */
+void gpu_gas_fix(const struct gpu_gas *g, double dt_dh, const struct gas_links *links,
+                 const char *const *fine, uint32_t batches, const void *fluxes, void *cells);
+/** @param fine, batches  batches of the next finer level: their cells */
+void gpu_gas_restrict(const struct gpu_gas *g, const struct gas_links *links,
+                      const char *const *fine, uint32_t batches, void *cells);
+/** @param matter  [group], or NULL: there are no particles
+ * @param flags   in pinned host memory, [group][patch] */
+void gpu_gas_flag(const struct gpu_gas *g, const struct gas_flags *criteria, int buffer,
+                  const void *blocks, const struct gas_matter *matter,
+                  uint32_t (*flags)[GAS_PATCHES]);
+/** @param speed, fault  in pinned host memory; the first fault of a group is written */
+void gpu_gas_cfl(const struct gpu_gas *g, const void *cells, double *speed,
+                 struct gas_fault *fault);
+/** @param sum  in pinned host memory */
+void gpu_gas_sum(const struct gpu_gas *g, const struct gas_links *links, const void *cells,
+                 double (*sum)[GAS_VARIABLES_MAX]);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The relaxing TVD scheme along one column of cells: src/hydro/kernels/rtvd.h for one thread. */
+#ifndef PHOTONS_CUDA_HYDRO_RTVD_CUH
+#define PHOTONS_CUDA_HYDRO_RTVD_CUH
+
+#include "cuda/amr/real.cuh"
+
+/** A solver that takes the 22 cells of a column one after the other, and gives the fluxes through
+ * its 17 inner faces: flux k, between cells k + 2 and k + 3, as soon as it has cell k + 5. */
+template <typename T> struct rtvd {
+  typedef T real;
+  enum { VARIABLES = 5 };
+  /* Of the cells before the step: right of the latest but one, flux through its upper face. Of
+   * those half a step later: the latest three and two. */
+  real right[5], lower[5], later_right[3][5], later_left[2][5];
+
+  static __device__ __forceinline__ void moving_fluxes(const constants<real> &c, const real *u,
+                                                       real *to_right, real *to_left) {
+    const real volume = divide((real)1, u[0]), v = u[1] * volume;
+    const real p = c.thermal *
+                   (u[4] - (real)0.5 * (u[1] * u[1] + u[2] * u[2] + u[3] * u[3]) * volume);
+    const real speed = fabs(v) + root(c.gamma * larger(p, (real)0) * volume);
+    const real flux[5] = {u[1], u[1] * v + p, u[2] * v, u[3] * v, (u[4] + p) * v};
+#pragma unroll
+    for (int q = 0; q < 5; q++) {
+      to_right[q] = (real)0.5 * (speed * u[q] + flux[q]);
+      to_left[q] = (real)0.5 * (speed * u[q] - flux[q]);
+    }
+  }
+
+  /* van Leer's limiter of two halved differences, from the differences */
+  static __device__ __forceinline__ real limited_half(real a, real b) {
+    return a * b > 0 ? divide(a * b, a + b) : (real)0;
+  }
+
+  /** @param w  cells i - 3 to i. @param[out] flux number i - 5 */
+  __device__ __forceinline__ void take(const constants<real> &c, real dt_dh, int i,
+                                       const real (*w)[VARIABLES], real *flux) {
+    real new_right[5], new_left[5], middle[5];
+    (void)i;
+    moving_fluxes(c, w[3], new_right, new_left);
+#pragma unroll
+    for (int q = 0; q < 5; q++) {
+      const real upper = right[q] - new_left[q];
+      middle[q] = w[2][q] - (real)0.5 * dt_dh * (upper - lower[q]);
+      lower[q] = upper;
+      right[q] = new_right[q];
+    }
+    moving_fluxes(c, middle, new_right, new_left);
+#pragma unroll
+    for (int q = 0; q < 5; q++) {
+      const real from_below = later_right[1][q], from_above = later_left[1][q];
+      flux[q] = from_below +
+                limited_half(from_below - later_right[0][q], later_right[2][q] - from_below) -
+                (from_above -
+                 limited_half(new_left[q] - from_above, from_above - later_left[0][q]));
+      later_right[0][q] = later_right[1][q];
+      later_right[1][q] = later_right[2][q];
+      later_right[2][q] = new_right[q];
+      later_left[0][q] = later_left[1][q];
+      later_left[1][q] = new_left[q];
+    }
+  }
+};
+
+#endif

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The solvers in single precision. */
+#include "cuda/hydro/sweep.cuh"
+
+void gpu_gas_solve_single(const struct gpu_gas *g, double dt_dh, bool reversed, const void *blocks,
+                          void *cells, void *fluxes, struct gas_fault *fault) {
+  solve_in<float>(g, dt_dh, reversed, blocks, cells, fluxes, fault);
+}

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Sweeps of the solvers over the groups of a batch. A thread advances one column of 22 cells and
+ * has only the latest cells in registers. Threads of a warp have columns side by side: sweeps along
+ * y and z read rows of cells as they lie in memory, those along x through shared memory. What
+ * passes from sweep to sweep stays in the GPU's cache for batches of some hundred groups. */
+#ifndef PHOTONS_CUDA_HYDRO_SWEEP_CUH
+#define PHOTONS_CUDA_HYDRO_SWEEP_CUH
+
+#include "cuda/hydro/gpu_hydro.h"
+#include "cuda/hydro/muscl.cuh"
+#include "cuda/hydro/rtvd.cuh"
+
+enum { SWEEP_THREADS = 128, ROW_THREADS = 64, ROW_ROOM = GAS_BLOCK_SIDE + 1 };
+
+/** One sweep. Cells are [group][variable][z][y][x]; the last sweep writes groups. */
+template <typename real> struct sweep {
+  constants<real> c;
+  real dt_dh;
+  uint32_t groups;
+  int n[3]; /* cells along x, y, z before the sweep */
+  bool last;
+  const real *from;
+  real *to, *fluxes;
+  uint32_t *fault;    /* [group] the first cell that is not physical after the last sweep */
+  const real *blocks; /* cells before the first sweep */
+  real change;        /* of reconcile_entropy() */
+};
+
+/** The variable that is number q in a column: the momentum along the sweep comes first. */
+template <int AXIS> INLINE constexpr int variable_of(int q) {
+  return q >= 1 && q <= 3 ? 1 + (AXIS + q - 1) % 3 : q;
+}
+
+/** Where a column is in its group: group cells at 0 to 15 along the two other axes. */
+struct across {
+  int fast, slow;
+};
+
+/** Store face 0, 1 or 2 (the lower, middle and upper faces of patches) of a column. */
+template <int AXIS, int V, typename real>
+INLINE void store_face(real *fluxes, struct across at, int face, const real *flux) {
+  const int fast = AXIS == 0 ? 1 : 0, slow = AXIS == 2 ? 1 : 2;
+  if (at.fast < 0 || at.fast >= GAS_GROUP_SIDE || at.slow < 0 || at.slow >= GAS_GROUP_SIDE) return;
+  const int sides = (at.fast / GAS_PATCH_SIDE) << fast | (at.slow / GAS_PATCH_SIDE) << slow;
+  const int cell = at.fast % GAS_PATCH_SIDE + at.slow % GAS_PATCH_SIDE * GAS_PATCH_SIDE;
+  for (int upper = 0; upper < 2; upper++) {
+    if (face - upper < 0 || face - upper > 1) continue;
+    const int patch = sides | (face - upper) << AXIS;
+    real *to = fluxes + (size_t)((patch * GAS_FACES + 2 * AXIS + upper) * V) * GAS_FACE_CELLS +
+               cell;
+#pragma unroll
+    for (int q = 0; q < V; q++) to[variable_of<AXIS>(q) * GAS_FACE_CELLS] = flux[q];
+  }
+}
+
+/** Advance a column.
+ * load(i, u) gives cell i; store(i, u) takes cell i of the 16 after the sweep. */
+template <int AXIS, typename solver, typename Load, typename Store>
+INLINE void advance_column(const sweep<typename solver::real> &s, struct across at,
+                           typename solver::real *fluxes, Load load, Store store) {
+  typedef typename solver::real real;
+  enum { V = solver::VARIABLES };
+  solver state = {};
+  real w[4][V] = {}, next[V], flux[V], lower[V] = {};
+  load(0, next);
+#pragma unroll 1
+  for (int i = 0; i < GAS_BLOCK_SIDE; i++) {
+#pragma unroll
+    for (int q = 0; q < V; q++) {
+      w[0][q] = w[1][q];
+      w[1][q] = w[2][q];
+      w[2][q] = w[3][q];
+      w[3][q] = next[q];
+    }
+    if (i + 1 < GAS_BLOCK_SIDE) load(i + 1, next);
+    state.take(s.c, s.dt_dh, i, w, flux);
+    if (i < 5) continue;
+    if ((i - 5) % GAS_PATCH_SIDE == 0)
+      store_face<AXIS, V>(fluxes, at, (i - 5) / GAS_PATCH_SIDE, flux);
+    if (i > 5) {
+      real after[V];
+#pragma unroll
+      for (int q = 0; q < V; q++) after[q] = w[0][q] - s.dt_dh * (flux[q] - lower[q]);
+      store(i - 6, after);
+    }
+#pragma unroll
+    for (int q = 0; q < V; q++) lower[q] = flux[q];
+  }
+}
+
+/** What follows the last sweep. @return the place of cell x, y, z in the group */
+template <int V, typename real>
+INLINE int finish_cell(const sweep<real> &s, uint32_t group, int x, int y, int z, real *u) {
+  const int place = place_in_group(x, y, z);
+  const int at = ((z + GAS_GHOSTS) * GAS_BLOCK_SIDE + y + GAS_GHOSTS) * GAS_BLOCK_SIDE + x +
+                 GAS_GHOSTS;
+  if (V == 6)
+    reconcile_entropy(s.c, s.change, u[0] - s.blocks[(size_t)group * V * GAS_BLOCK_CELLS + at], u);
+  keep_warm<V>(s.c, u);
+  if (!is_physical<V>(s.c, u)) atomicMin(&s.fault[group], (uint32_t)place);
+  return place;
+}
+
+template <int V, typename real> INLINE real *fluxes_of(const sweep<real> &s, uint32_t group) {
+  return s.fluxes + (size_t)group * GAS_PATCHES * GAS_FACES * V * GAS_FACE_CELLS;
+}
+
+/** Along y or z: a thread a column. */
+template <int AXIS, typename solver>
+__global__ void __launch_bounds__(SWEEP_THREADS)
+    sweep_columns(const __grid_constant__ sweep<typename solver::real> s) {
+  typedef typename solver::real real;
+  enum { V = solver::VARIABLES };
+  const int nx = s.n[0], ny = s.n[1], nz = s.n[2], outer = AXIS == 1 ? nz : ny;
+  const uint32_t thread = blockIdx.x * SWEEP_THREADS + threadIdx.x;
+  const uint32_t group = thread / (uint32_t)(nx * outer);
+  const int column = (int)(thread % (uint32_t)(nx * outer)), x = column % nx, o = column / nx;
+  if (group >= s.groups) return;
+  const struct across at = {x - (nx - GAS_GROUP_SIDE) / 2, o - (outer - GAS_GROUP_SIDE) / 2};
+  const int along = AXIS == 1 ? nx : nx * ny, cells = nx * ny * nz;
+  const real *from = s.from + (size_t)group * V * cells + (AXIS == 1 ? o * nx * ny : o * nx) + x;
+  const int left = AXIS == 1 ? nx * GAS_GROUP_SIDE * nz : nx * ny * GAS_GROUP_SIDE;
+  real *to = s.to + (size_t)group * V * left +
+             (s.last ? 0 : x + (AXIS == 1 ? o * nx * GAS_GROUP_SIDE : o * nx));
+  advance_column<AXIS, solver>(
+      s, at, fluxes_of<V>(s, group),
+      [&](int i, real *u) {
+#pragma unroll
+        for (int q = 0; q < V; q++) u[q] = from[variable_of<AXIS>(q) * cells + i * along];
+      },
+      [&](int i, real *u) {
+        int place = i * along;
+        if (s.last) place = finish_cell<V>(s, group, x, AXIS == 1 ? i : o, AXIS == 1 ? o : i, u);
+#pragma unroll
+        for (int q = 0; q < V; q++) to[variable_of<AXIS>(q) * left + place] = u[q];
+      });
+}
+
+/** Along x: the rows of a block of threads are read and written together. */
+template <typename solver>
+__global__ void __launch_bounds__(ROW_THREADS)
+    sweep_rows(const __grid_constant__ sweep<typename solver::real> s) {
+  typedef typename solver::real real;
+  enum { V = solver::VARIABLES };
+  extern __shared__ double shared[];
+  real *tile = (real *)shared; /* [variable][row][ROW_ROOM] */
+  const int ny = s.n[1], nz = s.n[2], rows = ny * nz;
+  const uint32_t first = blockIdx.x * ROW_THREADS, all = s.groups * (uint32_t)rows;
+  const int here = (int)min((uint32_t)ROW_THREADS, all - first);
+  for (int k = (int)threadIdx.x; k < here * GAS_BLOCK_SIDE; k += ROW_THREADS) {
+    const int r = k / GAS_BLOCK_SIDE, x = k % GAS_BLOCK_SIDE;
+    const uint32_t group = (first + r) / (uint32_t)rows, row = (first + r) % (uint32_t)rows;
+    const real *from = s.from + ((size_t)group * V * rows + row) * GAS_BLOCK_SIDE + x;
+#pragma unroll
+    for (int q = 0; q < V; q++)
+      tile[(q * ROW_THREADS + r) * ROW_ROOM + x] = from[(size_t)q * rows * GAS_BLOCK_SIDE];
+  }
+  __syncthreads();
+  if ((int)threadIdx.x < here) {
+    const uint32_t group = (first + threadIdx.x) / (uint32_t)rows;
+    const int row = (int)((first + threadIdx.x) % (uint32_t)rows), y = row % ny, z = row / ny;
+    const struct across at = {y - (ny - GAS_GROUP_SIDE) / 2, z - (nz - GAS_GROUP_SIDE) / 2};
+    real *mine = tile + threadIdx.x * ROW_ROOM;
+    advance_column<0, solver>(
+        s, at, fluxes_of<V>(s, group),
+        [&](int i, real *u) {
+#pragma unroll
+          for (int q = 0; q < V; q++) u[q] = mine[q * ROW_THREADS * ROW_ROOM + i];
+        },
+        [&](int i, real *u) {
+          if (s.last) finish_cell<V>(s, group, i, y, z, u);
+#pragma unroll
+          for (int q = 0; q < V; q++) mine[q * ROW_THREADS * ROW_ROOM + i] = u[q];
+        });
+  }
+  __syncthreads();
+  for (int k = (int)threadIdx.x; k < here * GAS_GROUP_SIDE; k += ROW_THREADS) {
+    const int r = k / GAS_GROUP_SIDE, x = k % GAS_GROUP_SIDE;
+    const uint32_t group = (first + r) / (uint32_t)rows;
+    const int row = (int)((first + r) % (uint32_t)rows);
+    const int place = s.last ? place_in_group(x, row % ny, row / ny) : row * GAS_GROUP_SIDE + x;
+    real *to = s.to + (size_t)group * V * rows * GAS_GROUP_SIDE + place;
+#pragma unroll
+    for (int q = 0; q < V; q++)
+      to[(size_t)q * rows * GAS_GROUP_SIDE] = tile[(q * ROW_THREADS + r) * ROW_ROOM + x];
+  }
+}
+
+template <typename solver>
+void launch_sweep(struct gpu *gpu, int axis, const sweep<typename solver::real> &s) {
+  enum { V = solver::VARIABLES };
+  const uint32_t columns = s.groups * (uint32_t)(s.n[0] * s.n[1] * s.n[2] / GAS_BLOCK_SIDE);
+  if (axis == 0) {
+    const size_t bytes = V * ROW_THREADS * ROW_ROOM * sizeof(typename solver::real);
+    CHECK_CUDA(cudaFuncSetAttribute(sweep_rows<solver>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                    (int)bytes));
+    sweep_rows<solver><<<blocks_for(columns, ROW_THREADS), ROW_THREADS, bytes, gpu->stream>>>(s);
+  } else if (axis == 1) {
+    sweep_columns<1, solver>
+        <<<blocks_for(columns, SWEEP_THREADS), SWEEP_THREADS, 0, gpu->stream>>>(s);
+  } else {
+    sweep_columns<2, solver>
+        <<<blocks_for(columns, SWEEP_THREADS), SWEEP_THREADS, 0, gpu->stream>>>(s);
+  }
+  gpu_launched("sweep");
+}
+
+/** Write the faults that were found to the host. */
+template <int V, typename real>
+static __global__ void report_faults(constants<real> c, uint32_t groups, const uint32_t *first,
+                                     const real *cells, struct gas_fault *fault) {
+  const uint32_t i = blockIdx.x * WARP + threadIdx.x;
+  if (i >= groups || first[i] == UINT32_MAX || fault[i].patch >= 0) return;
+  real u[V];
+  for (int q = 0; q < V; q++) u[q] = cells[((size_t)i * V + q) * GAS_GROUP_CELLS + first[i]];
+  fault[i].cell = (int32_t)(first[i] % GAS_PATCH_CELLS);
+  fault[i].density = (double)u[0];
+  fault[i].pressure = (double)pressure_of<V>(c, u);
+  fault[i].patch = (int32_t)(first[i] / GAS_PATCH_CELLS);
+}
+
+template <typename solver>
+void solve_with(const struct gpu_gas *g, double dt_dh, bool reversed, const void *blocks,
+                void *cells, void *fluxes, struct gas_fault *fault) {
+  typedef typename solver::real real;
+  enum {
+    V = solver::VARIABLES,
+    FIRST = V * GAS_GROUP_SIDE * GAS_BLOCK_SIDE * GAS_BLOCK_SIDE,
+    SECOND = V * GAS_GROUP_SIDE * GAS_GROUP_SIDE * GAS_BLOCK_SIDE
+  };
+  const size_t groups = g->groups;
+  char *scratch = (char *)gpu_scratch(
+      g->gpu, SCRATCH_LINES, groups * ((FIRST + SECOND) * sizeof(real) + sizeof(uint32_t)));
+  real *const stage[3] = {(real *)scratch, (real *)scratch + groups * FIRST, (real *)cells};
+  uint32_t *first = (uint32_t *)((real *)scratch + groups * (FIRST + SECOND));
+  CHECK_CUDA(cudaMemsetAsync(first, 0xff, groups * sizeof *first, g->gpu->stream));
+  sweep<real> s = {constants_of<real>(&g->physics),
+                   (real)dt_dh,
+                   g->groups,
+                   {GAS_BLOCK_SIDE, GAS_BLOCK_SIDE, GAS_BLOCK_SIDE},
+                   false,
+                   (const real *)blocks,
+                   NULL,
+                   (real *)fluxes,
+                   first,
+                   (const real *)blocks,
+                   (real)(g->physics.dual_energy_change / (dt_dh * dt_dh))};
+  for (int i = 0; i < 3; i++) {
+    const int axis = reversed ? 2 - i : i;
+    s.last = i == 2;
+    s.to = stage[i];
+    launch_sweep<solver>(g->gpu, axis, s);
+    s.from = stage[i];
+    s.n[axis] = GAS_GROUP_SIDE;
+  }
+  report_faults<V><<<blocks_for(groups, WARP), WARP, 0, g->gpu->stream>>>(
+      s.c, g->groups, first, (const real *)cells, fault);
+  gpu_launched("report_faults");
+}
+
+/** One precision's solvers. */
+template <typename real>
+void solve_in(const struct gpu_gas *g, double dt_dh, bool reversed, const void *blocks, void *cells,
+              void *fluxes, struct gas_fault *fault) {
+  if (g->physics.solver == GAS_RTVD)
+    solve_with<rtvd<real>>(g, dt_dh, reversed, blocks, cells, fluxes, fault);
+  else if (g->physics.limiter == GAS_LIMITER_VAN_LEER)
+    solve_with<muscl<real, GAS_LIMITER_VAN_LEER>>(g, dt_dh, reversed, blocks, cells, fluxes, fault);
+  else
+    solve_with<muscl<real, GAS_LIMITER_MINMOD>>(g, dt_dh, reversed, blocks, cells, fluxes, fault);
+}
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The stages of self-gravity on a GPU: the functions of photons/potential/poisson.h. */
+#ifndef PHOTONS_CUDA_POTENTIAL_H
+#define PHOTONS_CUDA_POTENTIAL_H
+
+#include "cuda/amr/gpu_amr.h"
+#include "photons/potential/poisson.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** What potential blocks are made from; see struct potential_sources. */
+struct gpu_potentials {
+  const char *const *cells;  /**< near batches, coarse ones at the beginning of the coarser level's
+                                  step, coarse ones at its end */
+  uint32_t near, begin, end; /**< numbers of batches; 0: none are read */
+  double weight;             /**< of the end */
+  bool change; /**< correct potentials of the level by the change from `begin` to `end` */
+  const struct gas_links *links; /**< in device memory */
+};
+
+/** A source of the potential. */
+struct gpu_density {
+  const void *cells;
+  const double *mass;              /**< pseudo-mass; may be NULL */
+  double factor, mean;             /**< source = factor (density - mean + pseudo-mass) */
+  const struct gas_matter *matter; /**< [group] densities of particles; NULL: there are none */
+};
+
+/** Memory in which a task has potential blocks, until the next call. */
+double *gpu_gas_potential_memory(const struct gpu_gas *g);
+/** Every other group is solved. */
+struct gpu_half {
+  bool odd;  /**< odd ones are solved, else even ones: topology_is_odd() */
+  bool keep; /**< the others keep the potential of their blocks; else they get 0 */
+  const struct gas_links *links; /**< in device memory */
+};
+
+/** Blocks [group][z 18][y 18][x 18]. Ghost cells beyond edges and corners are 0. */
+void gpu_gas_potential_blocks(const struct gpu_gas *g, const struct gpu_potentials *p,
+                              double *blocks);
+/** What gpu_gas_solve_directly() reads of them: ghost cells of groups that are solved, and inner
+ * cells of groups that keep them. */
+void gpu_gas_potential_ghosts(const struct gpu_gas *g, const struct gpu_potentials *p,
+                              struct gpu_half half, double *blocks);
+/** @param waves      in host memory, without the pivots
+ * @param pivot       poisson_waves.pivot
+ * @param potentials  [group][z 16][y 16][x 16] */
+void gpu_gas_solve_directly(const struct gpu_gas *g, const struct poisson_waves *waves,
+                            const double *pivot, const struct gpu_density *density,
+                            struct gpu_half half, const double *blocks, double *potentials);
+/** Relax until the residual is at most tolerance times the sum over the group of factor |density|,
+ * or times `least` if this is more. Groups that are not solved keep the potential of their blocks.
+ * @param blocks  are not changed */
+void gpu_gas_relax(const struct gpu_gas *g, const struct gpu_density *density, double tolerance,
+                   double least, struct gpu_half half, const double *blocks, double *potentials);
+void gpu_gas_share(const struct gpu_gas *g, const struct gpu_density *density, const double *blocks,
+                   struct poisson_share *shares);
+/** Put finer means into blocks, and find the pseudo-mass.
+ * @param shares, batches  of the batches of gas_batch.around */
+void gpu_gas_sheet(const struct gpu_gas *g, const struct gas_links *links,
+                   const char *const *shares, uint32_t batches, const struct gpu_density *density,
+                   double *blocks, double *sheets, double *potentials);
+/** @param factor  time / (2 cell) */
+void gpu_gas_kick(const struct gpu_gas *g, double factor, const double *blocks, void *cells);
+/** @param cell   side of a cell
+ * @param field  in pinned host memory */
+void gpu_gas_field(const struct gpu_gas *g, const struct gas_links *links, double cell,
+                   const double *blocks, const struct gpu_density *density,
+                   struct gas_field *field);
+
+/* The root level, on one rank. */
+
+/** Of the transforms along x, y, z. The mesh is [z][y][2 (x/2 + 1)], in device memory. */
+struct gpu_root_size {
+  uint32_t size[3];
+};
+/** Plans of a CUDA worker. */
+struct gpu_root;
+struct gpu_root *gpu_root_create(struct gpu *g, const struct gpu_root_size *size);
+void gpu_root_free(struct gpu_root *r);
+/** Put the sources of a batch of the root level into the mesh.
+ * @param sum  [group] of |density|, in pinned host memory */
+void gpu_root_put(const struct gpu_root *r, const struct gpu_gas *g,
+                  const struct gpu_density *density, const struct gas_links *links, double *mesh,
+                  double *sum);
+/** From the source to the potential. @param green  [y][z <= size/2][x/2 + 1]: transform of the Green
+ * function; NULL: the box is periodic */
+void gpu_root_solve(const struct gpu_root *r, const double *green, double *mesh);
+/** Get the potentials of a batch from the mesh. */
+void gpu_root_get(const struct gpu_root *r, const struct gpu_gas *g, const struct gas_links *links,
+                  const double *mesh, double *potentials);
+/** Potentials with two ghost cells a side, [group][z 20][y 20][x 20].
+ * @return memory that lasts until the next call */
+double *gpu_gas_potential_wide(const struct gpu_gas *g, const struct gpu_potentials *p);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a patch group has: the shapes of its arrays, in memory and in the data of tasks. kernels.h and
+ * poisson.h say what is computed with them. */
+#ifndef PHOTONS_AMR_CELLS_H
+#define PHOTONS_AMR_CELLS_H
+
+#include <stdint.h>
+
+enum {
+  GAS_PATCH_SIDE = 8,
+  GAS_PATCH_CELLS = 512,
+  GAS_GROUP_SIDE = 16,
+  GAS_GROUP_CELLS = 4096,
+  GAS_GHOSTS = 3,
+  GAS_BLOCK_SIDE = 22,
+  GAS_BLOCK_CELLS = 10648,
+  GAS_COARSE_SIDE = 14,
+  GAS_COARSE_CELLS = 2744,
+  GAS_FACE_CELLS = 64,
+  GAS_FACES = 6,
+  GAS_PATCHES = 8
+};
+
+/** The conserved variables, all per volume. rtvd has the first five. */
+enum gas_variable {
+  GAS_DENSITY,
+  GAS_MOMENTUM_X,
+  GAS_MOMENTUM_Y,
+  GAS_MOMENTUM_Z,
+  GAS_ENERGY,  /**< kinetic and thermal */
+  GAS_ENTROPY, /**< pressure / density^(gamma - 1), which gas without shocks conserves */
+  GAS_VARIABLES_MAX
+};
+
+/** The first cell of a group whose density or pressure is not positive, or that has a value that is
+ * not finite. patch is -1 if there is none. `cell` counts within the patch: x + 8 y + 64 z. */
+struct gas_fault {
+  int32_t patch, cell;
+  double density, pressure;
+};
+
+/** Densities that particles give to the cells of a group, [z 16][y 16][x 16]. */
+struct gas_matter {
+  double own[GAS_GROUP_CELLS];    /**< of the level's particles */
+  double coarse[GAS_GROUP_CELLS]; /**< the same, and that of coarser levels */
+  double fine[GAS_GROUP_CELLS];   /**< of finer levels */
+};
+
+/** What a coarser level needs of a group. Coarse cells are [z][y][x], faces as those of
+ * kernels.h. */
+struct poisson_share {
+  double slope[GAS_FACES][GAS_FACE_CELLS]; /**< means of ghost cell - cell inside over 2^2 faces,
+                                                on the six sides of the group */
+  double mean[GAS_PATCH_CELLS];            /**< of the potential of 2^3 cells */
+  double defect[GAS_PATCH_CELLS]; /**< of source - (sum of neighbours - 6 potential) of 2^3 cells */
+};
+
+/** What the host asks about the potential of a group. */
+struct gas_field {
+  double energy;       /**< sum of density * potential / 2 over its cells that are not refined */
+  double acceleration; /**< the largest along an axis */
+};
+
+#endif

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Gas on an adaptive mesh: the octree with the cells of its groups, cut into batches that are data
+ * of StarPU.
+ *
+ * The cells of a group are [variable][patch][8][8][8], float or double (kernels.h). A batch is a
+ * number of groups that follow each other in the order of their level. Batches have their cells
+ * twice: at the level's present time, and at the beginning of its last step, which the ghost cells
+ * of the next finer level need. What is computed of a group depends on the groups near it and not
+ * on its batch.
+ *
+ * Each rank owns the same number of batches of each level, which follow each other: groups of a
+ * level cost the same, and levels take their steps one after the other. Of batches of other ranks a
+ * rank has those that its own groups need (ghosts.h).
+ *
+ * In comoving coordinates cells hold the variables of Schive, Tsai & Chiueh (2010), equations 15 and
+ * 16, for which Euler's equations with gamma = 5/3 have no terms of expansion: x/a, a^3 density, a
+ * (velocity - H x), a^5 pressure, and times with dt/a^2 (comoving.h). */
+#ifndef PHOTONS_AMR_GAS_H
+#define PHOTONS_AMR_GAS_H
+
+#include <starpu.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "photons/amr/ghosts.h"
+#include "photons/amr/kernels.h"
+#include "photons/amr/links.h"
+#include "photons/amr/topology.h"
+#include "photons/cosmology/cosmology.h"
+
+struct self_gravity;
+struct gas_particles;
+
+/** Potentials of a batch: at the beginning and at the end of the level's step, memory for the next
+ * one, and that with the finer level's means, from which a correction begins. gas_level.potential says
+ * which is which. Without self-gravity there are none. */
+enum gas_potential { POTENTIAL_BEGIN, POTENTIAL_END, POTENTIAL_NEXT, POTENTIAL_OLD, POTENTIALS };
+
+enum { GAS_ALIGNMENT = 64 }; /**< bytes: of cells and of scratch memory */
+
+/** A batch of this rank; or one of another rank, of which there are those cells and sides that this
+ * rank needs. Handles and cells that this rank has not are NULL. */
+struct gas_batch {
+  uint32_t first, count;          /**< groups of the level */
+  size_t cell_bytes;              /**< of each of the two, with room so that sizes recur */
+  starpu_data_handle_t handle[2]; /**< cells, [group][variable][patch][8][8][8]; which of the two is
+                                       which: gas_level.now */
+  void *cells[2]; /**< their memory on cores. With GPUs NULL: StarPU finds memory where tasks run */
+  starpu_data_handle_t fluxes; /**< [group][patch][face][variable][8][8] of the last step */
+  starpu_data_handle_t sides;  /**< [group][face][variable][8][8]: the mean, over a step of the
+                                       next coarser level, of the fluxes through the groups' sides */
+  starpu_data_handle_t potential[POTENTIALS]; /**< [group][16][16][16] double; gravity.h */
+  starpu_data_handle_t sheets;    /**< [group][16][16][16] double: pseudo-mass, gravity.h */
+  starpu_data_handle_t shares;    /**< [group] struct poisson_share: for the next coarser level */
+  starpu_data_handle_t particles; /**< those of the groups, of struct particle_level; on cores without
+                                       data */
+  starpu_data_handle_t matter;    /**< [group] struct gas_matter: densities of particles */
+  struct batch_list near;         /**< of this level: with the groups and their neighbours */
+  struct batch_list coarse;       /**< of the next coarser level: with the patches that the groups
+                                       refine, and the neighbours of these */
+  struct batch_list fine;         /**< of the next finer level: beside the groups' patches that are
+                                       not refined */
+  struct batch_list around;   /**< of self-gravity: those of the next finer level that refine the
+                                       groups' patches or the neighbours of these */
+  struct batch_list sons;     /**< of the next finer level: own ones that refine patches of the
+                                       groups */
+  struct gas_links *link;     /**< [group] where this rank uses a GPU, else NULL */
+  starpu_data_handle_t links; /**< of these */
+};
+
+struct gas_level {
+  uint32_t groups, batch_count;
+  struct gas_batch *batch;
+  int now;                          /**< which of the batches' cells are of the present time */
+  int potential[POTENTIALS];        /**< which of the batches' potentials is which */
+  bool stale_potential[POTENTIALS]; /**< by their numbers in batches: the same as `stale` */
+  int64_t steps;                    /**< taken */
+  double dt;                        /**< of the last of them */
+  bool stale;                       /**< present cells have changed since ghosts were sent */
+  struct gas_ghosts ghosts;         /**< messages of the level */
+  double *speed;                    /**< [group], own ones: largest c_s + |v_i| */
+  double (*sum)[GAS_VARIABLES_MAX]; /**< [group] over its cells that are not refined */
+  uint32_t (*flags)[GAS_PATCHES];   /**< [group] as topology_refined() takes them */
+  struct gas_fault *fault;          /**< [group], own ones: the first that was found */
+  struct gas_field *field;          /**< [group] of self-gravity; poisson.h */
+};
+
+struct gas {
+  struct topology topology;
+  struct gas_level level[GAS_LEVELS_MAX];
+  const struct gas_kernels *kernels;
+  struct self_gravity *gravity;    /**< gravity.h; NULL: there is none */
+  struct gas_particles *particles; /**< particles.h; NULL: there are none */
+  bool empty;                      /**< there is no gas: cells are 0 and stay so */
+  struct gas_physics physics;
+  struct gas_flags flags[GAS_LEVELS_MAX]; /**< criteria of refinement, by level; that of particles
+                                               in units of `lightest` */
+  double lightest; /**< of particles: the smallest mass of one of all ranks; without any infinite */
+  int buffer;      /**< cells around a flagged one */
+  int64_t regrid;  /**< steps of a level from one regridding to the next */
+  bool individual; /**< a level takes two steps, or more if need be, in one of
+                                               the next coarser */
+  bool fused;      /**< one task prepares, solves and closes a batch */
+  bool fix_fluxes; /**< no: fluxes differ on the two sides of a change of level, so that nothing is
+                        conserved; for tests */
+  unsigned variables;
+  double cell; /**< side of a cell of the root level */
+  double time; /**< in comoving coordinates the scale factor */
+  bool comoving;
+  double molecular_weight;     /**< mean, in masses of a hydrogen atom */
+  double temperature_floor;    /**< in comoving coordinates, K; 0: there is none */
+  double share;                /**< in comoving coordinates: the part of all matter that is gas */
+  struct cosmology universe;   /**< in comoving coordinates */
+  double scale;                /**< scale factor at the time that a level under work has come to;
+                                  1 without expansion */
+  double group_memory;         /**< bytes that a group takes up */
+  uint32_t batch;              /**< groups of a batch */
+  uint32_t blocks, next_block; /**< buffers of blocks, which are used in turn; none if `fused` */
+  starpu_data_handle_t *block, scratch; /**< scratch: for a worker, gas_kernels.scratch_bytes and a
+                                             block */
+  uint64_t host_bytes; /**< of cells that the host took over from StarPU or gave it in regriddings:
+                            GPUs copy these to or from the host */
+  uint64_t updates[GAS_LEVELS_MAX]; /**< of cells, by level, in the last step of the root level */
+};
+
+/** Bytes of the cells of a group, of a block, of a group's fluxes, and of fluxes through its
+ * sides. */
+size_t gas_group_bytes(const struct gas *g);
+size_t gas_block_bytes(const struct gas *g);
+size_t gas_fluxes_bytes(const struct gas *g);
+size_t gas_sides_bytes(const struct gas *g);
+
+/** The present time for messages: "t = 0.1", of comoving gas "z = 3.2". */
+struct moment_text gas_moment(const struct gas *g);
+/** Side of a cell of a level. */
+double gas_cell(const struct gas *g, int level);
+/** The first batch or group of a rank; the number of all for rank = comm_size(). */
+uint32_t gas_first_batch(const struct gas *g, int level, int rank);
+uint32_t gas_first_group(const struct gas *g, int level, int rank);
+/** This rank's batches of a level: the first one, and that after the last one. */
+uint32_t gas_own_begin(const struct gas *g, int level);
+uint32_t gas_own_end(const struct gas *g, int level);
+/** Whether this rank has a batch. */
+bool gas_is_own(const struct gas *g, int level, uint32_t batch);
+/** The rank that has a group. */
+int gas_owner(const struct gas *g, int level, uint32_t group);
+
+/** Present cells of a group, whose handle is acquired; NULL if another rank has it. */
+void *gas_cells(const struct gas *g, int level, uint32_t group);
+
+/** Number of cells at a level that are not refined. */
+uint64_t gas_leaf_cells(const struct gas *g, int level);
+
+/** Divide a level, whose groups are those of the topology, into batches without data. The old ones
+ * must have been taken off with gas_take_level(). */
+void gas_divide_level(struct gas *g, int level);
+/** Make the data of this rank's batches that have none. */
+void gas_make_batches(struct gas *g, int level);
+/** Both of these. */
+void gas_make_level(struct gas *g, int level);
+/** Take a level out of the mesh, with its batches as StarPU has them. gas_free_level() follows, when
+ * no task uses them. */
+struct gas_level gas_take_level(struct gas *g, int level);
+void gas_free_level(struct gas_level *l);
+/** Give a level the groups of a checkpoint, whose cells are to be read. Coarser levels come first.
+ * gas_link() follows. @param keys  taken over */
+void gas_restore_level(struct gas *g, int level, uint64_t *keys, uint32_t groups, int64_t steps);
+/** Make the lists of batches and the ghosts of levels anew, `first` to `last` so far as there are
+ * groups. A change of groups concerns their level, the next coarser and the next finer one. */
+void gas_link(struct gas *g, int first, int last);
+
+/** Let all ranks have the values of a level's groups that their owners have set; collective.
+ * @param values  [group] of `bytes` each */
+void gas_gather(const struct gas *g, int level, void *values, size_t bytes);
+
+/** Zeroed memory that the host and tasks on cores and GPUs write to; free it with gas_free_shared(). */
+void *gas_shared_array(size_t count, size_t size, const char *what);
+/** The same, of which the bytes are not set. */
+void *gas_shared_room(size_t bytes, const char *what);
+/** @param array  may be NULL. @param bytes  count times size */
+void gas_free_shared(void *array, size_t bytes);
+
+/** End the run if a rank has found a fault since the last call: says which cell. Collective. */
+void gas_require_sound(const struct gas *g);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A level whose groups are being replaced: its old cells, which go to the ranks that have the
+ * groups from now on. */
+#ifndef PHOTONS_AMR_MIGRATE_H
+#define PHOTONS_AMR_MIGRATE_H
+
+#include "photons/amr/codelets.h"
+
+struct old_level {
+  struct gas_level level;
+  uint32_t count;                /* groups */
+  uint64_t *key;                 /* [count], rising */
+  starpu_data_handle_t received; /* cells of groups that other ranks had */
+};
+
+/** Take a level out of the mesh. topology_replace() and gas_divide_level() follow. */
+struct old_level old_level_take(struct gas *g, int level);
+/** Let the new level have those of this rank's old batches whose groups are a batch of it, too:
+ * with their data, which stay where they are, on GPUs for example. */
+void old_level_keep(struct old_level *old, struct gas *g, int level);
+/** Send cells to the new owners of their groups; collective. The host takes over batches with such
+ * groups.
+ * @return [batch] from where those groups of this rank's new batches that are not kept get their
+ * cells: the data of `old`. moves_free() it */
+struct gas_moves *old_level_migrate(struct old_level *old, struct gas *g, int level);
+void moves_free(struct gas_moves *moves, uint32_t batches);
+/** No task uses the old cells any more. */
+void old_level_free(struct old_level *old);
+
+#endif

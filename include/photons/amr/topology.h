@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The octree of the adaptive mesh: which patch groups exist, and which are beside, above and below
+ * each other (Schive, Tsai & Chiueh 2010, ApJS 186, 457, section 2.1).
+ *
+ * A patch has 8^3 cells. A patch group is 2^3 patches, 16^3 cells. Level 0 is the root; cells of
+ * level l have half the side of those of level l - 1. A group of level l > 0 is a patch of level
+ * l - 1 that is refined: patch (px, py, pz) = p of group g,
+ * numbered px + 2 py + 4 pz, has the son group at place 2 place(g) + p. All ranks
+ * have the whole octree. Its leaves alone do not suffice: steps of their own by level, restriction
+ * and the solvers of finer levels need the groups of all levels.
+ *
+ * Proper nesting: all 26 neighbours of a refined patch exist, or are outside the box. The ghost
+ * cells of a group are therefore in groups of its level or of the next coarser one. */
+#ifndef PHOTONS_AMR_TOPOLOGY_H
+#define PHOTONS_AMR_TOPOLOGY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "photons/config/choices.h"
+
+enum {
+  NEIGHBOURS = 27, /**< (1 + dx) + 3 (1 + dy) + 9 (1 + dz), with the group or patch itself: */
+  MYSELF = 13,
+};
+#define NO_GROUP UINT32_MAX
+
+/** The neighbour across a face or side: these are -x +x -y +y -z +z. */
+static inline int topology_across(int face) {
+  const int stride = face / 2 == 0 ? 1 : face / 2 == 1 ? 3 : 9;
+  return MYSELF + (face % 2 ? stride : -stride);
+}
+
+struct gas_group {
+  uint32_t place[3];         /**< x, y, z in units of 16 cells of its level */
+  uint32_t father;           /**< group of the next coarser level; NO_GROUP on the root level */
+  uint32_t son[8];           /**< by patch: group of the next finer level, or NO_GROUP */
+  uint32_t near[NEIGHBOURS]; /**< groups of its level, or NO_GROUP */
+  uint32_t outside;          /**< a bit for each of NEIGHBOURS: its place is outside the box */
+};
+
+/** Whether the group with a key is at an odd place: x + y + z is odd. Groups of finer levels that
+ * touch across faces are odd and even in turn, as the fields of a chessboard, also where a periodic
+ * box ends. */
+static inline bool topology_is_odd(uint64_t key) { return __builtin_parity((unsigned)(key & 7)); }
+
+/** The groups of a level, in the order of the Morton keys of their places. */
+struct gas_tree_level {
+  uint32_t count;
+  uint64_t *key; /**< [count], rising */
+  struct gas_group *group;
+};
+
+/** A neighbour of a patch: which neighbour of the patch's group has it, and which patch of that. */
+struct patch_step {
+  uint8_t group, patch;
+};
+
+struct topology {
+  uint32_t root[3];                            /**< groups of the root level along x, y, z */
+  enum gas_boundary boundary[3][2];            /**< at the low and the high side of x, y, z */
+  int finest;                                  /**< the finest level that may have groups */
+  struct gas_tree_level level[GAS_LEVELS_MAX]; /**< [0 .. finest] */
+  struct patch_step step[8][NEIGHBOURS];       /**< [patch][neighbour of it] */
+  uint32_t around[8]; /**< [patch] a bit for each group that has neighbours of the patch */
+};
+
+/** Morton key of a place: x has the lowest of each three bits. */
+uint64_t morton_key(const uint32_t place[3]);
+void morton_place(uint64_t key, uint32_t place[3]);
+
+/** An octree of the root level alone. */
+void topology_init(struct topology *t, const uint32_t root[3],
+                   const enum gas_boundary boundary[3][2], int finest);
+void topology_free(struct topology *t);
+
+/** The group of a level at a place, which may be outside the box: then its periodic image, if the
+ * boundaries there are periodic. @return NO_GROUP: there is none */
+uint32_t topology_find(const struct topology *t, int level, const int64_t place[3]);
+
+struct patch_number {
+  uint32_t group; /**< NO_GROUP: the patch does not exist */
+  int patch;      /**< in its group */
+  bool outside;   /**< the box */
+};
+/** Neighbour n (one of NEIGHBOURS) of a patch of a group. */
+static inline struct patch_number topology_patch_neighbour(const struct topology *t, int level,
+                                                           uint32_t group, int patch, int n) {
+  const struct gas_group *g = &t->level[level].group[group];
+  const struct patch_step step = t->step[patch][n];
+  return (struct patch_number){g->near[step.group], step.patch,
+                               (g->outside >> step.group & 1) != 0};
+}
+
+/** What refines neighbour n of a patch of a group. @return NO_GROUP: nothing does */
+static inline uint32_t topology_finer_neighbour(const struct topology *t, int level, uint32_t group,
+                                                int patch, int n) {
+  const struct patch_number at = topology_patch_neighbour(t, level, group, patch, n);
+  return at.group == NO_GROUP ? NO_GROUP : t->level[level].group[at.group].son[at.patch];
+}
+
+/**
+ * Which groups level + 1 will have, from the flags of the patches of `level`. A patch is refined
+ * if it is flagged, if the buffer around a flagged cell of a neighbour reaches it, or if proper
+ * nesting of level + 2 needs it; but only if all of its neighbours exist.
+ * @param flags  [group][patch] a bit for each of NEIGHBOURS: the patch's buffers reach there. Bit
+ *               MYSELF: a cell of the patch is flagged
+ * @param[out] count  of the keys
+ * @return  the keys of the groups, rising; free() it
+ */
+uint64_t *topology_refined(const struct topology *t, int level, const uint32_t (*flags)[8],
+                           uint32_t *count);
+
+/** Give a level these groups. The level takes the keys over, and all links are made anew. */
+void topology_replace(struct topology *t, int level, uint64_t *keys, uint32_t count);
+
+/** The first group of a finer level that is at a key of a level, or after it. */
+uint32_t topology_first_below(const struct topology *t, int level, uint64_t key, int finer);
+
+/** Whether a level has groups. */
+static inline bool topology_has_groups(const struct topology *t, int level) {
+  return level <= t->finest && t->level[level].count > 0;
+}
+/** Number of levels with groups. */
+int topology_levels(const struct topology *t);
+
+#endif

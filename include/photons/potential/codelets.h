@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The stages of self-gravity, one task a batch of groups. */
+#ifndef PHOTONS_POTENTIAL_CODELETS_H
+#define PHOTONS_POTENTIAL_CODELETS_H
+
+#include "photons/amr/codelets.h"
+
+/** What a potential is made from, besides the coarser level. */
+enum potential_mode {
+  POTENTIAL_INTERPOLATE, /**< nothing else */
+  POTENTIAL_RELAX,       /**< POTENTIAL_END of neighbours; groups that are not solved keep theirs */
+  POTENTIAL_REPEAT,      /**< POTENTIAL_OLD of neighbours */
+  POTENTIAL_CORRECT      /**< POTENTIAL_END of neighbours, and the change of the coarser level from
+                         POTENTIAL_OLD to POTENTIAL_END */
+};
+struct potential_task {
+  double weight; /**< time of the level within the step of the next coarser one, 0 .. 1 */
+  enum potential_mode mode;
+  bool odd;     /**< odd groups are solved, else even ones: topology_is_odd() */
+  bool massive; /**< with the pseudo-mass of gas_batch.sheets */
+};
+/** Solve the potential of every other group of a batch of a level finer than the root, into
+ * POTENTIAL_NEXT. */
+void gas_potential_submit(struct gas *g, int level, uint32_t batch, struct potential_task how);
+/** Set gas_batch.shares, from POTENTIAL_END, where the level and the next coarser one are at the
+ * same time. */
+void gas_share_submit(struct gas *g, int level, uint32_t batch, bool massive);
+/** Set gas_batch.sheets, and POTENTIAL_NEXT to POTENTIAL_END with finer means in refined
+ * patches. */
+void gas_sheet_submit(struct gas *g, int level, uint32_t batch);
+/** Accelerate a batch for a time, by POTENTIAL_END. @param weight  of potential_task */
+void gas_kick_submit(struct gas *g, int level, uint32_t batch, double dt, double weight);
+/** Set gas_level.field, from POTENTIAL_END, when all levels are at the same time. */
+void gas_field_submit(struct gas *g, int level, uint32_t batch);
+
+#endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The batches of a level: whose they are, and what their groups take up. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "photons/amr/gas.h"
+#include "photons/base/comm.h"
+#include "photons/base/error.h"
+#include "photons/runtime/engine.h"
+#include "photons/runtime/pinned.h"
+
+size_t gas_group_bytes(const struct gas *g) {
+  return g->variables * GAS_GROUP_CELLS * g->kernels->real_size;
+}
+size_t gas_block_bytes(const struct gas *g) {
+  return g->variables * GAS_BLOCK_CELLS * g->kernels->real_size;
+}
+size_t gas_sides_bytes(const struct gas *g) {
+  return g->variables * GAS_FACES * GAS_FACE_CELLS * g->kernels->real_size;
+}
+size_t gas_fluxes_bytes(const struct gas *g) { return GAS_PATCHES * gas_sides_bytes(g); }
+
+double gas_cell(const struct gas *g, int level) { return g->cell / (double)(1 << level); }
+
+uint32_t gas_first_batch(const struct gas *g, int level, int rank) {
+  return (uint32_t)comm_first(g->level[level].batch_count, rank);
+}
+
+uint32_t gas_first_group(const struct gas *g, int level, int rank) {
+  const uint32_t batch = gas_first_batch(g, level, rank), count = g->topology.level[level].count;
+  return batch < g->level[level].batch_count ? batch * g->batch : count;
+}
+
+bool gas_is_own(const struct gas *g, int level, uint32_t batch) {
+  return batch >= gas_first_batch(g, level, comm_rank()) &&
+         batch < gas_first_batch(g, level, comm_rank() + 1);
+}
+
+int gas_owner(const struct gas *g, int level, uint32_t group) {
+  return (int)block_containing(g->level[level].batch_count, (size_t)comm_size(), group / g->batch);
+}
+
+uint32_t gas_own_begin(const struct gas *g, int level) {
+  return gas_first_batch(g, level, comm_rank());
+}
+uint32_t gas_own_end(const struct gas *g, int level) {
+  return gas_first_batch(g, level, comm_rank() + 1);
+}
+
+void *gas_cells(const struct gas *g, int level, uint32_t group) {
+  const struct gas_level *l = &g->level[level];
+  const struct gas_batch *b = &l->batch[group / g->batch];
+  if (gas_owner(g, level, group) != comm_rank()) return NULL;
+  return (char *)starpu_data_handle_to_pointer(b->handle[l->now], STARPU_MAIN_RAM) +
+         (group - b->first) * gas_group_bytes(g);
+}
+
+uint64_t gas_leaf_cells(const struct gas *g, int level) {
+  const struct topology *t = &g->topology;
+  const uint64_t finer = level < t->finest ? t->level[level + 1].count : 0;
+  return t->level[level].count * (uint64_t)GAS_GROUP_CELLS - finer * GAS_PATCH_CELLS;
+}
+
+void *gas_shared_room(size_t bytes, const char *what) {
+  if (!engine_gpu()) return reallocate(NULL, bytes + 1, 1, what);
+  return pinned_take(engine_pool(), bytes + 1);
+}
+
+void *gas_shared_array(size_t count, size_t size, const char *what) {
+  if (!engine_gpu()) return allocate(count, size, what);
+  return memset(gas_shared_room(count * size, what), 0, count * size);
+}
+
+void gas_free_shared(void *array, size_t bytes) {
+  if (!engine_gpu())
+    free(array);
+  else
+    pinned_give_back(engine_pool(), array, bytes + 1);
+}
+
+void gas_gather(const struct gas *g, int level, void *values, size_t bytes) {
+  if (comm_size() == 1) return;
+  size_t *bytes_of = allocate((size_t)comm_size(), sizeof *bytes_of, "message sizes");
+  for (int r = 0; r < comm_size(); r++)
+    bytes_of[r] = bytes * (gas_first_group(g, level, r + 1) - gas_first_group(g, level, r));
+  void *own = allocate(bytes_of[comm_rank()], 1, "values of groups");
+  memcpy(own, (char *)values + bytes * gas_first_group(g, level, comm_rank()),
+         bytes_of[comm_rank()]);
+  comm_gather_all_sizes(own, bytes_of, values);
+  free(own);
+  free(bytes_of);
+}

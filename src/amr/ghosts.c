@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Which groups of a level need what of groups of other ranks. */
+#include "photons/amr/ghosts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "photons/amr/gas.h"
+#include "photons/base/comm.h"
+#include "photons/base/error.h"
+#include "photons/runtime/handle.h"
+
+enum {
+  CUBES = 4,          /* of a group, along an axis */
+  MESSAGE_GROUPS = 32 /* at least, if there are so many: messages are packed by different workers */
+};
+
+size_t ghost_part_bytes(const struct gas *g, enum ghost_kind kind) {
+  if (kind == GHOST_POTENTIALS || kind == GHOST_MATTER)
+    return GAS_FACE_CELLS * sizeof(double); /* a cube of 4^3 cells */
+  if (kind == GHOST_MATTER_MEANS) return GAS_PATCH_CELLS * sizeof(double);
+  if (kind == GHOST_SHARES) return sizeof(struct poisson_share);
+  const size_t cells = kind == GHOST_MEANS ? GAS_PATCH_CELLS : GAS_FACE_CELLS;
+  return g->variables * cells * g->kernels->real_size; /* a cube has as many cells as a face */
+}
+
+/** A group that one rank owns, and what another rank needs of it. */
+struct need {
+  int rank; /* the other one of the two */
+  struct ghost_item item;
+};
+
+/** What is found of a kind of messages in one direction. */
+struct needs {
+  const struct gas *gas;
+  int level;
+  bool sent;
+  size_t count, room;
+  struct need *need;
+};
+
+static void add_need(struct needs *s, int rank, uint32_t group, uint64_t parts) {
+  if (rank == comm_rank()) return;
+  if (s->count == s->room)
+    s->need = reallocate(s->need, s->room = 2 * s->room + 64, sizeof *s->need, "ghosts of gas");
+  s->need[s->count++] = (struct need){rank, {.group = group, .parts = parts}};
+}
+
+/** The cubes of a group, or of a patch of it, that its neighbour in the direction opposite to n has
+ * as ghost cells: for that neighbour the group is neighbour n. */
+static uint64_t cubes(int patch, int n) {
+  const int direction[3] = {n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1};
+  int low[3], high[3];
+  uint64_t parts = 0;
+  for (int c = 0; c < 3; c++) {
+    const int first = patch < 0 ? 0 : CUBES / 2 * (patch >> c & 1);
+    const int last = first + (patch < 0 ? CUBES : CUBES / 2) - 1;
+    low[c] = direction[c] < 0 ? last : first;
+    high[c] = direction[c] > 0 ? first : last;
+  }
+  for (int z = low[2]; z <= high[2]; z++)
+    for (int y = low[1]; y <= high[1]; y++)
+      for (int x = low[0]; x <= high[0]; x++) parts |= (uint64_t)1 << ((z * CUBES + y) * CUBES + x);
+  return parts;
+}
+
+static int opposite(int n) { return NEIGHBOURS - 1 - n; }
+
+/** Cells around an own group, of its level. */
+static void need_near(struct needs *s, uint32_t group) {
+  const uint32_t *near = s->gas->topology.level[s->level].group[group].near;
+  for (int n = 0; n < NEIGHBOURS; n++) {
+    if (near[n] == NO_GROUP) continue;
+    const int rank = gas_owner(s->gas, s->level, near[n]);
+    if (s->sent)
+      add_need(s, rank, group, cubes(-1, opposite(n)));
+    else
+      add_need(s, rank, near[n], cubes(-1, n));
+  }
+}
+
+/** Cells of an own group that groups of the next finer level need. */
+static void need_by_finer(struct needs *s, uint32_t group) {
+  for (int p = 0; p < GAS_PATCHES; p++)
+    for (int n = 0; n < NEIGHBOURS; n++) {
+      const uint32_t son = topology_finer_neighbour(&s->gas->topology, s->level, group, p, n);
+      if (son != NO_GROUP)
+        add_need(s, gas_owner(s->gas, s->level + 1, son), group, cubes(p, opposite(n)));
+    }
+}
+
+/** Cells that an own group of the next finer level needs. */
+static void need_coarser(struct needs *s, uint32_t son) {
+  const struct gas_tree_level *fine = &s->gas->topology.level[s->level + 1];
+  for (int n = 0; n < NEIGHBOURS; n++) {
+    const struct patch_number at = topology_patch_neighbour(
+        &s->gas->topology, s->level, fine->group[son].father, (int)(fine->key[son] & 7), n);
+    if (at.group != NO_GROUP)
+      add_need(s, gas_owner(s->gas, s->level, at.group), at.group, cubes(at.patch, n));
+  }
+}
+
+static void find_cells(struct needs *s) {
+  const struct gas *g = s->gas;
+  const bool finer = s->level < g->topology.finest;
+  const uint32_t end = gas_first_group(g, s->level, comm_rank() + 1);
+  for (uint32_t i = gas_first_group(g, s->level, comm_rank()); i < end; i++) {
+    need_near(s, i);
+    if (s->sent && finer) need_by_finer(s, i);
+  }
+  if (s->sent || !finer) return;
+  const uint32_t fine_end = gas_first_group(g, s->level + 1, comm_rank() + 1);
+  for (uint32_t i = gas_first_group(g, s->level + 1, comm_rank()); i < fine_end; i++)
+    need_coarser(s, i);
+}
+
+/** The sides of an own group beside patches of the next coarser level that are not refined. */
+static void send_sides(struct needs *s, uint32_t group) {
+  const struct gas *g = s->gas;
+  const struct gas_tree_level *l = &g->topology.level[s->level];
+  for (int face = 0; face < GAS_FACES; face++) {
+    const struct patch_number at = topology_patch_neighbour(
+        &g->topology, s->level - 1, l->group[group].father, (int)(l->key[group] & 7),
+        topology_across(face));
+    if (at.group != NO_GROUP &&
+        g->topology.level[s->level - 1].group[at.group].son[at.patch] == NO_GROUP)
+      add_need(s, gas_owner(g, s->level - 1, at.group), group, (uint64_t)1 << face);
+  }
+}
+
+/** The sides of finer groups beside a patch that is not refined, of an own group. */
+static void receive_sides(struct needs *s, uint32_t father, int patch) {
+  const struct gas *g = s->gas;
+  if (g->topology.level[s->level - 1].group[father].son[patch] != NO_GROUP) return;
+  for (int face = 0; face < GAS_FACES; face++) {
+    const uint32_t son = topology_finer_neighbour(&g->topology, s->level - 1, father, patch,
+                                                  topology_across(face));
+    if (son != NO_GROUP) add_need(s, gas_owner(g, s->level, son), son, (uint64_t)1 << (face ^ 1));
+  }
+}
+
+/** Patches of own groups that other ranks refine; or patches that own groups of the next finer level
+ * refine. */
+static void find_refined(struct needs *s) {
+  const struct gas *g = s->gas;
+  if (s->level == g->topology.finest) return;
+  const int level = s->sent ? s->level : s->level + 1;
+  const struct gas_tree_level *l = &g->topology.level[level];
+  const uint32_t end = gas_first_group(g, level, comm_rank() + 1);
+  for (uint32_t i = gas_first_group(g, level, comm_rank()); i < end; i++) {
+    const uint32_t father = l->group[i].father;
+    if (!s->sent)
+      add_need(s, gas_owner(g, s->level, father), father, cubes((int)(l->key[i] & 7), MYSELF));
+    for (int p = 0; p < GAS_PATCHES && s->sent; p++) {
+      const uint32_t son = l->group[i].son[p];
+      if (son != NO_GROUP) add_need(s, gas_owner(g, level + 1, son), i, cubes(p, MYSELF));
+    }
+  }
+}
+
+static void send_means(struct needs *s, uint32_t group) {
+  const uint32_t father = s->gas->topology.level[s->level].group[group].father;
+  add_need(s, gas_owner(s->gas, s->level - 1, father), group, 1);
+}
+
+static void receive_means(struct needs *s, uint32_t father, int patch) {
+  const uint32_t son = s->gas->topology.level[s->level - 1].group[father].son[patch];
+  if (son != NO_GROUP) add_need(s, gas_owner(s->gas, s->level, son), son, 1);
+}
+
+/** The shares of an own group go where the patch that it refines is, and the patches beside. */
+static void send_shares(struct needs *s, uint32_t group) {
+  const struct gas *g = s->gas;
+  const struct gas_tree_level *l = &g->topology.level[s->level];
+  const uint32_t father = l->group[group].father;
+  add_need(s, gas_owner(g, s->level - 1, father), group, 1);
+  for (int face = 0; face < GAS_FACES; face++) {
+    const uint32_t beside = topology_patch_neighbour(&g->topology, s->level - 1, father,
+                                                     (int)(l->key[group] & 7),
+                                                     topology_across(face))
+                                .group;
+    if (beside != NO_GROUP) add_need(s, gas_owner(g, s->level - 1, beside), group, 1);
+  }
+}
+
+static void receive_shares(struct needs *s, uint32_t father, int patch) {
+  const struct gas *g = s->gas;
+  receive_means(s, father, patch);
+  for (int face = 0; face < GAS_FACES; face++) {
+    const uint32_t son = topology_finer_neighbour(&g->topology, s->level - 1, father, patch,
+                                                  topology_across(face));
+    if (son != NO_GROUP) add_need(s, gas_owner(g, s->level, son), son, 1);
+  }
+}
+
+/** What the next coarser level needs. */
+static void find_for_coarser(struct needs *s, void (*send)(struct needs *, uint32_t),
+                             void (*receive)(struct needs *, uint32_t, int)) {
+  if (s->level == 0) return;
+  const int level = s->sent ? s->level : s->level - 1;
+  const uint32_t end = gas_first_group(s->gas, level, comm_rank() + 1);
+  for (uint32_t i = gas_first_group(s->gas, level, comm_rank()); i < end; i++) {
+    if (s->sent) send(s, i);
+    for (int p = 0; p < GAS_PATCHES && !s->sent; p++) receive(s, i, p);
+  }
+}
+
+static int compare_needs(const void *a, const void *b) {
+  const struct need *x = a, *y = b;
+  return x->rank != y->rank ? (x->rank > y->rank) - (x->rank < y->rank)
+                            : (x->item.group > y->item.group) - (x->item.group < y->item.group);
+}
+
+/** Sort by rank and group, and join what is needed of a group. */
+static void sort_needs(struct needs *s) {
+  size_t n = 0;
+  if (s->count > 0) qsort(s->need, s->count, sizeof *s->need, compare_needs);
+  for (size_t i = 0; i < s->count; i++)
+    if (n > 0 && compare_needs(&s->need[n - 1], &s->need[i]) == 0)
+      s->need[n - 1].item.parts |= s->need[i].item.parts;
+    else
+      s->need[n++] = s->need[i];
+  s->count = n;
+}
+
+/** The end of the message that begins with item i. */
+static size_t message_end(const struct needs *s, size_t i) {
+  const uint32_t batch = s->gas->batch;
+  const size_t first = i;
+  for (i++; i < s->count && s->need[i].rank == s->need[first].rank; i++)
+    if (i >= first + MESSAGE_GROUPS &&
+        s->need[i].item.group / batch != s->need[i - 1].item.group / batch)
+      break;
+  return i;
+}
+
+static void add_batch(struct batch_list *list, uint32_t batch) {
+  if (list->count == 0 || list->batch[list->count - 1] != batch) list->batch[list->count++] = batch;
+}
+
+/** Fill in a message whose items are there. */
+static void make_message(const struct needs *s, enum ghost_kind kind, struct ghost_message *m,
+                         struct ghost_item *item) {
+  const struct gas *g = s->gas;
+  const bool to_fathers = ghost_for_fathers(kind) && !s->sent;
+  m->item = item;
+  m->batches.batch = allocate(m->count, sizeof *m->batches.batch, "ghosts of gas");
+  for (uint32_t i = 0; i < m->count; i++) {
+    item[i].first = m->parts;
+    m->parts += (uint32_t)__builtin_popcountll(item[i].parts);
+    add_batch(&m->batches, (to_fathers ? g->topology.level[s->level].group[item[i].group].father
+                                       : item[i].group) /
+                               g->batch);
+  }
+  if (kind == GHOST_MEANS) m->parts = (m->parts + GAS_PATCHES - 1) / GAS_PATCHES * GAS_PATCHES;
+  m->packed = handle_make(m->parts * ghost_part_bytes(g, kind), 1);
+}
+
+static struct ghost_messages messages_of(const struct needs *s, enum ghost_kind kind) {
+  struct ghost_messages all = {.item = allocate(s->count, sizeof *all.item, "ghosts of gas")};
+  for (size_t i = 0; i < s->count; i = message_end(s, i)) all.count++;
+  all.message = allocate(all.count, sizeof *all.message, "ghosts of gas");
+  struct ghost_message *m = all.message;
+  for (size_t i = 0, end; i < s->count; i = end, m++) {
+    end = message_end(s, i);
+    *m = (struct ghost_message){.rank = s->need[i].rank, .count = (uint32_t)(end - i)};
+    if (m > all.message && m[-1].rank == m->rank) m->number = m[-1].number + 1;
+    for (size_t k = i; k < end; k++) all.item[k] = s->need[k].item;
+    make_message(s, kind, m, all.item + i);
+  }
+  return all;
+}
+
+static struct ghost_messages find(const struct gas *g, int level, enum ghost_kind kind, bool sent) {
+  struct needs s = {.gas = g, .level = level, .sent = sent};
+  if (kind == GHOST_CELLS || kind == GHOST_POTENTIALS)
+    find_cells(&s);
+  else if (kind == GHOST_SIDES)
+    find_for_coarser(&s, send_sides, receive_sides);
+  else if (kind == GHOST_MATTER)
+    find_refined(&s);
+  else if (ghost_for_fathers(kind))
+    find_for_coarser(&s, send_means, receive_means);
+  else
+    find_for_coarser(&s, send_shares, receive_shares);
+  sort_needs(&s);
+  const struct ghost_messages all = messages_of(&s, kind);
+  free(s.need);
+  return all;
+}
+
+struct gas_ghosts ghosts_find(const struct gas *g, int level) {
+  struct gas_ghosts ghosts = {0};
+  const int kinds = g->particles ? GHOST_KINDS : g->gravity ? GHOST_MATTER : GHOST_POTENTIALS;
+  for (int kind = 0; kind < kinds && comm_size() > 1; kind++) {
+    ghosts.sent[kind] = find(g, level, (enum ghost_kind)kind, true);
+    ghosts.received[kind] = find(g, level, (enum ghost_kind)kind, false);
+  }
+  return ghosts;
+}
+
+static void free_messages(struct ghost_messages *all) {
+  for (uint32_t i = 0; i < all->count; i++) {
+    handle_drop(&all->message[i].packed);
+    free(all->message[i].batches.batch);
+  }
+  free(all->message);
+  free(all->item);
+  *all = (struct ghost_messages){0};
+}
+
+void ghosts_free(struct gas_ghosts *ghosts) {
+  for (int kind = 0; kind < GHOST_KINDS; kind++) {
+    free_messages(&ghosts->sent[kind]);
+    free_messages(&ghosts->received[kind]);
+  }
+}

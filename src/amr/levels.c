@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The levels of the mesh: their batches, the data of these, and what they read of each other. */
+#include <stdlib.h>
+
+#include "photons/amr/gas.h"
+#include "photons/base/comm.h"
+#include "photons/base/error.h"
+#include "photons/runtime/engine.h"
+#include "photons/runtime/handle.h"
+
+enum { CUBE_BYTES = GAS_GROUP_CELLS * sizeof(double) };
+
+/** Cells of a batch; not cleared. */
+static void *take_cells(size_t bytes) {
+  void *cells = aligned_alloc(GAS_ALIGNMENT,
+                              (bytes + GAS_ALIGNMENT - 1) / GAS_ALIGNMENT * GAS_ALIGNMENT);
+  if (!cells)
+    fail(EXIT_RUN_FAILED,
+         "not enough memory for %zu bytes of gas: use fewer gas.levels, larger thresholds of "
+         "gas.flag_*, or more machines",
+         bytes);
+  return cells;
+}
+
+static void drop_cells(struct gas_batch *b) {
+  for (int i = 0; i < 2; i++) {
+    handle_drop(&b->handle[i]);
+    free(b->cells[i]);
+    b->cells[i] = NULL;
+  }
+}
+
+static void make_cells(const struct gas *g, struct gas_batch *b) {
+  b->cell_bytes = handle_room(b->count) * gas_group_bytes(g);
+  for (int i = 0; i < 2; i++) {
+    if (engine_gpu()) {
+      b->handle[i] = handle_make(b->cell_bytes, 1);
+    } else {
+      b->cells[i] = take_cells(b->cell_bytes);
+      b->handle[i] = handle_register(b->cells[i], b->cell_bytes, 1);
+    }
+  }
+}
+
+static void make_sides(const struct gas *g, struct gas_batch *b) {
+  b->sides = handle_make(handle_room(b->count) * gas_sides_bytes(g), 1);
+}
+
+static void make_potentials(const struct gas *g, struct gas_batch *b) {
+  (void)g;
+  for (int i = 0; i < POTENTIALS; i++)
+    b->potential[i] = handle_make(handle_room(b->count), CUBE_BYTES);
+}
+
+static void make_shares(const struct gas *g, struct gas_batch *b) {
+  (void)g;
+  b->shares = handle_make(handle_room(b->count), sizeof(struct poisson_share));
+}
+
+static void make_matter(const struct gas *g, struct gas_batch *b) {
+  (void)g;
+  b->matter = handle_make(b->count, sizeof(struct gas_matter));
+}
+
+static void make_batch(const struct gas *g, struct gas_batch *b) {
+  make_cells(g, b);
+  b->fluxes = handle_make(handle_room(b->count) * gas_fluxes_bytes(g), 1);
+  make_sides(g, b);
+  if (g->gravity) {
+    make_potentials(g, b);
+    b->sheets = handle_make(handle_room(b->count), CUBE_BYTES);
+    make_shares(g, b);
+  }
+  if (g->particles) make_matter(g, b);
+}
+
+void gas_divide_level(struct gas *g, int level) {
+  struct gas_level *l = &g->level[level];
+  const uint32_t groups = g->topology.level[level].count;
+  *l = (struct gas_level){
+      .groups = groups,
+      .batch_count = (groups + g->batch - 1) / g->batch,
+      .steps = l->steps,
+      .speed = gas_shared_array(groups, sizeof *l->speed, "speeds of groups"),
+      .sum = gas_shared_array(groups, sizeof *l->sum, "sums of groups"),
+      .flags = gas_shared_array(groups, sizeof *l->flags, "flags of groups"),
+      .fault = gas_shared_array(groups, sizeof *l->fault, "faults of groups"),
+      .field = gas_shared_array(groups, sizeof *l->field, "fields of groups"),
+      .potential = {POTENTIAL_BEGIN, POTENTIAL_END, POTENTIAL_NEXT, POTENTIAL_OLD},
+  };
+  l->batch = allocate(l->batch_count, sizeof *l->batch, "batches of groups");
+  for (uint32_t i = 0; i < l->batch_count; i++) {
+    const uint32_t first = i * g->batch, left = groups - first;
+    l->batch[i] = (struct gas_batch){.first = first, .count = left < g->batch ? left : g->batch};
+  }
+  for (uint32_t i = 0; i < groups; i++) l->fault[i].patch = -1;
+}
+
+void gas_make_batches(struct gas *g, int level) {
+  const uint32_t end = gas_first_batch(g, level, comm_rank() + 1);
+  for (uint32_t i = gas_first_batch(g, level, comm_rank()); i < end; i++)
+    if (!g->level[level].batch[i].handle[0]) make_batch(g, &g->level[level].batch[i]);
+}
+
+void gas_make_level(struct gas *g, int level) {
+  gas_divide_level(g, level);
+  gas_make_batches(g, level);
+}
+
+struct gas_level gas_take_level(struct gas *g, int level) {
+  ghosts_free(&g->level[level].ghosts);
+  const struct gas_level taken = g->level[level];
+  g->level[level] = (struct gas_level){.steps = taken.steps};
+  return taken;
+}
+
+/** Drop all data of a batch. */
+static void drop_data(struct gas_batch *b) {
+  drop_cells(b);
+  handle_drop(&b->fluxes);
+  handle_drop(&b->sides);
+  for (int i = 0; i < POTENTIALS; i++) handle_drop(&b->potential[i]);
+  handle_drop(&b->sheets);
+  handle_drop(&b->shares);
+  handle_drop(&b->matter);
+  b->particles = NULL;
+}
+
+static void free_batch(struct gas_batch *b) {
+  drop_data(b);
+  gas_links_free(b);
+}
+
+void gas_free_level(struct gas_level *l) {
+  for (uint32_t i = 0; i < l->batch_count; i++) free_batch(&l->batch[i]);
+  free(l->batch);
+  gas_free_shared(l->speed, l->groups * sizeof *l->speed);
+  gas_free_shared(l->sum, l->groups * sizeof *l->sum);
+  gas_free_shared(l->flags, l->groups * sizeof *l->flags);
+  gas_free_shared(l->fault, l->groups * sizeof *l->fault);
+  gas_free_shared(l->field, l->groups * sizeof *l->field);
+  *l = (struct gas_level){0};
+}
+
+void gas_restore_level(struct gas *g, int level, uint64_t *keys, uint32_t groups, int64_t steps) {
+  struct gas_level old = gas_take_level(g, level);
+  gas_free_level(&old);
+  topology_replace(&g->topology, level, keys, groups);
+  gas_make_level(g, level);
+  g->level[level].steps = steps;
+}
+
+/** Drop what this rank has of batches of other ranks. */
+static void drop_ghosts(const struct gas *g, int level) {
+  for (uint32_t i = 0; i < g->level[level].batch_count; i++) {
+    struct gas_batch *b = &g->level[level].batch[i];
+    if (gas_is_own(g, level, i)) continue;
+    drop_data(b);
+  }
+}
+
+/** Call a function for each batch of other ranks of which messages of a kind bring a part. */
+static void for_ghosts(const struct gas *g, int level, enum ghost_kind kind,
+                       void (*make)(const struct gas *g, struct gas_batch *b)) {
+  const struct ghost_messages *all = &g->level[level].ghosts.received[kind];
+  for (uint32_t i = 0; i < all->count; i++)
+    for (uint32_t k = 0; k < all->message[i].batches.count; k++)
+      make(g, &g->level[level].batch[all->message[i].batches.batch[k]]);
+}
+
+/** Make room for what messages bring from batches of other ranks. Means go to batches of this rank. */
+static void make_ghosts(const struct gas *g, int level) {
+  for_ghosts(g, level, GHOST_CELLS, make_cells);
+  for_ghosts(g, level, GHOST_SIDES, make_sides);
+  if (g->gravity) {
+    for_ghosts(g, level, GHOST_POTENTIALS, make_potentials);
+    for_ghosts(g, level, GHOST_SHARES, make_shares);
+  }
+  if (g->particles) for_ghosts(g, level, GHOST_MATTER, make_matter);
+}
+
+static void link_level(struct gas *g, int level) {
+  struct gas_level *l = &g->level[level];
+  ghosts_free(&l->ghosts);
+  drop_ghosts(g, level);
+  l->ghosts = ghosts_find(g, level);
+  l->stale = true;
+  for (int k = 0; k < POTENTIALS; k++) l->stale_potential[k] = true;
+  make_ghosts(g, level);
+  gas_links_make(g, level);
+}
+
+void gas_link(struct gas *g, int first, int last) {
+  for (int level = first; level <= last && level < topology_levels(&g->topology); level++)
+    link_level(g, level);
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "photons/amr/links.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "photons/amr/gas.h"
+#include "photons/base/comm.h"
+#include "photons/base/error.h"
+#include "photons/runtime/engine.h"
+#include "photons/runtime/handle.h"
+#include "photons/runtime/pinned.h"
+
+/** A set of batches of a level, while it is made. */
+struct batch_set {
+  uint32_t groups;  /* of a batch */
+  uint32_t count;   /* of batches in the set */
+  uint32_t *number; /* [count] */
+  uint32_t *index;  /* [batch of the level] in the set, or NO_GROUP */
+  uint32_t latest;  /* batch that was named last: mostly the next one, too */
+  uint32_t first;   /* group of that */
+};
+
+enum set { NEAR, COARSE, FINE, SONS, AROUND, SETS };
+
+/** What is linked, and with what. */
+struct linking {
+  const struct gas *gas;
+  int level;
+  uint32_t first_son, end_sons; /* own groups of the next finer level */
+  struct batch_set set[SETS];
+};
+
+static struct batch_set set_make(const struct gas *g, int level) {
+  const uint32_t batches = level < 0 || level > g->topology.finest ? 0
+                                                                   : g->level[level].batch_count;
+  struct batch_set s = {.groups = g->batch, .first = NO_GROUP};
+  s.number = allocate(batches, sizeof *s.number, "lists of batches");
+  s.index = allocate(batches, sizeof *s.index, "lists of batches");
+  for (uint32_t i = 0; i < batches; i++) s.index[i] = NO_GROUP;
+  return s;
+}
+
+/** Let s->first and s->latest be of the batch that has a group. */
+static inline void go_to(struct batch_set *s, uint32_t group) {
+  if (s->first <= group && group - s->first < s->groups) return;
+  s->latest = group / s->groups;
+  s->first = s->latest * s->groups;
+}
+
+static void add_groups(struct batch_set *s, uint32_t *group, int count) {
+  for (int i = 0; i < count; i++) {
+    if (group[i] == NO_GROUP) continue;
+    go_to(s, group[i]);
+    if (s->index[s->latest] != NO_GROUP) continue;
+    s->index[s->latest] = 0;
+    s->number[s->count++] = s->latest;
+  }
+}
+
+/** Groups become links. */
+static void link_groups(struct batch_set *s, uint32_t *group, int count) {
+  for (int i = 0; i < count; i++) {
+    if (group[i] == NO_GROUP) continue;
+    go_to(s, group[i]);
+    group[i] = s->index[s->latest] << GAS_LINK_SHIFT | (group[i] - s->first);
+  }
+}
+
+static int compare_numbers(const void *a, const void *b) {
+  const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+  return (x > y) - (x < y);
+}
+
+/** Number the batches of a set, rising. */
+static void set_list(struct batch_set *s, struct batch_list *list) {
+  if (s->count > 1) qsort(s->number, s->count, sizeof *s->number, compare_numbers);
+  for (uint32_t i = 0; i < s->count; i++) s->index[s->number[i]] = i;
+  free(list->batch);
+  *list = (struct batch_list){s->count, allocate(s->count, sizeof *s->number, "lists of batches")};
+  for (uint32_t i = 0; i < s->count; i++) list->batch[i] = s->number[i];
+}
+
+static void set_empty(struct batch_set *s) {
+  for (uint32_t i = 0; i < s->count; i++) s->index[s->number[i]] = NO_GROUP;
+  s->count = 0;
+}
+
+static uint32_t edges_of(const struct gas_group *group) {
+  uint32_t edges = 0;
+  for (int face = 0; face < GAS_FACES; face++)
+    edges |= (group->outside >> topology_across(face) & 1) << face;
+  return edges;
+}
+
+/** What is finer at a patch: group numbers in the place of links. */
+static void find_finer(const struct linking *k, uint32_t group, int p, struct gas_links *links) {
+  const struct topology *t = &k->gas->topology;
+  const uint32_t son = t->level[k->level].group[group].son[p];
+  const bool refined = son != NO_GROUP, gravity = k->gas->gravity;
+  links->refined |= (uint32_t)refined << p;
+  links->son[p] = refined && son >= k->first_son && son < k->end_sons ? son : NO_GROUP;
+  links->share[p] = gravity ? son : NO_GROUP;
+  for (int face = 0; face < GAS_FACES; face++) {
+    const uint32_t finer = topology_finer_neighbour(t, k->level, group, p, topology_across(face));
+    links->finer[p][face] = refined ? NO_GROUP : finer;
+    links->share_beside[p][face] = gravity ? finer : NO_GROUP;
+  }
+}
+
+/** What is around a group: group numbers in the place of links. */
+static void find_around(const struct linking *k, uint32_t group, struct gas_links *links) {
+  const struct topology *t = &k->gas->topology;
+  const struct gas_group *me = &t->level[k->level].group[group];
+  links->patch = (uint32_t)(t->level[k->level].key[group] & 7);
+  links->edges = edges_of(me);
+  links->refined = 0;
+  memcpy(links->place, me->place, sizeof links->place);
+  memcpy(links->near, me->near, sizeof links->near);
+  for (int n = 0; n < NEIGHBOURS; n++)
+    links->coarse[n] = k->level == 0 ? NO_GROUP
+                                     : topology_patch_neighbour(t, k->level - 1, me->father,
+                                                                (int)links->patch, n)
+                                           .group;
+  for (int p = 0; p < GAS_PATCHES; p++) find_finer(k, group, p, links);
+}
+
+/** Do something with all groups around a group, and the sets that they belong to. */
+static inline void for_all(struct linking *k, struct gas_links *links,
+                           void (*function)(struct batch_set *, uint32_t *, int)) {
+  function(&k->set[NEAR], links->near, NEIGHBOURS);
+  function(&k->set[COARSE], links->coarse, NEIGHBOURS);
+  function(&k->set[SONS], links->son, GAS_PATCHES);
+  function(&k->set[FINE], links->finer[0], GAS_PATCHES * GAS_FACES);
+  if (!k->gas->gravity) return;
+  function(&k->set[AROUND], links->share, GAS_PATCHES);
+  function(&k->set[AROUND], links->share_beside[0], GAS_PATCHES * GAS_FACES);
+}
+
+/** Give a batch a table. What StarPU has of an equal one stays where it is. */
+static void set_table(struct gas_batch *b, const struct gas_links *table) {
+  const size_t bytes = b->count * sizeof *table, room = handle_room(b->count);
+  if (!b->link) {
+    b->link = pinned_take(engine_pool(), room * sizeof *b->link);
+    memcpy(b->link, table, bytes);
+    b->links = handle_register(b->link, room, sizeof *b->link);
+  } else if (memcmp(b->link, table, bytes) != 0) {
+    handle_acquire(b->links, STARPU_W);
+    memcpy(b->link, table, bytes);
+    starpu_data_release(b->links);
+  }
+}
+
+/** @param table  memory for the table of a batch; NULL: there are no tables */
+static void link_batch(struct linking *k, struct gas_batch *b, struct gas_links *table) {
+  struct gas_links one;
+  for (uint32_t i = 0; i < b->count; i++) {
+    struct gas_links *links = table ? &table[i] : &one;
+    find_around(k, b->first + i, links);
+    for_all(k, links, add_groups);
+  }
+  set_list(&k->set[NEAR], &b->near);
+  set_list(&k->set[COARSE], &b->coarse);
+  set_list(&k->set[FINE], &b->fine);
+  set_list(&k->set[SONS], &b->sons);
+  set_list(&k->set[AROUND], &b->around);
+  for (uint32_t i = 0; i < b->count && table; i++) for_all(k, &table[i], link_groups);
+  if (table) set_table(b, table);
+  for (int s = 0; s < SETS; s++) set_empty(&k->set[s]);
+}
+
+void gas_links_make(struct gas *g, int level) {
+  struct linking k = {.gas = g, .level = level};
+  const int level_of[SETS] = {level, level - 1, level + 1, level + 1, level + 1};
+  for (int s = 0; s < SETS; s++) k.set[s] = set_make(g, level_of[s]);
+  if (level < g->topology.finest) {
+    k.first_son = gas_first_group(g, level + 1, comm_rank());
+    k.end_sons = gas_first_group(g, level + 1, comm_rank() + 1);
+  }
+  struct gas_links *table = engine_gpu() ? allocate(g->batch, sizeof *table, "links of groups")
+                                         : NULL;
+  const uint32_t end = gas_first_batch(g, level, comm_rank() + 1);
+  for (uint32_t i = gas_first_batch(g, level, comm_rank()); i < end; i++)
+    link_batch(&k, &g->level[level].batch[i], table);
+  free(table);
+  for (int s = 0; s < SETS; s++) {
+    free(k.set[s].number);
+    free(k.set[s].index);
+  }
+}
+
+void gas_links_free(struct gas_batch *b) {
+  handle_drop(&b->links);
+  if (b->link) pinned_give_back(engine_pool(), b->link, handle_room(b->count) * sizeof *b->link);
+  b->link = NULL;
+  struct batch_list *const list[] = {&b->near, &b->coarse, &b->fine, &b->sons, &b->around};
+  for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+    free(list[i]->batch);
+    *list[i] = (struct batch_list){0};
+  }
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "photons/hydro/hydro.h"
+
+#include <math.h>
+
+#include "photons/base/comm.h"
+#include "photons/hydro/codelets.h"
+
+void hydro_solve(struct gas *g, int level, struct hydro_step s) {
+  if (g->empty) return;
+  gas_send_cells_around(g, level);
+  for (uint32_t i = gas_own_begin(g, level); i < gas_own_end(g, level); i++) {
+    if (g->fused) {
+      gas_advance_submit(g, level, i, s.dt, s.begin, s.end - s.begin, s.least_heat);
+      continue;
+    }
+    gas_solve_submit(g, level, i, s.dt, s.least_heat, gas_prepare_submit(g, level, i, s.begin));
+    if (level > 0) gas_close_submit(g, level, i, s.end - s.begin, s.begin == 0.0);
+  }
+  g->level[level].now = 1 - g->level[level].now;
+  g->level[level].stale = true;
+}
+
+static void restrict_level(struct gas *g, int level) {
+  gas_ghosts_submit(g, level + 1, GHOST_MEANS);
+  for (uint32_t i = gas_own_begin(g, level); i < gas_own_end(g, level); i++)
+    if (g->level[level].batch[i].sons.count > 0) gas_restrict_submit(g, level, i);
+  g->level[level].stale = true;
+}
+
+void hydro_correct(struct gas *g, int level, struct hydro_step s) {
+  if (g->empty || !topology_has_groups(&g->topology, level + 1)) return;
+  if (g->fix_fluxes) gas_ghosts_submit(g, level + 1, GHOST_SIDES);
+  for (uint32_t i = gas_own_begin(g, level); i < gas_own_end(g, level); i++)
+    if (g->fix_fluxes && g->level[level].batch[i].fine.count > 0)
+      gas_fix_submit(g, level, i, s.dt, s.least_heat);
+  restrict_level(g, level);
+}
+
+void hydro_restrict(struct gas *g, int level) {
+  if (g->empty) return;
+  for (int l = topology_levels(&g->topology) - 2; l >= level; l--) restrict_level(g, l);
+}
+
+double hydro_fastest(const struct gas *g, int level) {
+  const uint32_t end = gas_first_group(g, level, comm_rank() + 1);
+  double fastest = 0.0;
+  for (uint32_t i = gas_first_group(g, level, comm_rank()); i < end; i++)
+    fastest = fmax(fastest, g->level[level].speed[i]);
+  comm_max_double(&fastest, 1);
+  return fastest;
+}

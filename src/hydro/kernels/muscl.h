@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* MUSCL-Hancock along one axis for columns of 22 cells: linear reconstruction of primitive
+ * variables (van Leer 1979), half a time step in primitive form, and the HLLC solver (Toro, Riemann
+ * Solvers, 3rd edition, sections 10.4 and 14.4) with the wave speeds of Einfeldt et al. 1991 (J.
+ * Comput. Phys. 92, 273). */
+#ifndef PHOTONS_HYDRO_KERNELS_MUSCL_H
+#define PHOTONS_HYDRO_KERNELS_MUSCL_H
+
+#include "column.h"
+
+/** Primitive variables of one place: the velocity along the column and across it; entropy per mass,
+ * which the gas carries along. In arrays of column_cell they stand in this order. */
+struct state {
+  real density, along, across[2], pressure, entropy;
+};
+
+INLINE struct state state_at(const column_cell *w, int l) {
+  return (struct state){w[0][0][l], w[0][1][l], {w[0][2][l], w[0][3][l]}, w[0][4][l], w[0][5][l]};
+}
+
+INLINE void put_state(column_cell *w, int l, struct state s) {
+  w[0][0][l] = s.density;
+  w[0][1][l] = s.along;
+  w[0][2][l] = s.across[0];
+  w[0][3][l] = s.across[1];
+  w[0][4][l] = s.pressure;
+  w[0][5][l] = s.entropy;
+}
+
+INLINE struct cell column_at(const column_cell *u, int l) {
+  return (struct cell){u[0][0][l], {u[0][1][l], u[0][2][l], u[0][3][l]}, u[0][4][l], u[0][5][l]};
+}
+
+/* Pressures of cold cells, whose entropy decides: rare, and powers are dear. */
+static void cold_pressures(const struct constants *c, const column_cell *u, column_cell *w) {
+#pragma omp simd
+  for (int l = 0; l < LANES; l++) w[0][GAS_ENERGY][l] = pressure_of(c, column_at(u, l));
+}
+
+INLINE void primitive_variables(const struct constants *c, const column_cell *restrict u,
+                                column_cell *restrict w) {
+  real_bits cold = 0;
+#pragma omp simd reduction(| : cold)
+  for (int l = 0; l < LANES; l++) {
+    const struct cell a = column_at(u, l);
+    const real thermal = thermal_energy(a), volume = 1 / a.density;
+    put_state(w, l,
+              (struct state){a.density,
+                             a.momentum[0] * volume,
+                             {a.momentum[1] * volume, a.momentum[2] * volume},
+                             c->thermal * thermal,
+                             a.entropy * volume});
+    cold |= entropy_decides(c, a, thermal) ? 1 : 0;
+  }
+  if (cold) cold_pressures(c, u, w);
+}
+
+INLINE real limited_slope(enum gas_limiter limiter, real theta, real a, real b) {
+  if (limiter == GAS_LIMITER_VAN_LEER) return a * b > 0 ? 2 * a * b / (a + b) : 0;
+  const real size = smallest(theta * smallest(fabs(a), fabs(b)), (real)0.5 * fabs(a + b));
+  return a * b > 0 ? copysign(size, a) : 0;
+}
+
+/* Changes of the primitive variables over a cell, which is between `below` and `above`. */
+INLINE void slopes(enum gas_limiter limiter, real theta, const column_cell *restrict below,
+                   const column_cell *restrict w, const column_cell *restrict above,
+                   column_cell *restrict slope) {
+  for (int q = 0; q < GAS_VARIABLES_MAX; q++)
+#pragma omp simd
+    for (int l = 0; l < LANES; l++)
+      slope[0][q][l] = limited_slope(limiter, theta, w[0][q][l] - below[0][q][l],
+                                     above[0][q][l] - w[0][q][l]);
+}
+
+/* State s after half a time step in which it changes by d over a cell. */
+INLINE struct state half_step_state(real gamma, real half_dt_dh, struct state s, struct state d) {
+  const real v = s.along;
+  return (struct state){
+      s.density - half_dt_dh * (v * d.density + s.density * d.along),
+      s.along - half_dt_dh * (v * d.along + d.pressure / s.density),
+      {s.across[0] - half_dt_dh * v * d.across[0], s.across[1] - half_dt_dh * v * d.across[1]},
+      s.pressure - half_dt_dh * (v * d.pressure + gamma * s.pressure * d.along),
+      s.entropy - half_dt_dh * v * d.entropy};
+}
+
+/* State s + part * d. */
+INLINE struct state moved_state(struct state s, real part, struct state d) {
+  return (struct state){s.density + part * d.density,
+                        s.along + part * d.along,
+                        {s.across[0] + part * d.across[0], s.across[1] + part * d.across[1]},
+                        s.pressure + part * d.pressure,
+                        s.entropy + part * d.entropy};
+}
+
+INLINE struct state chosen_state(bool first, struct state a, struct state b) {
+  return (struct state){first ? a.density : b.density,
+                        first ? a.along : b.along,
+                        {first ? a.across[0] : b.across[0], first ? a.across[1] : b.across[1]},
+                        first ? a.pressure : b.pressure,
+                        first ? a.entropy : b.entropy};
+}
+
+/* The states of a cell at its lower and upper face after half a time step. Where one of them has no
+ * positive density or pressure, both are the cell's state before the step. */
+INLINE void face_states(real gamma, real half_dt_dh, const column_cell *restrict w,
+                        const column_cell *restrict slope, column_cell *restrict lower,
+                        column_cell *restrict upper) {
+#pragma omp simd
+  for (int l = 0; l < LANES; l++) {
+    const struct state s = state_at(w, l), d = state_at(slope, l);
+    const struct state middle = half_step_state(gamma, half_dt_dh, s, d);
+    const struct state low = moved_state(middle, (real)-0.5, d),
+                       high = moved_state(middle, (real)0.5, d);
+    const bool good = smallest(smallest(low.density, high.density),
+                               smallest(low.pressure, high.pressure)) > 0;
+    put_state(lower, l, chosen_state(good, low, s));
+    put_state(upper, l, chosen_state(good, high, s));
+  }
+}
+
+/** The outermost waves of a Riemann problem and its contact. */
+struct waves {
+  real left, contact, right;
+};
+
+INLINE struct waves wave_speeds(real gamma, struct state a, struct state b) {
+  const real root_a = sqrt(a.density), root_b = sqrt(b.density);
+  const real part_a = root_a / (root_a + root_b), part_b = 1 - part_a;
+  const real square_a = gamma * a.pressure / a.density, square_b = gamma * b.pressure / b.density;
+  const real jump = b.along - a.along, v = part_a * a.along + part_b * b.along;
+  const real sound = sqrt(part_a * square_a + part_b * square_b +
+                          (real)0.5 * part_a * part_b * jump * jump);
+  /* Sound that is lost beside the velocity must not make the waves one. */
+  const real margin = 4 * REAL_EPSILON * (fabs(a.along) + fabs(b.along));
+  struct waves s = {.left = smallest(a.along - sqrt(square_a), v - sound) - margin,
+                    .right = largest(b.along + sqrt(square_b), v + sound) + margin};
+  const real mass_a = a.density * (s.left - a.along), mass_b = b.density * (s.right - b.along);
+  s.contact = (b.pressure - a.pressure + mass_a * a.along - mass_b * b.along) / (mass_a - mass_b);
+  return s;
+}
+
+/* The flux of Riemann problem a | b by HLLC. The side of the contact on which the face lies gives
+ * the flux: F + S (U* - U) where the face is within the fan of waves, F where it is outside. */
+INLINE struct cell hllc(const struct constants *c, struct state a, struct state b) {
+  const struct waves wave = wave_speeds(c->gamma, a, b);
+  const bool from_left = wave.contact >= 0;
+  const struct state s = chosen_state(from_left, a, b);
+  const real outer = from_left ? wave.left : wave.right;
+  const real inside = from_left ? smallest(outer, 0) : largest(outer, 0);
+
+  const real v = s.along, mass = s.density * (outer - v);
+  const real star = mass / (outer - wave.contact);
+  const real square = v * v + s.across[0] * s.across[0] + s.across[1] * s.across[1];
+  const real energy = (real)0.5 * s.density * square + s.pressure / c->thermal;
+  const real star_energy = star * (energy / s.density +
+                                   (wave.contact - v) * (wave.contact + s.pressure / mass));
+  const real mass_flux = s.density * v + inside * (star - s.density);
+  return (struct cell){
+      mass_flux,
+      {s.density * v * v + s.pressure + inside * (star * wave.contact - s.density * v),
+       mass_flux * s.across[0], mass_flux * s.across[1]},
+      (energy + s.pressure) * v + inside * (star_energy - energy),
+      mass_flux * s.entropy};
+}
+
+INLINE void riemann_flux(const struct constants *c, const column_cell *restrict a,
+                         const column_cell *restrict b, column_cell *restrict flux) {
+#pragma omp simd
+  for (int l = 0; l < LANES; l++) {
+    const struct cell f = hllc(c, state_at(a, l), state_at(b, l));
+    put_state(flux, l,
+              (struct state){
+                  f.density, f.momentum[0], {f.momentum[1], f.momentum[2]}, f.energy, f.entropy});
+  }
+}
+
+/* Which cells are not physical after the step; whether there is any. */
+INLINE real_bits find_unphysical(const struct constants *c, real dt_dh,
+                                 const column_cell *restrict u, const column_cell *restrict flux,
+                                 real_bits unphysical[restrict LANES]) {
+  column_cell after;
+  for (int q = 0; q < GAS_VARIABLES_MAX; q++)
+#pragma omp simd
+    for (int l = 0; l < LANES; l++)
+      after[q][l] = after_step(u[0][q][l], dt_dh, flux[0][q][l], flux[1][q][l]);
+  real_bits any = 0;
+#pragma omp simd reduction(| : any)
+  for (int l = 0; l < LANES; l++) {
+    unphysical[l] = is_physical(c, column_at(&after, l)) ? 0 : 1;
+    any |= unphysical[l];
+  }
+  return any;
+}
+
+/* Fluxes of first order through the faces of cells that would not be physical. Cell 2 of the column
+ * is cell 0 of `unphysical`. */
+static void first_order_fluxes(const struct constants *c, const column_cell *restrict u,
+                               real_bits (*unphysical)[LANES], column_cell *restrict flux) {
+  for (int i = 0; i <= GAS_GROUP_SIDE; i++) {
+    column_cell below, above, safe;
+    primitive_variables(c, u + i + 2, &below);
+    primitive_variables(c, u + i + 3, &above);
+    riemann_flux(c, &below, &above, &safe);
+    for (int q = 0; q < GAS_VARIABLES_MAX; q++)
+      for (int l = 0; l < LANES; l++)
+        if (unphysical[i][l] | unphysical[i + 1][l]) flux[i][q][l] = safe[q][l];
+  }
+}
+
+/* Each stage follows the one before as soon as it has the cells that it needs. Fluxes begin one
+ * face before those of the group, because also the cells beside the group may fall back to first
+ * order: their own group does the same. */
+INLINE void muscl_column(enum gas_limiter limiter, const struct constants *c, real dt_dh,
+                         const column_cell *restrict u, column_cell *restrict result) {
+  column_cell w[4], slope, lower[2], upper[2], flux[GAS_GROUP_SIDE + 3];
+  real_bits unphysical[GAS_GROUP_SIDE + 2][LANES], any = 0;
+  for (int i = 0; i < GAS_BLOCK_SIDE; i++) {
+    primitive_variables(c, u + i, &w[i & 3]);
+    if (i < 2) continue;
+    const int m = i - 1;
+    slopes(limiter, c->minmod, &w[(m - 1) & 3], &w[m & 3], &w[i & 3], &slope);
+    face_states(c->gamma, (real)0.5 * dt_dh, &w[m & 3], &slope, &lower[m & 1], &upper[m & 1]);
+    if (i < 3) continue;
+    riemann_flux(c, &upper[(m - 1) & 1], &lower[m & 1], &flux[i - 3]);
+    if (i < 4) continue;
+    any |= find_unphysical(c, dt_dh, u + i - 2, flux + i - 4, unphysical[i - 4]);
+  }
+  if (any) first_order_fluxes(c, u, unphysical, flux + 1);
+  memcpy(result, flux + 1, (GAS_GROUP_SIDE + 1) * sizeof *result);
+}
+
+static void muscl_van_leer(const struct constants *c, real dt_dh, const column_cell *restrict u,
+                           column_cell *restrict flux) {
+  muscl_column(GAS_LIMITER_VAN_LEER, c, dt_dh, u, flux);
+}
+
+static void muscl_minmod(const struct constants *c, real dt_dh, const column_cell *restrict u,
+                         column_cell *restrict flux) {
+  muscl_column(GAS_LIMITER_MINMOD, c, dt_dh, u, flux);
+}
+
+#endif

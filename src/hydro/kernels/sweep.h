@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* One time step of a group: sweeps along three axes. Each sweep takes the ghost cells of its axis
+ * away: 22^3 cells become 16 x 22 x 22, then 16 x 16 x 22, then 16^3. */
+#ifndef PHOTONS_HYDRO_KERNELS_SWEEP_H
+#define PHOTONS_HYDRO_KERNELS_SWEEP_H
+
+#include "muscl.h"
+#include "rtvd.h"
+
+/** An array of cells, [variable][z][y][x], with n cells along x, y, z. */
+struct cells {
+  real *u;
+  unsigned n[3];
+};
+
+INLINE size_t cells_count(const struct cells *a) { return (size_t)a->n[0] * a->n[1] * a->n[2]; }
+
+/** How a sweep's columns lie in an array: `outer` sets of `inner` columns. */
+struct columns {
+  unsigned outer, inner;
+  size_t outer_step; /**< from one set to the next */
+  size_t inner_step; /**< from one column to the next */
+  size_t along;      /**< from one cell of a column to the next */
+};
+
+INLINE struct columns columns_of(const struct cells *a, int axis) {
+  const size_t row = a->n[0], plane = row * a->n[1];
+  if (axis == 0) return (struct columns){1, a->n[1] * a->n[2], 0, row, 1};
+  if (axis == 1) return (struct columns){a->n[2], a->n[0], plane, 1, row};
+  return (struct columns){1, (unsigned)plane, 0, 1, plane};
+}
+
+/* The variable that is number q in a column: the momentum along the sweep comes first. */
+INLINE unsigned variable_of(int axis, unsigned q) {
+  return q >= 1 && q <= 3 ? 1 + ((unsigned)axis + q - 1) % 3 : q;
+}
+
+/* Reads LANES columns. Those that are `ahead` of them come next: the loads of 22 places far from
+ * each other would wait for memory. */
+INLINE void load_columns(unsigned variables, int axis, const real *restrict from, size_t ahead,
+                         size_t stride, size_t along, size_t across, column_cell *restrict u) {
+  for (unsigned q = 0; q < variables; q++) {
+    const real *source = from + variable_of(axis, q) * stride;
+    if (across == 1)
+      for (unsigned i = 0; i < GAS_BLOCK_SIDE; i++) {
+        __builtin_prefetch(source + i * along + ahead, 0, 2);
+        memcpy(u[i][q], source + i * along, sizeof u[i][q]);
+      }
+    else
+      for (unsigned l = 0; l < LANES; l += 4)
+        for (unsigned i = 0; i < GAS_BLOCK_SIDE; i += 4) { /* the last 4 begin at 18 */
+          const unsigned first = i + 4 <= GAS_BLOCK_SIDE ? i : GAS_BLOCK_SIDE - 4;
+          transpose4(source + l * across + first, across, u[first][q] + l, COLUMN_STEP);
+        }
+  }
+}
+
+INLINE void store_columns(unsigned variables, int axis, const column_cell *restrict u,
+                          real *restrict to, size_t stride, size_t along, size_t across) {
+  for (unsigned q = 0; q < variables; q++) {
+    real *target = to + variable_of(axis, q) * stride;
+    if (across == 1)
+      for (unsigned i = 0; i < GAS_GROUP_SIDE; i++)
+        memcpy(target + i * along, u[i][q], sizeof u[i][q]);
+    else
+      for (unsigned l = 0; l < LANES; l += 4)
+        for (unsigned i = 0; i < GAS_GROUP_SIDE; i += 4)
+          transpose4(u[i][q] + l, COLUMN_STEP, target + l * across + i, across);
+  }
+}
+
+INLINE void update_columns(unsigned variables, real dt_dh, const column_cell *restrict u,
+                           const column_cell *restrict flux, column_cell *restrict after) {
+  for (unsigned i = 0; i < GAS_GROUP_SIDE; i++)
+    for (unsigned q = 0; q < variables; q++)
+#pragma omp simd
+      for (int l = 0; l < LANES; l++)
+        after[i][q][l] = after_step(u[i + GAS_GHOSTS][q][l], dt_dh, flux[i][q][l],
+                                    flux[i + 1][q][l]);
+}
+
+/* The fluxes at faces 0, 8 and 16 of the columns: the faces of patches. */
+INLINE void store_faces(unsigned variables, int axis, const column_cell *restrict flux,
+                        real *restrict faces, size_t plane) {
+  for (unsigned f = 0; f < 3; f++)
+    for (unsigned q = 0; q < variables; q++)
+      memcpy(faces + (f * variables + variable_of(axis, q)) * plane, flux[f * GAS_PATCH_SIDE][q],
+             sizeof flux[f][q]);
+}
+
+/* Columns are taken LANES at a time, in runs; the last run of a set overlaps with the one before,
+ * and gives the same values again. */
+INLINE unsigned runs_of(const struct columns *columns) {
+  return (columns->inner + LANES - 1) / LANES;
+}
+
+/* The first column of a run, counted within its set. */
+INLINE unsigned first_column(const struct columns *columns, unsigned run) {
+  const unsigned first = run % runs_of(columns) * LANES;
+  return first + LANES <= columns->inner ? first : columns->inner - LANES;
+}
+
+/* Where the first cell of a run is. */
+INLINE size_t run_at(const struct columns *columns, unsigned run) {
+  return run / runs_of(columns) * columns->outer_step +
+         first_column(columns, run) * columns->inner_step;
+}
+
+/** One sweep.
+ * faces: [face 3][variable][columns] */
+static void sweep(column_solver *solver, const struct constants *c, unsigned variables, real dt_dh,
+                  int axis, const struct cells *before, struct cells *after, real *faces) {
+  const struct columns from = columns_of(before, axis);
+  for (int a = 0; a < 3; a++) after->n[a] = a == axis ? GAS_GROUP_SIDE : before->n[a];
+  const struct columns to = columns_of(after, axis);
+  const unsigned runs = from.outer * runs_of(&from);
+  for (unsigned run = 0; run < runs; run++) {
+    const size_t here = run_at(&from, run), next = run_at(&from, run + 1 < runs ? run + 1 : run);
+    const unsigned column = run / runs_of(&from) * from.inner + first_column(&from, run);
+    column_cell u[GAS_BLOCK_SIDE], flux[GAS_GROUP_SIDE + 1], later[GAS_GROUP_SIDE];
+    load_columns(variables, axis, before->u + here, next - here, cells_count(before), from.along,
+                 from.inner_step, u);
+    solver(c, dt_dh, u, flux);
+    update_columns(variables, dt_dh, u, flux, later);
+    store_columns(variables, axis, later, after->u + run_at(&to, run), cells_count(after), to.along,
+                  to.inner_step);
+    store_faces(variables, axis, flux, faces + column, (size_t)from.outer * from.inner);
+  }
+}
+
+/* Where fluxes [patch][face][variable][8][8] begin. */
+INLINE size_t fluxes_at(unsigned variables, unsigned patch, unsigned face) {
+  return (size_t)(patch * GAS_FACES + face) * variables * GAS_FACE_CELLS;
+}
+
+/* The fluxes of a sweep go to the faces of the patches. `before` has the shape of the sweep's
+ * input, whose columns may include ghost cells of the other axes. */
+static void share_faces(unsigned variables, int axis, const struct cells *before, const real *faces,
+                        real *fluxes) {
+  const int fast = axis == 0 ? 1 : 0, slow = axis == 2 ? 1 : 2;
+  const unsigned columns = before->n[fast], rows = before->n[slow];
+  const unsigned column = (columns - GAS_GROUP_SIDE) / 2, row = (rows - GAS_GROUP_SIDE) / 2;
+  for (unsigned patch = 0; patch < GAS_PATCHES; patch++)
+    for (unsigned upper = 0; upper < 2; upper++)
+      for (unsigned q = 0; q < variables; q++) {
+        const unsigned f = (patch >> axis & 1) + upper;
+        const real *from = faces + (size_t)(f * variables + q) * rows * columns +
+                           (row + (patch >> slow & 1) * GAS_PATCH_SIDE) * columns + column +
+                           (patch >> fast & 1) * GAS_PATCH_SIDE;
+        real *to = fluxes + fluxes_at(variables, patch, 2 * (unsigned)axis + upper) +
+                   q * GAS_FACE_CELLS;
+        for (unsigned j = 0; j < GAS_PATCH_SIDE; j++)
+          memcpy(to + j * GAS_PATCH_SIDE, from + j * columns, GAS_PATCH_SIDE * sizeof *to);
+      }
+}
+
+/* Cell i of a group in a block. */
+INLINE size_t in_block(int i) {
+  const int x = i % GAS_GROUP_SIDE, y = i / GAS_GROUP_SIDE % GAS_GROUP_SIDE,
+            z = i / (GAS_GROUP_SIDE * GAS_GROUP_SIDE);
+  return (size_t)(((z + GAS_GHOSTS) * GAS_BLOCK_SIDE + y + GAS_GHOSTS) * GAS_BLOCK_SIDE + x +
+                  GAS_GHOSTS);
+}
+
+/* Energy and entropy made to agree: the one that is less exact follows the other.
+ * @param change  physics->dual_energy_change/(dt/dh)^2 */
+INLINE void reconcile_entropy(const struct constants *c, real change, const real *restrict block,
+                              real *restrict u) {
+#pragma omp simd
+  for (int i = 0; i < GAS_GROUP_CELLS; i++) {
+    const struct cell a = cell_at(u, GAS_GROUP_CELLS, (size_t)i, true);
+    const real thermal = thermal_energy(a), power = pow(a.density, c->thermal);
+    const real denser = a.density - block[in_block(i)];
+    const bool cold = entropy_decides(c, a, thermal) |
+                      (thermal * a.density < change * denser * denser);
+    u[GAS_ENERGY * GAS_GROUP_CELLS + i] = cold ? a.energy - thermal + a.entropy * power / c->thermal
+                                               : a.energy;
+    u[GAS_ENTROPY * GAS_GROUP_CELLS + i] = cold ? a.entropy : c->thermal * thermal / power;
+  }
+}
+
+INLINE void keep_warm(const struct constants *c, real *restrict u) {
+#pragma omp simd
+  for (int i = 0; i < GAS_GROUP_CELLS; i++) {
+    const struct cell a = warmed(c, cell_at(u, GAS_GROUP_CELLS, (size_t)i, c->has_entropy));
+    u[GAS_ENERGY * GAS_GROUP_CELLS + i] = a.energy;
+    if (c->has_entropy) u[GAS_ENTROPY * GAS_GROUP_CELLS + i] = a.entropy;
+  }
+}
+
+/* Cells [variable][16][16][16] in the order of patches. */
+static void split_patches(unsigned variables, const real *restrict u, real *restrict group) {
+  for (unsigned q = 0; q < variables; q++)
+    for (unsigned row = 0; row < GAS_GROUP_SIDE * GAS_GROUP_SIDE; row++)
+      for (unsigned half = 0; half < 2; half++) {
+        const unsigned y = row % GAS_GROUP_SIDE, z = row / GAS_GROUP_SIDE;
+        const unsigned patch = half + 2 * (y / GAS_PATCH_SIDE) + 4 * (z / GAS_PATCH_SIDE);
+        const unsigned place = (z % GAS_PATCH_SIDE * GAS_PATCH_SIDE + y % GAS_PATCH_SIDE) * 8;
+        memcpy(group + (size_t)q * GAS_GROUP_CELLS + patch * GAS_PATCH_CELLS + place,
+               u + (size_t)q * GAS_GROUP_CELLS + row * GAS_GROUP_SIDE + half * GAS_PATCH_SIDE,
+               GAS_PATCH_SIDE * sizeof *u);
+      }
+}
+
+/* Whether all cells [variable][4096], in any order, are physical. Compilers make vectors of loops
+ * that have no choices between loads, and counters of the size of `real`. */
+INLINE bool no_fault(const struct constants *c, const real *u, bool has_entropy) {
+  real_bits faults = 0;
+#pragma omp simd reduction(| : faults)
+  for (int i = 0; i < GAS_GROUP_CELLS; i++)
+    faults |= is_physical(c, cell_at(u, GAS_GROUP_CELLS, (size_t)i, has_entropy)) ? 0u : 1u;
+  return faults == 0;
+}
+
+static bool all_physical(const struct constants *c, const real *u) {
+  return c->has_entropy ? no_fault(c, u, true) : no_fault(c, u, false);
+}
+
+/* The first fault of a group in the order of patches. */
+static struct gas_fault first_fault(const struct constants *c, const real *group) {
+  for (int i = 0; i < GAS_GROUP_CELLS; i++) {
+    const struct cell a = cell_at(group, GAS_GROUP_CELLS, (size_t)i, c->has_entropy);
+    if (!is_physical(c, a))
+      return (struct gas_fault){i / GAS_PATCH_CELLS, i % GAS_PATCH_CELLS, (double)a.density,
+                                (double)pressure_of(c, a)};
+  }
+  return (struct gas_fault){.patch = -1};
+}
+
+static column_solver *solver_of(const struct gas_physics *physics) {
+  if (physics->solver == GAS_RTVD) return rtvd_column;
+  return physics->limiter == GAS_LIMITER_VAN_LEER ? muscl_van_leer : muscl_minmod;
+}
+
+/* Scratch: the cells after the first and the second sweep, those after the third, fluxes. */
+enum {
+  FIRST_CELLS = GAS_GROUP_SIDE * GAS_BLOCK_SIDE * GAS_BLOCK_SIDE,
+  SECOND_CELLS = GAS_GROUP_SIDE * GAS_GROUP_SIDE * GAS_BLOCK_SIDE,
+  PLANE_CELLS = GAS_BLOCK_SIDE * GAS_BLOCK_SIDE,
+  SCRATCH_REALS = GAS_VARIABLES_MAX *
+                  (FIRST_CELLS + SECOND_CELLS + GAS_GROUP_CELLS + 3 * PLANE_CELLS)
+};
+
+static void solve(const struct gas_physics *physics, double dt_dh, bool reversed, const void *block,
+                  void *group, void *fluxes, void *scratch, struct gas_fault *fault) {
+  const struct constants c = constants_of(physics);
+  const unsigned variables = gas_variables(physics);
+  real *first = scratch, *second = first + GAS_VARIABLES_MAX * FIRST_CELLS;
+  real *third = second + GAS_VARIABLES_MAX * SECOND_CELLS;
+  real *faces = third + GAS_VARIABLES_MAX * GAS_GROUP_CELLS;
+  struct cells stage[4] = {{(real *)block, {GAS_BLOCK_SIDE, GAS_BLOCK_SIDE, GAS_BLOCK_SIDE}},
+                           {first, {0}},
+                           {second, {0}},
+                           {third, {0}}};
+  for (int s = 0; s < 3; s++) {
+    const int axis = reversed ? 2 - s : s;
+    sweep(solver_of(physics), &c, variables, (real)dt_dh, axis, &stage[s], &stage[s + 1], faces);
+    share_faces(variables, axis, &stage[s], faces, fluxes);
+  }
+  const real change = (real)(physics->dual_energy_change / (dt_dh * dt_dh));
+  if (c.has_entropy) reconcile_entropy(&c, change, block, third);
+  if (physics->least_heat > 0.0) keep_warm(&c, third);
+  const bool good = all_physical(&c, third); /* here, since `third` is in the cache */
+  split_patches(variables, third, group);
+  *fault = good ? (struct gas_fault){.patch = -1} : first_fault(&c, group);
+}
+
+/* Of the cells that are physical. */
+static double largest_speed(const struct gas_physics *physics, const void *group,
+                            struct gas_fault *fault) {
+  const struct constants c = constants_of(physics);
+  *fault = all_physical(&c, group) ? (struct gas_fault){.patch = -1} : first_fault(&c, group);
+  real speed = 0;
+#pragma omp simd reduction(max : speed)
+  for (int i = 0; i < GAS_GROUP_CELLS; i++) {
+    const struct cell a = cell_at(group, GAS_GROUP_CELLS, (size_t)i, c.has_entropy);
+    const real m = largest(largest(fabs(a.momentum[0]), fabs(a.momentum[1])), fabs(a.momentum[2]));
+    const real own = m / a.density + sqrt(c.gamma * pressure_of(&c, a) / a.density);
+    speed = largest(speed, is_physical(&c, a) ? own : 0);
+  }
+  return (double)speed;
+}
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Lists of the particles that may leave their groups. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "particle_migrate.h"
+#include "photons/base/comm.h"
+#include "photons/pm/codelets.h"
+#include "photons/runtime/handle.h"
+
+static size_t leavers_bytes(const struct particle_level *l) {
+  return l->count * sizeof(struct gas_leaver);
+}
+
+void leaving_begin(struct gas_leaving *s) {
+  const struct particle_level *l = s->from;
+  if (!l->first) return;
+  s->leaver = gas_shared_room(leavers_bytes(l), "particles");
+  s->leavers = gas_shared_array(l->groups, sizeof *s->leavers, "particles");
+  for (uint32_t b = 0; b < l->batches; b++)
+    if (particle_batch_count(s->gas, l, b) > 0) gas_leave_submit(s, b);
+}
+
+size_t leaving_count(const struct gas_leaving *s) {
+  const struct particle_level *l = s->from;
+  size_t count = 0;
+  if (!l->first) return l->count;
+  for (uint32_t b = 0; b < l->batches; b++)
+    if (particle_batch_count(s->gas, l, b) > 0) handle_wait(l->handle[b]);
+  for (uint32_t i = l->own_first; i < l->own_end; i++) count += s->leavers[i];
+  return count;
+}
+
+const struct gas_leaver *leaving_of(const struct gas_leaving *s, uint32_t group) {
+  return s->leaver + s->from->first[group] - s->from->first[s->from->own_first];
+}
+
+void leaving_end(struct gas_leaving *s) {
+  gas_free_shared(s->leavers, s->from->groups * sizeof *s->leavers);
+  gas_free_shared(s->leaver, leavers_bytes(s->from));
+  free(s->now);
+  *s = (struct gas_leaving){0};
+}

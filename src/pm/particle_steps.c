@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Tasks of particles, level by level: densities, kicks and drifts, and sums. */
+#include <math.h>
+
+#include "particle_migrate.h"
+#include "photons/pm/codelets.h"
+#include "photons/pm/particles.h"
+#include "photons/runtime/message.h"
+
+void gas_particles_deposit_level(struct gas *g, int level, bool ahead) {
+  for (uint32_t i = gas_own_begin(g, level); i < gas_own_end(g, level); i++)
+    gas_deposit_submit(g, level, i, ahead);
+  gas_ghosts_submit(g, level, GHOST_MATTER);
+}
+
+void gas_particles_deposit(struct gas *g, int level) {
+  const int finest = topology_levels(&g->topology) - 1;
+  for (int l = level; l <= finest; l++) gas_particles_deposit_level(g, l, false);
+  for (int l = finest - 1; l >= level; l--) {
+    gas_ghosts_submit(g, l + 1, GHOST_MATTER_MEANS);
+    for (uint32_t i = gas_own_begin(g, l); i < gas_own_end(g, l); i++)
+      if (g->level[l].batch[i].sons.count > 0) gas_collect_submit(g, l, i);
+  }
+}
+
+/** Submit tasks of the batches that have particles. */
+static void push_level(struct gas *g, int level, double dt, double weight) {
+  const struct particle_level *l = &g->particles->level[level];
+  for (uint32_t i = gas_own_begin(g, level); i < gas_own_end(g, level); i++) {
+    const struct gas_batch *b = &g->level[level].batch[i];
+    if (l->first[b->first] < l->first[b->first + b->count])
+      gas_push_submit(g, level, i, dt, weight);
+  }
+}
+
+/** Add the particles of a level to the totals, group by group. */
+static void add_level(const struct gas *g, int level, struct particle_totals *t) {
+  const struct particle_level *l = &g->particles->level[level];
+  const double cell = gas_cell(g, level), steps = g->individual ? 1 << level : 1;
+  double speed = 0.0, acceleration = 0.0;
+  gas_gather(g, level, l->sums, sizeof *l->sums);
+  for (uint32_t i = 0; i < l->groups; i++) {
+    const struct particle_sums *s = &l->sums[i];
+    t->mass += s->mass;
+    for (int c = 0; c < 3; c++) t->momentum[c] += s->momentum[c];
+    t->kinetic_energy += s->kinetic_energy;
+    speed = fmax(speed, s->speed);
+    acceleration = fmax(acceleration, s->acceleration);
+  }
+  if (speed > 0.0) t->longest_step = fmin(t->longest_step, steps * cell / speed);
+  if (acceleration > 0.0)
+    t->longest_step = fmin(t->longest_step, steps * sqrt(2.0 * cell / acceleration));
+}
+
+void gas_particles_open(struct gas *g, int level, double dt, double weight) {
+  push_level(g, level, dt, weight);
+}
+
+void gas_particles_close(struct gas *g, int level, double weight) {
+  push_level(g, level, 0.0, weight);
+}
+
+struct particle_totals gas_particles_measure(struct gas *g) {
+  struct particle_totals t = {.longest_step = INFINITY};
+  for (int level = 0; level < topology_levels(&g->topology); level++)
+    push_level(g, level, -1.0, 1.0);
+  message_wait();
+  for (int level = 0; level < topology_levels(&g->topology); level++) add_level(g, level, &t);
+  return t;
+}

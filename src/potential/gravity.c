@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "photons/potential/gravity.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "photons/base/comm.h"
+#include "photons/base/error.h"
+#include "photons/config/parameters.h"
+#include "photons/potential/codelets.h"
+#include "photons/runtime/engine.h"
+#include "photons/runtime/handle.h"
+
+enum { CUBE_BYTES = GAS_GROUP_CELLS * sizeof(double) };
+
+struct self_gravity *gravity_make(const struct gas *g, const struct parameters *p) {
+  if (p->gas.gravity == GAS_GRAVITY_NONE) return NULL;
+  struct self_gravity *s = allocate(1, sizeof *s, "self-gravity");
+  *s = (struct self_gravity){
+      .poisson = poisson_kernels_select(),
+      .kernels = gravity_kernels_select(p->gas.precision == GAS_DOUBLE),
+      .direct = p->gas.poisson == GAS_POISSON_DIRECT,
+      .newton_constant = p->gas.comoving ? GRAVITY : p->gas.newton_constant,
+      .tolerance = p->gas.sor_tolerance,
+      .relaxations = (int)p->gas.sibling_relaxations,
+      .corrections = (int)p->gas.sheet_corrections,
+      .periodic = g->topology.boundary[0][0] == GAS_PERIODIC,
+      .root = root_poisson_make(g),
+  };
+  poisson_waves_make(&s->waves);
+  if (engine_gpu())
+    s->pivots = handle_register(s->waves.pivot, GAS_GROUP_CELLS, sizeof *s->waves.pivot);
+  return s;
+}
+
+void gravity_free(struct self_gravity *s) {
+  if (!s) return;
+  root_poisson_free(s->root);
+  handle_drop(&s->pivots);
+  free(s);
+}
+
+double gravity_bytes_per_group(const struct parameters *p) {
+  return p->gas.gravity == GAS_GRAVITY_NONE
+             ? 0.0
+             : (POTENTIALS + 1.0) * CUBE_BYTES + sizeof(struct poisson_share);
+}
+
+static void swap(struct gas_level *l, enum gas_potential a, enum gas_potential b) {
+  const int kept = l->potential[a];
+  l->potential[a] = l->potential[b];
+  l->potential[b] = kept;
+}
+
+static int finest(const struct gas *g) { return topology_levels(&g->topology) - 1; }
+
+/** Send a potential to the ranks that need it, if it has changed since it was last sent. */
+static void send(struct gas *g, int level, enum gas_potential which) {
+  bool *stale = &g->level[level].stale_potential[g->level[level].potential[which]];
+  if (*stale) gas_potential_ghosts_submit(g, level, which);
+  *stale = false;
+}
+
+/** Send the coarser level's potential at the time of a level. */
+static void send_coarser(struct gas *g, int level, double weight) {
+  if (level == 0) return;
+  if (weight < 1.0) send(g, level - 1, POTENTIAL_BEGIN);
+  if (weight > 0.0) send(g, level - 1, POTENTIAL_END);
+}
+
+void gravity_send_around(struct gas *g, int level, double weight) {
+  send(g, level, POTENTIAL_END);
+  send_coarser(g, level, weight);
+}
+
+/** A potential of a level has been written. */
+static void note_change(struct gas *g, int level, enum gas_potential which) {
+  g->level[level].stale_potential[g->level[level].potential[which]] = true;
+}
+
+/** Solve every other group of a level. */
+static void solve_half(struct gas *g, int level, struct potential_task how) {
+  if (how.mode != POTENTIAL_INTERPOLATE)
+    send(g, level, how.mode == POTENTIAL_REPEAT ? POTENTIAL_OLD : POTENTIAL_END);
+  if (how.mode == POTENTIAL_CORRECT) send(g, level - 1, POTENTIAL_OLD);
+  send_coarser(g, level, how.weight);
+  for (uint32_t i = gas_own_begin(g, level); i < gas_own_end(g, level); i++)
+    gas_potential_submit(g, level, i, how);
+  note_change(g, level, POTENTIAL_NEXT);
+  swap(&g->level[level], POTENTIAL_END, POTENTIAL_NEXT);
+}
+
+/** Solve the groups of a level: even ones, then the odd ones with their values, and so on. */
+static void solve_groups(struct gas *g, int level, double weight, enum potential_mode mode,
+                         bool massive) {
+  for (int k = 0; k < 2 + 2 * g->gravity->relaxations; k++)
+    solve_half(
+        g, level,
+        (struct potential_task){weight, k == 0 ? mode : POTENTIAL_RELAX, k % 2 == 1, massive});
+}
+
+/** Solve the root level. */
+static void solve_root(struct gas *g, bool massive) {
+  root_poisson_solve(g, massive);
+  note_change(g, 0, POTENTIAL_END);
+}
+
+/** Solve a level, from the next coarser one. */
+static void solve_level(struct gas *g, int level, double weight, bool massive) {
+  if (level == 0)
+    solve_root(g, massive);
+  else
+    solve_groups(g, level, weight, POTENTIAL_INTERPOLATE, massive);
+}
+
+/** Find the pseudo-mass of a level from what the next finer one found. POTENTIAL_OLD becomes the
+ * potential with the finer one's means. */
+static void share_level(struct gas *g, int level) {
+  const int finer = level + 1;
+  gravity_send_around(g, finer, 1.0);
+  for (uint32_t i = gas_own_begin(g, finer); i < gas_own_end(g, finer); i++)
+    gas_share_submit(g, finer, i, finer < finest(g));
+  gas_ghosts_submit(g, finer, GHOST_SHARES);
+  for (uint32_t i = gas_own_begin(g, level); i < gas_own_end(g, level); i++)
+    gas_sheet_submit(g, level, i);
+  note_change(g, level, POTENTIAL_NEXT);
+  swap(&g->level[level], POTENTIAL_OLD, POTENTIAL_NEXT);
+}
+
+/** Solve all levels again: the coarser ones with the pseudo-mass that the finer ones tell them, down
+ * to `level`; then the finer ones with what has changed of the coarser ones (a V-cycle). */
+static void correct_levels(struct gas *g, int level, double weight) {
+  for (int l = finest(g) - 1; l >= level; l--) {
+    share_level(g, l);
+    if (l == 0)
+      solve_root(g, true);
+    else
+      solve_groups(g, l, l == level ? weight : 1.0, POTENTIAL_REPEAT, true);
+  }
+  for (int l = level + 1; l <= finest(g); l++)
+    solve_groups(g, l, 1.0, POTENTIAL_CORRECT, l < finest(g));
+}
+
+void gravity_solve(struct gas *g, int level, double weight) {
+  const int corrections = finest(g) > level ? g->gravity->corrections : 0;
+  for (int l = level; l <= finest(g); l++) {
+    const double at = l == level ? weight : 1.0;
+    solve_level(g, l, at, false);
+    /* Even groups began with the coarser level alone. What they tell it should be better. */
+    if (corrections > 0 && l > 0)
+      solve_half(g, l, (struct potential_task){at, POTENTIAL_RELAX, .odd = false});
+  }
+  for (int k = 0; k < corrections; k++) correct_levels(g, level, weight);
+}
+
+void gravity_kick(struct gas *g, int level, double dt, double weight) {
+  gravity_send_around(g, level, weight); /* for particles, too */
+  if (g->empty) return;
+  for (uint32_t i = gas_own_begin(g, level); i < gas_own_end(g, level); i++)
+    gas_kick_submit(g, level, i, dt, weight);
+  g->level[level].stale = true;
+}
+
+void gravity_begin_step(struct gas *g, int level) {
+  swap(&g->level[level], POTENTIAL_BEGIN, POTENTIAL_END);
+}
+
+void gravity_predict(struct gas *g, int level, double weight) {
+  solve_level(g, level, weight, g->gravity->corrections > 0);
+}
+
+void gravity_copy_potential(const struct gas *g, int level, uint32_t group, void *cells) {
+  const struct gas_level *l = &g->level[level];
+  const starpu_data_handle_t potential = l->batch[group / g->batch]
+                                             .potential[l->potential[POTENTIAL_END]];
+  handle_acquire(potential, STARPU_R);
+  const double *cube = (const double *)starpu_vector_get_local_ptr(potential) +
+                       group % g->batch * (size_t)GAS_GROUP_CELLS;
+  for (int i = 0; i < GAS_GROUP_CELLS; i++) {
+    int at = 0;
+    for (int c = 2; c >= 0; c--) /* z, y, x */
+      at = GAS_GROUP_SIDE * at + GAS_PATCH_SIDE * (i / GAS_PATCH_CELLS >> c & 1) + (i >> 3 * c & 7);
+    if (g->kernels->real_size == sizeof(double))
+      ((double *)cells)[i] = cube[at];
+    else
+      ((float *)cells)[i] = (float)cube[at];
+  }
+  starpu_data_release(potential);
+}
