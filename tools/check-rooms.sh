@@ -1,11 +1,19 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# usage: tools/check-rooms.sh [FOLDER]
+# usage: tools/check-rooms.sh [FOLDER [BUILD]]
 # The rooms of the program, lowest first: a file may include files of its own room and of lower
 # rooms. Prints every include that points up, every file outside a room, and every circle of
-# headers; exits with 1 if there are any.
-cd "${1:-$(dirname "$0")/..}" || exit 1
-find src include codelets cuda -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' | sort | xargs awk '
+# headers; exits with 1 if there are any. With BUILD, a folder where FOLDER is built, the same of calls,
+# from the symbols of the objects: every call that points up, and every circle of files that call each
+# other, but for circles that the page docs/dev/architecture.md names.
+rooms="base config cosmology runtime domain tree mesh step io ic analysis amr hydro potential pm gas app"
+folder=$(cd "${1:-$(dirname "$0")/..}" && pwd) || exit 1
+build=${2:+$(cd "$2" && pwd)} || exit 1
+cd "$folder" || exit 1
+status=0
+
+find src include codelets cuda -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' | sort |
+  xargs awk -v rooms="$rooms" '
   function room(path,   part, n) { # of src/ROOM/..., include/photons/ROOM/..., codelets/ROOM/...
     sub(/^\.\//, "", path)
     sub(/^include\//, "", path)
@@ -24,7 +32,7 @@ find src include codelets cuda -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' |
     state[header] = 2
   }
   BEGIN {
-    count = split("base config cosmology runtime domain tree mesh step io ic analysis amr hydro potential pm gas app", list, " ")
+    count = split(rooms, list, " ")
     for (i = 1; i <= count; i++) rank[list[i]] = i
   }
   FNR == 1 {
@@ -46,4 +54,102 @@ find src include codelets cuda -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' |
   END {
     for (header in includes) if (!state[header]) follow(header)
     exit bad
-  }' || exit 1
+  }' || status=1
+
+[ -n "$build" ] || exit $status
+
+# The circles that the page names: a row of the table below its heading, whose first column has the
+# files.
+cd "$build" || exit 1
+# nm -P: file, symbol, type. An object of the kernels is that of a file for one instruction set.
+objects=$(find src codelets cuda -name '*.o' ! -path '*/.libs/*' 2>/dev/null | sort)
+[ -n "$objects" ] || { echo "$build: nothing is built there"; exit 1; }
+echo "$objects" | xargs nm -A -g -P |
+  awk -v rooms="$rooms" -v folder="$folder" '
+  function room(file,   part) { split(file, part, "/"); return part[2] }
+  # Whether there still is the source of an object.
+  function has_source(file,   path, k, found) {
+    for (k = 1; k <= 2 && !found; k++) {
+      path = folder "/" file (k == 1 ? ".c" : ".cu")
+      found = (getline line <path) >= 0
+      close(path)
+    }
+    return found
+  }
+  # Tarjan 1972, SIAM J. Comput. 1, 146: files that reach each other by calls.
+  function visit(file,   i, n, next_one, other, members, size, row) {
+    order[file] = low[file] = ++visited
+    stack[++top] = file
+    on[file] = 1
+    n = split(calls[file], next_one, " ")
+    for (i = 1; i <= n; i++) {
+      other = next_one[i]
+      if (!(other in order)) { visit(other); if (low[other] < low[file]) low[file] = low[other] }
+      else if (on[other] && order[other] < low[file]) low[file] = order[other]
+    }
+    if (low[file] != order[file]) return
+    do {
+      other = stack[top--]
+      on[other] = 0
+      members = members " " other
+      size++
+    } while (other != file)
+    if (size > 1) report(members)
+  }
+  # Print a circle unless a row of the page has its files.
+  function report(members,   i, k, n, file, row) {
+    n = split(members, file, " ")
+    for (row = 1; row <= named; row++) {
+      for (i = 1; i <= n; i++) if (!((row, file[i]) in circle)) break
+      if (i > n) { found[row] = 1; return }
+    }
+    print "files that call each other:" members
+    for (i = 1; i <= n; i++)
+      for (k = 1; k <= n; k++)
+        if ((file[i], file[k]) in symbols) print "  " file[i] " calls of " file[k] ":" symbols[file[i], file[k]]
+    bad = 1
+  }
+  BEGIN {
+    page = folder "/docs/dev/architecture.md"
+    count = split(rooms, list, " ")
+    for (i = 1; i <= count; i++) rank[list[i]] = i
+    while ((getline line <page) > 0) {
+      if (line ~ /^#/) inside = line ~ /^#+ Circles/
+      if (!inside || line !~ /^\| `/) continue
+      split(line, column, "|")
+      named++
+      text[named] = column[2]
+      n = split(column[2], word, "`")
+      for (i = 2; i <= n; i += 2) { sub(/\.[a-z]+$/, "", word[i]); circle[named, word[i]] = 1 }
+    }
+  }
+  {
+    file = $1
+    sub(/:$/, "", file)
+    sub(/libkernels_[a-z0-9]+_la-/, "", file)
+    sub(/\.o$/, "", file)
+    if (!(file in all)) all[file] = has_source(file)
+    if (!all[file]) next
+    if ($3 == "U") needed[file] = needed[file] " " $2
+    else place[$2] = file
+  }
+  END {
+    for (file in all) {
+      if (!all[file]) continue
+      n = split(needed[file], symbol, " ")
+      for (i = 1; i <= n; i++) {
+        there = place[symbol[i]]
+        if (there == "" || there == file) continue
+        if (rank[room(there)] > rank[room(file)]) {
+          print file ": " room(file) " calls " symbol[i] " of " there; bad = 1
+        }
+        if (!((file, there) in symbols)) calls[file] = calls[file] " " there
+        symbols[file, there] = symbols[file, there] " " symbol[i]
+      }
+    }
+    for (file in all) if (!(file in order)) visit(file)
+    for (row = 1; row <= named; row++)
+      if (!found[row]) { print "docs/dev/architecture.md: no files call each other:" text[row]; bad = 1 }
+    exit bad
+  }' || status=1
+exit $status

@@ -88,4 +88,7 @@ void link_pair(const struct link *l, const struct side *a, uint32_t node_a, cons
  * span. Collective. */
 void fof_link_ranks(struct fof *f);
 
+/** Gather the boxes of all ORB groups of the run. Collective. */
+void fof_fill_top(struct fof *f);
+
 #endif

@@ -8,8 +8,6 @@
 #include "photons/domain/geometry.h"
 #include "photons/runtime/loop.h"
 
-LOOP_STAGE(halos, 0x661100, .untimed = true);
-
 #define SHRINK 0.9       /* radius of a sphere over that of the sphere before */
 #define PEAK_LEAST 10    /* the last sphere has at least this number of members, */
 #define PEAK_SHARE 0.005 /* and at least this fraction of all members */

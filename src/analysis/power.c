@@ -21,8 +21,6 @@
 #include "photons/runtime/loop.h"
 #include "power_mesh.h"
 
-LOOP_STAGE(power_spectrum, 0x6699cc, .untimed = true);
-
 #define BIN_RATIO 1.05 /* ratio of a bin's edges where bins are logarithmic */
 
 #define LAST_SHARE \

@@ -10,6 +10,8 @@
 #include "photons/base/error.h"
 #include "photons/runtime/loop.h"
 
+LOOP_STAGE(power_spectrum, 0x6699cc, .untimed = true);
+
 enum { CHUNKS = 64 }; /* pieces of the input, one task each */
 #define ROUND_MOST \
   1.5 /* most points received in a round, over the mean number of particles of a

@@ -11,6 +11,9 @@
 #include "photons/base/error.h"
 #include "photons/domain/codelets.h"
 #include "photons/domain/domain.h"
+#include "photons/runtime/loop.h"
+
+LOOP_STAGE(rebuild, 0x808080);
 
 /* LEVELS_TOGETHER: levels that are always split this way, so that there are enough parts for the
  * workers of one rank to split further, each on its own. */

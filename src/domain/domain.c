@@ -35,9 +35,6 @@ enum {
 enum { SORTED_GROUPS_MOST = 4096 }; /* groups that tasks sort after a rebuild */
 enum { LEVELS_MOST = 30 }; /* of bisection: numbers of groups and of tree nodes have 32 bits */
 
-LOOP_STAGE(rebuild, 0x808080);
-LOOP_STAGE(neighbours, 0xaaaaaa);
-
 /** How often n must be halved until a part has at most `most`. */
 static unsigned halvings(size_t n, size_t most) {
   unsigned level = 0;
@@ -71,22 +68,6 @@ struct domain_layout domain_layout_choose(const struct parameters *p, size_t par
   l.group_count = 1u << levels;
   l.depth = halvings(((particles - 1) >> levels) + 1, l.leaf_size);
   return l;
-}
-
-uint32_t group_first(const struct domain *d, int rank) {
-  return d->owner_first ? d->owner_first[rank] : (uint32_t)comm_first(d->group_count, rank);
-}
-
-int group_owner(const struct domain *d, uint32_t group) {
-  int low = 0, high = comm_size(); /* group_first(low) <= group < group_first(high) */
-  while (high - low > 1) {
-    const int middle = (low + high) / 2;
-    if (group_first(d, middle) <= group)
-      low = middle;
-    else
-      high = middle;
-  }
-  return low;
 }
 
 struct domain domain_make(struct particles particles, const struct domain_layout *layout,

@@ -8,6 +8,9 @@
 #include "photons/base/error.h"
 #include "photons/domain/codelets.h"
 #include "photons/domain/domain.h"
+#include "photons/runtime/loop.h"
+
+LOOP_STAGE(neighbours, 0xaaaaaa);
 
 float box_gap_squared(const struct geometry *geometry, const struct node *a, const struct node *b) {
   float gap2 = 0.0f;

@@ -52,7 +52,7 @@ static double scale_after(const struct gas *g, const struct root_step *root, str
 
 /** The length of steps was chosen before the step of the root level. In its course gravity can make
  * gas too fast. */
-static bool divides(const struct gas *g, int level) {
+bool gas_divides(const struct gas *g, int level) {
   return level > 0 && g->gravity && g->individual && !g->empty;
 }
 

@@ -15,42 +15,6 @@
 #include "galaxy_profile.h"
 #include "photons/base/error.h"
 
-void galaxy_integrate(const double *x, const double *y, size_t n, double start, double *integral) {
-  gsl_spline *spline = gsl_spline_alloc(gsl_interp_cspline, n);
-  if (!spline || gsl_spline_init(spline, x, y, n))
-    fail(EXIT_RUN_FAILED, "galaxy: no spline through %zu points", n);
-  integral[0] = start;
-  for (size_t k = 0; k + 1 < n; k++)
-    integral[k + 1] = integral[k] + gsl_spline_eval_integ(spline, x[k], x[k + 1], NULL);
-  gsl_spline_free(spline);
-}
-
-struct galaxy_place galaxy_find(const double *table, size_t n, double value) {
-  const size_t i = gsl_interp_bsearch(table, value, 0, n - 1);
-  const double step = table[i + 1] - table[i];
-  const double fraction = step > 0.0 ? (value - table[i]) / step : 0.0;
-  return (struct galaxy_place){i, fmin(fmax(fraction, 0.0), 1.0)};
-}
-
-double galaxy_between(const double *table, struct galaxy_place place) {
-  return table[place.i] + place.fraction * (table[place.i + 1] - table[place.i]);
-}
-
-double galaxy_radius_of_mass(const double *r, const double *cumulative, size_t n, double mass) {
-  const size_t i = gsl_interp_bsearch(cumulative, mass, 0, n - 1);
-  const double growth = log(cumulative[i + 1] / cumulative[i]);
-  if (!(growth > 0.0)) return r[i];
-  return fmin(r[i + 1], r[i] * pow(r[i + 1] / r[i], log(mass / cumulative[i]) / growth));
-}
-
-static double power_between(const double *r, const double *value, size_t n, double radius) {
-  if (radius >= r[n - 1]) return value[n - 1];
-  const size_t i = gsl_interp_bsearch(r, radius, 0, n - 1);
-  if (!(value[i] > 0.0)) return 0.0;
-  const double slope = log(value[i + 1] / value[i]) / log(r[i + 1] / r[i]);
-  return value[i] * pow(radius / r[i], slope);
-}
-
 /* From far inside the smallest structure to the end of the largest component. */
 static void make_radii(struct galaxy_tables *t) {
   double shortest = INFINITY, end = DBL_MIN;
@@ -66,17 +30,12 @@ static void make_radii(struct galaxy_tables *t) {
   }
 }
 
-static double density_without_amplitude(const struct galaxy_component *c, double r) {
-  if (r > galaxy_profile_end(c) * (1.0 + 1e-12)) return 0.0;
-  return galaxy_is_disk(c) ? galaxy_disk_average(c, r) : galaxy_profile_at(c, r).density;
-}
-
 /* Within the first radius the density is a power of r. */
 static void make_shells(const struct galaxy_tables *t, size_t c, struct galaxy_shells *s) {
   const struct galaxy_component *one = &t->galaxy.component[c];
   double *per_step = allocate(GALAXY_RADII, sizeof *per_step, "masses of a galaxy");
   for (size_t k = 0; k < GALAXY_RADII; k++) {
-    s->density[k] = density_without_amplitude(one, t->r[k]);
+    s->density[k] = galaxy_shape(one, t->r[k]);
     per_step[k] = 4.0 * M_PI * gsl_pow_3(t->r[k]) * s->density[k];
   }
   const double growth = log(per_step[1] / per_step[0]) / (t->ln_r[1] - t->ln_r[0]);
@@ -167,38 +126,6 @@ void galaxy_tables_free(struct galaxy_tables *t) {
   for (size_t c = 0; c < t->galaxy.count; c++) free(t->shells[c]);
   galaxy_disks_free(t->disks);
   free(t);
-}
-
-size_t galaxy_first(const struct galaxy_tables *t, size_t c) { return t->first[c]; }
-
-double galaxy_mass(const struct galaxy_tables *t) { return t->mass[GALAXY_RADII - 1]; }
-
-double galaxy_enclosed_mass(const struct galaxy_tables *t, size_t c, double r) {
-  return power_between(t->r, t->shells[c]->mass, GALAXY_RADII, r);
-}
-
-double galaxy_spheres_mass(const struct galaxy_tables *t, double r) {
-  double mass = 0.0;
-  for (size_t c = 0; c < t->galaxy.count; c++)
-    if (!galaxy_is_disk(&t->galaxy.component[c])) mass += galaxy_enclosed_mass(t, c, r);
-  return mass;
-}
-
-double galaxy_half_mass_radius(const struct galaxy_tables *t, size_t c) {
-  return galaxy_radius_of_mass(t->r, t->shells[c]->mass, GALAXY_RADII,
-                               0.5 * t->galaxy.component[c].mass);
-}
-
-double galaxy_density(const struct galaxy_tables *t, size_t c, double r) {
-  return t->shells[c]->amplitude * density_without_amplitude(&t->galaxy.component[c], r);
-}
-
-double galaxy_potential(const struct galaxy_tables *t, double r) {
-  const double end = t->r[GALAXY_RADII - 1], depth = t->depth[GALAXY_RADII - 1];
-  if (r >= end) return -GALAXY_GRAVITY * galaxy_mass(t) / r;
-  const double ln_r = log(fmax(r, t->r[0]));
-  return galaxy_between(t->depth, galaxy_find(t->ln_r, GALAXY_RADII, ln_r)) - depth -
-         GALAXY_GRAVITY * galaxy_mass(t) / end;
 }
 
 /* W = -int G M dM/r of a spherical mass, given M and dM/dln r. */

@@ -42,9 +42,15 @@ struct galaxy_place galaxy_find(const double *table, size_t n, double value);
 /** Linear interpolation in a table of the same nodes. */
 double galaxy_between(const double *table, struct galaxy_place place);
 
+/** A value that grows as a power of r between nodes, and below the first. */
+double galaxy_power_between(const double *r, const double *value, size_t n, double radius);
+
 /** The radius within which `mass` of a cumulative mass lies; both grow as powers between nodes, and
  * below the first. */
 double galaxy_radius_of_mass(const double *r, const double *cumulative, size_t n, double mass);
+
+/** Density of a component, a disk's averaged over spheres, in units of galaxy_shells.amplitude. */
+double galaxy_shape(const struct galaxy_component *c, double r);
 
 /** Mass of the spheres, without disks, within r. */
 double galaxy_spheres_mass(const struct galaxy_tables *t, double r);

@@ -14,8 +14,6 @@
 #include "photons/runtime/loop.h"
 #include "src/base/index_order.h"
 
-LOOP_STAGE(initial_conditions, 0x999933, .untimed = true);
-
 enum { PART = 1 << 16 }; /* particles of a task */
 
 static size_t choose_mesh(const struct parameters *p) {

@@ -13,6 +13,8 @@
 #include "photons/cosmology/linear_power.h"
 #include "photons/runtime/loop.h"
 
+LOOP_STAGE(initial_conditions, 0x999933, .untimed = true);
+
 static gsl_rng *generator_create(void) {
   gsl_rng *generator = gsl_rng_alloc(gsl_rng_ranlxd1);
   if (!generator) fail(EXIT_RUN_FAILED, "not enough memory for a random number generator");

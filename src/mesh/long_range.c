@@ -56,13 +56,6 @@ struct mesh_layout mesh_layout_choose(const struct parameters *p, size_t particl
   return layout_of(cells);
 }
 
-/** The rank that owns item i of n when items are dealt out evenly. */
-static int dealt_to(uint32_t n, uint32_t i) {
-  return (int)((((uint64_t)i + 1) * (uint64_t)comm_size() + n - 1) / n - 1);
-}
-int slab_owner(const struct mesh *m, uint32_t slab) { return dealt_to(m->slabs, slab); }
-int column_owner(const struct mesh *m, uint32_t column) { return dealt_to(m->columns, column); }
-
 static size_t slab_rows(const struct long_range *l) {
   return (size_t)set_places(l) * l->mesh->fields * l->mesh->slabs;
 }

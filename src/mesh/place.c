@@ -12,6 +12,13 @@
 
 LOOP_STAGE(patches, 0xbb99bb, .family = "pm");
 
+/** The rank that owns item i of n when items are dealt out evenly. */
+static int dealt_to(uint32_t n, uint32_t i) {
+  return (int)((((uint64_t)i + 1) * (uint64_t)comm_size() + n - 1) / n - 1);
+}
+int slab_owner(const struct mesh *m, uint32_t slab) { return dealt_to(m->slabs, slab); }
+int column_owner(const struct mesh *m, uint32_t column) { return dealt_to(m->columns, column); }
+
 static bool is_own(const struct group *g) { return g->owner == comm_rank(); }
 
 static void drop_handles(struct mesh_piece *piece) {

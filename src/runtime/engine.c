@@ -112,7 +112,7 @@ void engine_stop(void) {
   pinned_pool_free(engine.pool);
   starpu_shutdown();
   starpu_idle_hook_deregister(engine.idle_hook);
-  for (uint32_t w = 0; w < engine.worker_count; w++) task_log_free(&engine.workers[w].log);
+  for (uint32_t w = 0; w < engine.worker_count; w++) free(engine.workers[w].log.record);
   free(engine.workers);
   memset(&engine, 0, sizeof engine);
 }

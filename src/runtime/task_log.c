@@ -20,11 +20,6 @@ void task_log_begin(void) {
 
 void task_log_end(void) { logging = false; }
 
-void task_log_free(struct task_log *log) {
-  free(log->record);
-  *log = (struct task_log){0};
-}
-
 void task_log_add(const struct stage *stage, uint32_t owner) {
   const struct starpu_task *task = starpu_task_get_current();
   struct starpu_profiling_task_info *info = task ? task->profiling_info : NULL;

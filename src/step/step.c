@@ -102,11 +102,6 @@ void step_drift(struct nbody *n, double kick, double drift) {
   motion_check(n, drift);
 }
 
-void step_refit(struct nbody *n) {
-  FOR_GROUPS(&n->domain, g) refit_submit(&n->short_range, g);
-  message_wait();
-}
-
 void step_rebuild(struct nbody *n) {
   domain_rebuild(&n->domain);
   step_refit(n);

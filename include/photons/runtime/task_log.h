@@ -45,8 +45,6 @@ static inline double usage_imbalance(const struct usage *u) {
 /** Begin recording tasks, which turns on StarPU's profiling; and end it. */
 void task_log_begin(void);
 void task_log_end(void);
-/** Free the records of a log. */
-void task_log_free(struct task_log *log);
 
 /**
  * Record the task that has ended; called in StarPU's callback of that task.
