@@ -8,21 +8,15 @@
 #include "cuda/amr/gpu_amr.h"
 #include "photons/amr/blocks.h"
 
-/** A batch of a level, and what a stage needs besides. */
+/** A batch of a level. The argument of a stage's tasks is this, or has it as its first member. */
 struct batch_argument {
   struct gas *gas;
   int level;
   uint32_t batch;
-  double weight; /**< or the step's length, or its share in a longer one */
-  bool flag;
 };
 
-/** The same of stages that close a step. */
-struct step_argument {
-  struct batch_argument a;
-  double least_heat; /**< of gas_physics, at the end of the step */
-};
-/** What the CPU versions of these compute with. */
+/** What the CPU versions of stages that close a step compute with.
+ * @param least_heat  of gas_physics, at the end of the step */
 static inline struct gas_physics physics_of(const struct gas *g, double least_heat) {
   struct gas_physics physics = g->physics;
   physics.least_heat = least_heat;

@@ -68,7 +68,7 @@ static void gas_regrid_gpu(struct gpu *gpu, void *buffers[], const struct gas_re
 STAGE(gas_regrid, 0x999933, "gas");
 
 void gas_regrid_submit(struct gas *g, int level, uint32_t batch, const struct gas_moves *moves) {
-  const struct batch_argument a = {g, level, batch, 1.0, false};
+  const struct batch_argument a = {g, level, batch};
   const struct gas_batch *b = batch_of(&a);
   struct slots slots = {0};
   slots_add(&slots, b->handle[g->level[level].now], STARPU_W);

@@ -13,9 +13,11 @@
 #include "photons/hydro/codelets.h"
 
 struct gas_advance_argument {
-  struct batch_argument a; /* weight: the step's length; flag: reversed sweeps */
-  double begin, share;     /* of the step, in that of the next coarser level */
-  double least_heat;       /* of gas_physics, at the end of the step */
+  struct batch_argument a;
+  double dt;
+  bool reversed;       /* sweeps: z y x */
+  double begin, share; /* of the step, in that of the next coarser level */
+  double least_heat;   /* of gas_physics, at the end of the step */
 };
 enum { CELLS, FLUXES, SCRATCH, SIDES };
 
@@ -34,7 +36,7 @@ static void advance_group(void *buffers[], const struct gas_advance_argument *a,
   const struct gas_physics physics = physics_of(g, a->least_heat);
   struct gas_fault fault;
   block_fill(sources, batch_of(&a->a)->first + i, block);
-  g->kernels->solve(&physics, a->a.weight / gas_cell(g, a->a.level), a->a.flag, block,
+  g->kernels->solve(&physics, a->dt / gas_cell(g, a->a.level), a->reversed, block,
                     nth(buffers[CELLS], gas_group_bytes(g), i), fluxes, scratch, &fault);
   note_fault(&a->a, i, &fault);
   if (a->a.level == 0) return;
@@ -62,7 +64,7 @@ static void gas_advance_gpu(struct gpu *gpu, void *buffers[],
                                                     VECTOR(const struct gas_links, buffers[links]));
   void *blocks = gpu_gas_blocks(&g), *fluxes = VECTOR(void, buffers[FLUXES]);
   gpu_gas_prepare(&g, &sources, blocks);
-  gpu_gas_solve(&g, a->a.weight / gas_cell(gas, a->a.level), a->a.flag, blocks,
+  gpu_gas_solve(&g, a->dt / gas_cell(gas, a->a.level), a->reversed, blocks,
                 VECTOR(void, buffers[CELLS]), fluxes, gas->level[a->a.level].fault + b->first);
   if (a->a.level > 0)
     gpu_gas_close(&g, a->share, a->begin == 0.0, fluxes, VECTOR(void, buffers[SIDES]));
@@ -84,7 +86,7 @@ void gas_advance_submit(struct gas *g, int level, uint32_t batch, double dt, dou
   slots_add_links(&slots, b);
   gas_advance_insert(
       (struct gas_advance_argument){
-          {g, level, batch, dt, l->steps % 2 == 1}, begin, share, least_heat},
+          {g, level, batch}, dt, l->steps % 2 == 1, begin, share, least_heat},
       slots_task(&slots, PRIORITY_MIDDLE));
   free(slots.data);
 }

@@ -37,6 +37,6 @@ void gas_cfl_submit(struct gas *g, int level, uint32_t batch) {
   const struct gas_level *l = &g->level[level];
   const struct starpu_data_descr data[SLOTS] = {
       [CELLS] = {l->batch[batch].handle[l->now], STARPU_R}};
-  gas_cfl_insert((struct batch_argument){g, level, batch, 0.0, false},
+  gas_cfl_insert((struct batch_argument){g, level, batch},
                  (struct task){.data = data, .count = SLOTS, .priority = PRIORITY_HIGH});
 }

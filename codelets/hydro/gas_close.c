@@ -9,24 +9,28 @@
 #include "cuda/hydro/gpu_hydro.h"
 #include "photons/hydro/codelets.h"
 
-#define gas_close_argument batch_argument
+struct gas_close_argument {
+  struct batch_argument batch;
+  double share; /* of the step in that of the next coarser level */
+  bool first;   /* of the steps in it */
+};
 enum { SIDES, FLUXES, SLOTS };
 
-static double gas_close_work(const struct batch_argument *a) { return batch_work(a); }
+static double gas_close_work(const struct gas_close_argument *a) { return batch_work(&a->batch); }
 
-static void gas_close_cpu(void *buffers[], const struct batch_argument *a) {
-  const struct gas *g = a->gas;
-  for (uint32_t i = 0; i < batch_of(a)->count; i++) {
+static void gas_close_cpu(void *buffers[], const struct gas_close_argument *a) {
+  const struct gas *g = a->batch.gas;
+  for (uint32_t i = 0; i < batch_of(&a->batch)->count; i++) {
     void *sides = nth(buffers[SIDES], gas_sides_bytes(g), i);
-    if (a->flag) memset(sides, 0, gas_sides_bytes(g));
-    g->kernels->flux_add(g->variables, nth(buffers[FLUXES], gas_fluxes_bytes(g), i), a->weight,
+    if (a->first) memset(sides, 0, gas_sides_bytes(g));
+    g->kernels->flux_add(g->variables, nth(buffers[FLUXES], gas_fluxes_bytes(g), i), a->share,
                          sides);
   }
 }
 
-static void gas_close_gpu(struct gpu *gpu, void *buffers[], const struct batch_argument *a) {
-  const struct gpu_gas g = gpu_gas_of(gpu, a);
-  gpu_gas_close(&g, a->weight, a->flag, VECTOR(void, buffers[FLUXES]),
+static void gas_close_gpu(struct gpu *gpu, void *buffers[], const struct gas_close_argument *a) {
+  const struct gpu_gas g = gpu_gas_of(gpu, &a->batch);
+  gpu_gas_close(&g, a->share, a->first, VECTOR(void, buffers[FLUXES]),
                 VECTOR(void, buffers[SIDES]));
 }
 
@@ -36,6 +40,6 @@ void gas_close_submit(struct gas *g, int level, uint32_t batch, double share, bo
   const struct gas_batch *b = &g->level[level].batch[batch];
   const struct starpu_data_descr data[SLOTS] = {
       [SIDES] = {b->sides, first ? STARPU_W : STARPU_RW}, [FLUXES] = {b->fluxes, STARPU_R}};
-  gas_close_insert((struct batch_argument){g, level, batch, share, first},
+  gas_close_insert((struct gas_close_argument){{g, level, batch}, share, first},
                    (struct task){.data = data, .count = SLOTS, .priority = PRIORITY_MIDDLE});
 }

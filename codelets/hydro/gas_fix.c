@@ -10,10 +10,14 @@
 #include "cuda/hydro/gpu_hydro.h"
 #include "photons/hydro/codelets.h"
 
-#define gas_fix_argument step_argument
+struct gas_fix_argument {
+  struct batch_argument a;
+  double dt;
+  double least_heat; /* of gas_physics, at the end of the step */
+};
 enum { CELLS, FLUXES, SIDES };
 
-static double gas_fix_work(const struct step_argument *a) { return batch_work(&a->a); }
+static double gas_fix_work(const struct gas_fix_argument *a) { return batch_work(&a->a); }
 
 /** The finer fluxes through a face of a patch that is not refined; NULL: its neighbour is not
  * refined, either. */
@@ -30,7 +34,7 @@ static const char *finer_flux(void *buffers[], const struct batch_argument *a, u
   return sides + (size_t)(face ^ 1) * (gas_sides_bytes(g) / GAS_FACES);
 }
 
-static void fix_patch(void *buffers[], const struct step_argument *argument, uint32_t i,
+static void fix_patch(void *buffers[], const struct gas_fix_argument *argument, uint32_t i,
                       int patch) {
   const struct batch_argument *a = &argument->a;
   const struct gas *g = a->gas;
@@ -40,13 +44,13 @@ static void fix_patch(void *buffers[], const struct step_argument *argument, uin
   for (int face = 0; face < GAS_FACES; face++) {
     const char *finer = finer_flux(buffers, a, batch_of(a)->first + i, patch, face);
     if (finer)
-      g->kernels->flux_fix(&physics, a->weight / gas_cell(g, a->level), face,
+      g->kernels->flux_fix(&physics, argument->dt / gas_cell(g, a->level), face,
                            fluxes + (size_t)(patch * GAS_FACES + face) * face_bytes, finer,
                            nth(buffers[CELLS], gas_group_bytes(g), i), patch);
   }
 }
 
-static void gas_fix_cpu(void *buffers[], const struct step_argument *a) {
+static void gas_fix_cpu(void *buffers[], const struct gas_fix_argument *a) {
   const struct gas_batch *b = batch_of(&a->a);
   const struct gas_group *group = &a->a.gas->topology.level[a->a.level].group[b->first];
   for (uint32_t i = 0; i < b->count; i++)
@@ -54,12 +58,12 @@ static void gas_fix_cpu(void *buffers[], const struct step_argument *a) {
       if (group[i].son[p] == NO_GROUP) fix_patch(buffers, a, i, p);
 }
 
-static void gas_fix_gpu(struct gpu *gpu, void *buffers[], const struct step_argument *argument) {
+static void gas_fix_gpu(struct gpu *gpu, void *buffers[], const struct gas_fix_argument *argument) {
   const struct batch_argument *a = &argument->a;
   const uint32_t fine = batch_of(a)->fine.count;
   const char **sides = slots_addresses(buffers, SIDES, fine);
   const struct gpu_gas g = gpu_gas_closing(gpu, a, argument->least_heat);
-  gpu_gas_fix(&g, a->weight / gas_cell(a->gas, a->level),
+  gpu_gas_fix(&g, argument->dt / gas_cell(a->gas, a->level),
               VECTOR(const struct gas_links, buffers[SIDES + fine]), sides, fine,
               VECTOR(void, buffers[FLUXES]), VECTOR(void, buffers[CELLS]));
   free(sides);
@@ -68,15 +72,15 @@ static void gas_fix_gpu(struct gpu *gpu, void *buffers[], const struct step_argu
 STAGE(gas_fix, 0xcc6677, "gas");
 
 void gas_fix_submit(struct gas *g, int level, uint32_t batch, double dt, double least_heat) {
-  const struct batch_argument a = {g, level, batch, dt, false};
+  const struct gas_fix_argument a = {{g, level, batch}, dt, least_heat};
   const struct gas_level *l = &g->level[level];
-  const struct gas_batch *b = batch_of(&a);
+  const struct gas_batch *b = batch_of(&a.a);
   struct slots slots = {0};
   slots_add(&slots, b->handle[l->now], STARPU_RW);
   slots_add(&slots, b->fluxes, STARPU_R);
   for (uint32_t i = 0; i < b->fine.count; i++)
     slots_add(&slots, g->level[level + 1].batch[b->fine.batch[i]].sides, STARPU_R);
   slots_add_links(&slots, b);
-  gas_fix_insert((struct step_argument){a, least_heat}, slots_task(&slots, PRIORITY_HIGH));
+  gas_fix_insert(a, slots_task(&slots, PRIORITY_HIGH));
   free(slots.data);
 }

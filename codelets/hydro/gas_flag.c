@@ -12,18 +12,21 @@
 #include "photons/amr/matter.h"
 #include "photons/hydro/codelets.h"
 
-#define gas_flag_argument batch_argument
+struct gas_flag_argument {
+  struct batch_argument batch;
+  double weight; /* time of the level within the last step of the next coarser one, 0 .. 1 */
+};
 enum { SCRATCH, MATTER };
 
-static double gas_flag_work(const struct batch_argument *a) { return batch_work(a); }
+static double gas_flag_work(const struct gas_flag_argument *a) { return batch_work(&a->batch); }
 
 /** Without particles there is no slot MATTER. */
 static size_t first_source(const struct gas *g) { return g->particles ? MATTER + 1 : MATTER; }
 
 /** The criteria, for the masses of the particles that there are. */
-static struct gas_flags criteria(const struct batch_argument *a) {
-  struct gas_flags flags = a->gas->flags[a->level];
-  if (a->gas->particles) flags.particles *= a->gas->lightest;
+static struct gas_flags criteria(const struct gas_flag_argument *a) {
+  struct gas_flags flags = a->batch.gas->flags[a->batch.level];
+  if (a->batch.gas->particles) flags.particles *= a->batch.gas->lightest;
   return flags;
 }
 
@@ -36,44 +39,44 @@ static const double *density_of(void *buffers[], const struct gas *g, uint32_t i
   return density;
 }
 
-static void gas_flag_cpu(void *buffers[], const struct batch_argument *a) {
-  const struct gas *g = a->gas;
-  const struct gas_batch *b = batch_of(a);
+static void gas_flag_cpu(void *buffers[], const struct gas_flag_argument *a) {
+  const struct gas *g = a->batch.gas;
+  const struct gas_batch *b = batch_of(&a->batch);
   const char **cells = slots_addresses(buffers, first_source(g), source_slots(b, a->weight));
-  const struct block_sources sources = block_sources_of(a, cells, a->weight);
+  const struct block_sources sources = block_sources_of(&a->batch, cells, a->weight);
   char *block = solve_scratch(buffers[SCRATCH]) + g->kernels->scratch_bytes;
   const struct gas_flags flags = criteria(a);
   for (uint32_t i = 0; i < b->count; i++) {
     double density[GAS_GROUP_CELLS];
     block_fill(&sources, b->first + i, block);
     g->kernels->flag(&g->physics, &flags, block, density_of(buffers, g, i, density), g->buffer,
-                     g->level[a->level].flags[b->first + i]);
+                     g->level[a->batch.level].flags[b->first + i]);
   }
   free(cells);
 }
 
-static void gas_flag_gpu(struct gpu *gpu, void *buffers[], const struct batch_argument *a) {
-  const struct gas *gas = a->gas;
-  const struct gas_batch *b = batch_of(a);
+static void gas_flag_gpu(struct gpu *gpu, void *buffers[], const struct gas_flag_argument *a) {
+  const struct gas *gas = a->batch.gas;
+  const struct gas_batch *b = batch_of(&a->batch);
   const size_t first = first_source(gas), links = first + source_slots(b, a->weight);
   const char **cells = slots_addresses(buffers, first, links - first);
-  const struct gpu_gas g = gpu_gas_of(gpu, a);
-  const struct gpu_sources sources = gpu_sources_of(a, cells, a->weight,
+  const struct gpu_gas g = gpu_gas_of(gpu, &a->batch);
+  const struct gpu_sources sources = gpu_sources_of(&a->batch, cells, a->weight,
                                                     VECTOR(const struct gas_links, buffers[links]));
   const struct gas_flags flags = criteria(a);
   void *blocks = gpu_gas_blocks(&g);
   gpu_gas_prepare(&g, &sources, blocks);
   gpu_gas_flag(&g, &flags, gas->buffer, blocks,
                gas->particles ? VECTOR(const struct gas_matter, buffers[MATTER]) : NULL,
-               gas->level[a->level].flags + b->first);
+               gas->level[a->batch.level].flags + b->first);
   free(cells);
 }
 
 STAGE(gas_flag, 0xaa4499, "gas");
 
 void gas_flag_submit(struct gas *g, int level, uint32_t batch, double weight) {
-  const struct batch_argument a = {g, level, batch, weight, false};
-  const struct gas_batch *b = batch_of(&a);
+  const struct gas_flag_argument a = {{g, level, batch}, weight};
+  const struct gas_batch *b = batch_of(&a.batch);
   struct slots slots = {0};
   slots_add(&slots, g->scratch, STARPU_SCRATCH);
   if (g->particles) slots_add(&slots, b->matter, STARPU_R);

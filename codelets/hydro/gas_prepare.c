@@ -10,25 +10,31 @@
 #include "cuda/hydro/gpu_hydro.h"
 #include "photons/hydro/codelets.h"
 
-#define gas_prepare_argument batch_argument
+struct gas_prepare_argument {
+  struct batch_argument batch;
+  double weight; /* time of the level within the last step of the next coarser one, 0 .. 1 */
+};
 enum { BLOCKS, CELLS };
 
-static double gas_prepare_work(const struct batch_argument *a) { return batch_work(a); }
+static double gas_prepare_work(const struct gas_prepare_argument *a) {
+  return batch_work(&a->batch);
+}
 
-static void gas_prepare_cpu(void *buffers[], const struct batch_argument *a) {
-  const struct gas_batch *b = batch_of(a);
+static void gas_prepare_cpu(void *buffers[], const struct gas_prepare_argument *a) {
+  const struct gas_batch *b = batch_of(&a->batch);
   const char **cells = slots_addresses(buffers, CELLS, source_slots(b, a->weight));
-  const struct block_sources sources = block_sources_of(a, cells, a->weight);
+  const struct block_sources sources = block_sources_of(&a->batch, cells, a->weight);
   for (uint32_t i = 0; i < b->count; i++)
-    block_fill(&sources, b->first + i, nth(buffers[BLOCKS], gas_block_bytes(a->gas), i));
+    block_fill(&sources, b->first + i, nth(buffers[BLOCKS], gas_block_bytes(a->batch.gas), i));
   free(cells);
 }
 
-static void gas_prepare_gpu(struct gpu *gpu, void *buffers[], const struct batch_argument *a) {
-  const size_t links = CELLS + source_slots(batch_of(a), a->weight);
+static void gas_prepare_gpu(struct gpu *gpu, void *buffers[],
+                            const struct gas_prepare_argument *a) {
+  const size_t links = CELLS + source_slots(batch_of(&a->batch), a->weight);
   const char **cells = slots_addresses(buffers, CELLS, links - CELLS);
-  const struct gpu_gas g = gpu_gas_of(gpu, a);
-  const struct gpu_sources sources = gpu_sources_of(a, cells, a->weight,
+  const struct gpu_gas g = gpu_gas_of(gpu, &a->batch);
+  const struct gpu_sources sources = gpu_sources_of(&a->batch, cells, a->weight,
                                                     VECTOR(const struct gas_links, buffers[links]));
   gpu_gas_prepare(&g, &sources, VECTOR(void, buffers[BLOCKS]));
   free(cells);
@@ -37,8 +43,8 @@ static void gas_prepare_gpu(struct gpu *gpu, void *buffers[], const struct batch
 STAGE(gas_prepare, 0x88ccee, "gas");
 
 starpu_data_handle_t gas_prepare_submit(struct gas *g, int level, uint32_t batch, double weight) {
-  const struct batch_argument a = {g, level, batch, weight, false};
-  const struct gas_batch *b = batch_of(&a);
+  const struct gas_prepare_argument a = {{g, level, batch}, weight};
+  const struct gas_batch *b = batch_of(&a.batch);
   starpu_data_handle_t block = g->block[g->next_block++ % g->blocks];
   struct slots slots = {0};
   slots_add(&slots, block, STARPU_W);

@@ -42,7 +42,7 @@ static void gas_restrict_gpu(struct gpu *gpu, void *buffers[], const struct batc
 STAGE(gas_restrict, 0xddcc77, "gas");
 
 void gas_restrict_submit(struct gas *g, int level, uint32_t batch) {
-  const struct batch_argument a = {g, level, batch, 0.0, false};
+  const struct batch_argument a = {g, level, batch};
   const struct gas_batch *b = batch_of(&a);
   struct slots slots = {0};
   slots_add(&slots, b->handle[g->level[level].now], STARPU_RW);

@@ -7,12 +7,17 @@
 #include "cuda/hydro/gpu_hydro.h"
 #include "photons/hydro/codelets.h"
 
-#define gas_solve_argument step_argument /* weight: the step's length; flag: reversed sweeps */
+struct gas_solve_argument {
+  struct batch_argument a;
+  double dt;
+  bool reversed;     /* sweeps: z y x */
+  double least_heat; /* of gas_physics, at the end of the step */
+};
 enum { CELLS, FLUXES, BLOCKS, SCRATCH, SLOTS };
 
-static double gas_solve_work(const struct step_argument *a) { return batch_work(&a->a); }
+static double gas_solve_work(const struct gas_solve_argument *a) { return batch_work(&a->a); }
 
-static void gas_solve_cpu(void *buffers[], const struct step_argument *argument) {
+static void gas_solve_cpu(void *buffers[], const struct gas_solve_argument *argument) {
   const struct batch_argument *a = &argument->a;
   const struct gas *g = a->gas;
   const struct gas_physics physics = physics_of(g, argument->least_heat);
@@ -20,7 +25,7 @@ static void gas_solve_cpu(void *buffers[], const struct step_argument *argument)
   void *scratch = solve_scratch(buffers[SCRATCH]);
   for (uint32_t i = 0; i < b->count; i++) {
     struct gas_fault fault;
-    g->kernels->solve(&physics, a->weight / gas_cell(g, a->level), a->flag,
+    g->kernels->solve(&physics, argument->dt / gas_cell(g, a->level), argument->reversed,
                       nth(buffers[BLOCKS], gas_block_bytes(g), i),
                       nth(buffers[CELLS], gas_group_bytes(g), i),
                       nth(buffers[FLUXES], gas_fluxes_bytes(g), i), scratch, &fault);
@@ -28,12 +33,13 @@ static void gas_solve_cpu(void *buffers[], const struct step_argument *argument)
   }
 }
 
-static void gas_solve_gpu(struct gpu *gpu, void *buffers[], const struct step_argument *argument) {
+static void gas_solve_gpu(struct gpu *gpu, void *buffers[],
+                          const struct gas_solve_argument *argument) {
   const struct batch_argument *a = &argument->a;
   const struct gpu_gas g = gpu_gas_closing(gpu, a, argument->least_heat);
-  gpu_gas_solve(&g, a->weight / gas_cell(a->gas, a->level), a->flag, VECTOR(void, buffers[BLOCKS]),
-                VECTOR(void, buffers[CELLS]), VECTOR(void, buffers[FLUXES]),
-                &a->gas->level[a->level].fault[batch_of(a)->first]);
+  gpu_gas_solve(&g, argument->dt / gas_cell(a->gas, a->level), argument->reversed,
+                VECTOR(void, buffers[BLOCKS]), VECTOR(void, buffers[CELLS]),
+                VECTOR(void, buffers[FLUXES]), &a->gas->level[a->level].fault[batch_of(a)->first]);
 }
 
 STAGE(gas_solve, 0x4477aa, "gas");
@@ -47,6 +53,6 @@ void gas_solve_submit(struct gas *g, int level, uint32_t batch, double dt, doubl
                                                 [FLUXES] = {b->fluxes, STARPU_W},
                                                 [BLOCKS] = {block, STARPU_R},
                                                 [SCRATCH] = {g->scratch, STARPU_SCRATCH}};
-  gas_solve_insert((struct step_argument){{g, level, batch, dt, reversed}, least_heat},
+  gas_solve_insert((struct gas_solve_argument){{g, level, batch}, dt, reversed, least_heat},
                    (struct task){.data = data, .count = SLOTS, .priority = PRIORITY_MIDDLE});
 }

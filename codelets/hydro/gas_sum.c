@@ -51,7 +51,6 @@ void gas_sum_submit(struct gas *g, int level, uint32_t batch) {
   struct slots slots = {0};
   slots_add(&slots, l->batch[batch].handle[l->now], STARPU_R);
   slots_add_links(&slots, &l->batch[batch]);
-  gas_sum_insert((struct batch_argument){g, level, batch, 0.0, false},
-                 slots_task(&slots, PRIORITY_LOW));
+  gas_sum_insert((struct batch_argument){g, level, batch}, slots_task(&slots, PRIORITY_LOW));
   free(slots.data);
 }

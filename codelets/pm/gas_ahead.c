@@ -12,7 +12,8 @@
 #include "photons/base/error.h"
 
 struct gas_ahead_argument {
-  struct batch_argument a;     /* weight: the time */
+  struct batch_argument a;
+  double time;                 /* for which the particles move on */
   struct cloud_tables *tables; /* which the task frees */
 };
 enum { MATTER, PARTICLES };
@@ -25,7 +26,7 @@ static void gas_ahead_gpu(struct gpu *gpu, void *buffers[], const struct gas_ahe
   const char **batch = slots_addresses(buffers, PARTICLES, clouds.batches);
   clouds.batch = batch;
   gpu_gas_move_on(&g, &clouds, VECTOR(const struct gas_links, buffers[PARTICLES + clouds.batches]),
-                  a->a.weight, VECTOR(struct gas_matter, buffers[MATTER]));
+                  a->time, VECTOR(struct gas_matter, buffers[MATTER]));
   free(batch);
   cloud_tables_free(a->tables);
   free(a->tables);
@@ -35,7 +36,7 @@ STAGE_ON_GPU(gas_ahead, 0x998866, "gas");
 
 void gas_ahead_submit(struct gas *g, int level, uint32_t batch, double time,
                       const struct particle_level *foreign) {
-  const struct batch_argument a = {g, level, batch, time, false};
+  const struct batch_argument a = {g, level, batch};
   const struct gas_batch *b = batch_of(&a);
   struct cloud_tables *tables = allocate(1, sizeof *tables, "particles of groups");
   struct slots slots = {0};
@@ -54,6 +55,6 @@ void gas_ahead_submit(struct gas *g, int level, uint32_t batch, double time,
               STARPU_R);
   }
   slots_add_links(&slots, b);
-  gas_ahead_insert((struct gas_ahead_argument){a, tables}, slots_task(&slots, PRIORITY_HIGH));
+  gas_ahead_insert((struct gas_ahead_argument){a, time, tables}, slots_task(&slots, PRIORITY_HIGH));
   free(slots.data);
 }

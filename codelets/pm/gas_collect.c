@@ -45,7 +45,7 @@ static void gas_collect_gpu(struct gpu *gpu, void *buffers[], const struct batch
 STAGE(gas_collect, 0xaa8855, "gas");
 
 void gas_collect_submit(struct gas *g, int level, uint32_t batch) {
-  const struct batch_argument a = {g, level, batch, 0.0, false};
+  const struct batch_argument a = {g, level, batch};
   const struct gas_batch *b = batch_of(&a);
   struct slots slots = {0};
   slots_add(&slots, b->matter, STARPU_RW);

@@ -11,10 +11,15 @@
 #include "photons/amr/matter.h"
 #include "photons/base/error.h"
 
-#define gas_deposit_argument batch_argument /* flag: ahead of finer levels */
+struct gas_deposit_argument {
+  struct batch_argument batch;
+  bool ahead; /* of finer levels, whose densities stay */
+};
 enum { MATTER, COARSE };
 
-static double gas_deposit_work(const struct batch_argument *a) { return batch_work(a); }
+static double gas_deposit_work(const struct gas_deposit_argument *a) {
+  return batch_work(&a->batch);
+}
 
 /** What refines a patch gets the density of the patch's cells. */
 static void add_coarse(const double *coarse, int patch, double *density) {
@@ -48,7 +53,8 @@ addresses(void *buffers[], const struct batch_argument *a, uint32_t count,
   return address;
 }
 
-static void gas_deposit_cpu(void *buffers[], const struct batch_argument *a) {
+static void gas_deposit_cpu(void *buffers[], const struct gas_deposit_argument *argument) {
+  const struct batch_argument *a = &argument->batch;
   const struct gas *g = a->gas;
   const struct gas_batch *b = batch_of(a);
   const struct gas_tree_level *l = &g->topology.level[a->level];
@@ -63,12 +69,14 @@ static void gas_deposit_cpu(void *buffers[], const struct batch_argument *a) {
     if (a->level > 0)
       add_coarse(matter_of(g, &coarse, l->group[group].father)->coarse, (int)(l->key[group] & 7),
                  m->coarse);
-    if (!a->flag) memset(m->fine, 0, sizeof m->fine);
+    if (!argument->ahead) memset(m->fine, 0, sizeof m->fine);
   }
   free(address);
 }
 
-static void gas_deposit_gpu(struct gpu *gpu, void *buffers[], const struct batch_argument *a) {
+static void gas_deposit_gpu(struct gpu *gpu, void *buffers[],
+                            const struct gas_deposit_argument *argument) {
+  const struct batch_argument *a = &argument->batch;
   const struct gas_batch *b = batch_of(a);
   const struct gpu_gas g = gpu_gas_of(gpu, a);
   size_t slot = COARSE;
@@ -76,7 +84,7 @@ static void gas_deposit_gpu(struct gpu *gpu, void *buffers[], const struct batch
              **near = addresses(buffers, a, b->near.count, near_particles, &slot);
   struct cloud_tables tables = clouds_near(a, near);
   gpu_gas_deposit(&g, &tables.clouds, VECTOR(const struct gas_links, buffers[slot]), coarse,
-                  b->coarse.count, a->flag, VECTOR(struct gas_matter, buffers[MATTER]));
+                  b->coarse.count, argument->ahead, VECTOR(struct gas_matter, buffers[MATTER]));
   cloud_tables_free(&tables);
   free(near);
   free(coarse);
@@ -85,7 +93,7 @@ static void gas_deposit_gpu(struct gpu *gpu, void *buffers[], const struct batch
 STAGE(gas_deposit, 0xccaa55, "gas");
 
 void gas_deposit_submit(struct gas *g, int level, uint32_t batch, bool ahead) {
-  const struct batch_argument a = {g, level, batch, 0.0, ahead};
+  const struct batch_argument a = {g, level, batch};
   const struct gas_batch *b = batch_of(&a);
   struct slots slots = {0};
   slots_add(&slots, b->matter, ahead ? STARPU_RW : STARPU_W);
@@ -94,6 +102,6 @@ void gas_deposit_submit(struct gas *g, int level, uint32_t batch, bool ahead) {
   for (uint32_t i = 0; i < b->near.count; i++)
     if (near_particles(&a, i)) slots_add(&slots, near_particles(&a, i), STARPU_R);
   slots_add_links(&slots, b);
-  gas_deposit_insert(a, slots_task(&slots, PRIORITY_HIGH));
+  gas_deposit_insert((struct gas_deposit_argument){a, ahead}, slots_task(&slots, PRIORITY_HIGH));
   free(slots.data);
 }

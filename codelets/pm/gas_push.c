@@ -13,8 +13,8 @@
 #include "photons/pm/particles.h"
 
 struct gas_push_argument {
-  struct batch_argument
-      batch;     /* its weight: the step that begins; 0: one ends; less than 0: no step */
+  struct batch_argument batch;
+  double dt;     /* of the step that begins; 0: one ends; less than 0: no step */
   double weight; /* of the time of the level within the coarser one's step */
 };
 enum { PARTICLES, POTENTIALS_AROUND };
@@ -43,10 +43,10 @@ static void gas_push_cpu(void *buffers[], const struct gas_push_argument *a) {
     double potential[WIDE_CELLS];
     if (l->first[group] == l->first[group + 1]) continue;
     potential_wide(&sources, group, potential);
-    if (a->batch.weight < 0.0)
+    if (a->dt < 0.0)
       gas_particles_feel(g, a->batch.level, group, potential);
     else
-      gas_particles_push(g, a->batch.level, group, potential, a->batch.weight);
+      gas_particles_push(g, a->batch.level, group, potential, a->dt);
   }
   free(addresses);
 }
@@ -65,7 +65,7 @@ static void gas_push_gpu(struct gpu *gpu, void *buffers[], const struct gas_push
   uint32_t *first = allocate(b->count + 1, sizeof *first, "particles of groups");
   for (uint32_t i = 0; i <= b->count; i++)
     first[i] = (uint32_t)(l->first[b->first + i] - l->first[b->first]);
-  gpu_gas_push(&g, &box, batch->weight, from.links, first, gpu_gas_potential_wide(&g, &from),
+  gpu_gas_push(&g, &box, a->dt, from.links, first, gpu_gas_potential_wide(&g, &from),
                VECTOR(struct gas_particle, buffers[PARTICLES]), l->sums + b->first);
   free(first);
   free(addresses);
@@ -74,7 +74,7 @@ static void gas_push_gpu(struct gpu *gpu, void *buffers[], const struct gas_push
 STAGE(gas_push, 0xddaa22, "gas");
 
 void gas_push_submit(struct gas *g, int level, uint32_t batch, double dt, double weight) {
-  const struct gas_push_argument a = {{g, level, batch, dt, false}, weight};
+  const struct gas_push_argument a = {{g, level, batch}, dt, weight};
   const struct surroundings around = surroundings(&a);
   struct slots slots = {0};
   slots_add(&slots, g->level[level].batch[batch].particles, STARPU_RW);

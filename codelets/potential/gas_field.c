@@ -16,7 +16,13 @@ enum { CELLS, OTHERS };
 static double gas_field_work(const struct batch_argument *a) { return batch_work(a); }
 
 static struct surroundings surroundings(const struct batch_argument *a) {
-  return (struct surroundings){a->gas, a->level, a->batch, true, true, 1.0, POTENTIAL_END, false};
+  return (struct surroundings){.gas = a->gas,
+                               .level = a->level,
+                               .batch = a->batch,
+                               .near = true,
+                               .coarse = true,
+                               .weight = 1.0,
+                               .which = POTENTIAL_END};
 }
 
 /** Sum of density times potential / 2 of particles in a patch. */
@@ -86,7 +92,7 @@ static void gas_field_gpu(struct gpu *gpu, void *buffers[], const struct batch_a
 STAGE(gas_field, 0xeedd88, "gas");
 
 void gas_field_submit(struct gas *g, int level, uint32_t batch) {
-  const struct batch_argument a = {g, level, batch, 0.0, false};
+  const struct batch_argument a = {g, level, batch};
   const struct gas_level *l = &g->level[level];
   const struct surroundings around = surroundings(&a);
   struct slots slots = {0};

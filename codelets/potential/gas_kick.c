@@ -8,21 +8,27 @@
 #include "codelets/potential/potentials.h"
 
 struct gas_kick_argument {
-  struct batch_argument batch; /* its weight: the time of the kick */
-  double weight;               /* of the time of the level within the coarser one's step */
+  struct batch_argument batch;
+  double time;   /* of the kick */
+  double weight; /* of the time of the level within the coarser one's step */
 };
 enum { CELLS, POTENTIALS_AROUND };
 
 static double gas_kick_work(const struct gas_kick_argument *a) { return batch_work(&a->batch); }
 
 static struct surroundings surroundings(const struct gas_kick_argument *a) {
-  return (struct surroundings){a->batch.gas, a->batch.level, a->batch.batch, true,
-                               true,         a->weight,      POTENTIAL_END,  false};
+  return (struct surroundings){.gas = a->batch.gas,
+                               .level = a->batch.level,
+                               .batch = a->batch.batch,
+                               .near = true,
+                               .coarse = true,
+                               .weight = a->weight,
+                               .which = POTENTIAL_END};
 }
 
 /** Time / (2 cell). */
 static double kick_factor(const struct gas_kick_argument *a) {
-  return a->batch.weight / (2.0 * gas_cell(a->batch.gas, a->batch.level));
+  return a->time / (2.0 * gas_cell(a->batch.gas, a->batch.level));
 }
 
 static void gas_kick_cpu(void *buffers[], const struct gas_kick_argument *a) {
@@ -56,7 +62,7 @@ static void gas_kick_gpu(struct gpu *gpu, void *buffers[], const struct gas_kick
 STAGE(gas_kick, 0xee8866, "gas");
 
 void gas_kick_submit(struct gas *g, int level, uint32_t batch, double dt, double weight) {
-  const struct gas_kick_argument a = {{g, level, batch, dt, false}, weight};
+  const struct gas_kick_argument a = {{g, level, batch}, dt, weight};
   const struct gas_level *l = &g->level[level];
   const struct surroundings around = surroundings(&a);
   struct slots slots = {0};

@@ -12,27 +12,21 @@
 #include "codelets/potential/potentials.h"
 
 struct gas_potential_argument {
-  struct gas *gas;
-  int level;
-  uint32_t batch;
+  struct batch_argument batch;
   struct potential_task how;
   double factor; /* gravity_factor() */
 };
 enum { POTENTIAL, CELLS, OTHERS };
 
-static struct gas_batch *my_batch(const struct gas_potential_argument *a) {
-  return &a->gas->level[a->level].batch[a->batch];
-}
-
 static double gas_potential_work(const struct gas_potential_argument *a) {
-  return my_batch(a)->count;
+  return batch_work(&a->batch);
 }
 
 static struct surroundings surroundings(const struct gas_potential_argument *a) {
   const enum potential_mode mode = a->how.mode;
-  return (struct surroundings){.gas = a->gas,
-                               .level = a->level,
-                               .batch = a->batch,
+  return (struct surroundings){.gas = a->batch.gas,
+                               .level = a->batch.level,
+                               .batch = a->batch.batch,
                                .near = mode != POTENTIAL_INTERPOLATE,
                                .coarse = true,
                                .weight = a->how.weight,
@@ -42,7 +36,7 @@ static struct surroundings surroundings(const struct gas_potential_argument *a) 
 
 /** Of the sum over a group of the source: what the tolerance is of, where there is less. */
 static double least_source(const struct gas_potential_argument *a) {
-  return a->factor * a->gas->gravity->mean_density * GAS_GROUP_CELLS;
+  return a->factor * a->batch.gas->gravity->mean_density * GAS_GROUP_CELLS;
 }
 
 /** A group with its ghost cells, from which relaxation begins. */
@@ -55,7 +49,7 @@ static void fill(const struct gas_potential_argument *a, const struct potential_
 /** Solve a group by relaxation. @param sum  of the source without pseudo-mass */
 static void relax(const struct gas_potential_argument *a, const struct potential_sources *sources,
                   uint32_t group, const double *source, double sum, double *cube) {
-  const struct self_gravity *s = a->gas->gravity;
+  const struct self_gravity *s = a->batch.gas->gravity;
   double block[POISSON_CELLS];
   fill(a, sources, group, block);
   s->poisson->solve(source, s->tolerance * fmax(sum, least_source(a)), POISSON_SWEEPS_MAX, block);
@@ -65,7 +59,7 @@ static void relax(const struct gas_potential_argument *a, const struct potential
 /** Solve a group directly. */
 static void solve(const struct gas_potential_argument *a, const struct potential_sources *sources,
                   uint32_t group, const double *source, double *cube) {
-  const struct self_gravity *s = a->gas->gravity;
+  const struct self_gravity *s = a->batch.gas->gravity;
   double block[POISSON_CELLS];
   (a->how.mode == POTENTIAL_CORRECT ? potential_ghosts_corrected : potential_ghosts)(sources, group,
                                                                                      block);
@@ -74,7 +68,7 @@ static void solve(const struct gas_potential_argument *a, const struct potential
 
 /** Whether a group is one of those that are solved. */
 static bool is_solved(const struct gas_potential_argument *a, uint32_t group) {
-  return topology_is_odd(a->gas->topology.level[a->level].key[group]) == a->how.odd;
+  return topology_is_odd(a->batch.gas->topology.level[a->batch.level].key[group]) == a->how.odd;
 }
 
 /** A group that is not solved: it has been, or it will be next. Till then it has what relaxation
@@ -83,8 +77,8 @@ static void keep(const struct gas_potential_argument *a, const struct potential_
                  uint32_t group, double *cube) {
   double block[POISSON_CELLS];
   if (a->how.mode == POTENTIAL_RELAX) {
-    memcpy(cube, potential_of(a->gas, &sources->near, group), GAS_GROUP_CELLS * sizeof *cube);
-  } else if (a->gas->gravity->direct) {
+    memcpy(cube, potential_of(a->batch.gas, &sources->near, group), GAS_GROUP_CELLS * sizeof *cube);
+  } else if (a->batch.gas->gravity->direct) {
     memset(cube, 0, GAS_GROUP_CELLS * sizeof *cube);
   } else {
     fill(a, sources, group, block);
@@ -95,8 +89,8 @@ static void keep(const struct gas_potential_argument *a, const struct potential_
 /** Solve group i of the batch. @param matter  slot of the densities of particles */
 static void solve_group(const struct gas_potential_argument *a, void *buffers[], size_t matter,
                         const struct potential_sources *sources, uint32_t i, double *cube) {
-  const struct gas *g = a->gas;
-  const uint32_t group = my_batch(a)->first + i;
+  const struct gas *g = a->batch.gas;
+  const uint32_t group = batch_of(&a->batch)->first + i;
   double source[GAS_GROUP_CELLS];
   double sum = g->gravity->kernels->source(
       nth(buffers[CELLS], gas_group_bytes(g), i), a->factor, gravity_background(g),
@@ -113,9 +107,9 @@ static void gas_potential_cpu(void *buffers[], const struct gas_potential_argume
   const struct surroundings around = surroundings(a);
   const size_t matter = OTHERS + a->how.massive;
   const struct potential_sources sources = surroundings_of(
-      &around, buffers, matter + matter_slots(a->gas), &addresses);
-  for (uint32_t i = 0; i < my_batch(a)->count; i++) {
-    const uint32_t group = my_batch(a)->first + i;
+      &around, buffers, matter + matter_slots(a->batch.gas), &addresses);
+  for (uint32_t i = 0; i < batch_of(&a->batch)->count; i++) {
+    const uint32_t group = batch_of(&a->batch)->first + i;
     double *cube = nth_potential(buffers[POTENTIAL], i);
     if (is_solved(a, group))
       solve_group(a, buffers, matter, &sources, i, cube);
@@ -127,16 +121,16 @@ static void gas_potential_cpu(void *buffers[], const struct gas_potential_argume
 
 static void gas_potential_gpu(struct gpu *gpu, void *buffers[],
                               const struct gas_potential_argument *a) {
-  const struct self_gravity *s = a->gas->gravity;
-  const struct gpu_gas g = gpu_gas_of(
-      gpu, &(struct batch_argument){a->gas, a->level, a->batch, 0.0, false});
+  const struct self_gravity *s = a->batch.gas->gravity;
+  const struct gpu_gas g = gpu_gas_of(gpu, &a->batch);
   const struct surroundings around = surroundings(a);
-  const size_t matter = OTHERS + a->how.massive, first = matter + matter_slots(a->gas),
+  const size_t matter = OTHERS + a->how.massive, first = matter + matter_slots(a->batch.gas),
                links = first + surroundings_count(&around);
   const char **addresses;
   const struct gpu_potentials from = gpu_potentials_of(&around, buffers, first, links, &addresses);
-  const struct gpu_density density = gpu_density_of(
-      a->gas, buffers[CELLS], a->how.massive ? buffers[OTHERS] : NULL, buffers[matter], a->factor);
+  const struct gpu_density density = gpu_density_of(a->batch.gas, buffers[CELLS],
+                                                    a->how.massive ? buffers[OTHERS] : NULL,
+                                                    buffers[matter], a->factor);
   double *blocks = gpu_gas_potential_memory(&g), *potentials = VECTOR(double, buffers[POTENTIAL]);
   const struct gpu_half half = {a->how.odd, a->how.mode == POTENTIAL_RELAX || !s->direct,
                                 from.links};
@@ -154,9 +148,9 @@ static void gas_potential_gpu(struct gpu *gpu, void *buffers[],
 STAGE(gas_potential, 0x332288, "gas");
 
 void gas_potential_submit(struct gas *g, int level, uint32_t batch, struct potential_task how) {
-  const struct gas_potential_argument a = {g, level, batch, how, gravity_factor(g, level)};
+  const struct gas_potential_argument a = {{g, level, batch}, how, gravity_factor(g, level)};
   const struct gas_level *l = &g->level[level];
-  const struct gas_batch *b = my_batch(&a);
+  const struct gas_batch *b = batch_of(&a.batch);
   const struct surroundings around = surroundings(&a);
   struct slots slots = {0};
   slots_add(&slots, potential_handle(g, level, batch, POTENTIAL_NEXT), STARPU_W);

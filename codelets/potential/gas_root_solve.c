@@ -34,7 +34,7 @@ static void copy_batch(struct gpu *gpu, void *buffers[], const struct gas_root_s
   enum { POTENTIAL, CELLS, LINKS, MATTER };
   const size_t mass = MATTER + matter_slots(a->gas);
   const struct gpu_root *root = a->root->worker[worker_number()];
-  const struct gpu_gas g = gpu_gas_of(gpu, &(struct batch_argument){a->gas, 0, batch, 0.0, false});
+  const struct gpu_gas g = gpu_gas_of(gpu, &(struct batch_argument){a->gas, 0, batch});
   const struct gas_links *links = VECTOR(const struct gas_links, buffers[LINKS]);
   struct gpu_density density = gpu_density_of(
       a->gas, buffers[CELLS], a->massive ? buffers[mass] : NULL,

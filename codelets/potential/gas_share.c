@@ -8,44 +8,55 @@
 
 #include "codelets/potential/potentials.h"
 
-#define gas_share_argument batch_argument /* weight: gravity_factor(); flag: with pseudo-mass */
+struct gas_share_argument {
+  struct batch_argument batch;
+  double factor; /* gravity_factor() */
+  bool massive;  /* with pseudo-mass */
+};
 enum { SHARES, CELLS, OTHERS };
 
-static double gas_share_work(const struct batch_argument *a) { return batch_work(a); }
+static double gas_share_work(const struct gas_share_argument *a) { return batch_work(&a->batch); }
 
 static struct surroundings surroundings(const struct batch_argument *a) {
-  return (struct surroundings){a->gas, a->level, a->batch, true, true, 1.0, POTENTIAL_END, false};
+  return (struct surroundings){.gas = a->gas,
+                               .level = a->level,
+                               .batch = a->batch,
+                               .near = true,
+                               .coarse = true,
+                               .weight = 1.0,
+                               .which = POTENTIAL_END};
 }
 
-static void gas_share_cpu(void *buffers[], const struct batch_argument *a) {
-  const struct gas *g = a->gas;
-  const struct gas_batch *b = batch_of(a);
+static void gas_share_cpu(void *buffers[], const struct gas_share_argument *a) {
+  const struct gas *g = a->batch.gas;
+  const struct gas_batch *b = batch_of(&a->batch);
   const char **addresses;
-  const struct surroundings around = surroundings(a);
-  const size_t matter = OTHERS + a->flag;
+  const struct surroundings around = surroundings(&a->batch);
+  const size_t matter = OTHERS + a->massive;
   const struct potential_sources sources = surroundings_of(&around, buffers,
                                                            matter + matter_slots(g), &addresses);
   for (uint32_t i = 0; i < b->count; i++) {
     double block[POISSON_CELLS], source[GAS_GROUP_CELLS];
     potential_block(&sources, b->first + i, block);
-    g->gravity->kernels->source(nth(buffers[CELLS], gas_group_bytes(g), i), a->weight,
+    g->gravity->kernels->source(nth(buffers[CELLS], gas_group_bytes(g), i), a->factor,
                                 gravity_background(g),
-                                a->flag ? nth_potential(buffers[OTHERS], i) : NULL, source);
-    add_matter(g, buffers + matter, i, a->weight, source);
+                                a->massive ? nth_potential(buffers[OTHERS], i) : NULL, source);
+    add_matter(g, buffers + matter, i, a->factor, source);
     g->gravity->poisson->share(block, source, VECTOR(struct poisson_share, buffers[SHARES]) + i);
   }
   free(addresses);
 }
 
-static void gas_share_gpu(struct gpu *gpu, void *buffers[], const struct batch_argument *a) {
-  const struct gpu_gas g = gpu_gas_of(gpu, a);
-  const struct surroundings around = surroundings(a);
-  const size_t matter = OTHERS + a->flag, first = matter + matter_slots(a->gas);
+static void gas_share_gpu(struct gpu *gpu, void *buffers[], const struct gas_share_argument *a) {
+  const struct gpu_gas g = gpu_gas_of(gpu, &a->batch);
+  const struct surroundings around = surroundings(&a->batch);
+  const size_t matter = OTHERS + a->massive, first = matter + matter_slots(a->batch.gas);
   const char **addresses;
   const struct gpu_potentials from = gpu_potentials_of(
       &around, buffers, first, first + surroundings_count(&around), &addresses);
-  const struct gpu_density density = gpu_density_of(
-      a->gas, buffers[CELLS], a->flag ? buffers[OTHERS] : NULL, buffers[matter], a->weight);
+  const struct gpu_density density = gpu_density_of(a->batch.gas, buffers[CELLS],
+                                                    a->massive ? buffers[OTHERS] : NULL,
+                                                    buffers[matter], a->factor);
   double *blocks = gpu_gas_potential_memory(&g);
   gpu_gas_potential_blocks(&g, &from, blocks);
   gpu_gas_share(&g, &density, blocks, VECTOR(struct poisson_share, buffers[SHARES]));
@@ -55,10 +66,10 @@ static void gas_share_gpu(struct gpu *gpu, void *buffers[], const struct batch_a
 STAGE(gas_share, 0xcc6677, "gas");
 
 void gas_share_submit(struct gas *g, int level, uint32_t batch, bool massive) {
-  const struct batch_argument a = {g, level, batch, gravity_factor(g, level), massive};
+  const struct gas_share_argument a = {{g, level, batch}, gravity_factor(g, level), massive};
   const struct gas_level *l = &g->level[level];
-  const struct gas_batch *b = batch_of(&a);
-  const struct surroundings around = surroundings(&a);
+  const struct gas_batch *b = batch_of(&a.batch);
+  const struct surroundings around = surroundings(&a.batch);
   struct slots slots = {0};
   slots_add(&slots, b->shares, STARPU_W);
   slots_add(&slots, b->handle[l->now], STARPU_R);

@@ -10,10 +10,13 @@
 
 #include "codelets/potential/potentials.h"
 
-#define gas_sheet_argument batch_argument /* weight: gravity_factor() */
+struct gas_sheet_argument {
+  struct batch_argument batch;
+  double factor; /* gravity_factor() */
+};
 enum { SHEETS, POTENTIAL, CELLS, NEAR };
 
-static double gas_sheet_work(const struct batch_argument *a) { return batch_work(a); }
+static double gas_sheet_work(const struct gas_sheet_argument *a) { return batch_work(&a->batch); }
 
 /** What refines a patch; NULL: nothing does. */
 static const struct poisson_share *share_of(void *buffers[], const struct batch_argument *a,
@@ -58,11 +61,10 @@ static void put_finer(void *buffers[], const struct batch_argument *a, uint32_t 
     }
 }
 
-static void find_pseudo_mass(void *buffers[], const struct batch_argument *a, uint32_t i,
-                             const double *block, double *cube) {
+static void find_pseudo_mass(void *buffers[], const struct batch_argument *a, double factor,
+                             uint32_t i, const double *block, double *cube) {
   const struct gas *g = a->gas;
   const uint32_t group = batch_of(a)->first + i;
-  const double factor = a->weight;
   double source[GAS_GROUP_CELLS];
   g->gravity->kernels->source(nth(buffers[CELLS], gas_group_bytes(g), i), factor,
                               gravity_background(g), NULL, source);
@@ -88,7 +90,8 @@ static struct surroundings surroundings(const struct batch_argument *a) {
       .gas = a->gas, .level = a->level, .batch = a->batch, .near = true, .which = POTENTIAL_END};
 }
 
-static void gas_sheet_cpu(void *buffers[], const struct batch_argument *a) {
+static void gas_sheet_cpu(void *buffers[], const struct gas_sheet_argument *argument) {
+  const struct batch_argument *a = &argument->batch;
   const char **addresses;
   const struct surroundings around = surroundings(a);
   const struct potential_sources sources = surroundings_of(&around, buffers, NEAR, &addresses);
@@ -98,13 +101,15 @@ static void gas_sheet_cpu(void *buffers[], const struct batch_argument *a) {
     double block[POISSON_CELLS] = {0};
     potential_block(&sources, batch_of(a)->first + i, block);
     put_finer(buffers, a, batch_of(a)->first + i, block);
-    find_pseudo_mass(buffers, a, i, block, nth_potential(buffers[SHEETS], i));
+    find_pseudo_mass(buffers, a, argument->factor, i, block, nth_potential(buffers[SHEETS], i));
     potential_inner(block, nth_potential(buffers[POTENTIAL], i));
   }
   free(addresses);
 }
 
-static void gas_sheet_gpu(struct gpu *gpu, void *buffers[], const struct batch_argument *a) {
+static void gas_sheet_gpu(struct gpu *gpu, void *buffers[],
+                          const struct gas_sheet_argument *argument) {
+  const struct batch_argument *a = &argument->batch;
   const struct gpu_gas g = gpu_gas_of(gpu, a);
   const struct surroundings around = surroundings(a);
   const uint32_t finer = batch_of(a)->around.count;
@@ -113,7 +118,7 @@ static void gas_sheet_gpu(struct gpu *gpu, void *buffers[], const struct batch_a
   const char **potentials, **shares = slots_addresses(buffers, first_finer, finer);
   const struct gpu_potentials from = gpu_potentials_of(&around, buffers, NEAR, links, &potentials);
   const struct gpu_density density = gpu_density_of(a->gas, buffers[CELLS], NULL, buffers[matter],
-                                                    a->weight);
+                                                    argument->factor);
   double *blocks = gpu_gas_potential_memory(&g);
   gpu_gas_potential_blocks(&g, &from, blocks);
   gpu_gas_sheet(&g, from.links, shares, finer, &density, blocks, VECTOR(double, buffers[SHEETS]),
@@ -125,10 +130,10 @@ static void gas_sheet_gpu(struct gpu *gpu, void *buffers[], const struct batch_a
 STAGE(gas_sheet, 0x882255, "gas");
 
 void gas_sheet_submit(struct gas *g, int level, uint32_t batch) {
-  const struct batch_argument a = {g, level, batch, gravity_factor(g, level), false};
+  const struct gas_sheet_argument a = {{g, level, batch}, gravity_factor(g, level)};
   const struct gas_level *l = &g->level[level];
-  const struct gas_batch *b = batch_of(&a);
-  const struct surroundings around = surroundings(&a);
+  const struct gas_batch *b = batch_of(&a.batch);
+  const struct surroundings around = surroundings(&a.batch);
   struct slots slots = {0};
   slots_add(&slots, b->sheets, STARPU_W);
   slots_add(&slots, potential_handle(g, level, batch, POTENTIAL_NEXT), STARPU_W);

@@ -329,8 +329,16 @@ struct solver gas_run_create(struct parameters *p, const char *checkpoint_path,
   }
   if (r->gas->gravity) gravity_solve(r->gas, 0, 1.0);
   set_timeline(timeline, p, now);
-  return (struct solver){r,    describe, begin,      stuck, step, write_output,
-                         next, frame,    checkpoint, end};
+  return (struct solver){.state = r,
+                         .describe = describe,
+                         .begin = begin,
+                         .stuck = stuck,
+                         .step = step,
+                         .write = write_output,
+                         .next = next,
+                         .frame = frame,
+                         .checkpoint = checkpoint,
+                         .end = end};
 }
 
 void gas_run_dry(struct parameters *p, const char *checkpoint_path, struct progress *now,
