@@ -83,7 +83,8 @@ static inline uint64_t offset_distance2(const struct offset *a, const struct off
 }
 
 /** The density peak of n offsets: the centre of mass of ever smaller spheres, each about the last
- * centre (Power et al. 2003, MNRAS 338, 14). Changes the order of the offsets. */
+ * centre (Power et al. 2003, MNRAS 338, 14). A sphere of radius 0 is the last, whatever number of
+ * members is at its centre. Changes the order of the offsets. */
 static struct offset find_peak(size_t n, struct offset *o) {
   const double share = PEAK_SHARE * (double)n;
   const size_t least = share > PEAK_LEAST ? (size_t)share : PEAK_LEAST;
@@ -93,7 +94,7 @@ static struct offset find_peak(size_t n, struct offset *o) {
     const uint64_t d2 = offset_distance2(&o[i], &centre);
     radius2 = d2 > radius2 ? d2 : radius2;
   }
-  while (n > least) {
+  while (n > least && radius2 > 0) {
     radius2 = (uint64_t)((double)radius2 * (SHRINK * SHRINK));
     size_t inside = 0;
     for (size_t i = 0; i < n; i++)

@@ -350,10 +350,51 @@ static void test_isothermal_sphere(void **state) {
   particles_free(&whole);
 }
 
+/** One FoF group of `n` particles, of which `together` are at the same point and the others within
+ * 0.2 of it: the centre of the halo is that point. */
+static void check_centre(size_t n, size_t together) {
+  static const double point[3] = {49.95, 0.05, 25.0};
+  static const struct cut cut = {8, 4, true};
+  gsl_rng *rng = gsl_rng_alloc(gsl_rng_ranlxd1);
+  struct particles whole = particles_create(n, BOX, 1.0);
+  for (size_t i = 0; i < n; i++) {
+    for (size_t c = 0; c < 3; c++) {
+      const double away = i < together ? 0.0 : 0.4 * gsl_rng_uniform(rng) - 0.2;
+      whole.position[c * n + i] = position_to_integer(point[c] + away, BOX);
+    }
+    whole.id[i] = i + 1;
+  }
+  gsl_rng_free(rng);
+  uint32_t *order = order_of_cut(&whole, &cut);
+  struct particles s = take_share(&whole, &cut, order, even_share);
+  struct fof *f = fof_find(&s, cut.depth, 1.0);
+  struct halo_catalogue *c = halo_catalogue_create(f, 20, (double)n);
+  assert_int_equal(c->all, 1);
+  for (int k = 0; k < 3 && c->count > 0; k++)
+    assert_int_equal(position_to_integer(c->halo[0].centre[k], BOX), whole.position[(size_t)k * n]);
+  if (c->count > 0) assert_int_equal(c->halo[0].count, n);
+  halo_catalogue_free(c);
+  fof_free(f);
+  free(order);
+  particles_free(&s);
+  particles_free(&whole);
+}
+
+/* The last sphere should have 10 members, or 0.5 % of all. Here more of them are at one point. */
+static void test_members_at_one_point(void **state) {
+  (void)state;
+  check_centre(20, 11);
+  check_centre(20, 20);
+  check_centre(1000, 300);
+  check_centre(5000, 4000);
+  check_centre(3000, 3000);
+}
+
 int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_halos),
                                      cmocka_unit_test(test_simulated_halos),
-                                     cmocka_unit_test(test_isothermal_sphere)};
+                                     cmocka_unit_test(test_isothermal_sphere),
+                                     cmocka_unit_test(test_members_at_one_point)};
   int failed = 0;
   comm_start(&argc, &argv);
   /* otherwise the others would wait for a rank that failed */
