@@ -38,10 +38,14 @@ void potential_of_particles(struct nbody *n, float *potential) {
   for (size_t i = 0; i < n->domain.particles.count; i++) potential[i] *= unit;
 }
 
+static double finite_energy(double energy) {
+  if (!isfinite(energy)) fail(EXIT_RUN_FAILED, "the potential energy is not a finite number");
+  return energy;
+}
+
 double potential_energy_of_types(struct nbody *n, double of_types[PARTICLE_TYPES]) {
   const double unit = 0.5 * n->domain.particles.mass * isolated_unit(n);
-  const double sum = step_pair_potential(n, true, NULL, of_types);
-  if (!isfinite(sum)) fail(EXIT_RUN_FAILED, "the potential energy is not a finite number");
+  const double sum = finite_energy(step_pair_potential(n, true, NULL, of_types));
   for (int t = 0; t < PARTICLE_TYPES; t++)
     of_types[t] = unit * of_types[t] + 0.0; /* without particles 0, not -0 */
   return unit * sum;
@@ -58,6 +62,6 @@ double potential_energy(struct nbody *n, double a) {
   /* The potential on the mesh contains that of each particle's own smoothed cloud. */
   const double self = count * split_series_derivative(split, 0, 0.0) / cut;
   const double lattice = LATTICE * count * cbrt(count) / s->box;
-  return -0.5 * GRAVITY * s->mass * s->mass / a *
-         (pairs + long_range_potential(&n->long_range) - self - lattice);
+  return finite_energy(-0.5 * GRAVITY * s->mass * s->mass / a *
+                       (pairs + long_range_potential(&n->long_range) - self - lattice));
 }

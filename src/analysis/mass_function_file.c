@@ -8,7 +8,7 @@
 #include "photons/analysis/halo.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
-#include "photons/base/output_file.h"
+#include "photons/base/output_text.h"
 #include "photons/cosmology/mass_function.h"
 #include "photons/io/provenance.h"
 
@@ -52,8 +52,8 @@ static void write_bins(const char *path, const struct halo_catalogue *halos,
                        const struct cosmology *c, double a, const struct provenance *provenance) {
   const struct particles *s = halos->particles;
   const double volume = s->box * s->box * s->box;
-  char *temporary = output_begin(path);
-  FILE *file = output_open(temporary);
+  struct output_text text;
+  FILE *file = output_text_begin(&text);
   fprintf(file, "# halo mass function, dn/dlnM in (Mpc/h)^-3; errors are Poisson, theory is "
                 "averaged over the bin\n");
   fprintf(file,
@@ -85,8 +85,7 @@ static void write_bins(const char *path, const struct halo_catalogue *halos,
       fprintf(file, " %.6e", (theory[0][k] + 4.0 * theory[1][k] + theory[2][k]) / 6.0);
     fprintf(file, "\n");
   }
-  output_close(file, path);
-  output_commit(temporary, path);
+  output_text_save(&text, path);
 }
 
 void mass_function_write(const char *path, const struct halo_catalogue *halos, size_t min_members,

@@ -14,7 +14,7 @@
 #include "photons/analysis/analysis.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
-#include "photons/base/output_file.h"
+#include "photons/base/output_text.h"
 #include "photons/cosmology/halofit.h"
 #include "photons/cosmology/linear_power.h"
 #include "photons/io/provenance.h"
@@ -241,8 +241,8 @@ void power_write(const char *path, const struct power_bin *bins, size_t count,
   const double shot = s->all > 0 ? s->box * s->box * s->box / (double)s->all : 0.0;
   const struct growth growth = cosmology_growth(cosmology, a);
   struct halofit fit = {0};
-  char *temporary = output_begin(path);
-  FILE *file = output_open(temporary);
+  struct output_text text;
+  FILE *file = output_text_begin(&text);
   fprintf(file,
           "# matter power spectrum; shot noise Pshot is part of P; Nmodes counts k and -k once\n");
   if (provenance) provenance_print(file, provenance);
@@ -259,6 +259,5 @@ void power_write(const char *path, const struct power_bin *bins, size_t count,
     fprintf(file, "%.7e %.7e %.1f %.7e %.7e %.7e\n", bins[i].k, bins[i].power, bins[i].modes, shot,
             linear ? linear_power_at(linear, bins[i].k) * growth.d1 * growth.d1 : 0.0,
             linear ? halofit_power(&fit, bins[i].k) : 0.0);
-  output_close(file, path);
-  output_commit(temporary, path);
+  output_text_save(&text, path);
 }

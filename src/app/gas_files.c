@@ -50,11 +50,11 @@ void gas_timings_row(FILE *out, const struct step_record *record, const struct u
           (double)record->kicked / record->wall);
   by_level(out, g->patches, g->levels);
   by_level(out, g->updates, g->levels);
-  fprintf(out, ",%.4g,%.4g,%.0f", usage_idle_share(cores, record->wall),
-          usage_imbalance(gpus->units ? gpus : cores), peak_bytes);
+  usage_print_idle_share(cores, record->wall, out);
+  fprintf(out, ",%.4g,%.0f", usage_imbalance(gpus->units ? gpus : cores), peak_bytes);
   for (uint32_t i = 0; i < stage_count(); i++)
     if (stage_of_gas(i)) fprintf(out, ",%.6g", cores->seconds[i]);
-  fprintf(out, ",%.4g", usage_idle_share(gpus, record->wall));
+  usage_print_idle_share(gpus, record->wall, out);
   for (uint32_t i = 0; i < stage_count(); i++)
     if (stage_of_gas(i)) fprintf(out, ",%.6g", gpus->seconds[i]);
   fprintf(out, "\n");

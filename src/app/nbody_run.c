@@ -334,6 +334,18 @@ static void describe(void *state, FILE *out) {
   print_run(out, r->parameters, s);
 }
 
+/** Some particles of an isolated system are farthest out, and are pulled inwards: accelerations that
+ * are all 0 are too small for floats. */
+static void require_forces(const struct nbody_run *r) {
+  const struct particles *s = &r->nbody->domain.particles;
+  if (!isolated(r->parameters) || step_acc_max(r->nbody) > 0.0 || comm_rank() > 0) return;
+  fail(EXIT_BAD_INPUT,
+       "all accelerations vanish in single precision: particles of %g Msun on average are too "
+       "light for "
+       "a system of this size; are the units of the masses right (ic.unit_mass_msun)?",
+       1e10 * s->mass);
+}
+
 /** A checkpoint holds the accelerations and the order of the particles: both are kept, so that the
  * run goes on as if it had not stopped. */
 static bool begin(void *state, bool restarted, struct step_record *record) {
@@ -346,6 +358,7 @@ static bool begin(void *state, bool restarted, struct step_record *record) {
     return false;
   }
   step_first_forces(r->nbody);
+  require_forces(r);
   record->rebuilt = 1;
   fill_record(r, record->a, record);
   return true;

@@ -11,7 +11,7 @@
 #include "gas_files.h"
 #include "photons/app/moment.h"
 #include "photons/base/error.h"
-#include "photons/config/parameters.h"
+#include "photons/base/output_text.h"
 #include "photons/cosmology/cosmology.h"
 
 /** The columns of log/statistics.csv after step, a and z: members of struct statistics. */
@@ -108,10 +108,12 @@ static unsigned types_in_header(const char *folder) {
 struct step_files step_files_open(const char *folder, int64_t last_step,
                                   const struct parameters *p) {
   const bool gas = run_of_gas(p), isolated = !gas && !run_has_redshifts(p);
-  struct step_files f = {open_file(folder, "timings.csv", last_step),
-                         open_file(folder, "statistics.csv", last_step),
-                         isolated ? open_file(folder, "energy.csv", last_step) : NULL,
-                         isolated ? open_file(folder, "escapers.csv", last_step) : NULL, 0};
+  struct step_files f = {.timings = open_file(folder, "timings.csv", last_step),
+                         .statistics = open_file(folder, "statistics.csv", last_step),
+                         .energy = isolated ? open_file(folder, "energy.csv", last_step) : NULL,
+                         .escapers = isolated ? open_file(folder, "escapers.csv", last_step)
+                                              : NULL};
+  snprintf(f.folder, sizeof f.folder, "%s", folder);
   if (gas && ftell(f.timings) == 0) gas_timings_header(f.timings, p->gas.comoving);
   if (gas && ftell(f.statistics) == 0) gas_statistics_header(f.statistics, p->gas.comoving);
   if (ftell(f.timings) == 0) write_timings_header(f.timings, isolated);
@@ -144,19 +146,20 @@ static void write_timings(FILE *out, const struct step_record *record, const str
     return;
   }
   write_moment(out, record);
-  fprintf(out, ",%.9g,%.6g,%.6g,%llu,%llu,%llu,%u,%u,%.4g,%.4g,%.0f",
+  fprintf(out, ",%.9g,%.6g,%.6g,%llu,%llu,%llu,%u,%u",
           record->isolated ? cosmology_clock_myr(exp(record->dlna)) : record->dlna, record->wall,
           (double)record->kicked / record->wall, (unsigned long long)record->work.pairs,
           (unsigned long long)record->work.interactions, (unsigned long long)record->work.visits,
-          record->rebuilt, record->sorted, usage_idle_share(cores, record->wall),
-          usage_imbalance(gpus->units ? gpus : cores), peak_bytes);
-  fprintf(out, ",%u", record->block.sub_steps);
+          record->rebuilt, record->sorted);
+  usage_print_idle_share(cores, record->wall, out);
+  fprintf(out, ",%.4g,%.0f,%u", usage_imbalance(gpus->units ? gpus : cores), peak_bytes,
+          record->block.sub_steps);
   write_by_rung(out, record->rungs);
   write_by_rung(out, record->block.particles);
   write_by_rung(out, record->block.pairs);
   for (uint32_t i = 0; i < stage_count(); i++)
     if (!stage_of_gas(i)) fprintf(out, ",%.6g", cores->seconds[i]);
-  fprintf(out, ",%.4g", usage_idle_share(gpus, record->wall));
+  usage_print_idle_share(gpus, record->wall, out);
   for (uint32_t i = 0; i < stage_count(); i++)
     if (!stage_of_gas(i)) fprintf(out, ",%.6g", gpus->seconds[i]);
   fprintf(out, "\n");
@@ -198,13 +201,9 @@ static void write_component(FILE *out, const struct component *c) {
     fprintf(out, ",,,");
 }
 
-/** A row where the potential energy was computed. A new file begins with the types of particles
- * that there are now. */
-static void write_energy(struct step_files *f, const struct step_record *record) {
-  FILE *out = f->energy;
+/** A row where the potential energy was computed. */
+static void write_energy(FILE *out, const struct step_record *record, unsigned types) {
   const struct statistics *s = &record->statistics;
-  if (ftell(out) == 0) write_energy_header(out, f->types = types_of(s));
-  if (isnan(s->potential)) return;
   write_moment(out, record);
   fprintf(out, ",%.15g,%.15g,%.15g,%.9g", s->kinetic, s->potential, s->kinetic + s->potential,
           -2.0 * s->kinetic / s->potential);
@@ -213,7 +212,7 @@ static void write_energy(struct step_files *f, const struct step_record *record)
   write_vector(out, s->centre, MPC_IN_KPC);
   fprintf(out, ",%.15g", s->escaped);
   for (int t = 0; t < PARTICLE_TYPES; t++)
-    if (f->types >> t & 1) write_component(out, &s->types[t]);
+    if (types >> t & 1) write_component(out, &s->types[t]);
   fprintf(out, "\n");
 }
 
@@ -233,17 +232,32 @@ static void require(bool written, const char *name) {
   if (!written) fail(EXIT_RUN_FAILED, "cannot write log/%s: is the disk full?", name);
 }
 
+/** Append rows to a file, which other programs may then read. */
+static void append(struct output_text *rows, const struct step_files *f, FILE *file,
+                   const char *name) {
+  char path[sizeof f->folder + 64];
+  snprintf(path, sizeof path, "%s/%s", f->folder, name);
+  output_text_append(rows, file, path);
+  require(fflush(file) == 0, name);
+}
+
 void step_files_write(struct step_files *f, const struct step_record *record,
                       const struct usage *cores, const struct usage *gpus, double peak_bytes) {
-  write_timings(f->timings, record, cores, gpus, peak_bytes);
-  require(fflush(f->timings) == 0, "timings.csv");
-  write_statistics(f->statistics, record);
-  require(fflush(f->statistics) == 0, "statistics.csv");
+  struct output_text rows;
+  write_timings(output_text_begin(&rows), record, cores, gpus, peak_bytes);
+  append(&rows, f, f->timings, "timings.csv");
+  write_statistics(output_text_begin(&rows), record);
+  append(&rows, f, f->statistics, "statistics.csv");
   if (!f->energy) return;
-  write_energy(f, record);
-  require(fflush(f->energy) == 0, "energy.csv");
-  write_escapers(f->escapers, record);
-  require(fflush(f->escapers) == 0, "escapers.csv");
+  /* A new file begins with the types of particles that there are now. */
+  if (ftell(f->energy) == 0)
+    write_energy_header(f->energy, f->types = types_of(&record->statistics));
+  if (!isnan(record->statistics.potential)) {
+    write_energy(output_text_begin(&rows), record, f->types);
+    append(&rows, f, f->energy, "energy.csv");
+  }
+  write_escapers(output_text_begin(&rows), record);
+  append(&rows, f, f->escapers, "escapers.csv");
 }
 
 void step_files_close(struct step_files *f) {

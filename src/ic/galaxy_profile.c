@@ -75,8 +75,10 @@ double galaxy_profile_end(const struct galaxy_component *c) {
 
 static bool positive(double value) { return value > 0.0 && isfinite(value); }
 
+#define LEAST_MASS 1e-30 /* 1e10 Msun; forces of less vanish in single precision */
+
 static const char *fault(const struct galaxy_component *c) {
-  if (!positive(c->mass)) return "its mass must be above 0";
+  if (!(c->mass >= LEAST_MASS && isfinite(c->mass))) return "its mass must be above 1e-20 Msun";
   if (!positive(c->scale)) return "its scale length must be above 0";
   if (c->profile == GALAXY_SERSIC && !(c->n >= 0.6 && c->n <= 10.0))
     return "its Sersic index must be from 0.6 to 10";

@@ -39,7 +39,8 @@ hid_t hdf5_create_dataset(hid_t group, const char *path, const char *name, hid_t
 /** The same with up to HDF5_DIMENSIONS_MOST dimensions, the rows being the first. */
 hid_t hdf5_create_array(hid_t group, const char *path, const char *name, hid_t type, int dimensions,
                         const hsize_t *size, hid_t layout);
-/** @param type of the values in memory and file @param count 0: a scalar, else an array */
+/** Numbers must be finite, as in hdf5_write_rows().
+ * @param type of the values in memory and file @param count 0: a scalar, else an array */
 void hdf5_write_attribute(hid_t object, const char *path, const char *name, hid_t type,
                           size_t count, const void *value);
 void hdf5_write_double(hid_t object, const char *path, const char *name, double value);
@@ -73,7 +74,8 @@ void hdf5_check_stored(hid_t dataset, const char *path, const char *name);
 
 /** Rows [first, first + count) of a dataset; a scalar has one row. @p columns 1: one dimension;
  * more than two dimensions: the numbers of a row. Each row must be written only once: it becomes
- * part of the dataset's checksum. */
+ * part of the dataset's checksum. Floating-point numbers must be finite: one that is not ends the
+ * program (EXIT_RUN_FAILED), and the file is not written. */
 void hdf5_write_rows(hid_t dataset, const char *path, const char *name, hid_t type, size_t first,
                      size_t count, size_t columns, const void *rows);
 /** @param[in,out] sum gets what checksum_rows() finds for the stored bytes of these rows, or NULL

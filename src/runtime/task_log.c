@@ -102,11 +102,13 @@ const char task_log_header[] =
 static void write_rows(int64_t step, uint32_t worker, FILE *out) {
   const bool gpu = starpu_worker_get_type((int)worker) == STARPU_CUDA_WORKER;
   const struct task_log *log = worker_log(worker);
-  for (const struct task_record *r = log->record; r < log->record + log->count; r++)
-    fprintf(out, "%" PRId64 ",%u,%s%d,%s,%" PRId64 ",%.3f,%.3f,%.3f,%.3f\n", step, worker,
+  for (const struct task_record *r = log->record; r < log->record + log->count; r++) {
+    fprintf(out, "%" PRId64 ",%u,%s%d,%s,%" PRId64 ",%.3f,%.3f,%.3f", step, worker,
             gpu ? "GPU" : "CPU", starpu_worker_get_devid((int)worker), stage_name(r->stage),
             r->owner == NO_OWNER ? -1 : (int64_t)r->owner, 1e6 * r->submit, 1e6 * r->start,
-            1e6 * r->end, 1e6 * r->predicted);
+            1e6 * r->end);
+    fprintf(out, isnan(r->predicted) ? ",\n" : ",%.3f\n", 1e6 * r->predicted);
+  }
 }
 
 void task_log_take(int64_t step, struct usage *cores, struct usage *gpus, FILE *rows,

@@ -73,5 +73,6 @@ refused "a millionth of the frame's side" gravity.softening=0.001
 # A galaxy of its own, without the model.
 sed -i 's/^model = .*/component_1 = hernquist 1e20 0.1/' sphere.ini
 refused 'not below that of light' gravity.softening=1
+refused 'must be above 1e-20 Msun' 'galaxy.component_1=hernquist 1e-300 0.1'
 
 finish

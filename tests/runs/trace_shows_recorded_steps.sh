@@ -53,9 +53,9 @@ mkdir own
 printf 'stage,family,colour\np2p,p2p,#cc6677\n' >own/stages.csv
 cat >own/tasks_0.csv <<'END'
 step,worker,device,stage,group,submit_us,start_us,end_us,predicted_us
-7,0,CPU0,walk,0,10000,10000,20000,nan
+7,0,CPU0,walk,0,10000,10000,20000,
 7,1,GPU0,p2p,0,10000,10000,14000,4000
-7,2,GPU0,m2l,0,10000,12000,16000,nan
+7,2,GPU0,m2l,0,10000,12000,16000,
 END
 timeline own
 expect numbers '^step 7: 10.000 ms, 3 tasks$'

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* log/timings.csv and log/statistics.csv: one row a step. Rank 0 writes them. */
+/* log/timings.csv and log/statistics.csv: one row a step. Rank 0 writes them. A number that is not
+ * finite ends the run (output_text.h). */
 #ifndef PHOTONS_APP_STEP_FILES_H
 #define PHOTONS_APP_STEP_FILES_H
 
@@ -7,11 +8,11 @@
 #include <stdio.h>
 
 #include "photons/app/step_record.h"
+#include "photons/config/parameters.h"
 #include "photons/runtime/task_log.h"
 
-struct parameters;
-
 struct step_files {
+  char folder[PARAMETER_PATH_MAX + 32];
   FILE *timings, *statistics;
   FILE *energy, *escapers; /**< of isolated systems; otherwise NULL */
   unsigned types; /**< bits of the types of particles that have columns in log/energy.csv */

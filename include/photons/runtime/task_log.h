@@ -37,6 +37,10 @@ struct usage {
 static inline double usage_idle_share(const struct usage *u, double wall) {
   return u->units ? fmax(1.0 - u->busy / (u->units * wall), 0.0) : NAN;
 }
+/** Print that share as a field of a table, which is empty if there are no units. */
+static inline void usage_print_idle_share(const struct usage *u, double wall, FILE *out) {
+  fprintf(out, u->units ? ",%.4g" : ",", usage_idle_share(u, wall));
+}
 /** How much longer the busiest of the units worked than their mean. */
 static inline double usage_imbalance(const struct usage *u) {
   return u->busy > 0.0 ? u->busiest * u->units / u->busy - 1.0 : 0.0;
