@@ -30,8 +30,10 @@ static const char help[] =
     "  -n, --dry-run                 check everything, print parameters, memory and groups, run "
     "nothing\n"
     "  -P, --set SECTION.KEY=VALUE   override a parameter of config.ini (may be repeated)\n"
-    "  -s, --steps N                 stop after N steps, with a checkpoint (0: initial conditions "
-    "and first forces only)\n"
+    "  -s, --steps N                 stop after step N of the run, with a checkpoint (0: initial "
+    "conditions and first forces only)\n"
+    "      --steps +N                stop after N more steps, counted from the checkpoint with "
+    "--restart\n"
     "  -r, --restart                 continue from the newest checkpoint in the output folder\n"
     "      --overwrite               remove first what an earlier run left in the output folder\n"
     "  -a, --analyse SNAPSHOT        no run: halos, mass function, power spectrum and pictures of "
@@ -102,13 +104,15 @@ static _Noreturn void print_and_end(void (*print)(FILE *out)) {
   exit(EXIT_SUCCESS);
 }
 
-static int64_t read_steps(const char *text) {
+/** N: steps from the start of the run; +N: from the present step. */
+static void read_steps(const char *text, struct run_options *o) {
   char *end;
   errno = 0;
   long long steps = strtoll(text, &end, 10);
   if (end == text || *end || errno || steps < 0)
     fail(EXIT_BAD_USAGE, "--steps %s: not a number of steps, 0 or more; try --help", text);
-  return steps;
+  o->steps = steps;
+  o->steps_more = *text == '+';
 }
 
 /** Whether the command line has an option besides --watch. */
@@ -147,7 +151,7 @@ struct options options_read(int argc, char **argv) {
     case 'a': o.analyse = optarg; break;
     case 'n': o.run.dry_run = true; break;
     case 'P': o.overrides[o.override_count++] = optarg; break;
-    case 's': o.run.steps = read_steps(optarg); break;
+    case 's': read_steps(optarg, &o.run); break;
     case 'r': o.run.restart = true; break;
     case OVERWRITE: o.run.overwrite = true; break;
     case 'q': o.run.verbosity = 0; break;

@@ -145,7 +145,7 @@ void report_begin(struct report *r, const struct parameters *p, const struct run
   *r = (struct report){.timeline = timeline,
                        .gas = run_of_gas(p),
                        .universe = universe_of(p),
-                       .last_step = options->steps,
+                       .last_step = start->last_step,
                        .lines = step_lines_make(options->verbosity > 1, p->output.log_seconds),
                        .wall = start->wall_seconds};
   open_logs(r, p, start);
@@ -231,6 +231,12 @@ static void say_summary(const struct report *r, const char *dir, bool stopped) {
   clock_duration(wall, r->wall);
   const bool gpus = r->gpus.units > 0;
   const double steps = (double)r->particle_steps;
+  if (r->particle_steps == 0) {
+    fprintf(out, "%s %s: no step was taken\n", stopped ? "stopped after" : "done in", wall);
+    results_print(out, dir);
+    say_text(out, &text);
+    return;
+  }
   fprintf(out,
           "%s %s: %.4g %s, %.3g per second and %s\n"
           "workers idle %.1f%% of the steps' time\n",

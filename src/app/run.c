@@ -42,6 +42,7 @@ struct run {
   struct trace trace;
   size_t outputs_passed;         /* of those in the timeline */
   int64_t first_step;            /* steps done before this start of the program */
+  int64_t last_step;             /* where --steps ends the run; -1: nowhere */
   int64_t saved_step;            /* steps done at the last checkpoint; -1: there is none */
   bool stopped;                  /* before its end, because it was asked to */
   int64_t frames;                /* of the movie, drawn since this start of the program */
@@ -172,10 +173,11 @@ static void take_step(struct run *r) {
   stop_enter(STOP_SAVING, 0.0);
 }
 
-static bool finished(const struct run *r) {
-  const int64_t limit = r->options->steps;
-  return at_end(r) || (limit >= 0 && r->now.step >= limit);
+static bool steps_done(const struct run *r) {
+  return r->last_step >= 0 && r->now.step >= r->last_step;
 }
+
+static bool finished(const struct run *r) { return at_end(r) || steps_done(r); }
 
 /** Whether someone has made this file in output.dir. It is removed with the question. */
 static bool asked_by_file(const struct run *r, const char *name) {
@@ -294,13 +296,20 @@ static int claim_folder(const struct run *r) {
   return lock;
 }
 
+/** The present step is known: that of a checkpoint, or 0. */
+static void begin_steps(struct run *r) {
+  const struct run_options *o = r->options;
+  r->first_step = r->now.step;
+  r->last_step = o->steps < 0 ? -1 : o->steps + (o->steps_more ? r->first_step : 0);
+}
+
 static void create_solver(struct run *r) {
   const struct path path = path_of(r, "checkpoint.hdf5");
   const bool restart = r->options->restart;
   if (restart) stop_checkpoint_stands(path.text, NAN);
   r->solver = (run_of_gas(r->parameters) ? gas_run_create : nbody_run_create)(
       r->parameters, restart ? path.text : NULL, &r->now, &r->timeline);
-  r->first_step = r->now.step;
+  begin_steps(r);
   r->saved_step = restart ? r->now.step : -1;
   if (restart) stop_checkpoint_stands(path.text, isolated(r) ? NAN : redshift(r->now.a));
 }
@@ -326,6 +335,7 @@ static int run_to_end(struct run *r) {
   const struct report_start start = {.restarted = r->options->restart,
                                      .a = r->now.a,
                                      .step = r->now.step,
+                                     .last_step = r->last_step,
                                      .wall_seconds = r->now.wall_seconds};
   report_begin(&r->report, p, r->options, r->solver.describe, r->solver.state, &r->timeline,
                &start);
@@ -337,11 +347,16 @@ static int run_to_end(struct run *r) {
 }
 
 static bool nothing_left(const struct run *r) {
-  return r->options->restart && at_end(r) && !output_due((void *)r, r->now.a);
+  return r->options->restart && finished(r) && !output_due((void *)r, r->now.a);
 }
 
 static void say_nothing_left(const struct run *r) {
-  say("the run has ended at %s: nothing is left to do\n", moment(r).text);
+  if (at_end(r))
+    say("the run has ended at %s: nothing is left to do\n", moment(r).text);
+  else
+    say("nothing is left to do: the checkpoint is of step %" PRId64 ", at %s, and --steps %" PRId64
+        " counts from the start of the run; --steps +N takes N more steps\n",
+        r->now.step, moment(r).text, r->last_step);
 }
 
 static int run_dry(struct run *r) {
@@ -350,6 +365,7 @@ static int run_dry(struct run *r) {
   comm_started();
   (run_of_gas(r->parameters) ? gas_run_dry : nbody_run_dry)(
       r->parameters, restart ? path.text : NULL, &r->now, &r->timeline);
+  begin_steps(r);
   check_folder(r);
   check_times(r);
   if (nothing_left(r))

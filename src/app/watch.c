@@ -300,20 +300,35 @@ static void print_changes(const struct view *v) {
   fputs("\n", v->out);
 }
 
-/** The newest error of the Layzer-Irvine equation, which in isolated systems is that of the energy;
- * not every step has one. */
+/** The newest row of the statistics with a number in a column; not every step has one. `rows`: none
+ * has. */
+static size_t newest(const struct csv *t, const char *column) {
+  for (size_t row = t->rows; row-- > 0;)
+    if (!isnan(csv_number(t, row, column))) return row;
+  return t->rows;
+}
+
+/** |E - E0|/|E0| of isolated systems, as in figures of the energy: the column layzer_irvine is their
+ * total energy with that of escapers. */
+static double energy_error(const struct csv *t, size_t row) {
+  const double first = csv_number(t, 0, "layzer_irvine");
+  return fabs(csv_number(t, row, "layzer_irvine") - first) / fabs(first);
+}
+
+/** The newest error of the energy, or of the Layzer-Irvine equation. */
 static void print_statistics(const struct view *v) {
   const struct csv *t = &v->f.statistics;
   if (v->f.gas) print_changes(v);
-  for (size_t row = t->rows; row-- > 0;) {
-    const double error = csv_number(t, row, "layzer_irvine_error");
-    if (isnan(error)) continue;
-    heading(v, "statistics");
-    fprintf(v->out, "%s error %.3g at ", v->f.isolated ? "energy" : "Layzer-Irvine", error);
-    print_time(v, 4, csv_number(t, row, time_column(v)));
-    fputs("\n", v->out);
-    return;
-  }
+  const size_t row = newest(t, v->f.isolated ? "layzer_irvine" : "layzer_irvine_error");
+  if (row == t->rows) return;
+  const double error = v->f.isolated ? energy_error(t, row)
+                                     : csv_number(t, row, "layzer_irvine_error");
+  if (!isfinite(error)) return;
+  heading(v, "statistics");
+  fprintf(v->out, "%s %.3g at ",
+          v->f.isolated ? "energy error |E - E0|/|E0|" : "Layzer-Irvine error", error);
+  print_time(v, 4, csv_number(t, row, time_column(v)));
+  fputs("\n", v->out);
 }
 
 static void print_outputs(const struct view *v) {

@@ -60,8 +60,15 @@ part 3 'made with other parameters: box.size' --set box.size=51
   complain "--dry-run --restart: exit code $?"
 grep -q 'goes on from z = 22.*after step 1' out ||
   complain '--dry-run --restart: does not say where it goes on'
-part 0 '' # to its end
-part 0 'nothing is left to do'
+# Steps are counted from the start of the run, or from the checkpoint.
+part 0 'nothing is left to do: the checkpoint is of step 1, ' --steps 1
+[ "$(tail -n 1 part/log/statistics.csv | cut -d , -f 1)" = 1 ] || complain '--restart --steps 1'
+grep -q 'particle-steps\|0 cores' out && complain "--restart --steps 1: $(cat out)"
+"$PHOTONS" -q --restart --steps +1 --set output.dir=part config.ini 2>err ||
+  complain "--restart --steps +1: exit code $?"
+[ "$(tail -n 1 part/log/statistics.csv | cut -d , -f 1)" = 2 ] ||
+  complain "--restart --steps +1: $(tail -n 1 part/log/statistics.csv)"
+part 0 'the run has ended at z = 10: nothing is left to do'
 [ -e part/checkpoint-previous.hdf5 ] || complain 'no checkpoint before'
 printf 'damaged' | dd of=part/checkpoint.hdf5 bs=1 seek=6000 conv=notrunc 2>err
 part 0 'going on from the one before'

@@ -119,7 +119,13 @@ END
 watch plummer
 plain
 says 'progress *\[*[█#]*\]* 100.0%, step [0-9]*, t = 20 Myr of 20$'
-says 'statistics *energy error [0-9.e+-]* at t = [0-9.]* Myr$'
+says 'statistics *energy error |E - E0|/|E0| [0-9.e+-]* at t = 20 Myr$'
+# The figure's: log/energy.csv begins with E0 and ends with E; nothing has escaped.
+error=$(sed -n 's/.*|E0| \([0-9.e+-]*\) at.*/\1/p' out)
+awk -F , -v shown="$error" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "total") c = i; next }
+  NR == 2 { first = $c } { e = $c / first - 1; if (e < 0) e = -e }
+  END { d = e - shown; if (d < 0) d = -d; exit !(e > 0 && d <= 0.006 * e) }' plummer/log/energy.csv ||
+  complain "the error of the energy is shown as $error: $(cat plummer/log/energy.csv)"
 says 'outputs *2 written, the last one is number 001$'
 grep -q -e 'z =' -e 'ln a' -e nan out && complain "redshifts of an isolated system: $(cat out)"
 awk -F , 'NR == 1 || $2 <= 8' plummer/log/timings.csv >early

@@ -38,6 +38,7 @@ struct report_start {
   bool restarted;
   double a;
   int64_t step;        /**< steps done before: what the files have of later steps is taken again */
+  int64_t last_step;   /**< where --steps ends the run; -1: nowhere */
   double wall_seconds; /**< that they took */
 };
 

@@ -12,9 +12,10 @@ struct run_options {
   bool dry_run;   /**< check everything, print parameters, memory and groups, run nothing */
   bool restart;   /**< go on from the newest checkpoint in output.dir */
   bool overwrite; /**< first remove what an earlier run left in output.dir */
-  int64_t
-      steps; /**< stop after so many steps; -1: no limit; 0: initial conditions and first forces only */
-  int verbosity; /**< 0 quiet, 1 normal, 2 verbose */
+  int64_t steps;  /**< stop after so many steps, counted from the start of the run; -1: no limit; 0:
+                    initial conditions and first forces only */
+  bool steps_more; /**< the steps are counted from the present one, which a checkpoint may say */
+  int verbosity;   /**< 0 quiet, 1 normal, 2 verbose */
 };
 
 /**
