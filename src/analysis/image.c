@@ -97,7 +97,7 @@ void images_write(const struct particles *s, const struct image *image, size_t c
 
 double image_memory(const struct parameters *p, size_t particles) {
   const bool movie = p->output.movie > 0;
-  if (!p->output.images && !movie) return 0.0;
+  if ((!p->output.images && !movie) || p->box.boundary == BOUNDARY_ISOLATED) return 0.0;
   const size_t image = p->output.images ? (size_t)p->output.image_pixels : 0,
                frame = movie ? (size_t)p->output.movie_pixels : 0,
                pixels = image > frame ? image : frame;

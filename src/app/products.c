@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "photons/analysis/analysis.h"
 #include "photons/analysis/halo.h"
@@ -67,7 +68,7 @@ static void write_snapshot(const struct products *o, const struct halo_catalogue
   }
 }
 
-static void write_power(const struct products *o) {
+static void write_power(struct products *o) {
   size_t count;
   const struct provenance provenance = provenance_of(o->parameters);
   struct power_bin *bins = power_measure(o->particles, o->mesh, FOLDS, &count);
@@ -108,25 +109,36 @@ void products_draw_frame(const struct products *o, const char *path) {
   images_write(o->particles, &image, 1);
 }
 
-static void write_images(const struct products *o) {
+static void write_images(struct products *o) {
   const struct name density = name_of(o, "density", "png"), slice = name_of(o, "slice", "png");
   struct image image[2] = {image_of(o, density.path), image_of(o, slice.path)};
   image[1].thickness = o->parameters->analysis.slice;
   images_write(o->particles, image, image[1].thickness > 0.0 ? 2 : 1);
 }
 
+static void find_friends(struct products *o) {
+  o->fof = fof_find(o->particles, o->depth, linking_length(o));
+}
+
 void products_write_positions(struct products *o) {
   const struct parameters *p = o->parameters;
   if (o->cosmology->isolated) return;
-  double t[4] = {wall_clock()};
-  if (p->analysis.fof) o->fof = fof_find(o->particles, o->depth, linking_length(o));
-  t[1] = wall_clock();
-  if (p->output.power_spectrum) write_power(o);
-  t[2] = wall_clock();
-  if (p->output.images) write_images(o);
-  t[3] = wall_clock();
-  say("analysis    friends of friends %.2f s, power spectrum %.2f s, pictures %.2f s\n",
-      t[1] - t[0], t[2] - t[1], t[3] - t[2]);
+  const struct {
+    const char *name;
+    bool wanted;
+    void (*make)(struct products *o);
+  } part[] = {{"friends of friends", p->analysis.fof, find_friends},
+              {"power spectrum", p->output.power_spectrum, write_power},
+              {"pictures", p->output.images, write_images}};
+  char made[128] = "";
+  for (size_t i = 0; i < sizeof part / sizeof *part; i++) {
+    if (!part[i].wanted) continue;
+    const double start = wall_clock();
+    part[i].make(o);
+    snprintf(made + strlen(made), sizeof made - strlen(made), "%s%s %.2f s", *made ? ", " : "",
+             part[i].name, wall_clock() - start);
+  }
+  if (*made) say("analysis    %s\n", made);
 }
 
 void products_write_rest(struct products *o) {

@@ -75,7 +75,7 @@ static void print_shares(FILE *out, const struct usage *u) {
       if (k < i) first = false;
       sum += u->seconds[k];
     }
-    if (!first) continue;
+    if (!first || sum == 0.0) continue; /* no stage of the family ran: other systems have it */
     fprintf(out, "%s %.0f%%  ", family, to_percent * sum);
     other -= sum;
   }
@@ -118,6 +118,8 @@ static void say_details(const struct step_record *record, const struct usage *co
   print_devices(out, "GPUs ", gpus, record->wall, record->gas);
   if (record->gas)
     print_levels(out, record->gas);
+  else if (record->isolated) /* a is that of their clock */
+    fprintf(out, "    %.3g pairs", (double)record->work.pairs);
   else
     fprintf(out, "    a %.6f  %.3g pairs", record->a, (double)record->work.pairs);
   if (record->block.sub_steps > 0) fprintf(out, "  %u sub-steps", record->block.sub_steps);

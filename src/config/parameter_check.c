@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "photons/base/comm.h"
+#include "photons/base/error.h"
 #include "photons/base/input_file.h"
 #include "photons/config/parameter_table.h"
 #include "photons/config/scheduler_names.h"
@@ -284,13 +286,35 @@ static const char *obstacle(const struct parameter *row, const struct parameters
   return isolated ? "box.boundary = isolated" : "box.boundary = periodic";
 }
 
-/** Keys that are given, but belong to the other system or boundary. */
+/** Whether a row is a switch that is off: nothing is asked for. */
+static bool is_off(const struct parameters *p, const struct parameter *row) {
+  return row->type == PARAMETER_SWITCH && !*(const bool *)((const char *)p + row->offset);
+}
+
+/** Whether a row asks for files or their contents. */
+static bool asks_for_output(const struct parameters *p, const struct parameter *row) {
+  return row->type == PARAMETER_SWITCH && !is_off(p, row) &&
+         (strcmp(row->section, "output") == 0 || strcmp(row->section, "analysis") == 0);
+}
+
+/** Keys that are given, but belong to the other system or boundary: errors. Defaults that are given are
+ * left alone, as --defaults prints them, but for outputs that there will not be: a warning. */
 static void check_applies(const struct parameters *p, struct parameter_problems *problems) {
+  char asked[256] = "";
+  const char *with = "";
   for (const struct parameter *row = parameter_table; row < parameter_table + parameter_count;
-       row++)
-    if (p->given[row - parameter_table] && !parameter_applies(row, p) && sound(problems, row) &&
-        !is_default(p, row))
-      problem_with(problems, row, p, NULL, "has no meaning with %s", obstacle(row, p));
+       row++) {
+    if (!p->given[row - parameter_table] || parameter_applies(row, p) || !sound(problems, row) ||
+        is_off(p, row))
+      continue;
+    with = obstacle(row, p);
+    if (!is_default(p, row))
+      problem_with(problems, row, p, NULL, "has no meaning with %s", with);
+    else if (asks_for_output(p, row))
+      snprintf(asked + strlen(asked), sizeof asked - strlen(asked), "%s%s.%s", *asked ? ", " : "",
+               row->section, row->key);
+  }
+  if (*asked && comm_rank() == 0) warn("%s = yes: there are no such outputs with %s", asked, with);
 }
 
 static void check_ic_file(const struct parameters *p, struct parameter_problems *problems) {

@@ -5,6 +5,7 @@
 #include <starpu.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -63,6 +64,29 @@ static void add_host(struct items *items) {
   add_text(items, "host", "%s", known ? name : "unknown");
 }
 
+/** One galaxy, or the second of two. */
+static void add_galaxy(char text[TEXT_MOST], const char *model, const char *file) {
+  const size_t length = strlen(text);
+  if (*file)
+    snprintf(text + length, TEXT_MOST - length, "read from %s", file);
+  else
+    snprintf(text + length, TEXT_MOST - length, "drawn from %s",
+             *model ? model : "galaxy.component_1 and others");
+}
+
+/** How the particles of an isolated system were made. */
+static void add_galaxies(struct items *items, const struct parameters *p) {
+  char text[TEXT_MOST] = "";
+  const bool two = *p->second.model || *p->second.file;
+  add_galaxy(text, p->galaxy.model, p->ic.source == IC_GADGET ? p->ic.file : "");
+  if (two) {
+    snprintf(text + strlen(text), sizeof text - strlen(text), "; the second ");
+    add_galaxy(text, p->second.model, p->second.file);
+  }
+  add_text(items, "particles", "%s", text);
+  if (p->ic.source != IC_GADGET || *p->second.model) add_number(items, "seed", (double)p->ic.seed);
+}
+
 static void add_particles(struct items *items, const struct parameters *p) {
   if (p->ic.source == IC_GADGET) {
     add_text(items, "particles", "read from %s", p->ic.file);
@@ -84,6 +108,20 @@ static void add_spectrum(struct items *items, const struct parameters *p) {
     add_text(items, "spectrum", "table %s", p->ic.power_spectrum_file);
 }
 
+/** What the run began with, as far as it applies. */
+static void add_beginning(struct items *items, const struct parameters *p) {
+  if (p->run.system == SYSTEM_GAS) {
+    if (p->ic.source != IC_GENERATE) return;
+    add_number(items, "seed", (double)p->ic.seed);
+    add_spectrum(items, p);
+  } else if (p->box.boundary == BOUNDARY_ISOLATED) {
+    add_galaxies(items, p);
+  } else {
+    add_particles(items, p);
+    add_spectrum(items, p);
+  }
+}
+
 static struct items items_of(const struct provenance *provenance) {
   struct items items = {.count = 0};
   int starpu[3];
@@ -92,10 +130,7 @@ static struct items items_of(const struct provenance *provenance) {
   add_text(&items, "git_revision", "%s", program_revision());
   add_date(&items);
   add_host(&items);
-  if (provenance->parameters->run.system == SYSTEM_PARTICLES) {
-    add_particles(&items, provenance->parameters);
-    add_spectrum(&items, provenance->parameters);
-  }
+  add_beginning(&items, provenance->parameters);
   add_text(&items, "StarPU", "%d.%d.%d", starpu[0], starpu[1], starpu[2]);
   add_number(&items, "ranks", comm_size());
   add_number(&items, "workers", (double)provenance->workers);

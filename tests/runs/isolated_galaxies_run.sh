@@ -69,6 +69,27 @@ refused 'allowed with box.boundary = isolated: galaxy' ic.source=generate
 refused 'after time.end' output.times=2
 refused 'needs time.step = block' time.step=adaptive
 refused 'no meaning with box.boundary = isolated' output.movie=3
+refused 'no meaning with box.boundary = isolated' output.image_pixels=64
+refused 'no meaning with box.boundary = isolated' ic.order=1
+# Who asks for what every box has is warned; who does not want it is not.
+"$PHOTONS" -q --dry-run --set output.images=yes --set analysis.fof=yes sphere.ini 2>err >out ||
+  complain "images = yes: exit code $?"
+grep -q 'warning: output.images, analysis.fof = yes: there are no such outputs' err ||
+  complain 'images = yes: no warning'
+"$PHOTONS" -q --dry-run --set output.images=no --set analysis.fof=no sphere.ini >out 2>err &&
+  [ ! -s err ] || complain 'images = no'
+# The files, and what is printed, name nothing of boxes and gas.
+"$PHOTONS" --verbose --steps 1 --set output.dir=plain --set galaxy.particles=500 sphere.ini >out 2>err ||
+  complain "--verbose: exit code $?"
+grep -qE 'pm |gas |    a 1\.' out && complain "--verbose names other systems: $(cat out)"
+grep -qE '^(sphere_mode|power_spectrum|images|fof|glass)' plain/config-used.ini &&
+  complain "config-used.ini: $(cat plain/config-used.ini)"
+"$PYTHON" - <<'END' || complain 'the provenance of a galaxy'
+import h5py
+found = dict(h5py.File("plain/snap_000.hdf5")["Provenance"].attrs)
+assert found["particles"] == b"drawn from plummer" and found["seed"] == 12345, found
+assert "spectrum" not in found and b"sphere_mode" not in found["config.ini"], found
+END
 refused "a millionth of the frame's side" gravity.softening=0.001
 # A galaxy of its own, without the model.
 sed -i 's/^model = .*/component_1 = hernquist 1e20 0.1/' sphere.ini

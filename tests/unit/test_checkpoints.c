@@ -11,6 +11,7 @@
 #include "photons/base/clock.h"
 #include "photons/base/comm.h"
 #include "photons/io/snapshot.h"
+#include "src/io/hdf5_checksum.h"
 #include "src/io/hdf5_util.h"
 
 #include <cmocka.h> /* after error.h, whose fail() its macro would hide */
@@ -171,14 +172,8 @@ static void write_wrong(void (*change)(struct particles *, struct checkpoint_sta
 
 /* Component y of the fourth particle of the second group of 100; ids count down from COUNT. */
 enum { FIRST = 100, WRONG = 3 * FIRST + FIRST + 3 };
-static void nan_momentum(struct particles *s, struct checkpoint_state *c) {
-  (void)c, s->momentum[WRONG] = NAN;
-}
 static void fast_momentum(struct particles *s, struct checkpoint_state *c) {
   s->momentum[WRONG] = (float)(-300000.0 * c->a);
-}
-static void infinite_acceleration(struct particles *s, struct checkpoint_state *c) {
-  (void)c, s->acceleration[WRONG] = -INFINITY;
 }
 static void no_relative_mass(struct particles *s, struct checkpoint_state *c) {
   (void)c, particles_add_column(s, COLUMN_relative_mass);
@@ -189,9 +184,7 @@ static void seventh_type(struct particles *s, struct checkpoint_state *c) {
   s->type[FIRST + 3] = 6;
 }
 static void no_box(struct particles *s, struct checkpoint_state *c) { (void)c, s->box = 0.0; }
-static void nan_mass(struct particles *s, struct checkpoint_state *c) { (void)c, s->mass = NAN; }
 static void other_mass(struct particles *s, struct checkpoint_state *c) { (void)c, s->mass *= 2.0; }
-static void nan_a(struct particles *s, struct checkpoint_state *c) { (void)s, c->a = NAN; }
 static void late_a(struct particles *s, struct checkpoint_state *c) { (void)s, c->a = 1.5; }
 static void late_start(struct particles *s, struct checkpoint_state *c) {
   (void)s, c->start_a = 0.31;
@@ -205,12 +198,6 @@ static void negative_outputs(struct particles *s, struct checkpoint_state *c) {
 static void later_output(struct particles *s, struct checkpoint_state *c) {
   (void)s, c->last_output = 0.4;
 }
-static void infinite_work(struct particles *s, struct checkpoint_state *c) {
-  (void)s, c->policy.fresh_work = INFINITY;
-}
-static void nan_spread(struct particles *s, struct checkpoint_state *c) {
-  (void)s, c->policy.spread = NAN;
-}
 
 static void no_mesh(struct particles *s, struct checkpoint_state *c) { (void)s, c->mesh_cells = 0; }
 static void coarser_mesh(struct particles *s, struct checkpoint_state *c) {
@@ -222,26 +209,64 @@ static void test_values(void **state) {
   static const struct {
     void (*change)(struct particles *, struct checkpoint_state *);
     const char *message;
-  } cases[] = {{nan_momentum, "momentum of particle 197 is nan"},
-               {fast_momentum, "momentum of particle 197 is -90000"},
-               {infinite_acceleration, "acceleration of particle 197 is -inf"},
+  } cases[] = {{fast_momentum, "momentum of particle 197 is -90000"},
                {no_relative_mass, "relative_mass of particle 197 is 0"},
                {seventh_type, "type of particle 197 is 6"},
                {no_box, "box is 0, expected"},
-               {nan_mass, "mass is nan, expected"},
                {other_mass, "mass is "},
-               {nan_a, ": a is nan"},
                {late_a, ": a is 1.5, expected a number from 0.02 to 1"},
                {late_start, ": a is 0.3, expected a number from 0.31"},
                {negative_step, "step is -1"},
                {negative_outputs, "outputs_done is -3"},
                {later_output, "last_output is 0.4"},
-               {infinite_work, "fresh_work is inf"},
-               {nan_spread, ": spread is nan"},
                {no_mesh, ": mesh_cells is 0"},
                {coarser_mesh, "next_mesh_cells is 6, expected a number from 8"}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     write_wrong(cases[i].change);
+    expect_failure(read_any, NULL, EXIT_BAD_INPUT, cases[i].message);
+  }
+}
+
+/** Put a number that is not finite, which is never written, into an attribute of a checkpoint. */
+static void put_attribute(hid_t file, const char *name, double value) {
+  const hid_t attribute = H5Aopen(file, name, H5P_DEFAULT);
+  assert_true(attribute >= 0 && H5Awrite(attribute, H5T_NATIVE_DOUBLE, &value) >= 0);
+  H5Aclose(attribute);
+  H5Adelete(file, "xxh3_attributes");
+  hdf5_checksum_attributes(file, newest);
+}
+
+/** The same in component y of the particle of fast_momentum(): a group's rows have x, y and z of all of
+ * its particles, one after the other. */
+static void put_value(hid_t file, const char *name, double value) {
+  float values[COUNT][3];
+  const hid_t dataset = H5Dopen2(file, name, H5P_DEFAULT);
+  assert_true(hdf5_try_rows(dataset, H5T_NATIVE_FLOAT, 0, COUNT, 3, values) >= 0);
+  (&values[0][0])[WRONG] = (float)value;
+  assert_true(H5Dwrite(dataset, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0);
+  H5Adelete(dataset, "xxh3_rows");
+  hdf5_checksum_begin(dataset, newest);
+  hdf5_checksum_add(dataset, newest, checksum_rows(values, sizeof *values, 0, COUNT));
+  H5Dclose(dataset);
+}
+
+static void test_not_finite(void **state) {
+  (void)state;
+  static const struct {
+    const char *name, *message;
+    void (*put)(hid_t file, const char *name, double value);
+    double value;
+  } cases[] = {{"momentum", "momentum of particle 197 is nan", put_value, NAN},
+               {"acceleration", "acceleration of particle 197 is -inf", put_value, -INFINITY},
+               {"mass", "mass is nan, expected", put_attribute, NAN},
+               {"a", ": a is nan", put_attribute, NAN},
+               {"fresh_work", "fresh_work is inf", put_attribute, INFINITY},
+               {"spread", ": spread is nan", put_attribute, NAN}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    write_step(1);
+    const hid_t file = H5Fopen(newest, H5F_ACC_RDWR, H5P_DEFAULT);
+    cases[i].put(file, cases[i].name, cases[i].value);
+    H5Fclose(file);
     expect_failure(read_any, NULL, EXIT_BAD_INPUT, cases[i].message);
   }
 }
@@ -252,6 +277,7 @@ int main(void) {
       cmocka_unit_test_teardown(test_left_names, scratch_empty),
       cmocka_unit_test_teardown(test_kills, scratch_empty),
       cmocka_unit_test_teardown(test_values, scratch_empty),
+      cmocka_unit_test_teardown(test_not_finite, scratch_empty),
   };
   return cmocka_run_group_tests(tests, make_folder, scratch_remove);
 }
