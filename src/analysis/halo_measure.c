@@ -58,7 +58,7 @@ static struct body body_of(const struct halo_home *home, uint32_t member,
   return b;
 }
 
-/** A point relative to a reference particle, position units. */
+/** A point relative to a reference particle, position units. Halos may reach around the box. */
 struct offset {
   int32_t x[3];
 };
@@ -76,7 +76,7 @@ static struct offset mean_offset(size_t n, const struct offset *o) {
 static inline uint64_t offset_distance2(const struct offset *a, const struct offset *b) {
   uint64_t sum = 0;
   for (int c = 0; c < 3; c++) {
-    const int64_t d = (int64_t)a->x[c] - b->x[c];
+    const int64_t d = position_difference((uint32_t)a->x[c], (uint32_t)b->x[c]);
     sum += (uint64_t)(d * d);
   }
   return sum;

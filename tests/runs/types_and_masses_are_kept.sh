@@ -48,6 +48,7 @@ timeout 60 "$PHOTONS" --steps 1 --set output.dir=halos plain.ini >out 2>&1 ||
   complain "halos: exit code $?, $(cat out)"
 [ "$(grep -c 'different masses: there are no halos' out)" -eq 1 ] ||
   complain "no warning: $(cat out)"
+grep '^analysis' out && complain 'an analysis that was not made has a line'
 # A thirtieth of the spacing of particles of the mass: (10 Mpc/h)/8/30, and half of it.
 grep -q 'softening   20.83[0-9]*, [0-9.]*, [0-9.]*, [0-9.]*, 41.66' out ||
   complain "softening: $(cat out)"
