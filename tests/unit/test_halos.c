@@ -391,10 +391,9 @@ static void test_members_at_one_point(void **state) {
 }
 
 int main(int argc, char **argv) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_halos),
-                                     cmocka_unit_test(test_simulated_halos),
-                                     cmocka_unit_test(test_isothermal_sphere),
-                                     cmocka_unit_test(test_members_at_one_point)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_halos), cmocka_unit_test(test_simulated_halos),
+      cmocka_unit_test(test_isothermal_sphere), cmocka_unit_test(test_members_at_one_point)};
   int failed = 0;
   comm_start(&argc, &argv);
   /* otherwise the others would wait for a rank that failed */
