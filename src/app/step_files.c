@@ -201,12 +201,12 @@ static void write_component(FILE *out, const struct component *c) {
     fprintf(out, ",,,");
 }
 
-/** A row where the potential energy was computed. */
+/** A row where the potential energy was computed. A particle that is left alone has no virial ratio. */
 static void write_energy(FILE *out, const struct step_record *record, unsigned types) {
   const struct statistics *s = &record->statistics;
   write_moment(out, record);
-  fprintf(out, ",%.15g,%.15g,%.15g,%.9g", s->kinetic, s->potential, s->kinetic + s->potential,
-          -2.0 * s->kinetic / s->potential);
+  fprintf(out, ",%.15g,%.15g,%.15g", s->kinetic, s->potential, s->kinetic + s->potential);
+  fprintf(out, s->potential == 0.0 ? "," : ",%.9g", -2.0 * s->kinetic / s->potential);
   write_vector(out, s->momentum, 1.0);
   write_vector(out, s->angular, MPC_IN_KPC);
   write_vector(out, s->centre, MPC_IN_KPC);

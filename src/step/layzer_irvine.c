@@ -16,6 +16,6 @@ void layzer_irvine_advance(struct layzer_irvine *l, double a, double kinetic) {
 double layzer_irvine_integral(struct layzer_irvine *l, double potential, double *error) {
   const double integral = l->a * (l->kinetic + potential) + l->work;
   if (l->first == 0.0) l->first = integral;
-  *error = (integral - l->first) / fabs(l->a * potential);
+  *error = potential == 0.0 ? NAN : (integral - l->first) / fabs(l->a * potential);
   return integral;
 }

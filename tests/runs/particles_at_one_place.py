@@ -17,7 +17,7 @@ GRAVITY = 43007.1  # kpc (km/s)^2 / 1e10 Msun
 CLUMP, ALL = 700, 1500
 
 
-def write(path, x, box, a, header_mass=0.0, mass=None):
+def write(path, x, box, a, header_mass=0.0, mass=None, v=0.0):
     count = np.array([0, len(x), 0, 0, 0, 0])
     with h5py.File(path, 'w') as file:
         header = file.create_group('Header').attrs
@@ -29,7 +29,7 @@ def write(path, x, box, a, header_mass=0.0, mass=None):
         if box:
             header['Omega0'], header['OmegaLambda'], header['HubbleParam'] = 0.3, 0.7, 0.7
         part = file.create_group('PartType1')
-        part['Coordinates'], part['Velocities'] = x, np.zeros((len(x), 3))
+        part['Coordinates'], part['Velocities'] = x, np.zeros((len(x), 3)) + v
         part['ParticleIDs'] = np.arange(1, len(x) + 1)
         if mass is not None:
             part['Masses'] = np.full(len(x), mass)
@@ -50,6 +50,8 @@ def make():
     write('box.hdf5', x, BOX, 0.1, 0.3 * 27.7536627 * BOX**3 / len(x))
     write('isolated.hdf5', clumped(), 0.0, 0.0, mass=MASS)
     write('light.hdf5', clumped(), 0.0, 0.0, mass=1e-300)
+    along = np.array([[0.0, 0, 0], [1, 0, 0], [2, 0, 0]])
+    write('leaving.hdf5', along, 0.0, 0.0, mass=MASS, v=500 * along[[0, 1, 1]] * [[1], [1], [-1]])
 
 
 def halos(folder):

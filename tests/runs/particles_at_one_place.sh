@@ -43,7 +43,11 @@ timeout 60 "$PHOTONS" -q --set output.dir=light --set ic.file=light.hdf5 isolate
 code=$?
 [ $code -eq 3 ] && grep -q 'all accelerations vanish in single precision' err ||
   complain "masses of 1e-300: exit code $code"
-for file in box/log/*.csv box/*.txt isolated/log/*.csv light/log/*.csv; do
+# A particle that is left alone has no potential energy.
+run alone isolated.ini --set ic.file=leaving.hdf5 --set box.escape_radius=3 --set time.end=50
+[ "$(wc -l <alone/log/escapers.csv)" -eq 3 ] && tail -n 1 alone/log/energy.csv | grep -q '^5,50,.*,-0,.*,,' ||
+  complain "alone: $(tail -n 1 alone/log/energy.csv)"
+for file in box/log/*.csv box/*.txt isolated/log/*.csv light/log/*.csv alone/log/*.csv; do
   ! tr ' ,;' '\n\n\n' <"$file" | grep -qiE '^[-+]?(nan|inf)$' || complain "$file has: $(cat "$file")"
 done
 

@@ -19,7 +19,7 @@ void layzer_irvine_advance(struct layzer_irvine *l, double a, double kinetic);
 /**
  * I at l->a. The first call sets l->first.
  * @param potential  W
- * @param[out] error  (I - l->first)/|a W|
+ * @param[out] error  (I - l->first)/|a W|; NAN where W is 0
  */
 double layzer_irvine_integral(struct layzer_irvine *l, double potential, double *error);
 
