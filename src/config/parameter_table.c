@@ -70,7 +70,8 @@ static const char *const gpu_uses[] = {
 
 static const char *const shared_memories[] = {
     [SHARED_NOT] = "no", [SHARED_HOST] = "host", [SHARED_ALL] = "yes", NULL};
-static const char *const memories[] = {[MEMORY_AUTO] = "auto", [MEMORY_SMALL] = "small", [MEMORY_FAST] = "fast", NULL};
+static const char *const memories[] = {
+    [MEMORY_AUTO] = "auto", [MEMORY_SMALL] = "small", [MEMORY_FAST] = "fast", NULL};
 
 #define FIELD(member) offsetof(struct parameters, member), sizeof(((struct parameters *)0)->member)
 #define REAL PARAMETER_REAL
