@@ -111,11 +111,11 @@ static void transfer(const struct domain *d, const struct ghosts *ghosts, unsign
 static void transfer_all(const struct domain *d, const struct ghosts *ghosts) {
   transfer(d, ghosts, MESSAGE_POSITION);
   transfer(d, ghosts, MESSAGE_TREE);
-  if (d->particles.has_masses) {
+  if (particles_have(&d->particles, COLUMN_relative_mass)) {
     transfer(d, ghosts, MESSAGE_MASS);
     transfer(d, ghosts, MESSAGE_NODE_MASS);
   }
-  if (d->particles.has_types) transfer(d, ghosts, MESSAGE_TYPE);
+  if (particles_have(&d->particles, COLUMN_type)) transfer(d, ghosts, MESSAGE_TYPE);
 }
 
 void ghosts_submit(struct domain *d) {

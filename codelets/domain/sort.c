@@ -14,16 +14,16 @@
 struct sort_argument {
   uint32_t count;
   unsigned depth;
-  unsigned columns; /* bits: the particles have the column */
+  column_set columns; /* of the particles */
 };
 enum { BY, COLUMNS }; /* the tree or the sides */
 
 static double sort_work(const struct sort_argument *a) { return a->count; }
 
 /** @param[out] column  NULL: the particles do not have the column */
-static void unwrap(void *buffers[], unsigned columns, void *column[PARTICLE_COLUMN_COUNT]) {
+static void unwrap(void *buffers[], column_set columns, void *column[PARTICLE_COLUMN_COUNT]) {
   for (int k = 0, slot = COLUMNS; k < PARTICLE_COLUMN_COUNT; k++)
-    column[k] = columns >> k & 1 ? VECTOR(void, buffers[slot++]) : NULL;
+    column[k] = column_in(columns, k) ? VECTOR(void, buffers[slot++]) : NULL;
 }
 
 static void sort_cpu(void *buffers[], const struct sort_argument *a) {
@@ -40,33 +40,27 @@ static void sort_gpu(struct gpu *gpu, void *buffers[], const struct sort_argumen
 
 STAGE(sort, 0x999999, NULL);
 
-/** Fill in the slots: what the order is by, and all columns. Returns the number of slots.
- * @param[out] columns  bits: the particles have the column */
+/** Fill in the slots: what the order is by, and all columns. Returns the number of slots. */
 static size_t fill_slots(const struct domain *d, const struct group *g, starpu_data_handle_t by,
-                         struct starpu_data_descr data[COLUMNS + PARTICLE_COLUMN_COUNT],
-                         unsigned *columns) {
+                         struct starpu_data_descr data[COLUMNS + PARTICLE_COLUMN_COUNT]) {
   size_t count = COLUMNS;
   data[BY] = (struct starpu_data_descr){by, STARPU_R};
-  *columns = 0;
-  FOR_PARTICLE_COLUMNS(&d->particles, k) {
-    data[count++] = (struct starpu_data_descr){g->column[k], STARPU_RW};
-    *columns |= 1u << k;
-  }
+  FOR_PARTICLE_COLUMNS(&d->particles, k)
+  data[count++] = (struct starpu_data_descr){g->column[k], STARPU_RW};
   return count;
 }
 
 void sort_submit(const struct domain *d, struct group *g) {
   struct starpu_data_descr data[COLUMNS + PARTICLE_COLUMN_COUNT];
-  unsigned columns;
-  const size_t count = fill_slots(d, g, g->tree, data, &columns);
-  sort_insert((struct sort_argument){g->count, d->depth, columns},
+  const size_t count = fill_slots(d, g, g->tree, data);
+  sort_insert((struct sort_argument){g->count, d->depth, d->particles.columns},
               (struct task){
                   .data = data, .count = count, .priority = PRIORITY_HIGHEST, .owner = &g->index});
 }
 
 struct part_order_argument {
   uint32_t count, sides;
-  unsigned columns; /* as of sort */
+  column_set columns; /* of the particles */
 };
 
 static double part_order_work(const struct part_order_argument *a) { return a->count; }
@@ -87,10 +81,9 @@ STAGE(part_order, 0x909090, NULL);
 
 void part_order_submit(const struct domain *d, const struct group *g, const struct group_cut *c) {
   struct starpu_data_descr data[COLUMNS + PARTICLE_COLUMN_COUNT];
-  unsigned columns;
-  const size_t count = fill_slots(d, g, c->side, data, &columns);
+  const size_t count = fill_slots(d, g, c->side, data);
   part_order_insert(
-      (struct part_order_argument){g->count, c->sides, columns},
+      (struct part_order_argument){g->count, c->sides, d->particles.columns},
       (struct task){
           .data = data, .count = count, .priority = PRIORITY_HIGHEST, .owner = &g->index});
 }

@@ -91,7 +91,8 @@ void pm_read_submit(struct long_range *l, struct group *g, uint32_t set) {
   struct starpu_data_descr *data = allocate(FIELDS + c->read.count + (size_t)m->fields * slabs,
                                             sizeof *data, "task data");
   size_t n = FIELDS;
-  const bool own = l->domain->particles.block_steps, clear = own && set == 0;
+  const bool own = particles_have(&l->domain->particles, COLUMN_mesh_acceleration),
+             clear = own && set == 0;
   data[ACCELERATION] = (struct starpu_data_descr){
       g->column[own ? COLUMN_mesh_acceleration : COLUMN_acceleration],
       clear ? STARPU_W : STARPU_RW};

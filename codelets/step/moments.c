@@ -44,7 +44,8 @@ static void moments_cpu(void *buffers[], const struct moments_argument *a) {
 STAGE_ON_CPU(moments, 0xccddbb, NULL);
 
 void moments_submit(const struct domain *d, struct group *g, struct moments *sum) {
-  const bool masses = d->particles.has_masses, types = d->particles.has_types;
+  const bool masses = particles_have(&d->particles, COLUMN_relative_mass),
+             types = particles_have(&d->particles, COLUMN_type);
   struct starpu_data_descr data[SLOTS] = {[POSITION] = {g->column[COLUMN_position], STARPU_R},
                                           [MOMENTUM] = {g->column[COLUMN_momentum], STARPU_R}};
   size_t count = DIFFERENT;

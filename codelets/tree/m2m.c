@@ -25,7 +25,7 @@ static void m2m_cpu(void *buffers[], const struct m2m_argument *a) {
                          VECTOR(float, buffers[MULTIPOLE]));
   const uint32_t root = fmm_multipole_size(a->s->order);
   const float monopole = VECTOR(float, buffers[MULTIPOLE])[root];
-  DEBUG_CHECK(d->particles.has_masses ||
+  DEBUG_CHECK(particles_have(&d->particles, COLUMN_relative_mass) ||
                   fabsf(monopole - (float)a->count) <= 1e-6f * (float)a->count,
               "the root has %g for %u particles", (double)monopole, a->count);
 }

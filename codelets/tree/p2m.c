@@ -53,7 +53,7 @@ void p2m_submit(struct short_range *s, struct group *g) {
       [TREE] = {g->tree, STARPU_R},
       [MULTIPOLE] = {expansions_of(s, g)->multipole, STARPU_W},
       [MASS] = {g->column[COLUMN_relative_mass], STARPU_R}};
-  const bool masses = s->domain->particles.has_masses;
+  const bool masses = particles_have(&s->domain->particles, COLUMN_relative_mass);
   p2m_insert((struct p2m_argument){s, g->count, masses},
              (struct task){.data = data,
                            .count = masses ? SLOTS : MASS,

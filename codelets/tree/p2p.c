@@ -24,13 +24,14 @@ enum { ACCELERATION, TREE, FIRST, POSITION, POSITIONS };
  * index of packed targets, and the list. */
 static uint32_t masses_slot(uint32_t n) { return POSITIONS + n; }
 static uint32_t types_slot(const struct short_range *s, uint32_t n) {
-  return masses_slot(n) + (s->domain->particles.has_masses ? n : 0);
+  return masses_slot(n) + (particles_have(&s->domain->particles, COLUMN_relative_mass) ? n : 0);
 }
 static uint32_t index_slot(const struct short_range *s, uint32_t n) {
   return types_slot(s, n) + (s->law.by_type ? n : 0);
 }
 static bool indexed(const struct short_range *s, const struct targets *t) {
-  return t->packed && (s->domain->particles.has_masses || s->law.by_type);
+  return t->packed &&
+         (particles_have(&s->domain->particles, COLUMN_relative_mass) || s->law.by_type);
 }
 static uint32_t list_slot(const struct short_range *s, const struct targets *t, uint32_t n) {
   return index_slot(s, n) + indexed(s, t);
@@ -55,7 +56,8 @@ struct tables {
 static void unwrap_properties(void *buffers[], const struct p2p_argument *a,
                               const struct tables *tables, struct p2p_target *target) {
   const uint32_t n = a->g->near.count;
-  if (a->s->domain->particles.has_masses) target->source_mass = tables->mass;
+  if (particles_have(&a->s->domain->particles, COLUMN_relative_mass))
+    target->source_mass = tables->mass;
   if (a->s->law.by_type) target->source_type = tables->type;
   for (uint32_t i = 0; i < n && target->source_mass; i++)
     tables->mass[i] = VECTOR(const float, buffers[masses_slot(n) + i]);
@@ -137,7 +139,7 @@ void p2p_submit(struct short_range *s, struct group *g) {
   for (uint32_t i = 0; i < n; i++) {
     const starpu_data_handle_t *column = s->domain->groups[g->near.group[i]].column;
     data[POSITIONS + i] = (struct starpu_data_descr){column[COLUMN_position], STARPU_R};
-    if (s->domain->particles.has_masses)
+    if (particles_have(&s->domain->particles, COLUMN_relative_mass))
       data[masses_slot(n) + i] = (struct starpu_data_descr){column[COLUMN_relative_mass], STARPU_R};
     if (s->law.by_type)
       data[types_slot(s, n) + i] = (struct starpu_data_descr){column[COLUMN_type], STARPU_R};

@@ -22,7 +22,7 @@ enum { POTENTIAL, TREE, POSITIONS };
  * masses and types, where these differ, and the list. */
 static uint32_t masses_slot(uint32_t n) { return POSITIONS + n; }
 static uint32_t types_slot(const struct short_range *s, uint32_t n) {
-  return masses_slot(n) + (s->domain->particles.has_masses ? n : 0);
+  return masses_slot(n) + (particles_have(&s->domain->particles, COLUMN_relative_mass) ? n : 0);
 }
 static uint32_t list_slot(const struct short_range *s, uint32_t n) {
   return types_slot(s, n) + (s->law.by_type ? n : 0);
@@ -45,7 +45,8 @@ static struct p2p_target unwrap(void *buffers[], const struct potential_argument
                                 struct interaction_list *near, const struct tables *tables) {
   const struct domain *d = a->s->domain;
   const uint32_t n = a->g->near.count;
-  const bool masses = d->particles.has_masses, types = a->s->law.by_type;
+  const bool masses = particles_have(&d->particles, COLUMN_relative_mass),
+             types = a->s->law.by_type;
   for (uint32_t i = 0; i < n; i++) {
     if (masses) tables->mass[i] = VECTOR(const float, buffers[masses_slot(n) + i]);
     if (types) tables->type[i] = VECTOR(const uint8_t, buffers[types_slot(a->s, n) + i]);
@@ -101,7 +102,7 @@ void potential_submit(struct short_range *s, struct group *g) {
   for (uint32_t i = 0; i < n; i++) {
     const starpu_data_handle_t *column = s->domain->groups[g->near.group[i]].column;
     data[POSITIONS + i] = (struct starpu_data_descr){column[COLUMN_position], STARPU_R};
-    if (s->domain->particles.has_masses)
+    if (particles_have(&s->domain->particles, COLUMN_relative_mass))
       data[masses_slot(n) + i] = (struct starpu_data_descr){column[COLUMN_relative_mass], STARPU_R};
     if (s->law.by_type)
       data[types_slot(s, n) + i] = (struct starpu_data_descr){column[COLUMN_type], STARPU_R};

@@ -33,7 +33,8 @@ STAGE_ON_CPU(potential_sum, 0xcc9988, NULL);
 
 void potential_sum_submit(struct short_range *s, struct group *g, float *of_particles) {
   struct group_expansions *e = expansions_of(s, g);
-  const bool masses = s->domain->particles.has_masses, types = s->domain->particles.has_types;
+  const bool masses = particles_have(&s->domain->particles, COLUMN_relative_mass),
+             types = particles_have(&s->domain->particles, COLUMN_type);
   struct starpu_data_descr data[SLOTS] = {[POTENTIAL] = {e->potential, STARPU_R}};
   size_t count = DIFFERENT;
   if (masses) data[count++] = (struct starpu_data_descr){g->column[COLUMN_relative_mass], STARPU_R};

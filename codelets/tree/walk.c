@@ -40,11 +40,12 @@ enum { TARGET_TREE, TARGET_FIRST, SOURCE_TREES }; /* from WALK_TREES or FILL_TRE
 /* Where masses differ, those of the nodes of n neighbours follow their trees. */
 static uint32_t masses_slot(uint32_t n) { return SOURCE_TREES + n; }
 static bool masses_differ(const struct walk_argument *a) {
-  return a->s->domain->particles.has_masses;
+  return particles_have(&a->s->domain->particles, COLUMN_relative_mass);
 }
 /** Number of all these trees and masses. */
 static size_t tree_slots(const struct short_range *s, uint32_t n) {
-  return masses_slot(n) + (s->domain->particles.has_masses ? (size_t)n : 0);
+  return masses_slot(n) +
+         (particles_have(&s->domain->particles, COLUMN_relative_mass) ? (size_t)n : 0);
 }
 
 /** The targets' tree. */
@@ -188,7 +189,7 @@ static void add_trees(struct short_range *s, const struct group *g,
   for (uint32_t i = 0; i < n; i++) {
     const struct group *source = &s->domain->groups[g->near.group[i]];
     data[SOURCE_TREES + i] = (struct starpu_data_descr){source->tree, STARPU_R};
-    if (s->domain->particles.has_masses)
+    if (particles_have(&s->domain->particles, COLUMN_relative_mass))
       data[masses_slot(n) + i] = (struct starpu_data_descr){source->node_mass, STARPU_R};
   }
 }

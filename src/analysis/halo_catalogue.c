@@ -106,7 +106,7 @@ struct particles halo_ordered_particles(const struct halo_catalogue *c) {
   }
   for (size_t k = 0; k < s->count; k++) row[k] = s->id[particle[k]];
   index_order_apply(&order, row, sizeof *row, out.id);
-  if (s->has_types) order_types(&order, s, particle, row, &out);
+  if (particles_have(s, COLUMN_type)) order_types(&order, s, particle, row, &out);
   index_order_free(&order);
   free(particle);
   free(row);

@@ -191,7 +191,7 @@ int analyse_snapshot(const char *snapshot, const char *const *overrides, size_t 
   engine_start(&p, NULL);
   double start = wall_clock();
   struct particles particles = ic_read_gadget(&p);
-  if (particles.has_masses)
+  if (particles_have(&particles, COLUMN_relative_mass))
     fail(EXIT_BAD_INPUT,
          "%s: holds particles of different masses; only those of one mass are analysed", p.ic.file);
   const struct cosmology cosmology = cosmology_from(&p);

@@ -18,10 +18,8 @@
 #define PROGRAM_BYTES 24e6
 #define MPI_BYTES 20e6
 #define GROUP_BYTES 65e3
-/* Of a particle while groups are cut (src/domain/rebuild.c): its key, its position on the way, and a
- * number in an order. */
+/* Of a particle while groups are cut (src/domain/rebuild.c): its key, and a number in an order. */
 #define KEY_BYTES 16.0
-#define COLUMN_BYTES 12.0
 #define NUMBER_BYTES 4.0
 
 static double larger(double a, double b) { return a > b ? a : b; }
@@ -65,10 +63,11 @@ static double initial_conditions(const struct parameters *p) {
   return 2.0 * (double)p->ic.order * n * n * (n + 2.0) * sizeof(double);
 }
 
-/** Keys and each particle's node; then, less than that, a copy of one column. With GPUs there are no
- * keys. Several ranks have two copies of the keys or of a column on their way. */
-static double rebuild(double particles) {
-  const double moved = scheduler_any_gpu() ? COLUMN_BYTES : KEY_BYTES;
+/** Keys, or later a copy of the widest column, and each particle's node. With GPUs there are no keys.
+ * Several ranks have two copies of the keys or of a column on their way. */
+static double rebuild(const struct layout *l, double particles) {
+  const double moved = larger(scheduler_any_gpu() ? 0.0 : KEY_BYTES,
+                              (double)columns_widest(l->columns));
   return particles * ((comm_size() > 1 ? 2.0 : 1.0) * moved + NUMBER_BYTES);
 }
 
@@ -104,7 +103,7 @@ struct memory_use memory_estimate(const struct parameters *p, size_t particles) 
   /* Initial conditions come before trees, meshes and tasks. */
   const double before = initial_conditions(p) + use.on_gpus - use.trees - use.mesh - use.tasks -
                         (rests(p) ? 0.0 : packed);
-  double between = larger(rebuild((double)particles), outputs(p, particles, l.mesh.cells));
+  double between = larger(rebuild(&l, (double)particles), outputs(p, particles, l.mesh.cells));
   if (rests(p)) { /* sub-steps, rebuilds and outputs have the memory of the mesh */
     use.tasks += all_targets(p, particles);
     between = larger(between, packed) - use.mesh - all_targets(p, particles);

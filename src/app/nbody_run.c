@@ -74,12 +74,13 @@ static void require_softening(const struct parameters *p, const double count[PAR
 static void resolve_softening(struct parameters *p, const struct particles *s) {
   const bool automatic = p->gravity.softening < 0.0;
   double count[PARTICLE_TYPES], mass[PARTICLE_TYPES];
-  if (isolated(p) || (automatic && s->has_masses)) sum_types(s, count, mass);
+  if (isolated(p) || (automatic && particles_have(s, COLUMN_relative_mass)))
+    sum_types(s, count, mass);
   if (isolated(p)) require_softening(p, count);
   if (isolated(p) || !automatic) return;
   const double thirtieth = 1e3 * p->box.size / 30.0;
   p->gravity.softening = thirtieth / cbrt((double)s->all);
-  for (unsigned t = 1; s->has_masses && t < PARTICLE_TYPES; t++) {
+  for (unsigned t = 1; particles_have(s, COLUMN_relative_mass) && t < PARTICLE_TYPES; t++) {
     if (count[t] == 0.0 || p->gravity.softening_type[t] > 0.0) continue;
     const double part = mass[t] / count[t] / (s->mass * (double)s->all);
     p->gravity.softening_type[t] = (double)(float)(thirtieth * cbrt(part)); /* on any ranks */
@@ -88,7 +89,7 @@ static void resolve_softening(struct parameters *p, const struct particles *s) {
 
 /** What the program does for particles of one mass only. */
 static void leave_out_analysis(struct parameters *p, const struct particles *s) {
-  if (isolated(p) || !s->has_masses) return;
+  if (isolated(p) || !particles_have(s, COLUMN_relative_mass)) return;
   const bool wanted = p->analysis.fof || p->output.power_spectrum || p->output.images ||
                       p->output.movie > 0;
   if (wanted && comm_rank() == 0)
@@ -288,7 +289,7 @@ static void print_layout(FILE *out, const struct parameters *p, size_t n) {
 }
 
 static const char *on_average(const struct particles *s) {
-  return s->has_masses ? " on average" : "";
+  return particles_have(s, COLUMN_relative_mass) ? " on average" : "";
 }
 
 static void print_softening(FILE *out, const struct parameters *p, const struct particles *s) {
@@ -296,7 +297,7 @@ static void print_softening(FILE *out, const struct parameters *p, const struct 
   const char *kernel = p->gravity.softening_kernel == SOFTENING_SPLINE
                            ? "spline, Plummer-equivalent"
                            : "Plummer";
-  if (!s->has_types || !softening_differs(p)) {
+  if (!particles_have(s, COLUMN_type) || !softening_differs(p)) {
     fprintf(out, "  softening   %g %s (%s)\n", softening_of_type(p, PARTICLE_HALO), unit, kernel);
     return;
   }

@@ -190,7 +190,8 @@ void domain_register(struct domain *d) {
     g->nodes = d->nodes + i * nodes;
     g->top = d->top + i * top_nodes;
     g->tree = handle_register(g->nodes, nodes, sizeof(struct node));
-    if (d->particles.has_masses) g->node_mass = handle_make(nodes, sizeof(float));
+    if (particles_have(&d->particles, COLUMN_relative_mass))
+      g->node_mass = handle_make(nodes, sizeof(float));
     FOR_PARTICLE_COLUMNS(&d->particles, k) {
       const struct particle_column *c = &particle_columns[k];
       char *array = particles_column(&d->particles, k);

@@ -159,8 +159,9 @@ static void make_tree(const struct domain *d, struct group *g) {
   if (g->column[COLUMN_position]) return;
   g->column[COLUMN_position] = handle_make(3 * (size_t)g->count, sizeof(uint32_t));
   g->tree = handle_make(nodes, sizeof(struct node));
-  if (d->particles.has_types) g->column[COLUMN_type] = handle_make(g->count, sizeof(uint8_t));
-  if (!d->particles.has_masses) return;
+  if (particles_have(&d->particles, COLUMN_type))
+    g->column[COLUMN_type] = handle_make(g->count, sizeof(uint8_t));
+  if (!particles_have(&d->particles, COLUMN_relative_mass)) return;
   g->column[COLUMN_relative_mass] = handle_make(g->count, sizeof(float));
   g->node_mass = handle_make(nodes, sizeof(float));
 }

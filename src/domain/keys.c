@@ -106,11 +106,10 @@ static void permute(const struct key *keys, size_t count, const struct particle_
 /** Bring all columns in the order of the keys. */
 static void permute_all(const struct key *keys, uint32_t count,
                         void *const column[PARTICLE_COLUMN_COUNT]) {
-  size_t widest = 0;
+  column_set columns = 0;
   for (int k = 0; k < PARTICLE_COLUMN_COUNT; k++)
-    if (particle_column_bytes(&particle_columns[k]) > widest)
-      widest = particle_column_bytes(&particle_columns[k]);
-  void *old = allocate(count, widest, "particles of a group");
+    if (column[k]) columns |= (column_set)1 << k;
+  void *old = allocate(count, columns_widest(columns), "particles of a group");
   for (int k = 0; k < PARTICLE_COLUMN_COUNT; k++)
     if (column[k]) permute(keys, count, &particle_columns[k], column[k], old);
   free(old);

@@ -15,9 +15,43 @@
            : COLUMN_UINT32, uint64_t \
            : COLUMN_UINT64, float    \
            : COLUMN_FLOAT)
-#define ROW(name, type, components) \
-  {#name, TYPE_OF(type), sizeof(type), components, offsetof(struct particles, name)},
+enum checkpoints { DERIVED = false, SAVED = true };
+#define ROW(name, type, components, presence, checkpoints) \
+  {#name,                                                  \
+   TYPE_OF(type),                                          \
+   sizeof(type),                                           \
+   components,                                             \
+   offsetof(struct particles, name),                       \
+   PRESENT_##presence,                                     \
+   checkpoints},
 const struct particle_column particle_columns[PARTICLE_COLUMN_COUNT] = {PARTICLE_COLUMNS(ROW)};
+_Static_assert(PARTICLE_COLUMN_COUNT <= 8 * sizeof(column_set), "a bit for each column");
+
+#define FOR_COLUMNS(set, k)                       \
+  for (int k = 0; k < PARTICLE_COLUMN_COUNT; k++) \
+    if (column_in((set), k))
+
+column_set columns_present(enum column_presence presence) {
+  column_set columns = 0;
+  for (int k = 0; k < PARTICLE_COLUMN_COUNT; k++)
+    if (particle_columns[k].presence == presence) columns |= (column_set)1 << k;
+  return columns;
+}
+
+size_t columns_bytes(column_set columns) {
+  size_t sum = 0;
+  FOR_COLUMNS(columns, k) sum += particle_column_bytes(&particle_columns[k]);
+  return sum;
+}
+
+size_t columns_widest(column_set columns) {
+  size_t widest = 0;
+  FOR_COLUMNS(columns, k) {
+    const size_t bytes = particle_column_bytes(&particle_columns[k]);
+    widest = bytes > widest ? bytes : widest;
+  }
+  return widest;
+}
 
 void *particles_column(const struct particles *s, enum particle_column_index column) {
   void *array;
@@ -29,30 +63,18 @@ void particles_set_column(struct particles *s, enum particle_column_index column
   memcpy((char *)s + particle_columns[column].member, &array, sizeof array);
 }
 
-static void allocate_columns(struct particles *s, int first, int end) {
-  for (int k = first; k < end; k++)
-    particles_set_column(s, k,
-                         allocate_large(s->count, particle_column_bytes(&particle_columns[k]),
-                                        particle_columns[k].name));
+void particles_add_columns(struct particles *s, column_set columns) {
+  FOR_COLUMNS(columns & ~s->columns, k)
+  particles_set_column(s, k,
+                       allocate_large(s->count, particle_column_bytes(&particle_columns[k]),
+                                      particle_columns[k].name));
+  s->columns |= columns;
 }
 
 static struct particles allocate_particles(struct particles s) {
   s.count = block_first(s.all, s.all_blocks, s.first_block + s.blocks) - particles_first(&s);
-  allocate_columns(&s, 0, PARTICLE_COLUMNS_ALWAYS);
+  particles_add_columns(&s, columns_present(PRESENT_ALWAYS));
   return s;
-}
-
-void particles_add_block_columns(struct particles *s) {
-  allocate_columns(s, PARTICLE_COLUMNS_ALWAYS, COLUMN_relative_mass);
-  s->block_steps = true;
-}
-
-void particles_add_column(struct particles *s, enum particle_column_index column) {
-  allocate_columns(s, (int)column, (int)column + 1);
-  if (column == COLUMN_relative_mass)
-    s->has_masses = true;
-  else
-    s->has_types = true;
 }
 
 struct particles particles_create(size_t n, double box, double mass) {

@@ -296,12 +296,8 @@ static void rearrange(struct rebuild *r, enum particle_column_index column) {
 /** Rearrange all columns. One rank does so with the same room for each of them. */
 static void rearrange_all(struct rebuild *r, bool positions) {
   const struct particles *p = &r->domain->particles;
-  size_t widest = 0;
-  FOR_PARTICLE_COLUMNS(p, k) {
-    const size_t bytes = particle_column_bytes(&particle_columns[k]);
-    widest = bytes > widest ? bytes : widest;
-  }
-  if (comm_size() == 1) r->room = allocate_large(r->count, widest, "particles in their new order");
+  if (comm_size() == 1)
+    r->room = allocate_large(r->count, columns_widest(p->columns), "particles in their new order");
   FOR_PARTICLE_COLUMNS(p, k) {
     if (k != COLUMN_position || positions) rearrange(r, k);
   }

@@ -7,13 +7,6 @@
 #include "photons/base/error.h"
 #include "photons/domain/particles.h"
 
-static size_t row_bytes(const struct particles *s) {
-  size_t bytes = 0;
-  FOR_PARTICLE_COLUMNS(s, k)
-  bytes += particle_column_bytes(&particle_columns[k]);
-  return bytes;
-}
-
 /** Copy all columns of a particle from a row to its place in a range of particles, or the reverse.
  * @param first, count  of the range
  * @param i             the particle's number in the range */
@@ -31,7 +24,7 @@ static void copy_row(const struct particles *s, size_t first, size_t count, size
 
 /** The rows of the particles to keep (malloc'ed). @param[out] kept  their number */
 static char *pack(const struct particles *s, const bool *keep, size_t *kept) {
-  const size_t size = row_bytes(s);
+  const size_t size = columns_bytes(s->columns);
   *kept = 0;
   for (size_t i = 0; i < s->count; i++) *kept += keep[i];
   char *rows = allocate(*kept, size, "particles to keep"), *row = rows;
@@ -56,7 +49,7 @@ static void share_out(size_t all, size_t first, size_t end, size_t size, size_t 
 }
 
 struct particles particles_select(const struct particles *s, const bool *keep) {
-  const size_t size = row_bytes(s), processes = (size_t)comm_size();
+  const size_t size = columns_bytes(s->columns), processes = (size_t)comm_size();
   size_t kept, *bytes = allocate(2 * processes, sizeof *bytes, "message sizes");
   char *mine = pack(s, keep, &kept);
   uint64_t all = kept;
@@ -65,9 +58,7 @@ struct particles particles_select(const struct particles *s, const bool *keep) {
   share_out(all, first, first + kept, size, bytes);
   comm_exchange_sizes(bytes, bytes + processes);
   struct particles new = particles_create_share(all, s->box, s->mass);
-  if (s->block_steps) particles_add_block_columns(&new);
-  if (s->has_masses) particles_add_column(&new, COLUMN_relative_mass);
-  if (s->has_types) particles_add_column(&new, COLUMN_type);
+  particles_add_columns(&new, s->columns);
   char *rows = allocate(new.count, size, "particles to keep");
   comm_exchange(mine, bytes, rows, bytes + processes);
   for (size_t i = 0; i < new.count; i++) copy_row(&new, 0, new.count, i, rows + i * size, true);

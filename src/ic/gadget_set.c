@@ -194,8 +194,8 @@ static void read_type(const struct gadget_set *set, size_t file, size_t begin, s
   sink.rows = stop - from;
   struct particles *s = sink.particles;
   for (size_t i = 0; i < sink.rows && !sink.masses; i++) {
-    if (s->has_types) s->type[sink.place + i] = (uint8_t)sink.type;
-    if (s->has_masses)
+    if (particles_have(s, COLUMN_type)) s->type[sink.place + i] = (uint8_t)sink.type;
+    if (particles_have(s, COLUMN_relative_mass))
       s->relative_mass[sink.place + i] = (float)(sink.mass_factor * h->mass[sink.type] / s->mass);
   }
   set_format(set)->read(sink.path, h, &sink);

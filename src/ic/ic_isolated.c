@@ -169,7 +169,7 @@ static void fill(const struct body *b, const struct cloud *c, bool own_ids) {
   if (count == 0) from = b->first;
   if (b->tables)
     body_sample(b, from - b->first, count, c->x + here, c->v + here,
-                s->has_types ? s->type + here : NULL);
+                particles_have(s, COLUMN_type) ? s->type + here : NULL);
   else
     gadget_set_read(&b->set, from - b->first, count,
                     &(const struct gadget_sink){.particles = s,
@@ -180,7 +180,8 @@ static void fill(const struct body *b, const struct cloud *c, bool own_ids) {
                                                 .length_factor = b->length,
                                                 .velocity_factor = b->velocity});
   for (size_t i = here; i < here + count; i++) {
-    if (s->has_masses && b->tables) s->relative_mass[i] = (float)(b->mean_mass / s->mass);
+    if (particles_have(s, COLUMN_relative_mass) && b->tables)
+      s->relative_mass[i] = (float)(b->mean_mass / s->mass);
     if (!own_ids) s->id[i] = begin + i + 1;
   }
   place(b, count, c->x + here, c->v + here);

@@ -120,12 +120,10 @@ static void write_state(hid_t file, const char *path, const struct checkpoint *c
   hdf5_write_config(file, path, c->parameters);
 }
 
-/** Whether a checkpoint holds a column. Those of block time steps that are not rungs follow from
- * rungs. */
-static bool is_stored(const struct particles *s, const struct checkpoint_state *state, int column) {
-  if (column == COLUMN_rung) return state->steps.dlna > 0.0;
-  return column != COLUMN_mesh_acceleration && particles_have(s, column);
-}
+/** For each column of these particles that checkpoints have. */
+#define FOR_SAVED_COLUMNS(s, k) \
+  FOR_PARTICLE_COLUMNS((s), k)  \
+  if (particle_columns[k].saved)
 
 static void write_part(void *context, const struct output_turn *turn) {
   const struct checkpoint *c = context;
@@ -133,8 +131,7 @@ static void write_part(void *context, const struct output_turn *turn) {
   const bool first = comm_rank() == turn->first;
   const hid_t file = first ? hdf5_create(turn->temporary, path)
                            : hdf5_continue(turn->temporary, path);
-  for (int k = 0; k < PARTICLE_COLUMN_COUNT; k++) {
-    if (!is_stored(c->particles, c->state, k)) continue;
+  FOR_SAVED_COLUMNS(c->particles, k) {
     const struct array array = array_of(c->particles, k);
     if (first) create_array(file, path, &array);
     write_array(file, path, &array);
@@ -300,24 +297,36 @@ static hid_t open_array(hid_t file, const char *path, const struct array *array)
   return dataset;
 }
 
-/** Whether the particles of a checkpoint have a column. */
-static bool has_column(hid_t file, const char *path, enum particle_column_index k) {
+static bool has_column(hid_t file, const char *path, int k) {
   return hdf5_check(H5Lexists(file, particle_columns[k].name, H5P_DEFAULT), EXIT_BAD_INPUT, path,
                     "read the checkpoint") > 0;
 }
 
+/** The columns of the particles of a checkpoint. It must have those that its steps need. */
+static column_set find_columns(hid_t file, const char *path, const struct checkpoint_state *state) {
+  column_set needed = columns_present(PRESENT_ALWAYS), found = 0;
+  if (state->steps.dlna > 0.0) needed |= columns_present(PRESENT_BLOCK_STEPS);
+  for (int k = 0; k < PARTICLE_COLUMN_COUNT; k++) {
+    if (!particle_columns[k].saved) continue;
+    if (has_column(file, path, k))
+      found |= (column_set)1 << k;
+    else if (column_in(needed, k))
+      fail(EXIT_BAD_INPUT,
+           "%s: the checkpoint has no dataset '%s', which this version of the program expects: go "
+           "on with the version that wrote the checkpoint, which its /Provenance names",
+           path, particle_columns[k].name);
+  }
+  return found;
+}
+
 /** The arrays are as long as the counts say, and whole. Memory is allocated for them after this. */
-static void check_arrays(hid_t file, const char *path, const struct checkpoint_state *state,
-                         uint64_t count, uint64_t blocks) {
+static void check_arrays(hid_t file, const char *path, column_set columns, uint64_t count,
+                         uint64_t blocks) {
   if (blocks > count || count > SIZE_MAX / 64)
     fail(EXIT_BAD_INPUT, "%s: corrupt checkpoint: %" PRIu64 " particles in %" PRIu64 " blocks",
          path, count, blocks);
-  const struct particles promised = {.all = count,
-                                     .all_blocks = blocks,
-                                     .has_masses = has_column(file, path, COLUMN_relative_mass),
-                                     .has_types = has_column(file, path, COLUMN_type)};
-  for (int k = 0; k < PARTICLE_COLUMN_COUNT; k++) {
-    if (!is_stored(&promised, state, k)) continue;
+  const struct particles promised = {.all = count, .all_blocks = blocks, .columns = columns};
+  FOR_SAVED_COLUMNS(&promised, k) {
     const struct array array = array_of(&promised, k);
     const hid_t dataset = open_array(file, path, &array);
     hdf5_check_stored(dataset, path, array.name);
@@ -359,14 +368,12 @@ static struct particles read_whole(const char *path, struct parameters *p,
                  blocks = read_count(file, path, "blocks");
   checkpoint_check_state(path, p, state);
   checkpoint_check_sizes(path, p, count, blocks, box, mass);
-  check_arrays(file, path, state, count, blocks);
+  const column_set columns = find_columns(file, path, state);
+  check_arrays(file, path, columns, count, blocks);
   struct particles s = particles_create_blocks(count, blocks, box, mass);
   s.sorted = true; /* steps begin with a rebuild, checkpoints come after steps */
-  if (is_stored(&s, state, COLUMN_rung)) particles_add_block_columns(&s);
-  for (int k = COLUMN_relative_mass; k <= COLUMN_type; k++)
-    if (has_column(file, path, k)) particles_add_column(&s, k);
-  for (int k = 0; k < PARTICLE_COLUMN_COUNT; k++) {
-    if (!is_stored(&s, state, k)) continue;
+  particles_add_columns(&s, columns);
+  FOR_SAVED_COLUMNS(&s, k) {
     const struct array array = array_of(&s, k);
     read_array(file, path, &array);
   }

@@ -76,35 +76,41 @@ void checkpoint_check_sizes(const char *path, const struct parameters *p, uint64
   require(path, "mass", mass, 0.99 * mean, 1.01 * mean); /* as Gadget files are taken */
 }
 
-/** One component of a block. */
-static void check_component(const char *path, const char *name, const struct particle_block *b,
-                            const float *values, double most) {
-  for (size_t i = 0; i < b->count; i++)
-    if (!(fabs((double)values[i]) <= most)) /* false for NaN */
-      fail(EXIT_BAD_INPUT, "%s: %s of particle %" PRIu64 " is %g, expected at most %g", path, name,
-           b->id[i], (double)values[i], most);
+/** A column of floats in a block. */
+static void check_floats(const char *path, const struct particle_column *column,
+                         const struct particle_block *b, const float *values, double most) {
+  for (size_t c = 0; c < column->components; c++, values += b->count)
+    for (size_t i = 0; i < b->count; i++)
+      if (!(fabs((double)values[i]) <= most)) /* false for NaN */
+        fail(EXIT_BAD_INPUT, "%s: %s of particle %" PRIu64 " is %g, expected at most %g", path,
+             column->name, b->id[i], (double)values[i], most);
+}
+
+static void check_column(const char *path, const struct particles *s, int k, double most) {
+  const float *values = particles_column(s, k);
+  for (size_t g = 0; g < s->blocks; g++) {
+    const struct particle_block b = particles_block(s, g);
+    check_floats(path, &particle_columns[k], &b, values + b.first * particle_columns[k].components,
+                 most);
+  }
 }
 
 void checkpoint_check_particles(const char *path, const struct parameters *p,
                                 const struct particles *s, double a) {
   const double scale = p->box.boundary == BOUNDARY_ISOLATED ? 1.0 : a;
-  for (size_t i = 0; s->block_steps && i < s->count; i++)
+  for (size_t i = 0; particles_have(s, COLUMN_rung) && i < s->count; i++)
     if (s->rung[i] > RUNG_MOST)
       fail(EXIT_BAD_INPUT, "%s: rung of particle %" PRIu64 " is %d, expected at most %d", path,
            s->id[i], s->rung[i], RUNG_MOST);
-  for (size_t i = 0; s->has_types && i < s->count; i++)
+  for (size_t i = 0; particles_have(s, COLUMN_type) && i < s->count; i++)
     if (s->type[i] >= PARTICLE_TYPES)
       fail(EXIT_BAD_INPUT, "%s: type of particle %" PRIu64 " is %d, expected at most %d", path,
            s->id[i], s->type[i], PARTICLE_TYPES - 1);
-  for (size_t i = 0; s->has_masses && i < s->count; i++)
+  for (size_t i = 0; particles_have(s, COLUMN_relative_mass) && i < s->count; i++)
     if (!(s->relative_mass[i] > 0.0F && s->relative_mass[i] <= FLT_MAX))
       fail(EXIT_BAD_INPUT, "%s: relative_mass of particle %" PRIu64 " is %g, expected above 0",
            path, s->id[i], (double)s->relative_mass[i]);
-  for (size_t g = 0; g < s->blocks; g++) {
-    const struct particle_block b = particles_block(s, g);
-    for (size_t c = 0; c < 3; c++) {
-      check_component(path, "momentum", &b, b.p[c], scale * speed_of_light); /* p = a v */
-      check_component(path, "acceleration", &b, b.acc[c], FLT_MAX);
-    }
-  }
+  FOR_PARTICLE_COLUMNS(s, k)
+  if (particle_columns[k].type == COLUMN_FLOAT)
+    check_column(path, s, k, k == COLUMN_momentum ? scale * speed_of_light : FLT_MAX); /* p = a v */
 }

@@ -19,7 +19,8 @@ static uint64_t id_of(const struct gadget_sink *sink, size_t particle) {
 bool gadget_wants(const struct gadget_sink *sink, const struct gadget_header *header,
                   unsigned block) {
   if (block != GADGET_BLOCKS - 1) return !sink->masses;
-  return header->mass[sink->type] == 0.0 && (sink->masses || sink->particles->has_masses);
+  return header->mass[sink->type] == 0.0 &&
+         (sink->masses || particles_have(sink->particles, COLUMN_relative_mass));
 }
 
 /** Positions of isolated systems. */

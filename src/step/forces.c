@@ -135,7 +135,7 @@ void forces_submit(struct nbody *n, bool mesh,
   FOR_TARGETS(d, g) lists_begin(s, g);
   if (mesh) submit_mesh(d, l);
   /* With accelerations of their own these need not come after p2p. */
-  const bool reads_first = d->particles.block_steps;
+  const bool reads_first = particles_have(&d->particles, COLUMN_mesh_acceleration);
   if (mesh && reads_first) submit_reads(d, l);
   submit_tree(d, s);
   if (mesh && !reads_first) submit_reads(d, l);

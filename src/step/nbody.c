@@ -18,7 +18,7 @@ struct nbody *nbody_create(const struct parameters *p, struct particles particle
   n->kernels = step_kernels_select();
   n->a = 1.0;
   const bool block = p->time.step == STEP_BLOCK;
-  if (block && !particles.block_steps) particles_add_block_columns(&particles);
+  if (block) particles_add_columns(&particles, columns_present(PRESENT_BLOCK_STEPS));
   n->domain = domain_make(
       particles, &layout.domain,
       geometry_make(particles.box, isolated ? particles.box : p->gravity.r_cut * cell));
@@ -81,9 +81,9 @@ struct layout layout_choose(const struct parameters *p, size_t particles) {
   if (p->box.boundary == BOUNDARY_PERIODIC) l.mesh = mesh_layout_choose(p, particles);
   const int order = (int)p->gravity.order;
   const double nodes = (double)l.domain.group_count * (double)tree_nodes(l.domain.depth);
-  const struct particles kind = {.block_steps = p->time.step == STEP_BLOCK};
-  FOR_PARTICLE_COLUMNS(&kind, k)
-  l.bytes_particles += (double)particles * (double)particle_column_bytes(&particle_columns[k]);
+  l.columns = columns_present(PRESENT_ALWAYS);
+  if (p->time.step == STEP_BLOCK) l.columns |= columns_present(PRESENT_BLOCK_STEPS);
+  l.bytes_particles = (double)particles * (double)columns_bytes(l.columns);
   l.bytes_tree = nodes * (double)(sizeof(struct node) + sizeof(float) * (fmm_multipole_size(order) +
                                                                          fmm_local_size(order)));
   return l;

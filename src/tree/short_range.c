@@ -69,7 +69,7 @@ void short_range_rescale(struct short_range *s, const struct parameters *p) {
 }
 
 void short_range_set_softening(struct short_range *s, const struct parameters *p, double most) {
-  const bool differ = s->domain->particles.has_types && softening_differs(p);
+  const bool differ = particles_have(&s->domain->particles, COLUMN_type) && softening_differs(p);
   double of_type[PARTICLE_TYPES], largest = 0.0;
   for (unsigned k = 0; k < PARTICLE_TYPES; k++) { /* kpc/h to Mpc/h */
     of_type[k] = 1e-3 * fmin(softening_of_type(p, k), most);

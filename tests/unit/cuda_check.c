@@ -195,7 +195,7 @@ static struct bench bench_create(struct nbody *s) {
   b.multipole = to_device(s->short_range.multipole,
                           rows * fmm_multipole_size(order) * sizeof *b.multipole);
   b.local = device_memory(rows * fmm_local_size(order) * sizeof *b.local);
-  if (s->domain.particles.has_masses) {
+  if (particles_have(&s->domain.particles, COLUMN_relative_mass)) {
     b.host_node_mass = sum_node_masses(&s->domain);
     b.mass = to_device(s->domain.particles.relative_mass, n * sizeof *b.mass);
     b.node_mass = to_device(b.host_node_mass, rows * sizeof *b.node_mass);
@@ -2088,7 +2088,7 @@ struct universe {
 /** Every fourth particle is of another type and five times as heavy. */
 static void mix(struct particles *s) {
   particles_add_column(s, COLUMN_relative_mass);
-  if (!s->has_types) particles_add_column(s, COLUMN_type);
+  particles_add_column(s, COLUMN_type);
   for (size_t i = 0; i < s->count; i++) {
     const bool heavy = s->id[i] % 4 == 0;
     s->relative_mass[i] = heavy ? 2.5f : 0.5f;

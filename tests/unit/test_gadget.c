@@ -491,7 +491,7 @@ static void test_types(void **state) {
   set_file(&p, scratch("ic"));
   struct particles s = ic_read_gadget(&p);
   assert_int_equal(s.all, COUNT);
-  assert_true(s.has_masses && s.has_types);
+  assert_true(particles_have(&s, COLUMN_relative_mass) && particles_have(&s, COLUMN_type));
   const size_t first = particles_first(&s);
   for (size_t i = 0; i < s.count; i++) {
     const bool light = first + i >= COUNT - LIGHT;
@@ -515,8 +515,8 @@ static void test_rounded_masses(void **state) {
     comm_barrier();
     set_file(&p, scratch("ic"));
     struct particles s = ic_read_gadget(&p);
-    assert_int_equal(s.has_masses, k);
-    assert_false(s.has_types);
+    assert_int_equal(particles_have(&s, COLUMN_relative_mass), k);
+    assert_false(particles_have(&s, COLUMN_type));
     particles_free(&s);
   }
 }

@@ -87,7 +87,7 @@ static void rebuild(struct domain *d, enum way way) {
 /** Particles after two rebuilds, the second from the groups of the first. */
 static struct particles groups(uint32_t count, enum way way) {
   struct particles s = particles_create_share(PARTICLES, 100.0, 1.0);
-  particles_add_block_columns(&s); /* of one byte a particle, too */
+  particles_add_columns(&s, columns_present(PRESENT_BLOCK_STEPS)); /* of one byte a particle, too */
   for (size_t i = 0; i < s.count; i++) {
     s.id[i] = particles_first(&s) + i;
     s.rung[i] = (uint8_t)s.id[i];

@@ -298,7 +298,8 @@ static void escapers_take_their_energy(void **state) {
          lost);
   assert_int_equal(stay + e.count, 1000);
   assert_true(e.count > 100 && stay > 100);
-  assert_true(n->domain.particles.has_masses && n->domain.particles.has_types);
+  assert_true(particles_have(&n->domain.particles, COLUMN_relative_mass) &&
+              particles_have(&n->domain.particles, COLUMN_type));
   assert_true(fabs(e.energy - lost) < 1e-6 * (before.kinetic - before.potential));
   escapers_free(&e);
   nbody_free(n);
@@ -362,7 +363,8 @@ static void equal_masses_in_a_column_change_nothing(void **state) {
     for (int column = 0; column < 2; column++) {
       const struct parameters p = parameters(isolated, SOFTENING_SPLINE, false);
       struct particles s = cloud(COUNT, FRAME, isolated ? 4.0 * KPC : 0.5 * FRAME, column);
-      for (size_t i = 0; s.has_masses && i < COUNT; i++) s.relative_mass[i] = 1.0F;
+      for (size_t i = 0; particles_have(&s, COLUMN_relative_mass) && i < COUNT; i++)
+        s.relative_mass[i] = 1.0F;
       struct nbody *n = nbody_create(&p, s);
       step_first_forces(n);
       body[column] = bodies(n);

@@ -19,41 +19,46 @@
 
 /**
  * The columns: the data of each particle. One row here adds a column: memory, StarPU's handles,
- * rebuilds, sorts, migration between ranks and checkpoints follow this table. A snapshot has the
- * columns in its own units: see `fields` in src/io/snapshot.c.
- *   name, type (uint8_t, uint32_t, float or uint64_t), components
+ * rebuilds, sorts, migration between ranks and checkpoints follow this table. Rows may be in any
+ * order. A snapshot has the columns in its own units: see `fields` in src/io/snapshot.c.
+ *   name, type (uint8_t, uint32_t, float or uint64_t), components,
+ *   which particles have the column: enum column_presence,
+ *   whether checkpoints have it: SAVED, or DERIVED from other columns after a restart
  *
- * position:      x = u L / 2^32 (geometry.h)
- * momentum:      p = a^2 dx/dt, km/s
- * acceleration:  -grad(phi), comoving, (km/s)^2/(Mpc/h), of the last force computation
- * id:            unique in the run
- *
- * The next ones exist only with block time steps (particles_add_block_columns()). Of these,
- * checkpoints hold rungs only:
+ * position:          x = u L / 2^32 (geometry.h)
+ * momentum:          p = a^2 dx/dt, km/s
+ * acceleration:      -grad(phi), comoving, (km/s)^2/(Mpc/h), of the last force computation
+ * id:                unique in the run
  * rung:              the particle's step is the base step / 2^rung (block_step.h)
  * mesh_acceleration: the part of the acceleration that comes from the mesh
- *
- * The last ones exist only where particles differ (particles_add_column()):
- * relative_mass: mass in units of struct particles.mass; without it all are 1
- * type:          as in Gadget, 0 .. PARTICLE_TYPES - 1; without it all are PARTICLE_HALO
+ * relative_mass:     mass in units of struct particles.mass; without it all are 1
+ * type:              as in Gadget, 0 .. PARTICLE_TYPES - 1; without it all are PARTICLE_HALO
  */
-#define PARTICLE_COLUMNS(COLUMN)      \
-  COLUMN(position, uint32_t, 3)       \
-  COLUMN(momentum, float, 3)          \
-  COLUMN(acceleration, float, 3)      \
-  COLUMN(id, uint64_t, 1)             \
-  COLUMN(rung, uint8_t, 1)            \
-  COLUMN(mesh_acceleration, float, 3) \
-  COLUMN(relative_mass, float, 1)     \
-  COLUMN(type, uint8_t, 1)
+#define PARTICLE_COLUMNS(COLUMN)                            \
+  COLUMN(position, uint32_t, 3, ALWAYS, SAVED)              \
+  COLUMN(momentum, float, 3, ALWAYS, SAVED)                 \
+  COLUMN(acceleration, float, 3, ALWAYS, SAVED)             \
+  COLUMN(id, uint64_t, 1, ALWAYS, SAVED)                    \
+  COLUMN(rung, uint8_t, 1, BLOCK_STEPS, SAVED)              \
+  COLUMN(mesh_acceleration, float, 3, BLOCK_STEPS, DERIVED) \
+  COLUMN(relative_mass, float, 1, WHERE_ADDED, SAVED)       \
+  COLUMN(type, uint8_t, 1, WHERE_ADDED, SAVED)
+
+/** Which particles have a column. */
+enum column_presence {
+  PRESENT_ALWAYS,      /**< all */
+  PRESENT_BLOCK_STEPS, /**< those of a run with block time steps */
+  PRESENT_WHERE_ADDED  /**< those to which particles_add_column() gave it */
+};
 
 /** Types of particles: Gadget's gas, halo, disk, bulge, stars and boundary particles. */
 enum { PARTICLE_TYPES = 6, PARTICLE_HALO = 1 };
 
-#define PARTICLE_COLUMN_INDEX(name, type, components) COLUMN_##name,
+#define PARTICLE_COLUMN_INDEX(name, type, components, presence, checkpoints) COLUMN_##name,
 enum particle_column_index { PARTICLE_COLUMNS(PARTICLE_COLUMN_INDEX) PARTICLE_COLUMN_COUNT };
-/** Number of columns that all particles have; checkpoints hold these. */
-enum { PARTICLE_COLUMNS_ALWAYS = COLUMN_rung };
+
+/** A set of columns: bit k is enum particle_column_index k. */
+typedef uint32_t column_set;
 
 enum column_type { COLUMN_UINT8, COLUMN_UINT32, COLUMN_UINT64, COLUMN_FLOAT };
 
@@ -63,6 +68,8 @@ struct particle_column {
   size_t size;         /**< bytes of one component */
   unsigned components; /**< components per particle */
   size_t member;       /**< offset of the pointer in struct particles */
+  enum column_presence presence;
+  bool saved; /**< checkpoints have the column of particles that have it */
 };
 /** [enum particle_column_index] */
 #ifdef __cplusplus
@@ -72,15 +79,14 @@ extern
 #endif
     const struct particle_column particle_columns[PARTICLE_COLUMN_COUNT];
 
-#define PARTICLE_COLUMN_MEMBER(name, type, components) type *name;
+#define PARTICLE_COLUMN_MEMBER(name, type, components, presence, checkpoints) type *name;
 struct particles {
   size_t all, all_blocks;     /**< N and G of the run */
   size_t first_block, blocks; /**< ranges of this rank */
   size_t count;               /**< particles in these ranges */
   bool sorted;                /**< ranges are groups in the order of their trees, as
                                *   domain_rebuild() leaves them */
-  bool block_steps;           /**< the columns of block time steps exist */
-  bool has_masses, has_types; /**< the columns relative_mass and type exist */
+  column_set columns;         /**< that these particles have */
   double box;                 /**< L in Mpc/h */
   double mass;                /**< of one particle, or the mean of all, 1e10 Msun/h */
   PARTICLE_COLUMNS(PARTICLE_COLUMN_MEMBER)
@@ -91,11 +97,11 @@ struct particles {
 /** Get the array of a column, and replace it (the old array is not freed). */
 void *particles_column(const struct particles *s, enum particle_column_index column);
 void particles_set_column(struct particles *s, enum particle_column_index column, void *array);
+/** Whether a set has a column. */
+static inline bool column_in(column_set columns, int column) { return columns >> column & 1; }
 /** Whether these particles have a column. */
 static inline bool particles_have(const struct particles *s, int column) {
-  if (column == COLUMN_relative_mass) return s->has_masses;
-  if (column == COLUMN_type) return s->has_types;
-  return column < PARTICLE_COLUMNS_ALWAYS || s->block_steps;
+  return column_in(s->columns, column);
 }
 /** For each column that the particles have. */
 #define FOR_PARTICLE_COLUMNS(s, k)                \
@@ -103,10 +109,10 @@ static inline bool particles_have(const struct particles *s, int column) {
     if (particles_have((s), k))
 /** Mass, 1e10 Msun/h, and type of particle i of this rank. */
 static inline double particle_mass(const struct particles *s, size_t i) {
-  return s->has_masses ? s->mass * (double)s->relative_mass[i] : s->mass;
+  return particles_have(s, COLUMN_relative_mass) ? s->mass * (double)s->relative_mass[i] : s->mass;
 }
 static inline unsigned particle_type(const struct particles *s, size_t i) {
-  return s->has_types ? s->type[i] : (unsigned)PARTICLE_HALO;
+  return particles_have(s, COLUMN_type) ? s->type[i] : (unsigned)PARTICLE_HALO;
 }
 /** Bytes per particle of a column. */
 static inline size_t particle_column_bytes(const struct particle_column *c) {
@@ -139,8 +145,8 @@ static inline struct particle_block particles_block(const struct particles *s, s
   b.count = count;
   b.id = s->id + first;
   b.potential = s->potential ? s->potential + first : NULL;
-  b.relative_mass = s->has_masses ? s->relative_mass + first : NULL;
-  b.type = s->has_types ? s->type + first : NULL;
+  b.relative_mass = particles_have(s, COLUMN_relative_mass) ? s->relative_mass + first : NULL;
+  b.type = particles_have(s, COLUMN_type) ? s->type + first : NULL;
   for (size_t c = 0; c < 3; c++) {
     b.x[c] = s->position + 3 * first + c * count;
     b.p[c] = s->momentum + 3 * first + c * count;
@@ -166,8 +172,17 @@ struct particles particles_create(size_t n, double box, double mass);
 struct particles particles_create_share(size_t n, double box, double mass);
 /** The same for this rank's part of n particles in `blocks` ranges, which are dealt out evenly. */
 struct particles particles_create_blocks(size_t n, size_t blocks, double box, double mass);
-/** Allocate the columns that only block time steps need, filled with zeros. */
-void particles_add_block_columns(struct particles *s);
+/** The columns of one presence. */
+column_set columns_present(enum column_presence presence);
+/** Bytes per particle of a set of columns, and of the widest of the set. */
+size_t columns_bytes(column_set columns);
+size_t columns_widest(column_set columns);
+/** Allocate those of a set of columns that the particles do not have, filled with zeros. */
+void particles_add_columns(struct particles *s, column_set columns);
+/** The same of one column. */
+static inline void particles_add_column(struct particles *s, enum particle_column_index column) {
+  particles_add_columns(s, (column_set)1 << column);
+}
 /**
  * Copy some of the particles of all ranks, with all their columns and in their order, into one
  * range per rank. Collective.
@@ -175,8 +190,6 @@ void particles_add_block_columns(struct particles *s);
  *              particle i of range g is in place particles_block(s, g).first + i
  */
 struct particles particles_select(const struct particles *s, const bool *keep);
-/** Allocate the column relative_mass or type, filled with zeros. */
-void particles_add_column(struct particles *s, enum particle_column_index column);
 /** Free all columns. */
 void particles_free(struct particles *s);
 

@@ -75,6 +75,7 @@ void nbody_migrate(struct nbody *n, const uint32_t *owner_first);
 struct layout {
   struct domain_layout domain;
   struct mesh_layout mesh;
+  column_set columns; /**< of the particles, as far as the parameters tell */
   double bytes_particles, bytes_tree;
 };
 /** The layout for N = `particles`. It also depends on scheduler_any_gpu(). */
