@@ -7,6 +7,7 @@
 Launches and dynamic shared memory are rewritten; cuda_on_cores.h has the rest of the language. The
 rewritten files are in a folder beside it. CUDA_FOLDER/include has the headers of CUDA's
 runtime, INCLUDE_FOLDER files that the build makes. The variable CXX names the compiler.
+OBJECT.d tells make of which files the object consists.
 """
 
 import os
@@ -64,6 +65,21 @@ def rewrite(text):
     return text
 
 
+def read_headers(path):
+    """The files that a file of dependencies names, as the compiler writes it for make."""
+    text = path.read_text().replace("\\\n", " ")
+    return text.split(":", 1)[1].split()
+
+
+def write_dependencies(result, folder, objects):
+    """For make: the object depends on the headers of all sources. A header that is gone has a rule, so
+    that make does not ask for it. Of rewritten files the originals are named."""
+    headers = {name.replace(f"{folder}{os.sep}", f"{TOP}{os.sep}")
+               for o in objects for name in read_headers(o.with_suffix(".d"))}
+    lines = [f"{result}: {' '.join(sorted(headers))}", *(f"{name}:" for name in sorted(headers))]
+    Path(result).with_suffix(".d").write_text("\n".join(lines) + "\n")
+
+
 def main():
     result, cuda, *includes = sys.argv[1:]
     folder = Path(result).resolve().with_suffix(".files")
@@ -81,13 +97,14 @@ def main():
     def compile_one(source):
         target = folder / (str(source.relative_to(source.parents[2])).replace("/", "_") + ".o")
         header = [] if source.parent == HERE else ["-include", HERE / "cuda_on_cores.h"]
-        subprocess.run([*command, source, *header, "-o", target], check=True)
+        subprocess.run([*command, source, *header, "-MMD", "-o", target], check=True)
         return target
 
     sources = [*sorted(folder.rglob("*.cu")), HERE / "cuda_on_cores.cc"]
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         objects = list(pool.map(compile_one, sources))
     subprocess.run(["ld", "-r", "-o", result, *objects], check=True)
+    write_dependencies(result, folder, objects)
 
 
 if __name__ == "__main__":
