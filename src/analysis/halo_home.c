@@ -11,7 +11,7 @@
 
 LOOP_STAGE(halos, 0x661100, .untimed = true);
 
-/* On any thread. */
+/* On any thread. NOLINTBEGIN(readability-non-const-parameter): the check does not see that these write */
 static uint64_t atomic_add_u64(uint64_t *to, uint64_t n) {
   return __atomic_fetch_add(to, n, __ATOMIC_RELAXED);
 }
@@ -23,6 +23,7 @@ static void atomic_min_u64(uint64_t *to, uint64_t value) {
   while (value < now &&
          !__atomic_compare_exchange_n(to, &now, value, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {}
 }
+/* NOLINTEND(readability-non-const-parameter) */
 
 int halo_compare(const void *a, const void *b) {
   const struct halo *x = a, *y = b;
@@ -217,16 +218,17 @@ static void look_at_block(void *context, uint32_t block) {
 
 /** List the members whose halos are elsewhere by these halos, and find the lowest ids of the halos
  * at home here. */
-static void look_through(struct halo_home *home, uint32_t *slot, const struct away_list *away) {
-  struct search search = {home, slot, allocate(away->count, sizeof *search.next, "halo members")};
+static void look_through(struct search *s, const struct away_list *away) {
+  struct halo_home *home = s->home;
   uint64_t sends = 0;
+  s->next = allocate(away->count, sizeof *s->next, "halo members");
   for (size_t k = 0; k < away->count; k++) {
-    search.next[k] = sends;
+    s->next[k] = sends;
     sends += away->list[k].is_halo ? away->list[k].count : 0;
   }
   home->sent = allocate(sends, sizeof *home->sent, "halo members");
-  loop_run(&halos_stage, (uint32_t)home->fof->particles->blocks, look_at_block, &search);
-  free(search.next);
+  loop_run(&halos_stage, (uint32_t)home->fof->particles->blocks, look_at_block, s);
+  free(s->next);
 }
 
 static void take_run(void *context, const struct run *run) {
@@ -249,7 +251,7 @@ struct halo_home halo_home_create(const struct fof *f, size_t min_members) {
   loop_run(&halos_stage, blocks, count_block, &search);
   struct away_list away = count_spans(f, min_members, slot);
   list_halos(&home, min_members, slot, &away);
-  look_through(&home, slot, &away);
+  look_through(&search, &away);
   exchange_guests(&home, &away);
   free(away.list);
 

@@ -367,8 +367,10 @@ static HOST_DEVICE inline const struct piece *cutting_next(struct cutting *c) {
 static HOST_DEVICE inline void tetrahedron_deposit(const struct vertex v[4], double mass,
                                                    double low, double high, size_t pixels,
                                                    uint64_t *map) {
-  const struct pixel_map t = {pixels, map};
+  struct pixel_map t;
   struct cutting cutting;
+  t.pixels = pixels;
+  t.map = map;
   cutting_begin(&cutting, v, mass, low, high);
   for (const struct piece *p; (p = cutting_next(&cutting));) deposit_whole(&t, p->v, p->mass);
 }

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -12,12 +13,13 @@ enum { PATH_BYTES = 4096 };
 
 /** The number in a file; infinity where the file has none, as "max". */
 static double number_in(const char *path) {
+  char text[64], *end = text;
   double number = INFINITY;
   FILE *file = fopen(path, "r");
   if (!file) return INFINITY;
-  if (fscanf(file, "%lf", &number) != 1) number = INFINITY;
+  if (fgets(text, sizeof text, file)) number = strtod(text, &end);
   fclose(file);
-  return number;
+  return end == text ? INFINITY : number;
 }
 
 /** The least limit of a group and of those that contain it.

@@ -16,14 +16,14 @@
            : COLUMN_UINT64, float    \
            : COLUMN_FLOAT)
 enum checkpoints { DERIVED = false, SAVED = true };
-#define ROW(name, type, components, presence, checkpoints) \
-  {#name,                                                  \
-   TYPE_OF(type),                                          \
-   sizeof(type),                                           \
-   components,                                             \
-   offsetof(struct particles, name),                       \
-   PRESENT_##presence,                                     \
-   checkpoints},
+#define ROW(column, of_type, numbers, present, checkpoints) \
+  {.name = #column,                                         \
+   .size = sizeof(of_type),                                 \
+   .member = offsetof(struct particles, column),            \
+   .type = TYPE_OF(of_type),                                \
+   .components = numbers,                                   \
+   .presence = PRESENT_##present,                           \
+   .saved = checkpoints},
 const struct particle_column particle_columns[PARTICLE_COLUMN_COUNT] = {PARTICLE_COLUMNS(ROW)};
 _Static_assert(PARTICLE_COLUMN_COUNT <= 8 * sizeof(column_set), "a bit for each column");
 

@@ -4,8 +4,8 @@
 #include "ic_isolated.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
@@ -122,13 +122,17 @@ static int find_bodies(const struct parameters *p, struct body body[BODIES]) {
 /** Numbers of a key. Those of an empty text are 0. */
 static void read_numbers(const struct body *b, const char *key, const char *text, int count,
                          double number[3]) {
-  char rest[2];
+  const char *rest = text;
+  char *end;
+  int found = 0;
   for (int k = 0; k < 3; k++) number[k] = 0.0;
   if (!*text) return;
-  const int found = count == 3
-                        ? sscanf(text, "%lf %lf %lf %1s", &number[0], &number[1], &number[2], rest)
-                        : sscanf(text, "%lf %lf %1s", &number[0], &number[1], rest);
-  if (found != count || !isfinite(number[0] + number[1] + number[2]))
+  for (; found < count; found++, rest = end) {
+    number[found] = strtod(rest, &end);
+    if (end == rest) break;
+  }
+  rest += strspn(rest, " \t");
+  if (found != count || *rest || !isfinite(number[0] + number[1] + number[2]))
     fail(EXIT_BAD_USAGE, "%s.%s = %s: expected %d numbers", b->section, key, text, count);
 }
 

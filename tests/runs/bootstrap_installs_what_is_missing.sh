@@ -114,6 +114,10 @@ bootstrap check-browser
 expect "the test of the page needs a browser" called \
   '^apt-get install .* chromium chromium-driver python3-selenium$'
 expect "check-browser makes check-browser" called '^make -j[0-9]* check-browser$'
+echo cppcheck >missing
+bootstrap lint
+expect "lint needs its programs" called '^apt-get install .* cppcheck$'
+expect "lint makes lint" called '^make -j[0-9]* lint$'
 printf '%s\n' libgsl-dev libpng-dev >missing
 echo 1000 >uid
 bootstrap build

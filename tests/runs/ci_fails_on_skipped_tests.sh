@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# .ci/run counts over automake's results, and the site of the documentation as one test. It fails
+# .ci/run counts over automake's results, and lint and the site of the documentation as one test each. It fails
 # where a test failed, where none passed, and where any test but that of the GPU was skipped. A
 # stand-in for bootstrap leaves the results.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
@@ -19,9 +19,15 @@ chmod +x tree/leave
 printf '#!/bin/sh\n[ "$1" != "${FAILS:-}" ]\n' >bin/make
 chmod +x bin/make
 
+cat >stand_in <<'END'
+case $1 in
+  build | check-browser) exit 0 ;;
+  lint) [ "${FAILS:-}" != lint ]; exit ;;
+esac
+END
 # ci: run with the stand-in for bootstrap that stands on standard input.
 ci() {
-  { echo '#!/bin/sh'; echo 'case $1 in build | check-browser) exit 0 ;; esac'; cat; } >tree/bootstrap
+  { echo '#!/bin/sh'; cat stand_in; cat; } >tree/bootstrap
   chmod +x tree/bootstrap
   PATH=$work/bin tree/.ci/run >err 2>&1
   status=$?
@@ -40,7 +46,7 @@ ci <<'END'
 ./leave unit/test_b PASS
 END
 expect "all passed" test $status -eq 0
-expect "CUDA is skipped for want of nvcc" ends_with '3 passed, 0 failed, 1 skipped'
+expect "CUDA is skipped for want of nvcc" ends_with '4 passed, 0 failed, 1 skipped'
 
 ci <<'END'
 ./leave unit/test_a PASS
@@ -48,7 +54,7 @@ ci <<'END'
 END
 expect "no GPU" test $status -eq 0
 expect "no GPU: says so" says 'tests/unit/cuda_check was skipped: no GPU'
-expect "no GPU: counts the test" ends_with '2 passed, 0 failed, 2 skipped'
+expect "no GPU: counts the test" ends_with '3 passed, 0 failed, 2 skipped'
 
 ci <<'END'
 ./leave unit/test_a PASS
@@ -57,7 +63,7 @@ END
 expect "a skipped test is a failure" test $status -ne 0
 expect "a skipped test is named with its reason" says \
   'tests/runs/test_b FAILED, for it was skipped: python3 cannot import h5py'
-expect "a skipped test counts as failed" ends_with '2 passed, 1 failed, 1 skipped'
+expect "a skipped test counts as failed" ends_with '3 passed, 1 failed, 1 skipped'
 
 ci <<'END'
 ./leave unit/test_a PASS
@@ -65,13 +71,13 @@ ci <<'END'
 exit 2
 END
 expect "a failure" test $status -ne 0
-expect "a failure counts, results of earlier runs do not" ends_with '2 passed, 1 failed, 1 skipped'
+expect "a failure counts, results of earlier runs do not" ends_with '3 passed, 1 failed, 1 skipped'
 
 ci <<'END'
 exit 2
 END
 expect "a build that breaks" test $status -ne 0
-expect "a build that breaks counts as a failure" ends_with '1 passed, 1 failed, 1 skipped'
+expect "a build that breaks counts as a failure" ends_with '2 passed, 1 failed, 1 skipped'
 
 FAILS=site
 export FAILS
@@ -80,7 +86,16 @@ ci <<'END'
 END
 unset FAILS
 expect "a site that breaks" test $status -ne 0
-expect "a site that breaks counts as a failure" ends_with '1 passed, 1 failed, 1 skipped'
+expect "a site that breaks counts as a failure" ends_with '2 passed, 1 failed, 1 skipped'
+
+FAILS=lint
+export FAILS
+ci <<'END'
+./leave unit/test_a PASS
+END
+unset FAILS
+expect "a finding of lint" test $status -ne 0
+expect "a finding of lint counts as a failure" ends_with '2 passed, 1 failed, 1 skipped'
 
 # Other programs' readers cannot be installed.
 printf '#!/bin/sh\n[ "$1" != check-readers ]\n' >bin/make
@@ -88,7 +103,7 @@ ci <<'END'
 ./leave unit/test_a PASS
 END
 expect "no other readers" test $status -ne 0
-expect "a check that cannot be made counts as a failure" ends_with '2 passed, 1 failed, 1 skipped'
+expect "a check that cannot be made counts as a failure" ends_with '3 passed, 1 failed, 1 skipped'
 printf '#!/bin/sh\n' >bin/make
 
 # Where there is nvcc, all tests run once more, and nothing is skipped.
@@ -98,6 +113,6 @@ ci <<'END'
 ./leave unit/test_a PASS
 END
 expect "both builds" test $status -eq 0
-expect "both builds count, and nothing was skipped" ends_with '3 passed, 0 failed'
+expect "both builds count, and nothing was skipped" ends_with '4 passed, 0 failed'
 
 finish

@@ -47,7 +47,7 @@ def follow(tree, *pages):
 def read(path):
     """Of all particles by id: |p|, and the column. A block has one component after the other."""
     with h5py.File(path) as file:
-        count, blocks = file.attrs["particles"], file.attrs["blocks"]
+        count, blocks = int(file.attrs["particles"]), int(file.attrs["blocks"])
         first = [count * b // blocks for b in range(blocks + 1)]
         momenta, ids, peak = file["momentum"][()].ravel(), file["id"][()].ravel(), file["peak_momentum"][()].ravel()
     size = np.concatenate([np.sqrt((momenta[3 * a : 3 * b].reshape(3, b - a).astype(float) ** 2).sum(0))

@@ -64,10 +64,10 @@ enum column_type { COLUMN_UINT8, COLUMN_UINT32, COLUMN_UINT64, COLUMN_FLOAT };
 
 struct particle_column {
   const char *name;
+  size_t size;   /**< bytes of one component */
+  size_t member; /**< offset of the pointer in struct particles */
   enum column_type type;
-  size_t size;         /**< bytes of one component */
   unsigned components; /**< components per particle */
-  size_t member;       /**< offset of the pointer in struct particles */
   enum column_presence presence;
   bool saved; /**< checkpoints have the column of particles that have it */
 };
