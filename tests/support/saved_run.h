@@ -68,6 +68,14 @@ static inline bool same_particles(const struct particles *a, const struct partic
          memcmp(a->id, b->id, a->count * sizeof *a->id) == 0;
 }
 
+static inline bool same_renewals(const struct renewal_policy *a, const struct renewal_policy *b) {
+  for (int k = 0; k < RENEWALS; k++)
+    if (a->of[k].debt != b->of[k].debt || a->of[k].fresh_work != b->of[k].fresh_work ||
+        a->of[k].looseness != b->of[k].looseness)
+      return false;
+  return true;
+}
+
 static inline bool same_state(const struct checkpoint_state *s) {
   return s->a == there.a && s->start_a == there.start_a && s->step == there.step &&
          s->outputs_done == there.outputs_done && s->last_output == there.last_output &&
@@ -77,7 +85,7 @@ static inline bool same_state(const struct checkpoint_state *s) {
          s->policy.loosening == there.policy.loosening && s->policy.spread == there.policy.spread &&
          s->policy.fresh_spread == there.policy.fresh_spread &&
          s->policy.fresh_work == there.policy.fresh_work &&
-         memcmp(&s->renewals, &there.renewals, sizeof there.renewals) == 0 &&
+         same_renewals(&s->renewals, &there.renewals) &&
          s->wall_seconds == there.wall_seconds;
 }
 

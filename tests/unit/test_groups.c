@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Groups: with GPUs tasks move particles into groups in a rebuild, and sort the particles of each
  * group. The result is that of a rebuild on cores, also where many particles have equal coordinates.
- * Runs on any number of ranks. */
+ * All columns of the table follow their particles, also into a copy of some particles. Runs on any
+ * number of ranks. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,9 +34,31 @@ static void place(struct particles *s, uint64_t round) {
       p.x[0][i] = (uint32_t)(h & 0xff) << 24;
       p.x[1][i] = (uint32_t)(h >> 8 & 0xffff) << 16;
       p.x[2][i] = (uint32_t)(h >> 32);
-      p.p[1][i] = (float)s->id[p.first + i];
     }
   }
+}
+
+/** Call function() for each number of each particle, other than positions and ids.
+ * @param value  what a particle with this id is to have there, as long as the number is */
+static void for_numbers(struct particles *s,
+                        void (*function)(void *number, const void *value, size_t)) {
+  FOR_PARTICLE_COLUMNS(s, k) {
+    const struct particle_column *column = &particle_columns[k];
+    if (k == COLUMN_position || k == COLUMN_id) continue;
+    for (size_t b = 0; b < s->blocks; b++) {
+      const struct particle_block p = particles_block(s, b);
+      char *number = (char *)particles_column(s, k) + p.first * particle_column_bytes(column);
+      for (size_t j = 0; j < column->components * p.count; j++, number += column->size) {
+        const uint64_t id = s->id[p.first + j % p.count],
+                       value = checksum_term(16 * (uint64_t)k + j / p.count, id);
+        function(number, &value, column->size);
+      }
+    }
+  }
+}
+static void fill(void *number, const void *value, size_t size) { memcpy(number, value, size); }
+static void require(void *number, const void *value, size_t size) {
+  if (memcmp(number, value, size) != 0) fail_msg("a number left its particle");
 }
 
 /** How the second rebuild makes groups: cores sort them into trees; or cores make them, and what sorts
@@ -87,11 +110,9 @@ static void rebuild(struct domain *d, enum way way) {
 /** Particles after two rebuilds, the second from the groups of the first. */
 static struct particles groups(uint32_t count, enum way way) {
   struct particles s = particles_create_share(PARTICLES, 100.0, 1.0);
-  particles_add_columns(&s, columns_present(PRESENT_BLOCK_STEPS)); /* of one byte a particle, too */
-  for (size_t i = 0; i < s.count; i++) {
-    s.id[i] = particles_first(&s) + i;
-    s.rung[i] = (uint8_t)s.id[i];
-  }
+  particles_add_columns(&s, ((column_set)1 << PARTICLE_COLUMN_COUNT) - 1);
+  for (size_t i = 0; i < s.count; i++) s.id[i] = particles_first(&s) + i;
+  for_numbers(&s, fill);
   const struct domain_layout layout = {.group_count = count, .depth = DEPTH};
   struct domain d = domain_make(s, &layout, (struct geometry){0});
   place(&d.particles, 0);
@@ -113,17 +134,26 @@ static void groups_are_the_same(uint32_t count, enum way way) {
     assert_memory_equal(particles_column(&cores, k), particles_column(&tasks, k), bytes);
   }
   uint64_t sum = 0;
-  for (size_t i = 0; i < tasks.count; i++) {
-    assert_int_equal(tasks.rung[i], (uint8_t)tasks.id[i]);
+  for (size_t i = 0; i < tasks.count; i++)
     sum += checksum_term(particles_first(&tasks) + i, tasks.id[i]);
-  }
-  for (size_t b = 0; b < tasks.blocks; b++) {
-    const struct particle_block p = particles_block(&tasks, b);
-    for (size_t i = 0; i < p.count; i++) assert_true(p.p[1][i] == (float)tasks.id[p.first + i]);
-  }
+  for_numbers(&tasks, require);
   checksum_print("groups", sum);
   particles_free(&cores);
   particles_free(&tasks);
+}
+
+static void a_copy_of_some_has_all_columns(void **state) {
+  (void)state;
+  struct particles s = groups(4, CORES);
+  bool *keep = malloc(s.count * sizeof *keep);
+  for (size_t i = 0; i < s.count; i++) keep[i] = s.id[i] % 3 > 0;
+  struct particles kept = particles_select(&s, keep);
+  assert_int_equal(kept.all, PARTICLES - (PARTICLES + 2) / 3);
+  assert_int_equal(kept.columns, s.columns);
+  for_numbers(&kept, require);
+  free(keep);
+  particles_free(&s);
+  particles_free(&kept);
 }
 
 static void tasks_and_cores_make_the_same_groups(void **state) {
@@ -136,7 +166,8 @@ static void tasks_and_cores_make_the_same_groups(void **state) {
 }
 
 int main(int argc, char **argv) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(tasks_and_cores_make_the_same_groups)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(tasks_and_cores_make_the_same_groups),
+                                     cmocka_unit_test(a_copy_of_some_has_all_columns)};
   comm_start(&argc, &argv);
   start_workers(2);
   message_start(&(struct parameters){.runtime.shared_memory = SHARED_HOST});
