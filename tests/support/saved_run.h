@@ -85,8 +85,7 @@ static inline bool same_state(const struct checkpoint_state *s) {
          s->policy.loosening == there.policy.loosening && s->policy.spread == there.policy.spread &&
          s->policy.fresh_spread == there.policy.fresh_spread &&
          s->policy.fresh_work == there.policy.fresh_work &&
-         same_renewals(&s->renewals, &there.renewals) &&
-         s->wall_seconds == there.wall_seconds;
+         same_renewals(&s->renewals, &there.renewals) && s->wall_seconds == there.wall_seconds;
 }
 
 /** Write a checkpoint of the state `there`. */

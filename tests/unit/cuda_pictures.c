@@ -7,7 +7,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cuda/analysis/gpu_analysis.h"
 #include "photons/base/error.h"

@@ -97,12 +97,13 @@ static struct recorded *read_recorded(const char *name) {
   assert_non_null(file);
   struct recorded *r = calloc(1, sizeof *r);
   assert_non_null(r);
-  char line[256];
+  char line[256], *end;
   while (fgets(line, sizeof line, file)) {
     if (line[0] == '#') continue;
     assert_in_range(r->steps, 0, STEPS_MOST - 1);
-    assert_int_equal(sscanf(line, "%lf %lf", &r->dlna[r->steps], &r->seconds[r->steps]), 2);
-    r->steps++;
+    r->dlna[r->steps] = strtod(line, &end);
+    r->seconds[r->steps++] = strtod(end, &end);
+    assert_int_equal(*end, '\n');
   }
   fclose(file);
   r->a[r->steps - 1] = 1.0;
