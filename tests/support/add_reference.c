@@ -65,7 +65,9 @@ static size_t count_particles(hid_t file) {
 
 int main(int argc, char **argv) {
   check(argc == 3 ? 0 : -1, "usage: add_reference FILE SOFTENING");
-  const double softening = atof(argv[2]);
+  char *end;
+  const double softening = strtod(argv[2], &end);
+  check(*argv[2] && !*end ? 0 : -1, "SOFTENING is a number in kpc/h");
   hid_t file = H5Fopen(argv[1], H5F_ACC_RDWR, H5P_DEFAULT);
   check(file, argv[1]);
   const size_t n = count_particles(file);

@@ -222,7 +222,8 @@ static double clumped(size_t side, uint64_t point, size_t axis) {
 
 /** Displacement of a point of the lattice over the box. */
 static double displacement(enum shape shape, size_t side, uint64_t point, size_t axis) {
-  const double q = (double)(point / side / side) / (double)side;
+  const uint64_t plane = point / side / side;
+  const double q = (double)plane / (double)side;
   if (shape == WAVE) return axis == 0 ? WAVE_AMPLITUDE * sin(2.0 * M_PI * q) / (2.0 * M_PI) : 0.0;
   if (shape == CLUMPED) return clumped(side, point, axis);
   const double amplitude = shape == FOLDED ? 3.0 : shape == JITTERED ? 0.01 : 0.0;
@@ -504,7 +505,8 @@ static void test_tetrahedra(void **state) {
     for (size_t i = 0; i < PIXELS * PIXELS; i++) {
       double sum = 0.0, most = 0.0;
       for (size_t j = 0; j < LINES * LINES; j++) {
-        const double x = (double)(i / PIXELS) + ((double)(j / LINES) + 0.5) / LINES,
+        const size_t row = i / PIXELS, line = j / LINES;
+        const double x = (double)row + ((double)line + 0.5) / LINES,
                      y = (double)(i % PIXELS) + ((double)(j % LINES) + 0.5) / LINES;
         const double column = thickness(v, x, y, low, high);
         sum += column / (LINES * LINES);
