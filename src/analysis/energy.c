@@ -52,8 +52,10 @@ double potential_energy_of_types(struct nbody *n, double of_types[PARTICLE_TYPES
 }
 
 double potential_energy(struct nbody *n, double a) {
-  double of_types[PARTICLE_TYPES];
-  if (!nbody_has_mesh(n)) return potential_energy_of_types(n, of_types);
+  if (!nbody_has_mesh(n)) {
+    double of_types[PARTICLE_TYPES];
+    return potential_energy_of_types(n, of_types);
+  }
   const struct split *split = &n->short_range.split;
   const struct particles *s = &n->domain.particles;
   const double count = (double)s->all, volume = s->box * s->box * s->box, cut = split->r_cut;

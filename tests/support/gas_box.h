@@ -112,7 +112,7 @@ static inline void box_load(struct gas_box *b, int x, int y, int z) {
 /** Place of a cell of a group in [patch][z][y][x]. */
 static inline size_t group_place(int x, int y, int z) {
   const int patch = x / 8 + 2 * (y / 8) + 4 * (z / 8);
-  return (size_t)(patch * GAS_PATCH_CELLS + x % 8 + 8 * (y % 8) + 64 * (z % 8));
+  return (size_t)patch * GAS_PATCH_CELLS + (size_t)(x % 8 + 8 * (y % 8) + 64 * (z % 8));
 }
 
 static inline void box_store(struct gas_box *b, int x, int y, int z) {

@@ -766,7 +766,7 @@ static bool patch_is_flagged(const struct gas_flags *flags, double (*density)(in
   for (int i = 0; i < GAS_BLOCK_CELLS; i++) {
     const int x = i % 22 - 3;
     box_put(b.kernels, b.block, (size_t)i, density(x));
-    box_put(b.kernels, b.block, (size_t)(4 * GAS_BLOCK_CELLS + i), pressure(x) / 0.4);
+    box_put(b.kernels, b.block, 4 * (size_t)GAS_BLOCK_CELLS + (size_t)i, pressure(x) / 0.4);
   }
   uint32_t masks[8];
   b.kernels->flag(&schemes[0], flags, b.block, NULL, 0, masks);

@@ -102,8 +102,9 @@ static struct masses find_masses(const struct gas *g) {
         const int patch = (int)(k / 8 % 2 + 2 * (k / 128 % 2) + 4 * (k / 2048));
         const bool leaf = g->topology.level[l].group[i].son[patch] == NO_GROUP;
         if (l == 0) m.root += volume * matter_density(matter, k);
-        if (leaf) m.leaves += volume * matter_density(matter, k);
-        if (leaf) m.own += volume * matter->own[k];
+        if (!leaf) continue;
+        m.leaves += volume * matter_density(matter, k);
+        m.own += volume * matter->own[k];
       }
       starpu_data_release(handle);
     }
