@@ -607,7 +607,9 @@ static void check_stages(int precision, bool periodic) {
       "y_high = outflow\nz_low = outflow\nz_high = outflow\n";
   struct parameters p;
   char given[TEXT];
-  snprintf(given, sizeof given, text, periodic ? "blast" : "sod", STAGES_ROOT,
+  const char *root = STAGES_ROOT;
+  if (periodic) root = "32, 32, 32";
+  snprintf(given, sizeof given, text, periodic ? "blast" : "sod", root,
            periodic ? "flag_gradient_pressure = 0.3\n" : outflow, precisions[precision]);
   parameters_from_text(&p, given, NULL, 0);
   start_engine(&p, true);
