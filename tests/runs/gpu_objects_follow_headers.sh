@@ -16,7 +16,7 @@ follows cuda/step/drift.lo "${source}cuda/step/gpu_step.h"
 follows cuda/step/kick_rungs.lo "${source}include/photons/step/rungs.h"
 follows cuda/tree/l2l.lo fmm_generated.h
 for header in cuda/step/gpu_step.h include/photons/step/rungs.h; do
-  follows on_cores/gpu.o "$PHOTONS_SOURCE/$header"
+  follows on_cores/gpu.o "$(realpath --relative-to=. "$PHOTONS_SOURCE/$header")"
 done
 
 # The compiler's lists, by which the others follow, name all headers that the files name.

@@ -71,11 +71,18 @@ def read_headers(path):
     return text.split(":", 1)[1].split()
 
 
+def original(path, folder):
+    """Of a rewritten file the file that was rewritten; other files as they are."""
+    return TOP / path.relative_to(folder) if path.is_relative_to(folder) else path
+
+
 def write_dependencies(result, folder, objects):
-    """For make: the object depends on the headers of all sources. A header that is gone has a rule, so
-    that make does not ask for it. Of rewritten files the originals are named."""
-    headers = {name.replace(f"{folder}{os.sep}", f"{TOP}{os.sep}")
-               for o in objects for name in read_headers(o.with_suffix(".d"))}
+    """For make: the object depends on the sources and their headers, but not on those of CUDA. A header
+    that is gone has a rule, so that make does not ask for it."""
+    files = {original(Path(name).resolve(), folder)
+             for o in objects for name in read_headers(o.with_suffix(".d"))}
+    headers = {os.path.relpath(path) for path in files
+               if path.is_relative_to(TOP) or path.is_relative_to(Path.cwd())}
     lines = [f"{result}: {' '.join(sorted(headers))}", *(f"{name}:" for name in sorted(headers))]
     Path(result).with_suffix(".d").write_text("\n".join(lines) + "\n")
 
