@@ -204,6 +204,10 @@ static void coarser_mesh(struct particles *s, struct checkpoint_state *c) {
   (void)s, c->next_mesh_cells = c->mesh_cells - 2;
 }
 
+static void no_rungs(struct particles *s, struct checkpoint_state *c) {
+  (void)s, c->steps.dlna = 0.1;
+}
+
 static void test_values(void **state) {
   (void)state;
   static const struct {
@@ -220,7 +224,8 @@ static void test_values(void **state) {
                {negative_outputs, "outputs_done is -3"},
                {later_output, "last_output is 0.4"},
                {no_mesh, ": mesh_cells is 0"},
-               {coarser_mesh, "next_mesh_cells is 6, expected a number from 8"}};
+               {coarser_mesh, "next_mesh_cells is 6, expected a number from 8"},
+               {no_rungs, "has no dataset 'rung'"}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     write_wrong(cases[i].change);
     expect_failure(read_any, NULL, EXIT_BAD_INPUT, cases[i].message);
