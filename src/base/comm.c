@@ -47,7 +47,7 @@ bool comm_launched(void) {
 }
 
 /**
- * Replaces the C library's sched_yield(). Idle workers (engine.c), StarPU-MPI's progress thread and
+ * Replaces the C library's sched_yield(). Idle workers (idle_workers.h), StarPU-MPI's progress thread and
  * Open MPI call sched_yield() in a loop while they wait. The kernel hardly lets other threads in
  * for it, so on a crowded host every message waits for time slices to end. There this function
  * sleeps for a short time instead: steps of three ranks on two cores become some twenty times
@@ -131,6 +131,7 @@ int comm_size(void) { return comm.size; }
 int comm_host(void) { return comm.host; }
 int comm_host_rank(void) { return comm.host_rank; }
 int comm_host_size(void) { return comm.host_size; }
+bool comm_crowded(void) { return comm.crowded; }
 
 void comm_abort(int code) {
   if (comm.started && comm.size > 1) MPI_Abort(MPI_COMM_WORLD, code);

@@ -3,7 +3,6 @@
 #include "photons/runtime/engine.h"
 
 #include <hdf5.h>
-#include <sched.h>
 #include <starpu.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +29,6 @@ static struct {
   struct worker *workers;
   uint32_t worker_count, variant;
   bool gpu, heteroprio;
-  int idle_hook;
   struct pinned_pool *pool;
 } engine;
 
@@ -57,15 +55,6 @@ static void free_gpu(void *context) {
   GPU_CALL(gpu_free(worker_gpu()));
 }
 
-/** Workers poll for tasks. A CPU worker that finds none leaves its core to others: to workers of
- * other ranks and programs, and to threads that send messages. On crowded hosts the sched_yield() of
- * comm.c sleeps. */
-static unsigned leave_core(void *unused) {
-  (void)unused;
-  if (starpu_worker_get_type(starpu_worker_get_id()) == STARPU_CPU_WORKER) sched_yield();
-  return 1;
-}
-
 void engine_start(const struct parameters *p, struct trace *trace) {
   struct starpu_conf conf;
   host_share(p); /* before starpu_conf_init(), which reads the environment */
@@ -80,10 +69,6 @@ void engine_start(const struct parameters *p, struct trace *trace) {
   start_guard_begin();
   if (H5open() < 0)
     fail(EXIT_RUN_FAILED, "HDF5 does not start: most likely memory does not suffice");
-  /* While StarPU runs, idle workers take turns in reading the list of hooks: many of them leave no moment
-   * in which it can be written. */
-  engine.idle_hook = starpu_idle_hook_register(leave_core, NULL);
-  if (engine.idle_hook < 0) fail(EXIT_RUN_FAILED, "StarPU takes no further idle hook");
   const int status = starpu_init(&conf);
   start_guard_end();
   if (status != 0)
@@ -111,7 +96,6 @@ void engine_stop(void) {
   if (engine.gpu) engine_on_gpu_workers(free_gpu, NULL);
   pinned_pool_free(engine.pool);
   starpu_shutdown();
-  starpu_idle_hook_deregister(engine.idle_hook);
   for (uint32_t w = 0; w < engine.worker_count; w++) free(engine.workers[w].log.record);
   free(engine.workers);
   memset(&engine, 0, sizeof engine);

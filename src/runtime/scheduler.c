@@ -15,6 +15,7 @@
 #include "photons/base/error.h"
 #include "photons/config/parameters.h"
 #include "photons/config/scheduler_names.h"
+#include "photons/runtime/idle_workers.h"
 #include "photons/runtime/owner_computes.h"
 #ifdef PHOTONS_CUDA
 #include <cuda_runtime_api.h>
@@ -28,6 +29,7 @@ enum { CPU_TYPE = STARPU_CPU_IDX, CUDA_TYPE = STARPU_CUDA_IDX };
 typedef enum starpu_heteroprio_types worker_type;
 #endif
 
+enum { AWAKE = 4 };   /* CPU workers that poll for tasks without pause */
 enum { BUCKETS = 8 }; /* at least one for each priority, and bucket 0 */
 
 #define USABLE 0.9 /* of a GPU's memory; StarPU, CUDA's libraries and kernels take the rest */
@@ -91,24 +93,33 @@ long scheduler_check(const struct parameters *p) {
   return cores < STARPU_MAXCPUS ? cores : STARPU_MAXCPUS;
 }
 
-/** The scheduler's name; the configuration gets it. */
-static const char *choose_scheduler(struct starpu_conf *conf, const struct parameters *p,
-                                    int gpus) {
-  const char *asked = getenv("STARPU_SCHED"), *name = asked;
-  if (!name && p->runtime.scheduler[0]) name = p->runtime.scheduler;
+/** The scheduler's name. */
+static const char *choose_scheduler(const struct parameters *p, int gpus) {
+  const char *asked = getenv("STARPU_SCHED");
+  if (asked) return asked;
+  if (p->runtime.scheduler[0]) return p->runtime.scheduler;
   /* In isolated systems the groups, of as many particles each, meet all groups in every step: where a
    * group moves to another GPU, all must be copied again. In a box the work of groups differs, and
    * heteroprio lets a GPU without work take some of the others'. */
-  const bool stay = gpus > 1 && p->box.boundary == BOUNDARY_ISOLATED;
-  if (!name) name = stay ? OWNER_COMPUTES : gpus > 0 ? "heteroprio" : "lws";
-  if (strcmp(name, OWNER_COMPUTES) == 0) { /* StarPU does not know the name */
-    unsetenv("STARPU_SCHED");
-    conf->sched_policy_name = NULL;
-    conf->sched_policy = &owner_computes;
-    return OWNER_COMPUTES;
-  }
-  conf->sched_policy_name = name;
-  return name;
+  if (gpus > 1 && p->box.boundary == BOUNDARY_ISOLATED) return OWNER_COMPUTES;
+  return gpus > 0 ? "heteroprio" : "lws";
+}
+
+/** The policy of a name that scheduler_allowed() has allowed. */
+static const struct starpu_sched_policy *policy_named(const char *name) {
+  if (strcmp(name, OWNER_COMPUTES) == 0) return &owner_computes;
+  struct starpu_sched_policy **policy = starpu_sched_get_predefined_policies();
+  while (strcmp((*policy)->policy_name, name) != 0) policy++;
+  return *policy;
+}
+
+/** Whether threads that poll outnumber the cores of this host: CPU workers, and a thread for each stream
+ * of a GPU. Where no number of workers is given, StarPU takes as many as fit. */
+static bool crowded(const struct parameters *p, int gpus) {
+  const char *by;
+  const long workers = workers_asked(p, &by), threads = workers + (long)gpus * scheduler_streams();
+  return comm_crowded() ||
+         (workers > 0 && threads * comm_host_size() > sysconf(_SC_NPROCESSORS_ONLN));
 }
 
 void scheduler_configure(struct starpu_conf *conf, const struct parameters *p) {
@@ -124,7 +135,11 @@ void scheduler_configure(struct starpu_conf *conf, const struct parameters *p) {
 #endif
   }
   if (gpus == 0) conf->ncuda = 0;
-  const char *name = choose_scheduler(conf, p, gpus);
+  const char *name = choose_scheduler(p, gpus);
+  const struct starpu_sched_policy *policy = policy_named(name);
+  conf->sched_policy_name = NULL;
+  conf->sched_policy = idle_workers_policy(policy, AWAKE, crowded(p, gpus));
+  unsetenv("STARPU_SCHED"); /* StarPU would take its own policy of that name */
 #if STARPU_MAJOR_VERSION > 1 || STARPU_MINOR_VERSION >= 4
   conf->sched_policy_callback = map_buckets;
 #else

@@ -30,6 +30,8 @@ int comm_size(void);
 int comm_host(void);
 int comm_host_rank(void);
 int comm_host_size(void);
+/** Whether this host has fewer than four cores for each rank: sched_yield() then sleeps. */
+bool comm_crowded(void);
 
 /** End all ranks of the run with exit status @p code; local. Returns at once if there is one
  * rank. */

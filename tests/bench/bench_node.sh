@@ -1,0 +1,126 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# How the program grows on one node: particles in a box, an isolated galaxy, and gas on a uniform mesh, on
+# levels, and with self-gravity, by numbers of GPUs, of processes, and of CPU workers. Of particles the
+# figures are seconds, of gas cell updates a second; `end` is how long the process goes on after its last
+# step. The column `default` has what the program takes by itself.
+#
+#   bench_node.sh [small | full] [gpus] [processes] [workers] [cores]
+#
+# gpus: one process and 1, 2, 4 ... GPUs. processes: one for each GPU. workers: one GPU and some numbers
+# of CPU workers. cores: no GPU and some numbers of CPU workers. `full` has the sizes of a GPU of 80 GB
+# and is the default where there is one; `small` takes about two minutes on two cores.
+set -euo pipefail
+program=$(realpath "${PHOTONS:-./photons-starpu}")
+cd "$(dirname "$0")/../.." # to params/
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export STARPU_HOME=${STARPU_HOME:-$work} STARPU_SILENT=1
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+gpus=$(nvidia-smi -L 2>/dev/null | grep -c '^GPU' || true)
+size=small
+[ "${gpus:-0}" -eq 0 ] || size=full
+case ${1:-} in small | full) size=$1 && shift ;; esac
+if [ $# -eq 0 ]; then
+  [ "${gpus:-0}" -eq 0 ] || set -- gpus processes workers
+  set -- "$@" cores
+fi
+
+cat >"$work/box.ini" <<END
+[output]
+snapshots = no
+power_spectrum = no
+images = no
+[analysis]
+fof = no
+END
+
+# sizes: the file and the parameters of each problem, for GPUs and for cores
+declare -A problem
+some() { [ $size = full ] && echo "$1" || echo "$2"; }
+sizes() {
+  local side root levels
+  side=$(some 512 64)
+  problem[box]="$work/box.ini --set box.size=$(some 100 12.5) --set box.npart_side=$side --set ic.z_init=20
+    --set time.step=fixed --set time.steps=$(some 60 12) --set output.redshifts=0"
+  problem[m31]="params/galaxy/m31.ini --set galaxy.particles=$(some 8388608 32768) --set time.end=$(some 2.5 1)
+    --set output.interval=$(some 2.5 1) --set output.energy_steps=0"
+  root=$(some 512 64)
+  problem[uniform]="params/gas/blast.ini --steps $(some 20 10) --set gas.root=$root,$root,$root --set gas.levels=0"
+  problem[jeans]="params/gas/jeans.ini --steps $(some 12 6) --set gas.root=$root,$root,$root --set gas.levels=0
+    --set gas.precision=single"
+  root=$(some 128 32) levels=$(some 3 2)
+  problem[blast]="params/gas/blast.ini --steps $(some 20 6) --set gas.root=$root,$root,$root --set gas.levels=$levels"
+}
+sizes
+
+# measure PROBLEM COMMAND...: the mean of the first six and of the last four steps of a box, all steps of a
+# galaxy, the median rate of gas; and the time from the last step to the end of the process.
+measure() {
+  local name=$1 ended
+  shift
+  rm -rf "$work/out"
+  # shellcheck disable=SC2086
+  "$@" "$program" --quiet ${problem[$name]} --set output.dir="$work/out" --set output.images=no >"$work/log" 2>&1 ||
+    { echo "failed: $(tail -n 1 "$work/log")" && return; }
+  ended=$(date +%s.%N)
+  tail -n +3 "$work/out/log/timings.csv" >"$work/steps"
+  awk -F, -v name="$name" -v median="$(cut -d, -f5 "$work/steps" | sort -g | awk '{rate[NR] = $1} END {print rate[int((NR + 1) / 2)]}')" \
+    -v late="$(awk -v now="$ended" -v then="$(stat -c %.Y "$work/out/log/timings.csv")" 'BEGIN {print now - then}')" '
+    NR == 1 {for (i = 1; i <= NF; i++) column[$i] = i}
+    NR > 2 {wall[++n] = $(column["wall_s"]); all += wall[n]}
+    END {
+      if (name == "box") {
+        for (i = 1; i <= 6; i++) first += wall[i] / 6
+        for (i = n - 3; i <= n; i++) last += wall[i] / 4
+        printf "%.3f / %.3f / %.1f s", first, last, all
+      } else if (name == "m31") printf "%.2f s", all
+      else printf "%.2e /s", median
+      printf ", end %.1f", late
+    }' "$work/out/log/timings.csv"
+}
+
+# table TITLE COLUMN...: a row for each problem. A column is NAME:COMMAND.
+table() {
+  local title=$1 column name
+  shift
+  printf '\n| %s |' "$title"
+  for column; do printf ' %s |' "${column%%:*}"; done
+  printf '\n|'
+  for column in "" "$@"; do printf ' --- |'; done
+  for name in box m31 uniform blast jeans; do
+    printf '\n| %s |' "$name"
+    for column; do
+      # shellcheck disable=SC2086
+      printf ' %s |' "$(measure $name ${column#*:})"
+    done
+  done
+  echo
+}
+
+# counts FROM TO: FROM, 2 FROM, 4 FROM ... up to TO
+counts() { for ((n = $1; n <= $2; n *= 2)); do echo $n; done; }
+
+cores=$(nproc)
+grep -m1 'model name' /proc/cpuinfo || true
+echo "$cores cores, ${gpus:-0} GPUs, size $size"
+[ "${gpus:-0}" -eq 0 ] || nvidia-smi --query-gpu=name,driver_version --format=csv,noheader | sort | uniq -c
+for section; do
+  columns=()
+  case $section in
+    gpus) for n in $(counts 1 "$gpus"); do columns+=("$n GPUs:env STARPU_NCUDA=$n"); done ;;
+    processes) for n in $(counts 2 "$gpus"); do columns+=("$n x 1 GPU:mpirun --bind-to none -n $n"); done ;;
+    workers)
+      columns=("default:env STARPU_NCUDA=1")
+      for n in $(counts 4 "$((cores - 6))"); do columns+=("$n workers:env STARPU_NCUDA=1 STARPU_NCPU=$n"); done
+      ;;
+    cores)
+      columns=("default:env STARPU_NCUDA=0")
+      size=small
+      sizes
+      for n in $(counts 1 "$cores"); do columns+=("$n workers:env STARPU_NCUDA=0 STARPU_NCPU=$n"); done
+      ;;
+    *) echo "unknown section '$section'" >&2 && exit 2 ;;
+  esac
+  [ ${#columns[@]} -eq 0 ] || table "$section" "${columns[@]}"
+done
