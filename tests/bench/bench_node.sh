@@ -5,11 +5,11 @@
 # figures are seconds, of gas cell updates a second; `end` is how long the process goes on after its last
 # step. The column `default` has what the program takes by itself.
 #
-#   bench_node.sh [small | full] [gpus] [processes] [workers] [cores]
+#   bench_node.sh [small] [gpus] [processes] [workers] [cores]
 #
 # gpus: one process and 1, 2, 4 ... GPUs. processes: one for each GPU. workers: one GPU and some numbers
-# of CPU workers. cores: no GPU and some numbers of CPU workers. `full` has the sizes of a GPU of 80 GB
-# and is the default where there is one; `small` takes about two minutes on two cores.
+# of CPU workers. cores: no GPU and some numbers of CPU workers. Sizes are for GPUs of 80 GB, and for 16
+# cores or more; with `small`, or fewer cores, the section cores takes some minutes on two.
 set -euo pipefail
 program=$(realpath "${PHOTONS:-./photons-starpu}")
 cd "$(dirname "$0")/../.." # to params/
@@ -18,9 +18,10 @@ trap 'rm -rf "$work"' EXIT
 export STARPU_HOME=${STARPU_HOME:-$work} STARPU_SILENT=1
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 gpus=$(nvidia-smi -L 2>/dev/null | grep -c '^GPU' || true)
-size=small
-[ "${gpus:-0}" -eq 0 ] || size=full
-case ${1:-} in small | full) size=$1 && shift ;; esac
+cores=$(nproc)
+small=no
+[ "$cores" -ge 16 ] || small=yes
+[ "${1:-}" != small ] || { small=yes && shift; }
 if [ $# -eq 0 ]; then
   [ "${gpus:-0}" -eq 0 ] || set -- gpus processes workers
   set -- "$@" cores
@@ -35,24 +36,21 @@ images = no
 fof = no
 END
 
-# sizes: the file and the parameters of each problem, for GPUs and for cores
+# sizes BOX STEPS PARTICLES MYR ROOT LEVEL_ROOT LEVELS: the file and the parameters of each problem
 declare -A problem
-some() { [ $size = full ] && echo "$1" || echo "$2"; }
 sizes() {
-  local side root levels
-  side=$(some 512 64)
-  problem[box]="$work/box.ini --set box.size=$(some 100 12.5) --set box.npart_side=$side --set ic.z_init=20
-    --set time.step=fixed --set time.steps=$(some 60 12) --set output.redshifts=0"
-  problem[m31]="params/galaxy/m31.ini --set galaxy.particles=$(some 8388608 32768) --set time.end=$(some 2.5 1)
-    --set output.interval=$(some 2.5 1) --set output.energy_steps=0"
-  root=$(some 512 64)
-  problem[uniform]="params/gas/blast.ini --steps $(some 20 10) --set gas.root=$root,$root,$root --set gas.levels=0"
-  problem[jeans]="params/gas/jeans.ini --steps $(some 12 6) --set gas.root=$root,$root,$root --set gas.levels=0
+  problem[box]="$work/box.ini --set box.size=100 --set box.npart_side=$1 --set ic.z_init=20
+    --set time.step=fixed --set time.steps=$2 --set output.redshifts=0"
+  problem[m31]="params/galaxy/m31.ini --set galaxy.particles=$3 --set time.end=$4 --set output.interval=$4
+    --set output.energy_steps=0"
+  problem[uniform]="params/gas/blast.ini --steps 20 --set gas.root=$5,$5,$5 --set gas.levels=0"
+  problem[jeans]="params/gas/jeans.ini --steps 12 --set gas.root=$5,$5,$5 --set gas.levels=0
     --set gas.precision=single"
-  root=$(some 128 32) levels=$(some 3 2)
-  problem[blast]="params/gas/blast.ini --steps $(some 20 6) --set gas.root=$root,$root,$root --set gas.levels=$levels"
+  problem[blast]="params/gas/blast.ini --steps 20 --set gas.root=$6,$6,$6 --set gas.levels=$7"
 }
-sizes
+large_sizes() { sizes 512 60 8388608 2.5 512 128 3; }
+medium_sizes() { sizes 128 24 1048576 2.5 256 64 3; }
+small_sizes() { sizes 32 24 16384 1 32 32 2; }
 
 # measure PROBLEM COMMAND...: the mean of the first six and of the last four steps of a box, all steps of a
 # galaxy, the median rate of gas; and the time from the last step to the end of the process.
@@ -101,12 +99,12 @@ table() {
 # counts FROM TO: FROM, 2 FROM, 4 FROM ... up to TO
 counts() { for ((n = $1; n <= $2; n *= 2)); do echo $n; done; }
 
-cores=$(nproc)
 grep -m1 'model name' /proc/cpuinfo || true
-echo "$cores cores, ${gpus:-0} GPUs, size $size"
+echo "$cores cores, ${gpus:-0} GPUs"
 [ "${gpus:-0}" -eq 0 ] || nvidia-smi --query-gpu=name,driver_version --format=csv,noheader | sort | uniq -c
 for section; do
   columns=()
+  if [ $small = yes ]; then small_sizes; elif [ "$section" = cores ]; then medium_sizes; else large_sizes; fi
   case $section in
     gpus) for n in $(counts 1 "$gpus"); do columns+=("$n GPUs:env STARPU_NCUDA=$n"); done ;;
     processes) for n in $(counts 2 "$gpus"); do columns+=("$n x 1 GPU:mpirun --bind-to none -n $n"); done ;;
@@ -116,9 +114,7 @@ for section; do
       ;;
     cores)
       columns=("default:env STARPU_NCUDA=0")
-      size=small
-      sizes
-      for n in $(counts 1 "$cores"); do columns+=("$n workers:env STARPU_NCUDA=0 STARPU_NCPU=$n"); done
+      for n in $(counts "$([ "$cores" -lt 16 ] && echo 1 || echo 4)" "$cores"); do columns+=("$n workers:env STARPU_NCUDA=0 STARPU_NCPU=$n"); done
       ;;
     *) echo "unknown section '$section'" >&2 && exit 2 ;;
   esac
