@@ -10,6 +10,7 @@
 #include "photons/base/error.h"
 #include "photons/gas/gas_ic.h"
 #include "src/io/hdf5_util.h"
+#include "src/io/hdf5_virtual.h"
 
 enum { DENSITY, VELOCITY, PRESSURE = VELOCITY + 3, FIELDS };
 static const char *const names[FIELDS] = {"density", "velocity_x", "velocity_y", "velocity_z",
@@ -76,8 +77,7 @@ static void open_field(struct gas_array *a, int field, const double root[3]) {
          "%s: there is no dataset %s; needed: density, velocity_x, velocity_y, velocity_z and "
          "pressure",
          a->path, names[field]);
-  a->field[field] = hdf5_check(H5Dopen2(a->file, names[field], H5P_DEFAULT), EXIT_BAD_INPUT,
-                               a->path, names[field]);
+  a->field[field] = hdf5_open_dataset(a->file, a->path, names[field]);
   read_shape(a->path, names[field], a->field[field], size);
   a->level = find_level(root, size);
   for (int c = 0; c < 3; c++) {
@@ -89,7 +89,7 @@ static void open_field(struct gas_array *a, int field, const double root[3]) {
            field > 0 ? ", as many as density has" : "");
     a->size[c] = size[c];
   }
-  hdf5_check_stored(a->field[field], a->path, names[field]);
+  if (comm_rank() == 0) hdf5_check_readable(a->field[field], a->path, names[field]);
 }
 
 static struct gas_array *open_arrays(const char *path, const double root[3]) {

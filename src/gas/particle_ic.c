@@ -11,6 +11,7 @@
 #include "photons/gas/create.h"
 #include "photons/pm/particles.h"
 #include "src/io/hdf5_util.h"
+#include "src/io/hdf5_virtual.h"
 
 /** Two unit masses around the middle of the box, on a circle around each other; rank 0 has them. */
 static void add_point_masses(struct gas *g, const struct parameters *p) {
@@ -36,14 +37,15 @@ static double *read_numbers(hid_t file, const char *path, const char *name, size
   if (H5Lexists(file, name, H5P_DEFAULT) <= 0)
     fail(EXIT_BAD_INPUT, "%s: there is no dataset %s; needed: position, velocity and mass", path,
          name);
-  const hid_t dataset = hdf5_check(H5Dopen2(file, name, H5P_DEFAULT), EXIT_BAD_INPUT, path, name);
+  const hid_t dataset = hdf5_open_dataset(file, path, name);
   const hid_t space = hdf5_check(H5Dget_space(dataset), EXIT_BAD_INPUT, path, name);
   const int dimensions = H5Sget_simple_extent_ndims(space);
   if (dimensions == (columns == 1 ? 1 : 2)) H5Sget_simple_extent_dims(space, shape, NULL);
   if (shape[0] == 0 || shape[1] != columns)
     fail(EXIT_BAD_INPUT, "%s: %s must have a row for each particle, of %zu number%s", path, name,
          columns, columns == 1 ? "" : "s");
-  hdf5_check_stored(dataset, path, name);
+  if (comm_rank() == 0) hdf5_check_readable(dataset, path, name);
+  comm_barrier();
   if (*rows > 0 && *rows != shape[0])
     fail(EXIT_BAD_INPUT, "%s: %s has %zu rows, and position %zu", path, name, (size_t)shape[0],
          *rows);

@@ -6,6 +6,7 @@
 #include "gadget.h"
 #include "hdf5_checksum.h"
 #include "hdf5_util.h"
+#include "hdf5_virtual.h"
 
 static hid_t open_group(hid_t file, const char *path, const char *name) {
   if (hdf5_check(H5Lexists(file, name, H5P_DEFAULT), EXIT_BAD_INPUT, path, "look for a group") == 0)
@@ -60,8 +61,7 @@ static hid_t open_dataset(hid_t group, const char *path, const char *name, H5T_c
                           uint64_t count, uint64_t columns) {
   if (H5Lexists(group, name, H5P_DEFAULT) <= 0)
     fail(EXIT_BAD_INPUT, "%s: there is no block %s", path, name);
-  const hid_t dataset = hdf5_check(H5Dopen2(group, name, H5P_DEFAULT), EXIT_BAD_INPUT, path,
-                                   "open a block");
+  const hid_t dataset = hdf5_open_dataset(group, path, name);
   const hid_t space = H5Dget_space(dataset), type = H5Dget_type(dataset);
   if (H5Tget_class(type) != class)
     fail(EXIT_BAD_INPUT, "%s: block %s does not hold %s numbers", path, name,
@@ -74,7 +74,9 @@ static hid_t open_dataset(hid_t group, const char *path, const char *name, H5T_c
          "%s: block %s has %llu rows of %llu, expected %llu of %llu (NumPart_ThisFile)", path, name,
          (unsigned long long)size[0], (unsigned long long)size[1], (unsigned long long)count,
          (unsigned long long)columns);
-  hdf5_check_stored(dataset, path, name);
+  if (class == H5T_INTEGER && H5Tget_size(type) > sizeof(uint64_t))
+    fail(EXIT_BAD_INPUT, "%s: block %s has integers of %zu bytes, expected at most 8", path, name,
+         H5Tget_size(type));
   H5Tclose(type);
   H5Sclose(space);
   return dataset;
@@ -95,6 +97,16 @@ static const struct {
     {H5T_FLOAT, 1, gadget_put_masses},
 };
 
+static void read_ids(hid_t dataset, const char *path, const char *block, size_t first, size_t count,
+                     uint64_t *ids, uint64_t *sum) {
+  const hid_t stored = hdf5_check(H5Dget_type(dataset), EXIT_BAD_INPUT, path, "read the ids");
+  const bool is_signed = hdf5_is_signed(stored);
+  hdf5_read_rows(dataset, path, block, is_signed ? H5T_NATIVE_INT64 : H5T_NATIVE_UINT64, first,
+                 count, 1, ids, sum);
+  if (is_signed) hdf5_keep_bits(stored, count, ids);
+  H5Tclose(stored);
+}
+
 /** Check the datasets of a type; with a sink, read the particles that it asks for. */
 static void visit_blocks(const char *path, const struct gadget_header *header, unsigned type,
                          const struct gadget_sink *sink) {
@@ -113,19 +125,22 @@ static void visit_blocks(const char *path, const struct gadget_header *header, u
     const char *block = gadget_block_name[b];
     const hid_t dataset = open_dataset(group, path, block, blocks[b].class, count,
                                        blocks[b].columns);
+    if (!sink) hdf5_check_readable(dataset, path, block);
     uint64_t stored = 0, sum = 0;
     if (hdf5_checksum_stored(dataset, path, &stored) != header->checksums)
       fail(EXIT_BAD_INPUT, "%s: only one of block %s and Header has a checksum", path, block);
-    const bool integers = blocks[b].class == H5T_INTEGER;
     const size_t begin = sink ? sink->row : 0, end = sink ? begin + sink->rows : 0;
     for (size_t first = begin, n; first < end; first += n) {
       n = end - first < GADGET_CHUNK ? end - first : GADGET_CHUNK;
-      hdf5_read_rows(dataset, path, block, integers ? H5T_NATIVE_UINT64 : H5T_NATIVE_DOUBLE, first,
-                     n, blocks[b].columns, chunk, header->checksums ? &sum : NULL);
-      if (integers)
-        gadget_put_ids(sink, block, first, n, chunk);
-      else
+      uint64_t *rows_sum = header->checksums ? &sum : NULL;
+      if (blocks[b].put) {
+        hdf5_read_rows(dataset, path, block, H5T_NATIVE_DOUBLE, first, n, blocks[b].columns, chunk,
+                       rows_sum);
         blocks[b].put(sink, block, first, n, chunk);
+      } else {
+        read_ids(dataset, path, block, first, n, chunk, rows_sum);
+        gadget_put_ids(sink, block, first, n, chunk);
+      }
     }
     if (sink && sink->checksum && header->checksums)
       sink->checksum[b] += begin == 0 ? sum - stored : sum;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "hdf5_checksum.h"
+#include "hdf5_virtual.h"
 #include "photons/base/input_file.h"
 #include "photons/base/output_file.h"
 #include "photons/base/version.h"
@@ -182,6 +183,7 @@ void hdf5_write_config(hid_t object, const char *path, const struct parameters *
 
 hid_t hdf5_try_open(const char *path) {
   silence();
+  hdf5_links_stay_beside();
   return H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
 }
 
@@ -189,6 +191,16 @@ hid_t hdf5_open(const char *path) {
   const char *refusal = input_refusal(path);
   if (refusal) fail(EXIT_BAD_INPUT, "cannot read %s: %s", path, refusal);
   return hdf5_check(hdf5_try_open(path), EXIT_BAD_INPUT, path, "open the HDF5 file");
+}
+
+bool hdf5_is_signed(hid_t type) {
+  return H5Tget_class(type) == H5T_INTEGER && H5Tget_sign(type) == H5T_SGN_2;
+}
+
+void hdf5_keep_bits(hid_t stored, size_t count, uint64_t *values) {
+  const size_t width = H5Tget_size(stored);
+  if (width >= sizeof *values) return;
+  for (size_t i = 0; i < count; i++) values[i] &= (UINT64_C(1) << (8 * width)) - 1;
 }
 
 size_t hdf5_read_attribute(hid_t object, const char *path, const char *name, hid_t type,
@@ -204,7 +216,9 @@ size_t hdf5_read_attribute(hid_t object, const char *path, const char *name, hid
   if (count < 1 || (uint64_t)count > room)
     fail(EXIT_BAD_INPUT, "%s: attribute %s has %lld numbers, at most %zu are expected", path, name,
          (long long)count, room);
-  reading(H5Aread(attribute, type, values), path, name);
+  const bool keep = H5Tequal(type, H5T_NATIVE_UINT64) > 0 && hdf5_is_signed(stored);
+  reading(H5Aread(attribute, keep ? H5T_NATIVE_INT64 : type, values), path, name);
+  if (keep) hdf5_keep_bits(stored, (size_t)count, values);
   H5Tclose(stored);
   H5Sclose(space);
   H5Aclose(attribute);
@@ -235,7 +249,34 @@ char *hdf5_read_config(hid_t object, const char *path) {
   return text;
 }
 
-/** How many bytes of values one byte in the file can stand for; 0: a filter is missing. */
+/** The name of a filter, as the file has it, or its number. */
+static void name_filter(H5Z_filter_t filter, const char *stored, char *name, size_t size) {
+  if (filter == H5Z_FILTER_SZIP) stored = "szip";
+  if (*stored)
+    snprintf(name, size, "%.40s (filter %d)", stored, (int)filter);
+  else
+    snprintf(name, size, "filter %d", (int)filter);
+}
+
+bool hdf5_filters_known(hid_t layout, char reason_128[128]) {
+  const int filters = H5Pget_nfilters(layout);
+  for (int i = 0; i < filters; i++) {
+    unsigned flags, config;
+    size_t values = 0;
+    char stored[64] = "", name[64];
+    const H5Z_filter_t filter = H5Pget_filter2(layout, (unsigned)i, &flags, &values, NULL,
+                                               sizeof stored, stored, &config);
+    if (filter >= 0 && H5Zfilter_avail(filter) > 0) continue;
+    stored[sizeof stored - 1] = '\0';
+    name_filter(filter, stored, name, sizeof name);
+    snprintf(reason_128, 128, "is stored through %s, which this HDF5 lacks: rewrite it with gzip",
+             name);
+    return false;
+  }
+  return true;
+}
+
+/** How many bytes of values one byte in the file can stand for. */
 static double most_expansion(hid_t layout) {
   static const double deflate_most = 1032.0; /* of zlib's format: 258 bytes in two bits */
   double expansion = 1.0;
@@ -246,7 +287,6 @@ static double most_expansion(hid_t layout) {
     const H5Z_filter_t filter = H5Pget_filter2(layout, (unsigned)i, &flags, &values, NULL, 0, NULL,
                                                &config);
     if (filter == H5Z_FILTER_SHUFFLE || filter == H5Z_FILTER_FLETCHER32) continue;
-    if (filter < 0 || H5Zfilter_avail(filter) <= 0) return 0.0;
     expansion *= filter == H5Z_FILTER_DEFLATE ? deflate_most : 1e6; /* more than others reach */
   }
   return expansion;
@@ -271,9 +311,8 @@ static bool is_stored(hid_t dataset, hid_t layout, hid_t space, hid_t type, char
     return complain(reason_128, "has more than four dimensions");
   if (H5Pget_layout(layout) == H5D_VIRTUAL || H5Pget_external_count(layout) > 0)
     return complain(reason_128, "has its values in other files");
+  if (!hdf5_filters_known(layout, reason_128)) return false;
   const double expansion = most_expansion(layout);
-  if (!(expansion > 0.0))
-    return complain(reason_128, "is stored through a filter that this HDF5 does not have");
   const double promised = (double)H5Sget_simple_extent_npoints(space) * (double)H5Tget_size(type);
   const double stored = fmin((double)H5Dget_storage_size(dataset), file_size(dataset));
   if (promised <= stored * expansion) return true;

@@ -6,6 +6,7 @@
 #define PHOTONS_HDF5_UTIL_H
 
 #include <hdf5.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "photons/base/error.h"
@@ -51,8 +52,18 @@ void hdf5_write_config(hid_t object, const char *path, const struct parameters *
 hid_t hdf5_open(const char *path);
 /** The same, but negative where the file cannot be opened. */
 hid_t hdf5_try_open(const char *path);
+/** Whether an integer type has a sign. */
+bool hdf5_is_signed(hid_t type);
+/**
+ * HDF5 turns a negative integer into the unsigned integer 0. Numbers that cannot be negative (ids,
+ * counts) are rather read as H5T_NATIVE_INT64 and then given to this function: it keeps the bits
+ * that the file has, as an unsigned integer of the same width. So do programs that count beyond 2^31
+ * in a type with a sign.
+ * @param stored  type in the file, of at most 8 bytes
+ */
+void hdf5_keep_bits(hid_t stored, size_t count, uint64_t *values);
 /** Numbers of an attribute; returns how many (at most @p room, more is an error), 0 where it does
- * not exist. */
+ * not exist. As H5T_NATIVE_UINT64 they keep their bits: hdf5_keep_bits(). */
 size_t hdf5_read_attribute(hid_t object, const char *path, const char *name, hid_t type,
                            size_t room, void *values);
 /** A string of fixed length, malloc'ed; NULL where it does not exist. Where the attributes of
@@ -62,6 +73,9 @@ char *hdf5_read_text(hid_t object, const char *path, const char *name);
 char *hdf5_read_config(hid_t object, const char *path);
 char *hdf5_config_text(const struct parameters *p);
 
+/** Whether HDF5 can read what is stored with this property list. @param[out] reason_128  else: which
+ * filter is missing, e.g. "is stored through lzf ..." */
+bool hdf5_filters_known(hid_t layout, char reason_128[128]);
 /**
  * Whether a dataset has at most HDF5_DIMENSIONS_MOST dimensions and its values are in the file.
  * HDF5 gives zeros for values that were never written, and a damaged file can announce any number
