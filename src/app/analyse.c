@@ -190,10 +190,13 @@ int analyse_snapshot(const char *snapshot, const char *const *overrides, size_t 
   p.runtime.gpu = GPU_NO; /* the analysis has no CUDA codelets */
   engine_start(&p, NULL);
   double start = wall_clock();
-  struct particles particles = ic_read_gadget(&p);
+  struct particles particles = ic_read_snapshot(&p);
   if (particles_have(&particles, COLUMN_relative_mass))
     fail(EXIT_BAD_INPUT,
-         "%s: holds particles of different masses; only those of one mass are analysed", p.ic.file);
+         "%s: holds particles of different masses; only those of one mass are analysed, and the "
+         "dark "
+         "matter of a run with gas",
+         p.ic.file);
   const struct cosmology cosmology = cosmology_from(&p);
   struct linear_power *linear = linear_power_create(&p);
   const struct layout layout = layout_choose(&p, particles.all);

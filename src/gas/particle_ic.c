@@ -60,12 +60,26 @@ static double *read_numbers(hid_t file, const char *path, const char *name, size
   return values;
 }
 
+/** Side of the box along an axis. */
+static double side_of(const struct parameters *p, int c) {
+  return gas_length(p) * p->gas.root[c] / p->gas.root[0];
+}
+
+/** A position in a periodic box: one that was wrapped in double and then rounded to float may be on
+ * the box's far side, or outside of it by rounding. */
+static double wrapped(const struct parameters *p, double x, int c) {
+  const double side = side_of(p, c), rounding = 1e-6 * side;
+  if (p->gas.boundary[c][0] != GAS_PERIODIC || x < -rounding || x > side + rounding) return x;
+  const double inside = x < 0.0 ? x + side : x >= side ? x - side : x;
+  return inside < side ? inside : 0.0;
+}
+
 /** End the program where a particle cannot be. */
 static void check_particle(const char *path, const struct parameters *p,
                            const struct gas_particle *particle) {
   for (int c = 0; c < 3; c++) {
     const double x = particle->position[c], v = particle->velocity[c];
-    const double side = gas_length(p) * p->gas.root[c] / p->gas.root[0];
+    const double side = side_of(p, c);
     if (!(x >= 0.0 && x < side))
       fail(EXIT_BAD_INPUT, "%s: %c of particle %llu is %g; allowed: 0 to less than %g", path,
            "xyz"[c], (unsigned long long)particle -> number, x, side);
@@ -111,7 +125,7 @@ static struct gas_particle *read_particles(const struct parameters *p, size_t *c
     particle[i].mass = mass[i];
     particle[i].number = first + i;
     for (int c = 0; c < 3; c++) {
-      particle[i].position[c] = position[3 * i + (size_t)c];
+      particle[i].position[c] = wrapped(p, position[3 * i + (size_t)c], c);
       particle[i].velocity[c] = velocity[3 * i + (size_t)c];
     }
     check_particle(path, p, &particle[i]);

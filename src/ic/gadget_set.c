@@ -15,6 +15,24 @@
 #include "photons/base/error.h"
 #include "photons/base/input_file.h"
 
+/** What writers leave open in a header. */
+static void complete(struct gadget_header *h) {
+  uint64_t total = 0;
+  for (unsigned t = 0; t < GADGET_TYPES; t++) total += h->total[t];
+  if (h->files <= 1 && total == 0) memcpy(h->total, h->in_file, sizeof h->total);
+}
+
+/** A type's mass is that of the files that have particles of it: some writers put 0 into the others.
+ */
+static void complete_masses(struct gadget_set *set) {
+  for (unsigned t = 0; t < GADGET_TYPES; t++) {
+    size_t from = 0;
+    while (from < set->files && set->headers[from].in_file[t] == 0) from++;
+    for (size_t f = 0; f < set->files && from < set->files; f++)
+      if (set->headers[f].in_file[t] == 0) set->headers[f].mass[t] = set->headers[from].mass[t];
+  }
+}
+
 static const struct gadget_format *set_format(const struct gadget_set *set) {
   return set->hdf5 ? &gadget_hdf5 : &gadget_binary;
 }
@@ -141,6 +159,8 @@ static void read_headers(struct gadget_set *set) {
     if (find_format(path) != set_format(set))
       fail(EXIT_BAD_INPUT, "%s: not in the format of %s", path, set->first);
     set_format(set)->header(path, &headers[f - first]);
+    complete(&headers[f - first]);
+    headers[f - first].analysed = set->analysed;
     ic_check_header(path, &headers[f - first], set->isolated);
   }
   set->headers = allocate(set->files, sizeof *set->headers, "headers of initial conditions");
@@ -152,8 +172,8 @@ static void read_headers(struct gadget_set *set) {
   free(headers);
 }
 
-struct gadget_set gadget_set_open(const char *name, bool isolated) {
-  struct gadget_set set = {.files = 1, .isolated = isolated};
+struct gadget_set gadget_set_open(const char *name, bool isolated, bool analysed) {
+  struct gadget_set set = {.files = 1, .isolated = isolated, .analysed = analysed};
   if (comm_rank() == 0) {
     find_first(&set, name);
     set.hdf5 = find_format(set.first) == &gadget_hdf5;
@@ -170,6 +190,7 @@ struct gadget_set gadget_set_open(const char *name, bool isolated) {
   }
   comm_broadcast(&set, sizeof set, 0);
   read_headers(&set);
+  complete_masses(&set);
   char buffer[GADGET_PATH_SIZE];
   for (size_t f = 0; f < set.files; f++)
     check_same(&set, gadget_set_path(&set, f, buffer), &set.headers[f]);
@@ -220,7 +241,7 @@ void gadget_set_read(const struct gadget_set *set, size_t first, size_t count,
                                 "checksums");
   size_t begin = 0;
   for (unsigned t = 0; t < GADGET_TYPES; t++)
-    for (size_t f = 0; f < set->files; begin += set->headers[f++].in_file[t]) {
+    for (size_t f = 0; f < set->files && !set->left_out[t]; begin += set->headers[f++].in_file[t]) {
       char buffer[GADGET_PATH_SIZE];
       if (sink.masses && set->headers[f].mass[t] > 0.0) continue;
       sink.path = gadget_set_path(set, f, buffer);
@@ -283,6 +304,15 @@ double gadget_mean_mass(const struct gadget_masses *m) {
 
 bool gadget_set_typed(const struct gadget_set *set) {
   return set->of_type[PARTICLE_HALO] != set->count;
+}
+
+void gadget_set_keep(struct gadget_set *set, unsigned type) {
+  for (unsigned t = 0; t < GADGET_TYPES; t++)
+    if (t != type) {
+      set->left_out[t] = true;
+      set->count -= set->of_type[t];
+      set->of_type[t] = 0;
+    }
 }
 
 void gadget_set_free(struct gadget_set *set) { free(set->headers); }

@@ -15,6 +15,8 @@ struct gadget_set {
   size_t number;                /**< position of "0" in the name of file 0; 0: a single file */
   bool hdf5;
   bool isolated;                 /**< without a box */
+  bool analysed;                 /**< gas is matter, and velocities may lack */
+  bool left_out[GADGET_TYPES];   /**< not read */
   struct gadget_header *headers; /**< [file] */
   size_t files;
   uint64_t count, of_type[GADGET_TYPES]; /**< particles of the set */
@@ -22,8 +24,11 @@ struct gadget_set {
 
 /** Open a set, compare its headers, and check that all blocks are there.
  * @param name      of the first file, or its stem
- * @param isolated  BoxSize is not looked at */
-struct gadget_set gadget_set_open(const char *name, bool isolated);
+ * @param isolated  BoxSize is not looked at
+ * @param analysed  the particles are not followed: gas is matter, and velocities may lack */
+struct gadget_set gadget_set_open(const char *name, bool isolated, bool analysed);
+/** Read only particles of this type from now on. */
+void gadget_set_keep(struct gadget_set *set, unsigned type);
 void gadget_set_free(struct gadget_set *set);
 /** The path of a file, in @p path unless it is set->first. */
 const char *gadget_set_path(const struct gadget_set *set, size_t file, char path[GADGET_PATH_SIZE]);

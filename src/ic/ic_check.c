@@ -10,14 +10,21 @@
 #include "src/io/gadget.h"
 
 void ic_check_header(const char *path, struct gadget_header *h, bool isolated) {
-  if (h->in_file[0] > 0 || h->total[0] > 0)
+  if (!h->analysed && (h->in_file[0] > 0 || h->total[0] > 0))
     fail(EXIT_BAD_INPUT,
          "%s: holds %llu gas particles (type 0); this program follows collisionless particles only",
          path, (unsigned long long)(h->total[0] ? h->total[0] : h->in_file[0]));
   if (h->box == GADGET_ABSENT && !isolated)
     fail(EXIT_BAD_INPUT, "%s: there is no BoxSize in its header", path);
   if (!isolated && (!(h->box > 0.0) || !isfinite(h->box)))
-    fail(EXIT_BAD_INPUT, "%s: BoxSize is %g: not a periodic cosmological volume", path, h->box);
+    fail(EXIT_BAD_INPUT, "%s: BoxSize is %g: not a periodic cosmological volume%s", path, h->box,
+         h->analysed && h->box == 0.0
+             ? "; halos, power spectra and pictures are of such volumes only, and figures of an "
+               "isolated system are made from the folder of its run (photons-plot)"
+             : "");
+  if (!isolated && h->sides_differ)
+    fail(EXIT_BAD_INPUT, "%s: BoxSize has three different numbers: the volume must be a cube",
+         path);
   for (unsigned t = 0; t < GADGET_TYPES; t++)
     if (!(h->mass[t] >= 0.0) || !isfinite(h->mass[t]))
       fail(EXIT_BAD_INPUT, "%s: mass of particle type %u in the header is %g", path, t, h->mass[t]);

@@ -11,7 +11,7 @@ struct parameters;
 
 /**
  * Check what every header must have, also that of a glass: a box unless the system is isolated,
- * masses, no gas. Where only one of Time and Redshift is in the file, the other one is computed.
+ * masses, no gas unless it is to be analysed. Where only one of Time and Redshift is in the file, the other one is computed.
  */
 void ic_check_header(const char *path, struct gadget_header *h, bool isolated);
 

@@ -83,7 +83,7 @@ static double unit_of(const struct parameters *p, const struct gadget_set *set, 
 }
 
 static void body_from_file(struct body *b, const struct parameters *p, const char *file) {
-  b->set = gadget_set_open(file, true);
+  b->set = gadget_set_open(file, true, false);
   const struct gadget_header *h = &b->set.headers[0];
   b->length = unit_of(p, &b->set, "unit_length_kpc", p->ic.unit_length_kpc, h->unit_length,
                       3.085678e21);

@@ -27,6 +27,12 @@ struct gadget_header {
   double time, redshift, box, omega_m, omega_lambda, h; /**< or GADGET_ABSENT */
   double unit_length, unit_mass, unit_velocity;         /**< in cgs, or GADGET_ABSENT */
   uint64_t files;
+  bool sides_differ; /**< BoxSize has three numbers, and they are not one; `box` is the first */
+  bool analysed;     /**< set by who asked for the header: gas is matter, and velocities may lack */
+  /** The file is a snapshot of SWIFT: its units have no h, and velocities are a^velocity_power times
+   * the unit. w0, wa and omega_r are in such files only. */
+  bool swift;
+  double velocity_power, w0, wa, omega_r;
   bool checksums; /**< the file has the checksums of hdf5_checksum.h */
 };
 
@@ -85,6 +91,11 @@ struct gadget_format {
   void (*read)(const char *path, const struct gadget_header *header,
                const struct gadget_sink *sink);
 };
+/** Warn that a file has no velocities of particles of this type. */
+void gadget_say_still(const char *path, unsigned type);
+/** Add to a header what a file of SWIFT has elsewhere. @return false: the file is not of SWIFT
+ * @param file  an open HDF5 file */
+bool gadget_read_swift(int64_t file, const char *path, struct gadget_header *header);
 /** The names of the blocks in HDF5 files. */
 extern const char *const gadget_block_name[GADGET_BLOCKS];
 extern const struct gadget_format gadget_binary, gadget_hdf5;

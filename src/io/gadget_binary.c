@@ -193,6 +193,7 @@ static void find_blocks(const struct binary_file *file, const struct gadget_head
     unsigned kind = found;
     if (offset >= file->size) {
       for (kind = 0; kind < needed && blocks[kind].width; kind++) {}
+      if (kind == BLOCK_VEL && found + 1 == needed && file->labelled && header->analysed) return;
       fail(EXIT_BAD_INPUT, "%s: truncated: block %s is missing", file->path, block_label[kind]);
     }
     if (file->labelled) {
@@ -224,6 +225,8 @@ static void binary_check(const char *path, const struct gadget_header *header) {
   const struct binary_file file = open_file(path);
   struct block blocks[BLOCK_KINDS];
   find_blocks(&file, header, blocks);
+  for (unsigned t = 0; t < HEADER_TYPES; t++)
+    if (header->in_file[t] > 0 && !blocks[BLOCK_VEL].width) gadget_say_still(path, t);
   fclose(file.stream);
 }
 
@@ -283,7 +286,8 @@ static void binary_read(const char *path, const struct gadget_header *header,
   if (!sink->masses) {
     read_ids(&file, &blocks[BLOCK_ID], before, sink);
     read_reals(&file, BLOCK_POS, &blocks[BLOCK_POS], before, 3, sink, gadget_put_positions);
-    read_reals(&file, BLOCK_VEL, &blocks[BLOCK_VEL], before, 3, sink, gadget_put_velocities);
+    if (blocks[BLOCK_VEL].width)
+      read_reals(&file, BLOCK_VEL, &blocks[BLOCK_VEL], before, 3, sink, gadget_put_velocities);
   }
   if (gadget_wants(sink, header, GADGET_BLOCKS - 1))
     read_reals(&file, BLOCK_MASS, &blocks[BLOCK_MASS], gadget_masses_before(header, sink->type), 1,

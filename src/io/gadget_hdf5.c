@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Gadget HDF5 files, as Gadget-3 and -4, AREPO, MUSIC, monofonIC and this program write them. */
+/* Gadget HDF5 files, as Gadget-3 and -4, AREPO, MUSIC, monofonIC, SWIFT and this program write
+ * them. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -7,15 +8,6 @@
 #include "hdf5_checksum.h"
 #include "hdf5_util.h"
 #include "hdf5_virtual.h"
-
-static hid_t open_group(hid_t file, const char *path, const char *name) {
-  if (hdf5_check(H5Lexists(file, name, H5P_DEFAULT), EXIT_BAD_INPUT, path, "look for a group") == 0)
-    return -1;
-  const hid_t group = hdf5_check(H5Gopen2(file, name, H5P_DEFAULT), EXIT_BAD_INPUT, path,
-                                 "open a group");
-  hdf5_check_attributes(group, path);
-  return group;
-}
 
 /** A number from /Header, or from /Parameters where Gadget-4 stores it. */
 static double header_number(hid_t header, hid_t parameters, const char *path, const char *name) {
@@ -25,14 +17,25 @@ static double header_number(hid_t header, hid_t parameters, const char *path, co
   return value;
 }
 
+/** BoxSize is one number, or three. */
+static void read_box(hid_t group, hid_t parameters, const char *path,
+                     struct gadget_header *header) {
+  double side[3] = {GADGET_ABSENT, GADGET_ABSENT, GADGET_ABSENT};
+  size_t count = hdf5_read_attribute(group, path, "BoxSize", H5T_NATIVE_DOUBLE, 3, side);
+  if (count == 0 && parameters >= 0)
+    count = hdf5_read_attribute(parameters, path, "BoxSize", H5T_NATIVE_DOUBLE, 3, side);
+  header->box = side[0];
+  for (size_t i = 1; i < count; i++)
+    header->sides_differ = header->sides_differ || side[i] != side[0];
+}
+
 static void hdf5_header(const char *path, struct gadget_header *header) {
-  const hid_t file = hdf5_open(path), group = open_group(file, path, "Header");
+  const hid_t file = hdf5_open(path), group = hdf5_open_group(file, path, "Header");
   if (group < 0) fail(EXIT_BAD_INPUT, "%s: not a Gadget file: there is no group Header", path);
-  const hid_t parameters = open_group(file, path, "Parameters");
+  const hid_t parameters = hdf5_open_group(file, path, "Parameters");
   *header = (struct gadget_header){
       .time = header_number(group, -1, path, "Time"),
       .redshift = header_number(group, -1, path, "Redshift"),
-      .box = header_number(group, parameters, path, "BoxSize"),
       .omega_m = header_number(group, parameters, path, "Omega0"),
       .omega_lambda = header_number(group, parameters, path, "OmegaLambda"),
       .h = header_number(group, parameters, path, "HubbleParam"),
@@ -50,7 +53,9 @@ static void hdf5_header(const char *path, struct gadget_header *header) {
   for (unsigned t = 0; t < GADGET_TYPES; t++) header->total[t] += high[t] << 32;
   hdf5_read_attribute(group, path, "MassTable", H5T_NATIVE_DOUBLE, GADGET_TYPES, header->mass);
   hdf5_read_attribute(group, path, "NumFilesPerSnapshot", integer, 1, &header->files);
+  read_box(group, parameters, path, header);
   header->checksums = hdf5_check_attributes(group, path);
+  header->swift = gadget_read_swift(file, path, header);
   if (parameters >= 0) H5Gclose(parameters);
   H5Gclose(group);
   H5Fclose(file);
@@ -84,6 +89,7 @@ static hid_t open_dataset(hid_t group, const char *path, const char *name, H5T_c
 
 const char *const gadget_block_name[GADGET_BLOCKS] = {"ParticleIDs", "Coordinates", "Velocities",
                                                       "Masses"};
+enum { VELOCITIES = 2 };
 static const struct {
   H5T_class_t class;
   size_t columns;
@@ -113,7 +119,7 @@ static void visit_blocks(const char *path, const struct gadget_header *header, u
   const size_t count = header->in_file[type];
   char name[32];
   snprintf(name, sizeof name, "PartType%u", type);
-  const hid_t file = hdf5_open(path), group = open_group(file, path, name);
+  const hid_t file = hdf5_open(path), group = hdf5_open_group(file, path, name);
   if (group < 0)
     fail(EXIT_BAD_INPUT, "%s: there is no group %s, but Header counts %zu particles", path, name,
          count);
@@ -123,6 +129,10 @@ static void visit_blocks(const char *path, const struct gadget_header *header, u
   for (unsigned b = 0; b < needed; b++) {
     if (sink && !gadget_wants(sink, header, b)) continue;
     const char *block = gadget_block_name[b];
+    if (header->analysed && b == VELOCITIES && H5Lexists(group, block, H5P_DEFAULT) == 0) {
+      if (!sink) gadget_say_still(path, type);
+      continue;
+    }
     const hid_t dataset = open_dataset(group, path, block, blocks[b].class, count,
                                        blocks[b].columns);
     if (!sink) hdf5_check_readable(dataset, path, block);

@@ -23,6 +23,11 @@ bool gadget_wants(const struct gadget_sink *sink, const struct gadget_header *he
          (sink->masses || particles_have(sink->particles, COLUMN_relative_mass));
 }
 
+void gadget_say_still(const char *path, unsigned type) {
+  warn("%s: has no velocities of particles of type %u: they are 0, and so are those of halos", path,
+       type);
+}
+
 /** Positions of isolated systems. */
 static void put_in_space(const struct gadget_sink *sink, const char *block, size_t first,
                          size_t count, const double *x) {

@@ -193,6 +193,15 @@ hid_t hdf5_open(const char *path) {
   return hdf5_check(hdf5_try_open(path), EXIT_BAD_INPUT, path, "open the HDF5 file");
 }
 
+hid_t hdf5_open_group(hid_t file, const char *path, const char *name) {
+  if (hdf5_check(H5Lexists(file, name, H5P_DEFAULT), EXIT_BAD_INPUT, path, "look for a group") == 0)
+    return -1;
+  const hid_t group = hdf5_check(H5Gopen2(file, name, H5P_DEFAULT), EXIT_BAD_INPUT, path,
+                                 "open a group");
+  hdf5_check_attributes(group, path);
+  return group;
+}
+
 bool hdf5_is_signed(hid_t type) {
   return H5Tget_class(type) == H5T_INTEGER && H5Tget_sign(type) == H5T_SGN_2;
 }

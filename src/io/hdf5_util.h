@@ -52,6 +52,9 @@ void hdf5_write_config(hid_t object, const char *path, const struct parameters *
 hid_t hdf5_open(const char *path);
 /** The same, but negative where the file cannot be opened. */
 hid_t hdf5_try_open(const char *path);
+/** Open a group whose attributes, where they have a checksum, must be right.
+ * @return negative where there is none of this name */
+hid_t hdf5_open_group(hid_t file, const char *path, const char *name);
 /** Whether an integer type has a sign. */
 bool hdf5_is_signed(hid_t type);
 /**

@@ -77,10 +77,12 @@ void hdf5_links_stay_beside(void) {
 }
 
 hid_t hdf5_open_dataset(hid_t group, const char *path, const char *name) {
+  char what[256];
+  snprintf(what, sizeof what, "open %s", name);
   const hid_t access = H5Pcreate(H5P_DATASET_ACCESS);
   /* Without this HDF5 may take sources of a virtual dataset from the working folder. */
   if (access >= 0) H5Pset_virtual_prefix(access, "${ORIGIN}");
-  const hid_t dataset = hdf5_check(H5Dopen2(group, name, access), EXIT_BAD_INPUT, path, name);
+  const hid_t dataset = hdf5_check(H5Dopen2(group, name, access), EXIT_BAD_INPUT, path, what);
   H5Pclose(access);
   return dataset;
 }

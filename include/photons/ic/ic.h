@@ -28,7 +28,8 @@ struct particles ic_generate(const struct parameters *p, const struct cosmology 
 /**
  * Read Gadget-2 binary (formats 1 and 2, either byte order) or Gadget HDF5, one file or many
  * (name.0, name.1 ... or name.0.hdf5 ...; p->ic.file may name the first file or the common stem),
- * 32- or 64-bit ids, float or double positions, any particle order. Box size, cosmology and
+ * 32- or 64-bit ids, float or double positions, any particle order; a snapshot of SWIFT is known by
+ * its group Units. Box size, cosmology and
  * redshift are taken from the file and stored in @p p (box.size, cosmology, ic.z_init). If
  * config.ini gives one of them too and it differs, the program ends with EXIT_BAD_INPUT. The file's
  * values must be in the ranges of config.ini. Values of config.ini stay where the header has none:
@@ -40,6 +41,10 @@ struct particles ic_generate(const struct parameters *p, const struct cosmology 
  *         relative_mass and type where masses or types differ
  */
 struct particles ic_read_gadget(struct parameters *p);
+/** The same for a snapshot that is to be analysed and not to be followed: velocities may lack and
+ * are 0 then. Where there is gas, particles of type 1 alone are read, with the mass of all matter.
+ */
+struct particles ic_read_snapshot(struct parameters *p);
 /**
  * Make the particles of an isolated system in a frame (geometry.h): the galaxy of section [galaxy]
  * or the Gadget file ic.file, and the galaxy or the file of section [second], each put where its
