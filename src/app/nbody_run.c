@@ -320,11 +320,22 @@ static void print_isolated(FILE *out, const struct parameters *p, const struct p
           1e10 * s->mass, on_average(s), 1e3 * p->box.size);
 }
 
-static void print_run(FILE *out, const struct parameters *p, const struct particles *s) {
+static void print_spectrum(FILE *out, const struct parameters *p,
+                           const struct linear_power *linear) {
+  const double found = linear ? linear_power_table_sigma8(linear) : 0.0;
+  if (found > 0.0)
+    fprintf(out, "  spectrum    %s: sigma8 %.5g, %s%.5g\n", p->ic.power_spectrum_file, found,
+            p->ic.normalise ? "scaled to " : "as it is; cosmology.sigma8 ", p->cosmology.sigma8);
+}
+
+/** @param linear  or NULL */
+static void print_run(FILE *out, const struct parameters *p, const struct particles *s,
+                      const struct linear_power *linear) {
   if (isolated(p))
     print_isolated(out, p, s);
   else
     print_physics(out, p, s);
+  print_spectrum(out, p, linear);
   print_softening(out, p, s);
   print_layout(out, p, s->all);
 }
@@ -332,7 +343,7 @@ static void print_run(FILE *out, const struct parameters *p, const struct partic
 static void describe(void *state, FILE *out) {
   const struct nbody_run *r = state;
   const struct particles *s = &r->nbody->domain.particles;
-  print_run(out, r->parameters, s);
+  print_run(out, r->parameters, s, r->linear);
 }
 
 /** Some particles of an isolated system are farthest out, and are pulled inwards: accelerations that
@@ -565,11 +576,12 @@ void nbody_run_require_memory(const struct parameters *p, size_t particles) {
   memory_require(p, particles);
 }
 
-static void print_dry(const struct parameters *p, const struct particles *particles) {
+static void print_dry(const struct parameters *p, const struct particles *particles,
+                      const struct linear_power *linear) {
   nbody_run_require_memory(p, particles->all);
   parameters_print(p, stdout);
   printf("\n# what a run would use\n");
-  print_run(stdout, p, particles);
+  print_run(stdout, p, particles, linear);
 }
 
 void nbody_run_dry(struct parameters *p, const char *checkpoint, struct progress *now,
@@ -604,7 +616,7 @@ void nbody_run_dry(struct parameters *p, const char *checkpoint, struct progress
   }
   resolve_softening(p, &particles);
   settle_memory(p, particles.all, next_mesh);
-  print_dry(p, &particles);
+  print_dry(p, &particles, linear);
   particles_free(&particles);
   linear_power_free(linear);
 }

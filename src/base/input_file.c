@@ -35,6 +35,8 @@ FILE *input_open(const char *path, const char **reason) {
   return file;
 }
 
+char *input_text(char *line) { return line + 3 * (strncmp(line, "\xef\xbb\xbf", 3) == 0); }
+
 const char *input_refusal(const char *path) {
   const char *reason;
   FILE *file = input_open(path, &reason);

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/base/input_file.h"
 #include "photons/config/parameters.h"
@@ -27,9 +28,9 @@ struct eisenstein_hu {
 };
 
 struct linear_power {
-  double amplitude;
-  gsl_spline *table;             /* ln P of ln k; NULL: Eisenstein & Hu */
-  char path[PARAMETER_PATH_MAX]; /* of the table */
+  double amplitude, table_sigma8; /* table_sigma8: before it is scaled; 0: not known */
+  gsl_spline *table;              /* ln P of ln k; NULL: Eisenstein & Hu */
+  char path[PARAMETER_PATH_MAX];  /* of the table */
   double k_min, k_max;
   struct eisenstein_hu fit;
 };
@@ -195,7 +196,7 @@ static void table_read(struct linear_power *power, const char *path) {
   size_t size = 0;
   errno = 0;
   for (size_t number = 1; getline(&line, &size, file) >= 0; number++)
-    parse_line(&rows, &logarithmic, line, path, number);
+    parse_line(&rows, &logarithmic, number == 1 ? input_text(line) : line, path, number);
   if (ferror(file)) fail(EXIT_BAD_INPUT, "power spectrum table %s: %s", path, strerror(errno));
   free(line);
   fclose(file);
@@ -216,17 +217,81 @@ static void table_read(struct linear_power *power, const char *path) {
   free(rows.power);
 }
 
-/* To be normalised, a table must cover the scales of sigma8: 99 % of sigma8^2 comes from these k
- * for CDM-like spectra. */
+/* 99 % of sigma8^2 comes from these k for CDM-like spectra. */
+#define SIGMA8_LOW 0.01
+#define SIGMA8_HIGH 2.0
+
+static bool covers(const struct linear_power *power, double low, double high) {
+  return power->k_min <= low && power->k_max >= high;
+}
+
+/* To be normalised, a table must cover the scales of sigma8. */
 static void check_range(const struct linear_power *power, const char *path) {
-  const double low = 0.01, high = 2.0;
-  if (power->k_min > low || power->k_max < high)
+  if (!covers(power, SIGMA8_LOW, SIGMA8_HIGH))
     fail(EXIT_BAD_INPUT,
          "power spectrum table %s covers k = %g .. %g h/Mpc; to scale it to sigma8 it must cover "
          "%g .. %g: extend it "
          "or set "
          "ic.normalise = no",
-         path, power->k_min, power->k_max, low, high);
+         path, power->k_min, power->k_max, SIGMA8_LOW, SIGMA8_HIGH);
+}
+
+#define EXPECTED "expected are k [h/Mpc] and P [(Mpc/h)^3] of z = 0, or their log10"
+
+/* Warn, but not twice of the same: a run makes its spectrum several times. */
+__attribute__((format(printf, 2, 3))) static void doubt(const struct linear_power *power,
+                                                        const char *format, ...) {
+  static char said[1024];
+  char text[1024];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  if (strcmp(text, said) != 0 && comm_rank() == 0)
+    warn("power spectrum table %s: %s", power->path, text);
+  memcpy(said, text, sizeof said);
+}
+
+/* How sigma falls with scale tells k in 1/Mpc, which sigma8 alone does not tell from a larger
+ * amplitude.
+ * @return sigma in spheres of 2 Mpc/h over that of 32 Mpc/h */
+static double slope(const struct linear_power *power) {
+  return linear_power_sigma(power, 2.0) / linear_power_sigma(power, 32.0);
+}
+
+/* The same of Eisenstein & Hu's spectrum; 0: not known. */
+static double expected_slope(const struct parameters *p) {
+  if (!(p->cosmology.omega_m > 0.0 && p->cosmology.h > 0.0)) return 0.0;
+  const struct linear_power fit = {.amplitude = 1.0,
+                                   .k_max = HUGE_VAL,
+                                   .fit = eisenstein_hu_create(p->cosmology.omega_m,
+                                                               p->cosmology.omega_b, p->cosmology.h,
+                                                               p->cosmology.n_s)};
+  return slope(&fit);
+}
+
+/* Compare what a table is with what is asked for. */
+static void compare(const struct linear_power *power, const struct parameters *p) {
+  const double found = power->table_sigma8, asked = p->cosmology.sigma8;
+  const double off = fmax(found / asked, asked / found);
+  const double near = 1.05, most = 2.0, most_slope = 0.1; /* a tilt of 0.05 is 5 % */
+  if (!p->ic.normalise && !(off <= most))
+    fail(EXIT_BAD_INPUT,
+         "power spectrum table %s: its sigma8 is %.4g, and cosmology.sigma8 is %.4g: " EXPECTED
+         "; give the table's sigma8, or scale the table by ic.normalise = yes",
+         power->path, found, asked);
+  /* both spheres must be covered as sigma8's is */
+  const double expected = covers(power, 0.003, 5.0) ? expected_slope(p) : 0.0;
+  const char *what = p->ic.normalise ? "it is scaled to cosmology.sigma8 ="
+                                     : "it is taken as it is, and cosmology.sigma8 is";
+  if (expected > 0.0 && !(fabs(slope(power) / expected - 1.0) <= most_slope))
+    doubt(power,
+          "its sigma8 is %.4g; %s %.4g; its sigma in spheres of 2 Mpc/h is %.4g times that of 32 "
+          "Mpc/h, and by Eisenstein & Hu (1998) %.4g times: " EXPECTED
+          "; k in 1/Mpc, natural logarithms and Delta^2 look like this",
+          found, what, asked, slope(power), expected);
+  else if (!(off <= (p->ic.normalise ? most : near)))
+    doubt(power, "its sigma8 is %.4g; %s %.4g: " EXPECTED, found, what, asked);
 }
 
 struct linear_power *linear_power_create(const struct parameters *p) {
@@ -236,8 +301,12 @@ struct linear_power *linear_power_create(const struct parameters *p) {
   if (from_file) {
     memcpy(power->path, p->ic.power_spectrum_file, sizeof power->path);
     table_read(power, power->path);
+    if (p->ic.normalise) check_range(power, power->path);
+    if (covers(power, SIGMA8_LOW, SIGMA8_HIGH)) {
+      power->table_sigma8 = linear_power_sigma(power, 8.0);
+      compare(power, p);
+    }
     if (!p->ic.normalise) return power;
-    check_range(power, power->path);
   } else {
     power->k_max = HUGE_VAL;
     power->fit = eisenstein_hu_create(p->cosmology.omega_m, p->cosmology.omega_b, p->cosmology.h,
@@ -251,6 +320,8 @@ struct linear_power *linear_power_create(const struct parameters *p) {
   if (from_file) check_spline(power, power->path);
   return power;
 }
+
+double linear_power_table_sigma8(const struct linear_power *power) { return power->table_sigma8; }
 
 double linear_power_at(const struct linear_power *power, double k) {
   if (!(k > 0.0) || k < power->k_min || k > power->k_max) return 0.0;

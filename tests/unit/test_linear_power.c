@@ -138,7 +138,9 @@ static void test_table(void **state) {
   (void)state;
   for (int logarithmic = 0; logarithmic < 2; logarithmic++) {
     write_power_law(logarithmic);
-    struct linear_power *power = linear_power_create(table(false));
+    struct parameters *own = table(false);
+    own->cosmology.sigma8 = sqrt(3.0 / (80.0 * M_PI));
+    struct linear_power *power = linear_power_create(own);
     for (double k = 1.3e-10; k < 1e4; k *= 2.9)
       assert_relative(linear_power_at(power, k), pow(k, -2.0), 1e-12);
     assert_relative(linear_power_at(power, 1e4 * (1.0 - 1e-12)), 1e-8, 1e-11); /* the last row */
@@ -219,6 +221,74 @@ static void test_bad_tables(void **state) {
   expect_failure(create, table(false), EXIT_BAD_INPUT, "No such file");
 }
 
+enum { AS_IT_IS, BYTE_ORDER_MARK, PER_MPC, NATURAL_LOGARITHMS, DELTA2, REDSHIFT_HALF, REDSHIFT_49 };
+
+/* The table of Planck's spectrum as somebody else would have written it. */
+static void write_planck(int kind) {
+  const char *source = getenv("PHOTONS_SOURCE");
+  const double h = 0.6732;
+  char line[256], path[512];
+  snprintf(path, sizeof path, "%s/params/planck2018_power.txt", source ? source : ".");
+  FILE *in = fopen(path, "r"), *out = fopen(scratch("table.txt"), "w");
+  assert_non_null(in);
+  assert_non_null(out);
+  if (kind == BYTE_ORDER_MARK) fputs("\xef\xbb\xbf", out);
+  while (fgets(line, sizeof line, in)) {
+    double k, p;
+    if (sscanf(line, "%lf %lf", &k, &p) != 2) continue;
+    if (kind == PER_MPC) k *= h, p /= h * h * h;
+    if (kind == DELTA2) p *= k * k * k / (2.0 * M_PI * M_PI);
+    if (kind == REDSHIFT_HALF) p *= 0.594; /* D1(z = 0.5) = 0.771 */
+    if (kind == REDSHIFT_49) p *= 6.5e-4;
+    if (kind == NATURAL_LOGARITHMS) k = log(k), p = log(p);
+    fprintf(out, "%.7e %.7e\n", k, p);
+  }
+  fclose(in);
+  fclose(out);
+}
+
+static struct parameters *planck(bool normalise) {
+  struct parameters *p = table(normalise);
+  p->cosmology = eisenstein_hu(0.316, 0.0494, 0.6732, 0.966)->cosmology;
+  p->cosmology.sigma8 = 0.812;
+  return p;
+}
+
+static void create_and_free(void *p) { linear_power_free(linear_power_create(p)); }
+
+/* Other units, logarithms and redshifts: sigma8 and the run of sigma with scale tell. */
+static void test_other_tables(void **state) {
+  (void)state;
+  static const struct {
+    int kind;
+    const char *scaled, *as_it_is; /* what is said; "" nothing */
+    bool refused;                  /* as it is */
+  } tables[] = {
+      {AS_IT_IS, "", "", false},
+      {BYTE_ORDER_MARK, "", "", false},
+      {PER_MPC, "k in 1/Mpc, natural logarithms",
+       "its sigma8 is 1.052; it is taken as it is, and cosmology.sigma8 is 0.812", false},
+      {NATURAL_LOGARITHMS, "scaled to cosmology.sigma8 = 0.812", "its sigma8 is", true},
+      {DELTA2, "scaled to cosmology.sigma8 = 0.812", "its sigma8 is 0.02", true},
+      {REDSHIFT_HALF, "",
+       "its sigma8 is 0.6258; it is taken as it is, and cosmology.sigma8 is 0.812", false},
+      {REDSHIFT_49, "its sigma8 is 0.0207; it is scaled to", "its sigma8 is 0.0207", true},
+  };
+  for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+    write_planck(tables[i].kind);
+    expect_warning(create_and_free, planck(true), tables[i].scaled);
+    if (tables[i].refused)
+      expect_failure(create, planck(false), EXIT_BAD_INPUT, tables[i].as_it_is);
+    else
+      expect_warning(create_and_free, planck(false), tables[i].as_it_is);
+    struct linear_power *power = linear_power_create(planck(true));
+    if (tables[i].kind <= BYTE_ORDER_MARK)
+      assert_relative(linear_power_table_sigma8(power), 0.812, 1e-4);
+    assert_relative(linear_power_sigma(power, 8.0), 0.812, 1e-6);
+    linear_power_free(power);
+  }
+}
+
 /* 1e300 in every row is a matter of units: scaled to sigma8 it is a valid spectrum. */
 static void test_scaled_table(void **state) {
   (void)state;
@@ -233,7 +303,7 @@ int main(void) {
       cmocka_unit_test(test_eisenstein_hu), cmocka_unit_test(test_variance_by_another_rule),
       cmocka_unit_test(test_no_baryons),    cmocka_unit_test(test_table),
       cmocka_unit_test(test_planck_table),  cmocka_unit_test(test_bad_tables),
-      cmocka_unit_test(test_scaled_table),
+      cmocka_unit_test(test_scaled_table),  cmocka_unit_test(test_other_tables),
   };
   gsl_set_error_handler_off(); /* as the program does */
   return cmocka_run_group_tests(tests, scratch_make, scratch_remove);

@@ -15,6 +15,9 @@
  */
 FILE *input_open(const char *path, const char **reason);
 
+/** The first line of a text file without a byte-order mark of UTF-8, which some editors write. */
+char *input_text(char *line);
+
 /** Why a path cannot be read, or NULL if it can be read. For libraries that open the path
  * themselves. */
 const char *input_refusal(const char *path);

@@ -7,9 +7,15 @@
 struct parameters;
 struct linear_power;
 
-/** Make the spectrum that the parameters ask for. A bad table ends the program with
- * EXIT_BAD_INPUT. */
+/**
+ * Make the spectrum that the parameters ask for. A bad table ends the program with EXIT_BAD_INPUT,
+ * and so does one that is to be taken as it is and whose sigma8 differs from that of the parameters
+ * by more than a factor of 2. Warns of a table that may be in other units or of another redshift.
+ */
 struct linear_power *linear_power_create(const struct parameters *p);
+/** sigma8 of the table as it stands in its file; 0 for the fit, and for a table of a narrow range of
+ * k. */
+double linear_power_table_sigma8(const struct linear_power *power);
 /** P(k) at z = 0 in (Mpc/h)^3; k in h/Mpc; 0 outside the range of a table. */
 double linear_power_at(const struct linear_power *power, double k);
 /** rms linear density contrast in spheres of radius r (Mpc/h) at z = 0. */
