@@ -567,7 +567,8 @@ static void use_power(struct parameters *p, const char *value) {
   use_flat_power(p, 0.1, 40.0);
   FILE *file = fopen(scratch("power.txt"), "w");
   assert_non_null(file);
-  for (int i = -6; i <= 2; i++) fprintf(file, "1e%d %s\n", i, value);
+  /* up to k = 1 h/Mpc: not the scales of sigma8, which is then not compared */
+  for (int i = -6; i <= 0; i++) fprintf(file, "1e%d %s\n", i, value);
   assert_int_equal(fclose(file), 0);
 }
 

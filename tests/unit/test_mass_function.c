@@ -171,7 +171,8 @@ static void test_halofit(void **state) {
   for (size_t i = 0; i < sizeof camb_linear / sizeof *camb_linear; i++)
     fprintf(file, "%.7e %.7e\n", camb_linear[i][0], camb_linear[i][1]);
   fclose(file);
-  struct parameters p = {.ic = {.power_spectrum = POWER_FILE, .normalise = false}};
+  struct parameters p = {.cosmology.sigma8 = 0.79,
+                         .ic = {.power_spectrum = POWER_FILE, .normalise = false}};
   snprintf(p.ic.power_spectrum_file, sizeof p.ic.power_spectrum_file, "%s", path);
   struct linear_power *linear = linear_power_create(&p);
   unlink(path);
