@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "corpus.h"
 #include "harness.h"
 #include "photons/base/output_file.h"
 #include "photons/config/parameter_table.h"
@@ -241,6 +242,38 @@ static void write_dictionary(void) {
   output_close(file, path);
 }
 
+/** A few particles of several types and masses, with the units of galaxies. */
+static void write_isolated(const struct parameters *p) {
+  struct particles s = make_particles(p);
+  particles_add_column(&s, COLUMN_type);
+  particles_add_column(&s, COLUMN_relative_mass);
+  for (size_t i = 0; i < COUNT; i++) {
+    s.type[i] = (uint8_t)(1 + i % 4);
+    s.relative_mass[i] = 0.5F + (float)(i % 3);
+  }
+  snapshot_write(place("isolated", "types.hdf5"), p, &s, 0.1);
+  snapshot_write(place("isolated", "no_checksums.hdf5"), p, &s, 0.1);
+  delete_checksums(place("isolated", "no_checksums.hdf5"));
+  particles_free(&s);
+}
+
+static void write_gas(void) {
+  corpus_gas_file(place("gas_file", "gas.hdf5"), false);
+  corpus_gas_file(place("gas_file", "particles.hdf5"), true);
+  corpus_gas_array(place("gas_array", "small.hdf5"), H5T_STD_I8LE, false);
+  corpus_gas_array(place("gas_array", "floats.hdf5"), H5T_IEEE_F32LE, true);
+}
+
+static void write_times(void) {
+  static const char *const lists[][2] = {{"redshifts", "9\n5 # a comment\n\n0.5\n0\n"},
+                                         {"scale_factors", "# Scale factor\n0.1\n0.5\n1\n"}};
+  for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+    FILE *file = output_open(place("times_file", lists[i][0]));
+    fputs(lists[i][1], file);
+    output_close(file, lists[i][0]);
+  }
+}
+
 int main(int argc, char **argv) {
   struct parameters p;
   if (argc != 2) fail(EXIT_BAD_USAGE, "usage: corpus FOLDER");
@@ -252,5 +285,8 @@ int main(int argc, char **argv) {
   write_tables(&p);
   write_configs(&p);
   write_dictionary();
+  write_isolated(&p);
+  write_gas();
+  write_times();
   return 0;
 }

@@ -8,8 +8,8 @@
 set -eu
 : "${FUZZ_SECONDS:=120}"
 cd "${1:?the folder with the programs}"
-targets='gadget_binary gadget_hdf5 config power_table checkpoint'
-each=$((FUZZ_SECONDS / 5))
+targets='gadget_binary gadget_hdf5 isolated config times_file power_table checkpoint gas_file gas_array'
+each=$((FUZZ_SECONDS / 9))
 [ "$each" -gt 0 ] || each=1
 # A reader's leaks are what its fail() leaves, which the harness frees. The limits are far above
 # what these small files need.
@@ -28,7 +28,8 @@ fuzz() {
   target=$1
   mkdir -p "corpora/$target"
   case $target in
-    gadget_hdf5 | checkpoint) more='-max_len=65536' ;;
+    gadget_hdf5 | isolated | checkpoint | gas_array) more='-max_len=65536' ;;
+    gas_file) more='-max_len=262144' ;;
     config) more="-max_len=8192 -dict=seeds/config.dict" ;;
     *) more='-max_len=8192' ;;
   esac

@@ -42,5 +42,10 @@ static inline void fuzz_parameters(struct parameters *p) {
   p->box.size = 50.0;
   p->box.npart_side = 2;
 }
+/** The same for files of gas. */
+static inline void fuzz_gas_parameters(struct parameters *p) {
+  parameters_default(p);
+  p->run.system = SYSTEM_GAS;
+}
 
 #endif

@@ -217,6 +217,33 @@ static void change_data(hid_t dataset) {
   H5Tclose(type);
 }
 
+/** The name of a file: the input, the same once more, itself, and names that must be refused. */
+static const char *random_source(void) {
+  static const char *const names[] = {"input.0", "input.1", ".",          "gone",
+                                      "",        "/tmp",    "../input.0", "input.%b"};
+  return names[random_below(sizeof names / sizeof *names)];
+}
+
+/** A virtual dataset that shows another dataset, or too much of it. */
+static void make_virtual(hid_t file, const char *name) {
+  char other[NAME_SIZE];
+  const hid_t object = open_any(file, other);
+  if (object >= 0 && H5Iget_type(object) == H5I_DATASET && strcmp(name, other) != 0) {
+    const hid_t type = H5Dget_type(object), space = H5Dget_space(object),
+                source = random_below(4) ? H5Scopy(space) : make_space(false),
+                layout = H5Pcreate(H5P_DATASET_CREATE);
+    if (H5Pset_virtual(layout, space, random_source(), other, source) >= 0) {
+      H5Ldelete(file, name, H5P_DEFAULT);
+      H5Dclose(H5Dcreate2(file, name, type, space, H5P_DEFAULT, layout, H5P_DEFAULT));
+    }
+    H5Pclose(layout);
+    H5Sclose(source);
+    H5Sclose(space);
+    H5Tclose(type);
+  }
+  if (object >= 0) H5Oclose(object);
+}
+
 /** Another dataset of this name, of whatever size: without values it takes no room in the file. */
 static void replace_dataset(hid_t file, const char *name) {
   const hid_t type = make_type(), space = make_space(false), layout = H5Pcreate(H5P_DATASET_CREATE);
@@ -244,8 +271,12 @@ static void change_link(hid_t file, const char *name) {
   char other[NAME_SIZE];
   const hid_t object = open_any(file, other);
   if (object >= 0) H5Oclose(object);
-  switch (random_below(4)) {
+  switch (random_below(5)) {
   case 0: H5Ldelete(file, name, H5P_DEFAULT); break;
+  case 4:
+    H5Ldelete(file, name, H5P_DEFAULT);
+    H5Lcreate_external(random_source(), other, file, name, H5P_DEFAULT, H5P_DEFAULT);
+    break;
   case 1:
     H5Ldelete(file, name, H5P_DEFAULT);
     H5Lcreate_hard(file, other, file, name, H5P_DEFAULT, H5P_DEFAULT);
@@ -275,7 +306,10 @@ static void change_file(hid_t file) {
   }
   if (dataset && action < 6) {
     H5Oclose(object);
-    replace_dataset(file, name);
+    if (random_below(4))
+      replace_dataset(file, name);
+    else
+      make_virtual(file, name);
     return;
   }
   if (dataset)
