@@ -16,6 +16,7 @@ import re
 import sys
 
 from photons.modules import Deferred, need
+from photons.reading import FAULTS, explain
 
 h5py, np = Deferred("h5py"), Deferred("numpy")
 
@@ -141,8 +142,8 @@ def main():
     view = arguments.view or re.sub(r"(\.0)?\.hdf5$", "", arguments.snapshot) + ".swift.hdf5"
     try:
         write_view(arguments.snapshot, view)
-    except (KeyError, OSError) as error:
-        sys.exit(f"swift_view.py: error: {arguments.snapshot}: {error}")
+    except FAULTS as error:
+        sys.exit(f"swift_view.py: error: {arguments.snapshot}: {explain(error)}")
     print(view)
 
 

@@ -12,6 +12,7 @@ import re
 import uuid
 
 from .modules import Deferred
+from .reading import names_file, reading
 from .units import dataset_quantity, text_unit
 
 h5py, np = Deferred("h5py"), Deferred("numpy")
@@ -60,6 +61,7 @@ def _provenance_lines(comments):
     return {name: float(text) if name in numbers else text for name, text in found.items()}
 
 
+@names_file
 def _read_text(path, names):
     with open(path) as file:
         lines = [line for line in file if line.strip() and not line.startswith("#")]
@@ -103,6 +105,7 @@ def _by_rung(texts):
     return array
 
 
+@names_file
 def _read_log(path):
     """A table with one row for each step. If a run was restarted, the last row of a step counts. A
     last line that is still being written is left out. An empty field is NaN."""
@@ -202,12 +205,13 @@ class _Hdf5(Table):
 
     def __init__(self, path, group, units=False):
         self.units = units
-        paths = _files_of_set(path)
-        self.file = h5py.File(paths[0], "r") if len(paths) == 1 else _join(paths, group)
-        if group not in self.file:
-            self.file.close()
-            raise ValueError(f"{path}: no {group}")
-        super().__init__(self.file[group].items(), dict(self.file["Header"].attrs))
+        with reading(path):
+            paths = _files_of_set(path)
+            self.file = h5py.File(paths[0], "r") if len(paths) == 1 else _join(paths, group)
+            if group not in self.file:
+                self.file.close()
+                raise ValueError(f"{path}: no {group}")
+            super().__init__(self.file[group].items(), dict(self.file["Header"].attrs))
 
     def __getitem__(self, name):
         dataset = super().__getitem__(name)
@@ -233,6 +237,7 @@ class _Hdf5(Table):
         self.file.close()
 
 
+@names_file
 def read_header(path):
     """The attributes of Header of a snapshot, of the first file of a set.
 
@@ -263,6 +268,7 @@ def is_isolated(header):
     return "BoxSize" in header and float(header["BoxSize"]) == 0
 
 
+@names_file
 def particle_counts(path):
     """Numbers of particles in a snapshot: {Gadget's particle type: count}, types that have any."""
     counts = {}
@@ -350,9 +356,10 @@ def read_config(path_or_text):
     )
     parser.optionxform = str
     if "\n" in path_or_text:
-        parser.read_string(path_or_text)
+        with reading("the text"):
+            parser.read_string(path_or_text)
     else:
-        with open(path_or_text) as file:
+        with reading(path_or_text), open(path_or_text) as file:
             parser.read_file(file)
     return {name: dict(parser[name]) for name in parser.sections()}
 

@@ -15,6 +15,7 @@ from .files import (
     snapshot_time_myr,
 )
 from .modules import Deferred
+from .reading import names_file
 
 np = Deferred("numpy")
 
@@ -84,6 +85,7 @@ def _check(name, component):
         raise ValueError(f"{name} has masses that are not above 0")
 
 
+@names_file
 def _read_component(path, particle_type, scale):
     """The particles of one type. scale -- from galaxy_units()"""
     name, table = f"{path}: PartType{particle_type}", read_snapshot(path, False, particle_type)
@@ -101,6 +103,7 @@ def _read_component(path, particle_type, scale):
     return component
 
 
+@names_file
 def read_system(path):
     """A snapshot of an isolated system, as a System. Of several files name the first.
 

@@ -8,6 +8,7 @@ import functools
 
 from .files import Table
 from .modules import Deferred
+from .reading import reading
 
 h5py, np = Deferred("h5py"), Deferred("numpy")
 
@@ -41,7 +42,7 @@ class Mesh:
 
     def __init__(self, path):
         self.path = path
-        with h5py.File(path, "r") as file:
+        with reading(path), h5py.File(path, "r") as file:
             if "Info/KeyInfo" not in file or "Tree/Corner" not in file:
                 raise ValueError(f"{path}: not a file of gas: no Info/KeyInfo or no Tree")
             key = file["Info/KeyInfo"][()]
@@ -61,12 +62,12 @@ class Mesh:
             self.leaf = file["Tree/Son"][()] < 0
             self.stored = [name for name, stored in STORED.items() if stored in file["GridData"]]
             self.config_text = _text(file.attrs.get("config.ini", ""))
-        self.side = self.box[0] / self.root[0] / 2.0**self.level
-        self.finest = int(self.level.max())
+            self.side = self.box[0] / self.root[0] / 2.0**self.level
+            self.finest = int(self.level.max())
 
     @functools.lru_cache(maxsize=16)
     def _read(self, name):
-        with h5py.File(self.path, "r") as file:
+        with reading(self.path), h5py.File(self.path, "r") as file:
             return file["GridData"][STORED[name]][()].astype(float)
 
     @property

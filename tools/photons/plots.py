@@ -23,6 +23,7 @@ from functools import partial
 from . import galaxy_plots, gas_plots
 from .files import Run
 from .modules import Deferred, need
+from .reading import FAULTS, explain
 
 np, plt = Deferred("numpy"), Deferred("matplotlib.pyplot")
 colors = Deferred("matplotlib.colors")
@@ -510,5 +511,5 @@ def main():
     need("h5py", "matplotlib", "numpy")
     try:
         print("\n".join(draw(options)))
-    except (OSError, ValueError) as error:
-        sys.exit(f"plot.py: {error}")
+    except FAULTS as error:
+        sys.exit(f"plot.py: {explain(error)}")

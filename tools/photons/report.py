@@ -14,6 +14,7 @@ import sys
 from . import galaxy, gas, gas_problems, plots
 from .files import Run, particle_counts
 from .modules import Deferred, need
+from .reading import FAULTS, explain
 
 np = Deferred("numpy")
 
@@ -415,5 +416,5 @@ def main():
         out = options.out or os.path.join(options.folder, "report.html")
         make_report(options.folder, out)
         print(out)
-    except (OSError, ValueError) as error:
-        sys.exit(f"report.py: {error}")
+    except FAULTS as error:
+        sys.exit(f"report.py: {explain(error)}")

@@ -15,6 +15,7 @@ import re
 import sys
 
 from .modules import need
+from .reading import FAULTS, explain, names_file
 
 # States of a worker that are StarPU's own work. A worker with neither a task nor one of these
 # states is idle.
@@ -33,6 +34,7 @@ def short(name):
     return name.removeprefix("photons_")
 
 
+@names_file
 def read_paje(path):
     """Names and intervals of the workers, colours of the codelets, and the number of ready tasks.
     Times in ms."""
@@ -63,6 +65,7 @@ def read_paje(path):
     return [(names[w], intervals[w]) for w in order], colours, ready
 
 
+@names_file
 def read_tasks(path):
     """Tasks by job, with the jobs that they depend on. Jobs without a worker (starts and ends of
     graphs) pass their dependences on."""
@@ -89,6 +92,7 @@ def read_colours(folder):
         return {row["stage"]: row["colour"] for row in csv.DictReader(file)}
 
 
+@names_file
 def read_rows(folder):
     """The same as read_paje() and read_tasks(), from the program's own tables. Each rank counts time
     from its own start. Steps begin together, so their first tasks are taken as simultaneous."""
@@ -306,6 +310,14 @@ def main():
     arguments = parser.parse_args()
     if arguments.picture:
         need("matplotlib")
+    try:
+        show(arguments)
+    except FAULTS as error:
+        fail(f"'{arguments.folder}': {explain(error)}")
+
+
+def show(arguments):
+    """Print the numbers of a trace, and draw it."""
     files = [os.path.join(arguments.folder, name) for name in ("paje.trace", "tasks.rec")]
     if all(map(os.path.isfile, files)):
         workers, colours, ready = read_paje(files[0])
