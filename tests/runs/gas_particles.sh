@@ -54,10 +54,15 @@ refuse() {
   grep -q "$pattern" err || complain "$*: another message"
 }
 refuse 'y of particle 1 is 1.5; allowed: 0 to less than 1' 3 --set ic.particles=outside.hdf5 empty.ini
+refuse 'x of particle 0 is 1; allowed: 0 to less than 1' 3 --set ic.particles=wrapped.hdf5 empty.ini
 refuse 'mass of particle 0 is 0' 3 --set ic.particles=massless.hdf5 empty.ini
 refuse 'no dataset mass' 3 --set ic.particles=short.hdf5 empty.ini
 refuse 'particles need gas.gravity' 2 --set gas.gravity=none both.ini
 refuse 'this ic.source has gas' 2 --set gas.solver=none both.ini
+# The far side of a periodic box is its near side.
+sed '/_low\|_high/d; s/^particles.*/particles = wrapped.hdf5/; s/^end.*/end = 1e-3/' both.ini >periodic.ini
+run wrapped periodic.ini --set output.times=0
+support gas_particles.py wrapped wrapped 2>err || complain "wrapped positions"
 "$PHOTONS" --quiet --set output.dir=edge --set ic.particles=edge.hdf5 --set time.end=1 empty.ini 2>err
 [ $? -eq 1 ] || complain "a particle that leaves the box: another exit code"
 grep -q 'particle 1 leaves the box' err || complain "a particle that leaves the box"

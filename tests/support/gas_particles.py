@@ -2,7 +2,7 @@
 """Particles for gas_particles.sh, gas_particles_orbit.sh and gas_particles_on_any_ranks.sh, and what
 became of them.
 
-usage: gas_particles.py make | swarm FILE SIDE SIDE SIDE | circles FOLDER FOLDER | same FOLDER FOLDER |
+usage: gas_particles.py make | wrapped FOLDER | swarm FILE SIDE SIDE SIDE | circles FOLDER FOLDER | same FOLDER FOLDER |
        masses FILE FILE | products FOLDER FOLDER"""
 
 import csv
@@ -28,6 +28,8 @@ def make():
     write("short.hdf5", position=position, velocity=velocity)
     write("massless.hdf5", position=position, velocity=velocity, mass=0 * mass)
     write("outside.hdf5", position=position + [[0, 0, 0], [0, 0.876, 0]], velocity=velocity, mass=mass)
+    wrapped = [[1.0, 0.5, np.nextafter(np.float32(1), np.float32(2))], [-1e-9, 0.25, 0.5]]
+    write("wrapped.hdf5", position=np.array(wrapped), velocity=0 * velocity, mass=mass)
     away = np.array([[0, 0, 0], [5.0, 0, 0]])
     write("edge.hdf5", position=position, velocity=away, mass=mass)
     generator = np.random.default_rng(7)
@@ -38,6 +40,14 @@ def make():
     position = generator.normal(0.5, 0.06, (300, 3))
     write("ball.hdf5", position=position, velocity=generator.normal(0, 0.05, (300, 3)),
           mass=np.full(300, 1e-4))  # fmt: skip
+
+
+def wrapped(folder):
+    """Positions on the far side of a periodic box, and outside by rounding, are inside."""
+    position, _, _ = particles(f"{folder}/gas_000.hdf5")
+    assert np.all((position >= 0) & (position < 1)), position
+    away = np.abs(position - [[0, 0.5, 0], [0, 0.25, 0.5]])
+    assert np.all(np.minimum(away, 1 - away) < 2e-7), position
 
 
 def swarm(path, *sides):
@@ -139,4 +149,4 @@ def products(one, other):
 
 
 {"make": make, "swarm": swarm, "circles": circles, "same": same, "masses": masses,
- "products": products}[sys.argv[1]](*sys.argv[2:])
+ "products": products, "wrapped": wrapped}[sys.argv[1]](*sys.argv[2:])
