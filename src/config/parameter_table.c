@@ -117,7 +117,7 @@ const struct parameter parameter_table[] = {
   {"ic", "glass", TEXT(ic.glass), "", .help = "Gadget file with a glass, copied to fill the box; empty: the particles start from a grid"},
   {"ic", "power_spectrum", WORD(ic.power_spectrum), "eh98", .help = "linear power spectrum: the fit of Eisenstein & Hu (1998) or a table", .words = power_sources},
   {"ic", "power_spectrum_file", TEXT(ic.power_spectrum_file), "", .help = "table of k [h/Mpc] and P(k) [(Mpc/h)^3] at z = 0, or of their log10"},
-  {"ic", "normalise", SWITCH(ic.normalise), "yes", .help = "yes: scale the power spectrum to sigma8; no: use the table as it is", .words = no_yes},
+  {"ic", "normalise", SWITCH(ic.normalise), "yes", .help = "yes: scale the power spectrum to sigma8; no: use the table as it is, whose sigma8 must be within a factor of 2", .words = no_yes},
   {"ic", "direction", WORD(ic.direction), "x", .help = "with source = sod, acoustic or jeans: along which the tube or the wave lies", .words = gas_directions},
   {"ic", "energy", REAL, FIELD(ic.energy), "1", .help = "with source = sedov: energy of the explosion", RANGE(1e-30, 1e30)},
   {"ic", "amplitude", REAL, FIELD(ic.amplitude), "1e-6", .help = "with source = acoustic or jeans: of the wave, over the density", RANGE(0, 0.5)},
