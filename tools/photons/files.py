@@ -211,7 +211,8 @@ class _Hdf5(Table):
             if group not in self.file:
                 self.file.close()
                 raise ValueError(f"{path}: no {group}")
-            super().__init__(self.file[group].items(), dict(self.file["Header"].attrs))
+            datasets = {name: self.file[group][name] for name in self.file[group]}
+            super().__init__(datasets, dict(self.file["Header"].attrs))
 
     def __getitem__(self, name):
         dataset = super().__getitem__(name)
@@ -223,15 +224,17 @@ class _Hdf5(Table):
     def attributes(self, group):
         """Attributes of a group of the file, as text and numbers; empty if there is no such
         group."""
-        return attributes(self.file, group)
+        with reading(self.file.filename):
+            return attributes(self.file, group)
 
     def config(self):
         """The parameters of the run, as the text of a config.ini."""
-        for name in ("Config", "Parameters"):
-            if name in self.file and "config.ini" in self.file[name].attrs:
-                text = self.file[name].attrs["config.ini"]
-                return text.decode() if isinstance(text, bytes) else str(text)
-        return ""
+        with reading(self.file.filename):
+            for name in ("Config", "Parameters"):
+                if name in self.file and "config.ini" in self.file[name].attrs:
+                    text = self.file[name].attrs["config.ini"]
+                    return text.decode() if isinstance(text, bytes) else str(text)
+            return ""
 
     def close(self):
         self.file.close()
