@@ -274,7 +274,7 @@ static void set_timeline(struct timeline *t, const struct parameters *p,
     timeline_init(t, p, now->start_a, now->a, now->last_output);
     return;
   }
-  *t = (struct timeline){.begin = 1.0, .end = gas_clock_at(p, p->time.end)};
+  *t = (struct timeline){.begin = 1.0, .end = gas_clock_at(p, p->time.end), .same = same};
   for (size_t i = 0; i < p->output.time_count; i++) {
     const double a = gas_clock_at(p, p->output.times[i]);
     if (a >= now->a * (1.0 - same) && a > now->last_output * (1.0 + same))

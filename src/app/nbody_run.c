@@ -231,7 +231,7 @@ static void measure_isolated(const struct nbody_run *r, struct statistics *s) {
 static void measure_energy(struct nbody_run *r, double a, int64_t step, struct statistics *s) {
   const int64_t interval = r->parameters->output.energy_steps;
   layzer_irvine_advance(&r->energy, a, s->kinetic);
-  const bool last = isolated(r->parameters) && r->nbody->a >= r->timeline->end * (1.0 - 1e-12);
+  const bool last = isolated(r->parameters) && timeline_ended(r->timeline, r->nbody->a);
   if (interval == 0 || (step % interval != 0 && !last)) return;
   if (isolated(r->parameters))
     measure_isolated(r, s);
@@ -382,15 +382,23 @@ static const char *stuck(void *state, const struct progress *now, bool *sound) {
   if (p->time.step == STEP_FIXED) return NULL;
   const double acc_max = step_acc_max(r->nbody), softening = softening_at(p, now->a);
   const double dlna = timeline_adaptive_dlna(p, &r->cosmology, now->a, acc_max, softening);
-  if (dlna >= p->time.min_dlna) return NULL;
+  if (dlna >= timeline_shortest(p)) return NULL;
   *sound = isfinite(acc_max);
-  snprintf(r->obstacle, sizeof r->obstacle,
-           "at %s the next step would be %.3g in ln a, below time.min_dlna = %g: the largest "
-           "acceleration is %.3g (km/s)^2/(Mpc/h) and the softening %.3g kpc/h; a new run with a "
-           "larger gravity.softening or time.eta takes longer steps, a smaller time.min_dlna lets "
-           "this run go on",
-           cosmology_moment(isolated(p), now->a).text, dlna, p->time.min_dlna, acc_max,
-           1e3 * softening);
+  char step[64], least[64] = "";
+  snprintf(step, sizeof step, "%.3g in ln a", dlna);
+  if (isolated(p)) {
+    snprintf(step, sizeof step, "%.3g Myr", cosmology_interval_myr(dlna));
+    snprintf(least, sizeof least, " of time.max_step = %g Myr", p->time.max_step);
+  }
+  snprintf(
+      r->obstacle, sizeof r->obstacle,
+      "at %s the next step would be %s, below time.min_dlna = %g%s: the largest acceleration "
+      "is %.3g (km/s)^2/%s and the softening %.3g %s; a new run with a larger "
+      "gravity.softening or time.eta takes longer steps, a smaller time.min_dlna lets this run "
+      "go on",
+      cosmology_moment(isolated(p), now->a).text, step, p->time.min_dlna, least,
+      isolated(p) ? 1e-3 * acc_max : acc_max, isolated(p) ? "kpc" : "(Mpc/h)", 1e3 * softening,
+      isolated(p) ? "kpc" : "kpc/h");
   return r->obstacle;
 }
 

@@ -204,7 +204,7 @@ void report_step(struct report *r, const struct step_record *record) {
                       timeline_outputs_until(r->timeline, begin);
   eta_step(&r->eta, eta_work(&r->universe, begin, record->a), record->wall, output);
   if (comm_rank() == 0) step_files_write(&r->files, record, &cores, &gpus, r->peak_bytes);
-  const bool last = record->a >= r->timeline->end * (1.0 - 1e-12) || record->step == r->last_step;
+  const bool last = timeline_ended(r->timeline, record->a) || record->step == r->last_step;
   step_lines_tell(&r->lines, record, &cores, &gpus, done(r, record->a), seconds_left(r, record),
                   last);
 }

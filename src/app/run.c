@@ -87,7 +87,7 @@ static void write_due_outputs(struct run *r) {
   for (; output_due(r, r->now.a); r->outputs_passed++) write_output(r);
 }
 
-static bool at_end(const struct run *r) { return r->now.a >= r->timeline.end * (1.0 - 1e-12); }
+static bool at_end(const struct run *r) { return timeline_ended(&r->timeline, r->now.a); }
 
 /** Scale factor that frame k of the movie is meant for. */
 static double frame_time(const struct run *r, int64_t k) {

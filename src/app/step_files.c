@@ -147,7 +147,7 @@ static void write_timings(FILE *out, const struct step_record *record, const str
   }
   write_moment(out, record);
   fprintf(out, ",%.9g,%.6g,%.6g,%llu,%llu,%llu,%u,%u",
-          record->isolated ? cosmology_clock_myr(exp(record->dlna)) : record->dlna, record->wall,
+          record->isolated ? cosmology_interval_myr(record->dlna) : record->dlna, record->wall,
           (double)record->kicked / record->wall, (unsigned long long)record->work.pairs,
           (unsigned long long)record->work.interactions, (unsigned long long)record->work.visits,
           record->rebuilt, record->sorted);

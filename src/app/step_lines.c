@@ -24,8 +24,8 @@ static struct moment_text time_of(const struct step_record *record, bool length)
     snprintf(m.text, sizeof m.text, length ? "t %-9.6g dt %.4g" : "t %.6g", record->gas->time,
              record->gas->dt);
   else if (record->isolated)
-    snprintf(m.text, sizeof m.text, length ? "t %-8.3f dt %.4g Myr" : "t %.3f Myr", myr,
-             cosmology_clock_myr(exp(record->dlna)));
+    snprintf(m.text, sizeof m.text, length ? "t %-8.7g dt %.4g Myr" : "t %.7g Myr", myr,
+             cosmology_interval_myr(record->dlna));
   else
     snprintf(m.text, sizeof m.text, length ? "z %-8.4f dlna %.4f" : "z %.3f", z, record->dlna);
   return m;

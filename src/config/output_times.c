@@ -111,8 +111,8 @@ static void collect_times(struct parameters *p, struct parameter_problems *probl
   }
   if (!count) t[count++] = p->time.end;
   qsort(t, count, sizeof *t, compare_rising);
-  for (size_t i = 0; i < count; i++)
-    if (!kept || t[i] > t[kept - 1]) t[kept++] = t[i];
+  for (size_t i = 0; i < count; i++) /* 3 times 0.1 is not 0.3 */
+    if (!kept || t[i] > t[kept - 1] * (1.0 + 1e-12)) t[kept++] = t[i];
   memset(t + kept, 0, (count - kept) * sizeof *t);
   p->output.time_count = kept;
   p->output.interval = 0.0;

@@ -203,8 +203,9 @@ static void check_steps(const struct parameters *p, struct parameter_problems *p
         problems, softening, p, NULL,
         "no length for time.step = adaptive or block; allowed: more than 0, or time.step = fixed");
   const struct parameter *least = row_of("time", "min_dlna");
-  if (p->time.step != STEP_FIXED && sound(problems, least) &&
-      sound(problems, row_of("time", "max_dlna")) && p->time.min_dlna > p->time.max_dlna)
+  if (p->time.step != STEP_FIXED && p->box.boundary == BOUNDARY_PERIODIC &&
+      sound(problems, least) && sound(problems, row_of("time", "max_dlna")) &&
+      p->time.min_dlna > p->time.max_dlna)
     problem_with(problems, least, p, NULL, "more than the longest step, max_dlna = %g",
                  p->time.max_dlna);
 }

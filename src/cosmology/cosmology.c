@@ -47,7 +47,8 @@ struct cosmology cosmology_from(const struct parameters *p) {
                             .isolated = p->box.boundary == BOUNDARY_ISOLATED};
 }
 
-double cosmology_clock_myr(double a) { return log(a) * (STATIC_CLOCK / MYR); }
+double cosmology_clock_myr(double a) { return cosmology_interval_myr(log(a)); }
+double cosmology_interval_myr(double dlna) { return dlna * (STATIC_CLOCK / MYR); }
 struct moment_text cosmology_moment(bool isolated, double a) {
   struct moment_text m;
   if (isolated)

@@ -37,9 +37,9 @@ static uint8_t top_rung(uint32_t tick) {
   return tick == 0 ? 0 : (uint8_t)(RUNG_MOST - __builtin_ctz(tick));
 }
 
-/** The deepest rung whose steps are not shorter than time.min_dlna. */
+/** The deepest rung whose steps are not shorter than timeline_shortest(). */
 static uint8_t deepest_allowed(const struct base_step *b) {
-  const double dlna = log(b->a1 / b->a0), least = b->parameters->time.min_dlna;
+  const double dlna = log(b->a1 / b->a0), least = timeline_shortest(b->parameters);
   uint8_t rung = 0;
   while (rung < RUNG_MOST && ldexp(dlna, -(rung + 1)) >= least) rung++;
   return rung;

@@ -7,29 +7,46 @@
 #define SAME 1e-12 /* relative difference below which two scale factors are equal */
 #define NEAR 1e-6  /* the same where one is a file's redshift, or a step would be very short */
 
+/* The clock of an isolated system is near 1, however short the system's times are: its tolerances are
+ * parts of the run and of the step, above the rounding of doubles. */
+#define SAME_OF_RUN 1e-9
+#define ROUNDING 1e-15
+#define NEAR_OF_STEP 1e-4
+#define NEAR_OF_ISOLATED_STEP 1e-6
+
 void timeline_init(struct timeline *t, const struct parameters *p, double begin, double now,
                    double written) {
   const bool isolated = p->box.boundary == BOUNDARY_ISOLATED;
   *t = (struct timeline){.begin = begin,
                          .end = isolated ? cosmology_clock_at(p->time.end)
-                                         : 1.0 / (1.0 + p->time.z_end)};
+                                         : 1.0 / (1.0 + p->time.z_end),
+                         .same = SAME};
+  if (isolated) t->same = fmin(SAME, fmax(SAME_OF_RUN * log(t->end / begin), ROUNDING));
+  const double near = isolated ? t->same : NEAR;
   const size_t outputs = isolated ? p->output.time_count : p->output.redshift_count;
   for (size_t i = 0; i < outputs; i++) {
     const double a = isolated ? cosmology_clock_at(p->output.times[i])
                               : 1.0 / (1.0 + p->output.redshifts[i]);
-    if (a >= now * (1.0 - NEAR) && a > written * (1.0 + SAME)) t->output[t->outputs++] = a;
+    if (a >= now * (1.0 - near) && a > written * (1.0 + t->same)) t->output[t->outputs++] = a;
   }
 }
 
 size_t timeline_outputs_until(const struct timeline *t, double a) {
   size_t n = 0;
-  while (n < t->outputs && t->output[n] <= a * (1.0 + SAME)) n++;
+  while (n < t->outputs && t->output[n] <= a * (1.0 + t->same)) n++;
   return n;
 }
+
+bool timeline_ended(const struct timeline *t, double a) { return a >= t->end * (1.0 - t->same); }
 
 double timeline_longest(const struct parameters *p) {
   if (p->box.boundary == BOUNDARY_PERIODIC) return p->time.max_dlna;
   return log(cosmology_clock_at(p->time.max_step));
+}
+
+double timeline_shortest(const struct parameters *p) {
+  if (p->box.boundary == BOUNDARY_PERIODIC) return p->time.min_dlna;
+  return p->time.min_dlna * timeline_longest(p);
 }
 
 /** dt^2 |acceleration| over the softening length. */
@@ -75,12 +92,18 @@ static double step_wanted(const struct timeline *t, const struct parameters *p,
   return a * exp(timeline_adaptive_dlna(p, c, a, acc_max, softening));
 }
 
+/** Below this length in ln a what is left after a step belongs to the step. */
+static double shortest_rest(const struct timeline *t, const struct cosmology *c, double step) {
+  if (c->isolated) return fmax(NEAR_OF_ISOLATED_STEP * step, t->same);
+  return fmin(NEAR, NEAR_OF_STEP * step);
+}
+
 double timeline_next(const struct timeline *t, const struct parameters *p,
                      const struct cosmology *c, double a, double acc_max, double softening) {
   double wanted = step_wanted(t, p, c, a, acc_max, softening);
   size_t done = timeline_outputs_until(t, a);
   double stop = done < t->outputs ? fmin(t->output[done], t->end) : t->end;
-  if (log(wanted / stop) > -NEAR) return stop;
+  if (log(stop / wanted) < shortest_rest(t, c, log(wanted / a))) return stop;
   if (p->time.step != STEP_FIXED && log(wanted / a) > 0.5 * log(stop / a)) return sqrt(a * stop);
   return wanted;
 }

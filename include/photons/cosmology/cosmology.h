@@ -46,8 +46,9 @@ struct growth {
 static inline double cosmology_scale(const struct cosmology *c, double a) {
   return c->isolated ? 1.0 : a;
 }
-/** Time in Myr of an isolated system's clock, and the reverse. */
+/** Time in Myr of an isolated system's clock, an interval of it, and the reverse of the first. */
 double cosmology_clock_myr(double a);
+double cosmology_interval_myr(double dlna);
 double cosmology_clock_at(double myr);
 
 /** "z = 3.2", or in isolated systems "t = 125 Myr", with %.4g. */

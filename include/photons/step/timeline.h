@@ -3,6 +3,7 @@
 #ifndef PHOTONS_TIMELINE_H
 #define PHOTONS_TIMELINE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "photons/config/parameters.h"
@@ -12,6 +13,7 @@ struct timeline {
   double begin, end;                     /**< scale factors of the run */
   double output[PARAMETER_LIST_MAX + 1]; /**< of outputs that lie ahead, increasing */
   size_t outputs;
+  double same; /**< difference in ln a below which two moments are the same */
 };
 
 /**
@@ -27,8 +29,14 @@ void timeline_init(struct timeline *t, const struct parameters *p, double begin,
 /** Number of outputs at scale factors <= a. */
 size_t timeline_outputs_until(const struct timeline *t, double a);
 
+/** Whether the run has reached its end. */
+bool timeline_ended(const struct timeline *t, double a);
+
 /** The longest step in ln a: time.max_dlna, or time.max_step of isolated systems. */
 double timeline_longest(const struct parameters *p);
+/** The shortest step in ln a before a run ends: time.min_dlna, which in isolated systems is a part of
+ * time.max_step. */
+double timeline_shortest(const struct parameters *p);
 
 /** The step in ln a that the criterion below allows a particle. */
 double timeline_adaptive_dlna(const struct parameters *p, const struct cosmology *c, double a,

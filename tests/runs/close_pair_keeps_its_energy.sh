@@ -1,0 +1,21 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Two bodies with a period of some thousand years: energy is conserved, no step is longer than
+# time.max_step, and messages speak of the system's unit of time.
+. "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
+need_python h5py numpy
+
+helper make pair.hdf5 >config.ini || exit 99
+for step in adaptive block; do
+  run $step --set time.step=$step config.ini
+  helper check $step || failures=$((failures + 1))
+done
+
+"$PHOTONS" -q --set output.dir=stuck --set time.min_dlna=0.9 --set time.eta=0.001 config.ini \
+  >out 2>err
+code=$?
+[ $code -eq 1 ] && grep -q 'the next step would be .* Myr, below time.min_dlna = 0.9 of time.max_step' err ||
+  complain "a step that is too short: exit code $code"
+grep -q 'ln a\|/h' err && complain 'a message of a universe that expands'
+
+finish
