@@ -145,19 +145,20 @@ static bool affordable(const struct parameters *p, size_t particles) {
   return fits;
 }
 
-/** The finest mesh that is affordable. @return 0: none is finer than the first one */
-static uint32_t finest_mesh(const struct parameters *p, size_t particles) {
+/** The finest mesh that is affordable, of at most so many cells a side.
+ * @return 0: none is finer than the first one */
+static uint32_t finest_mesh(const struct parameters *p, size_t particles, double most) {
   const uint32_t first = layout_choose(p, particles).mesh.cells;
   for (double factor = 2.0; first > 0 && factor > 1.0; factor -= 0.25) {
     struct parameters finer = *p;
     finer.gravity.pm_grid = mesh_good_size((uint32_t)ceil(factor * first));
-    if (finer.gravity.pm_grid <= MESH_MOST && affordable(&finer, particles))
+    if ((double)finer.gravity.pm_grid <= fmin(MESH_MOST, most) && affordable(&finer, particles))
       return (uint32_t)finer.gravity.pm_grid;
   }
   return 0;
 }
 
-void memory_settle(struct parameters *p, size_t particles) {
+void memory_settle(struct parameters *p, size_t particles, double most) {
   if (p->runtime.memory == MEMORY_AUTO) {
     struct parameters fast = with_finest_mesh(p, particles);
     fast.runtime.memory = MEMORY_FAST;
@@ -165,7 +166,7 @@ void memory_settle(struct parameters *p, size_t particles) {
   }
   if (p->gravity.pm_grid == 0 && p->gravity.pm_grid_most == 0 &&
       (scheduler_any_gpu() || p->runtime.memory == MEMORY_FAST))
-    p->gravity.pm_grid_most = finest_mesh(p, particles);
+    p->gravity.pm_grid_most = finest_mesh(p, particles, most);
 }
 
 void memory_require(const struct parameters *p, size_t particles) {

@@ -9,6 +9,7 @@
 #include "photons/analysis/energy.h"
 #include "photons/app/memory.h"
 #include "photons/app/products.h"
+#include "photons/app/softening.h"
 #include "photons/base/clock.h"
 #include "photons/base/comm.h"
 #include "photons/base/console.h"
@@ -47,46 +48,6 @@ struct nbody_run {
 
 static bool isolated(const struct parameters *p) { return p->box.boundary == BOUNDARY_ISOLATED; }
 
-/** Numbers and masses of the particles of each type. Collective. */
-static void sum_types(const struct particles *s, double count[PARTICLE_TYPES],
-                      double mass[PARTICLE_TYPES]) {
-  for (int t = 0; t < PARTICLE_TYPES; t++) count[t] = mass[t] = 0.0;
-  for (size_t i = 0; i < s->count; i++) {
-    count[particle_type(s, i)]++;
-    mass[particle_type(s, i)] += particle_mass(s, i);
-  }
-  comm_sum_double(count, PARTICLE_TYPES);
-  comm_sum_double(mass, PARTICLE_TYPES);
-}
-
-/** Types of particles of isolated systems need a softening length. */
-static void require_softening(const struct parameters *p, const double count[PARTICLE_TYPES]) {
-  for (unsigned t = 0; t < PARTICLE_TYPES; t++)
-    if (count[t] > 0.0 && softening_of_type(p, t) < 0.0)
-      fail(EXIT_BAD_USAGE,
-           "particles of type %u have no softening length: give gravity.softening_type_%u or "
-           "gravity.softening",
-           t, t);
-}
-
-/** Softening chosen from the mean spacing where the parameter asks for it; where masses differ,
- * from the spacing that particles of the mean mass of a type would have. */
-static void resolve_softening(struct parameters *p, const struct particles *s) {
-  const bool automatic = p->gravity.softening < 0.0;
-  double count[PARTICLE_TYPES], mass[PARTICLE_TYPES];
-  if (isolated(p) || (automatic && particles_have(s, COLUMN_relative_mass)))
-    sum_types(s, count, mass);
-  if (isolated(p)) require_softening(p, count);
-  if (isolated(p) || !automatic) return;
-  const double thirtieth = 1e3 * p->box.size / 30.0;
-  p->gravity.softening = thirtieth / cbrt((double)s->all);
-  for (unsigned t = 1; particles_have(s, COLUMN_relative_mass) && t < PARTICLE_TYPES; t++) {
-    if (count[t] == 0.0 || p->gravity.softening_type[t] > 0.0) continue;
-    const double part = mass[t] / count[t] / (s->mass * (double)s->all);
-    p->gravity.softening_type[t] = (double)(float)(thirtieth * cbrt(part)); /* on any ranks */
-  }
-}
-
 /** What the program does for particles of one mass only. */
 static void leave_out_analysis(struct parameters *p, const struct particles *s) {
   if (isolated(p) || !particles_have(s, COLUMN_relative_mass)) return;
@@ -97,18 +58,6 @@ static void leave_out_analysis(struct parameters *p, const struct particles *s) 
          "potential energies of this run");
   p->analysis.fof = p->output.power_spectrum = p->output.images = false;
   p->output.movie = p->output.energy_steps = 0;
-}
-
-/** Floats resolve a millionth of the frame's side; shorter softening lengths would be taken as
- * that. */
-static void require_resolved_softening(const struct parameters *p, double side) {
-  const double least = 1e3 * SOFTENING_LEAST * side;
-  if (isolated(p) && softening_shortest(p) < least)
-    fail(EXIT_BAD_USAGE,
-         "gravity.softening = %g kpc is below a millionth of the frame's side of %g kpc, %g kpc: "
-         "take a longer softening length, or leave out the farthest particles (a cutoff of the "
-         "outermost component)",
-         softening_shortest(p), 1e3 * side, least);
 }
 
 static bool spectrum_wanted(const struct parameters *p) {
@@ -131,12 +80,16 @@ static double start_of(const struct parameters *p) {
   return isolated(p) ? cosmology_clock_at(0.0) : 1.0 / (1.0 + p->ic.z_init);
 }
 
-/** Settle how much memory the run may use, and how fine its mesh may become.
+/** Settle softening lengths, how much memory the run may use, and how fine its mesh may become.
+ * @param a     where the run began
  * @param next  cells a side of a checkpoint's next mesh, which the run takes however fine it is; else 0 */
-static void settle_memory(struct parameters *p, size_t particles, int64_t next) {
-  memory_settle(p, particles);
-  if (next > p->gravity.pm_grid_most && next > layout_choose(p, particles).mesh.cells)
-    p->gravity.pm_grid_most = next;
+static void settle(struct parameters *p, const struct particles *s, double a, int64_t next) {
+  const struct softening_types types = softening_resolve(p, s);
+  memory_settle(p, s->all, isolated(p) ? 0.0 : softening_finest_mesh(p, &types, a));
+  const uint32_t first = layout_choose(p, s->all).mesh.cells;
+  if (next > p->gravity.pm_grid_most && next > first) p->gravity.pm_grid_most = next;
+  softening_require(p, &types, a, first);
+  softening_warn(p, &types, a, first);
 }
 
 static struct particles initial_particles(struct nbody_run *r, const char *checkpoint,
@@ -163,8 +116,7 @@ static struct particles initial_particles(struct nbody_run *r, const char *check
   }
   r->cosmology = cosmology_from(p);
   p->box.size = particles.box;
-  resolve_softening(p, &particles);
-  settle_memory(p, particles.all, r->next_mesh_cells);
+  settle(p, &particles, now->start_a, r->next_mesh_cells);
   leave_out_analysis(p, &particles);
   return particles;
 }
@@ -580,13 +532,17 @@ size_t nbody_run_generated(const struct parameters *p) {
   return (size_t)(p->box.npart_side * p->box.npart_side * p->box.npart_side);
 }
 
-void nbody_run_require_memory(const struct parameters *p, size_t particles) {
-  memory_require(p, particles);
+void nbody_run_require_possible(const struct parameters *p) {
+  const struct particles generated = {.all = nbody_run_generated(p)};
+  struct parameters resolved = *p;
+  const struct softening_types types = softening_resolve(&resolved, &generated);
+  softening_require(&resolved, &types, start_of(p), layout_choose(p, generated.all).mesh.cells);
+  memory_require(p, generated.all);
 }
 
 static void print_dry(const struct parameters *p, const struct particles *particles,
                       const struct linear_power *linear) {
-  nbody_run_require_memory(p, particles->all);
+  memory_require(p, particles->all);
   parameters_print(p, stdout);
   printf("\n# what a run would use\n");
   print_run(stdout, p, particles, linear);
@@ -612,7 +568,6 @@ void nbody_run_dry(struct parameters *p, const char *checkpoint, struct progress
     else if (p->ic.source == IC_GADGET)
       particles = ic_read_gadget(p);
     if (isolated(p)) p->box.size = particles.box;
-    require_resolved_softening(p, p->box.size);
     now->a = now->start_a = start_of(p);
   }
   if (particles.all > 0) n = particles.all;
@@ -622,8 +577,7 @@ void nbody_run_dry(struct parameters *p, const char *checkpoint, struct progress
     particles.all = n;
     particles.mass = cosmology_particle_mass(&c, p->box.size, (double)n);
   }
-  resolve_softening(p, &particles);
-  settle_memory(p, particles.all, next_mesh);
+  settle(p, &particles, now->start_a, next_mesh);
   print_dry(p, &particles, linear);
   particles_free(&particles);
   linear_power_free(linear);
@@ -640,8 +594,7 @@ struct solver nbody_run_create(struct parameters *p, const char *checkpoint_path
     r->linear = linear_power_create(p);
   }
   p->box.size = particles.box;
-  require_resolved_softening(p, particles.box);
-  nbody_run_require_memory(p, particles.all);
+  memory_require(p, particles.all);
   timeline_init(timeline, p, now->start_a, now->a, now->last_output);
   r->nbody = nbody_create(p, particles);
   r->nbody->steps = r->steps;

@@ -383,7 +383,7 @@ int run_simulation(struct parameters *p, const struct run_options *options) {
   if (run_of_gas(p))
     gas_require_root(p);
   else if (nbody_run_generated(p) > 0)
-    nbody_run_require_memory(p, nbody_run_generated(p));
+    nbody_run_require_possible(p);
   stop_listen();
   heartbeat_start(p->runtime.timeout, stop_what_stands);
   const int lock = claim_folder(&r);

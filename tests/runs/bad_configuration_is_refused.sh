@@ -59,6 +59,19 @@ config '[cosmology]' 'sigma8 = inf'
 expect 2 'config.ini:5: [cosmology] sigma8 = inf: not a finite number' config.ini
 config '[gravity]' 'softening = 0'
 expect 2 'config.ini:5: [gravity] softening = 0: no length for time.step = adaptive or block' config.ini
+# The first mesh has 10 cells of 10 Mpc/h, and direct sums end at 3.45 of them.
+config '[gravity]' 'softening = 15500'
+expect 2 'gravity.softening = 15500 kpc/h is too long for the mesh' config.ini
+expect 2 'direct sums end at gravity.r_cut = 3.45 cells = 34500 kpc/h (gravity.pm_grid = 10): take at most' \
+  config.ini
+expect 2 'gravity.pm_grid_most = 16): take at most 7701 kpc/h, or a mesh of at most 14 cells' \
+  --set gravity.softening=8000 --set gravity.pm_grid_most=16 config.ini
+expect 2 'gravity.softening_max_physical (comoving) = 15500 kpc/h is too long' \
+  --set gravity.softening=99999 --set gravity.softening_max_physical=310 config.ini
+expect 2 'softened up to 6 times that, 48000 kpc/h' \
+  --set gravity.softening=8000 --set gravity.softening_kernel=plummer config.ini
+config '[gravity]' 'softening = 1e-12'
+expect 2 'gravity.softening: 1e-12 kpc/h at the end of the run are below a millionth' config.ini
 config '[gravity]' 'assignment = ngp'
 expect 2 'config.ini:5: [gravity] assignment = ngp: unknown word; allowed: cic | tsc | pcs' \
   config.ini

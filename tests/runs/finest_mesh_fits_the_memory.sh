@@ -28,6 +28,10 @@ finest fast 64
 finest fast 0 --set gravity.pm_grid=32
 finest fast 40 --set gravity.pm_grid_most=40
 finest fast 0 --set gravity.pm_grid_most=8
+# Direct sums end at 3.45 of 56 cells, 739 kpc/h, 2.8 times 264 kpc/h; Plummer's law is Newton's from 20 times on.
+finest fast 56 --set gravity.softening=263
+finest fast 0 --set gravity.softening=380
+finest fast 48 --set gravity.softening=42 --set gravity.softening_kernel=plummer
 finest small 0 --set runtime.memory=small
 finest small 48 --set runtime.memory=small --set gravity.pm_grid_most=48
 side=32 before=

@@ -38,7 +38,7 @@ cat >config.ini <<END
 size = 1
 npart_side = 16
 [gravity]
-softening = 0.001
+softening = 0.01
 [time]
 z_end = 0
 step = fixed

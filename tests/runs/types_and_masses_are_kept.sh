@@ -37,6 +37,13 @@ STARPU_NCPU=2 run parts config.ini --steps 2 --set output.checkpoint_minutes=1e-
 STARPU_NCPU=1 run parts config.ini --restart
 helper check ic.hdf5 one ranks parts || failures=$((failures + 1))
 
+# Direct sums end at 3.45 of 16 cells, 2156 kpc/h: no type is softened beyond that.
+"$PHOTONS" --dry-run config.ini --set gravity.softening_type_5=780 >out 2>&1
+[ $? -eq 2 ] && grep -q 'gravity.softening_type_5 = 780 kpc/h is too long for the mesh' out ||
+  complain "a type with a long softening: $(cat out)"
+"$PHOTONS" --dry-run config.ini --set gravity.softening_type_5=760 --set gravity.softening_type_3=780 >out 2>&1 ||
+  complain "a long softening of a type without particles: $(cat out)"
+
 # A snapshot is a file to start from.
 sed 's/^redshifts.*/redshifts = 4/; s/^z_end.*/z_end = 4/; s/ic.hdf5/one\/snap_001.hdf5/' config.ini \
   >later.ini

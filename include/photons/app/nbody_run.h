@@ -25,8 +25,8 @@ void nbody_run_dry(struct parameters *p, const char *checkpoint, struct progress
 
 /** Particles that the initial conditions of the parameters have, if they are generated; else 0. */
 size_t nbody_run_generated(const struct parameters *p);
-/** End the program where this machine cannot hold so many particles: where memory is promised
- * freely, the kernel kills who uses it. */
-void nbody_run_require_memory(const struct parameters *p, size_t particles);
+/** End the program where this machine cannot hold the generated particles, because the kernel kills who uses
+ * memory that was promised freely, or where their softening does not go with the mesh. Collective. */
+void nbody_run_require_possible(const struct parameters *p);
 
 #endif
