@@ -91,9 +91,11 @@ static void describe_mesh(FILE *out, const struct parameters *p) {
           p->gas.levels == 1 ? "" : "s",
           p->gas.steps == GAS_STEPS_INDIVIDUAL ? "steps by level" : "shared steps");
   if (p->gas.comoving)
-    fprintf(out, "  comoving    %g Mpc/h a side, Omega_m %g, of it %g gas, Omega_lambda %g, h %g\n",
+    fprintf(out,
+            "  comoving    %g Mpc/h a side, Omega_m %g, of it %g gas, Omega_lambda %g, Omega_k %g, "
+            "h %g\n",
             p->box.size, p->cosmology.omega_m, p->cosmology.omega_m * comoving_gas_share(p),
-            p->cosmology.omega_lambda, p->cosmology.h);
+            p->cosmology.omega_lambda, cosmology_printed_curvature(p), p->cosmology.h);
   if (p->gas.gravity == GAS_GRAVITY_SELF && p->gas.comoving)
     fprintf(out, "  gravity     of %s\n", attracting);
   else if (p->gas.gravity == GAS_GRAVITY_SELF)

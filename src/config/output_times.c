@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The output times of all parameters that name some, as redshifts. */
-#include <ctype.h>
-#include <errno.h>
+/* The output times of all parameters that name some, as redshifts, or as times of systems without them. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
-#include "photons/base/error.h"
-#include "photons/base/input_file.h"
-#include "photons/config/parameter_table.h"
+#include "output_times_file.h"
 
 /** The redshift of a scale factor; times of the run itself are met exactly. */
 static double redshift_of(const struct parameters *p, double a) {
@@ -36,56 +31,28 @@ static void add_scale_factors(struct parameters *p, struct parameter_problems *p
   parameter_reset(row, "", p);
 }
 
-enum line { TIME, NO_TIME, WRONG };
-
-/** What a line is: a number, nothing but a comment, or something else. */
-static enum line read_line(const char *line, double *value) {
-  char *end;
-  while (isspace((unsigned char)*line)) line++;
-  if (!*line || *line == '#') return NO_TIME;
-  *value = strtod(line, &end);
-  while (isspace((unsigned char)*end)) end++;
-  return !*end || *end == '#' ? TIME : WRONG;
-}
-
-/** Whether a comment is the heading of a list of scale factors. */
-static bool names_scale_factors(const char *line) {
-  line += strspn(line, "# \t");
-  return strncasecmp(line, "scale factor", 12) == 0;
-}
-
-static void add_lines(struct parameters *p, struct parameter_problems *problems,
-                      const struct parameter *row, FILE *file) {
-  char line[256];
-  bool scale_factors = false;
-  for (int number = 1; fgets(line, sizeof line, file); number++) {
-    double value = 0.0;
-    if (number == 1) scale_factors = names_scale_factors(line);
-    const enum line kind = read_line(line, &value);
-    const double a = scale_factors ? value : 1.0 / (1.0 + value);
-    if (kind == WRONG || (kind == TIME && !(a >= 1e-4 && a <= 1.0))) {
-      line[strcspn(line, "\r\n")] = 0;
-      problem_with(problems, row, p, NULL, "line %d, \"%.60s\", is not a %s; allowed: %s", number,
-                   line, scale_factors ? "scale factor" : "redshift",
-                   scale_factors ? "1e-4 .. 1" : "0 .. 9999");
-      return;
-    }
-    if (kind == TIME && !add(p, problems, row, scale_factors ? redshift_of(p, value) : value))
-      return;
+/** @return false, with a problem reported, if there are too many */
+static bool add_time(struct parameters *p, struct parameter_problems *problems,
+                     const struct parameter *row, double time) {
+  if (p->output.time_count == PARAMETER_LIST_MAX) {
+    problem_with(problems, row, p, NULL, "more than %d output times in all", PARAMETER_LIST_MAX);
+    return false;
   }
-  if (ferror(file)) problem_with(problems, row, p, NULL, "cannot read it: %s", strerror(errno));
+  p->output.times[p->output.time_count++] = time;
+  return true;
 }
 
 static void add_file(struct parameters *p, struct parameter_problems *problems) {
   const struct parameter *row = parameter_find("output", "times_file");
-  const char *reason;
-  if (!*p->output.times_file) return;
-  FILE *file = input_open(p->output.times_file, &reason);
-  if (file)
-    add_lines(p, problems, row, file);
-  else
-    problem_with(problems, row, p, NULL, "cannot open it: %s", reason);
-  if (file) fclose(file);
+  struct times_file file;
+  if (*p->output.times_file && times_file_read(p, problems, &file))
+    for (size_t i = 0; i < file.count; i++) {
+      const double value = file.value[i];
+      if (!(file.kind == LIST_OF_TIMES           ? add_time(p, problems, row, value)
+            : file.kind == LIST_OF_SCALE_FACTORS ? add(p, problems, row, redshift_of(p, value))
+                                                 : add(p, problems, row, value)))
+        break;
+    }
   parameter_reset(row, "", p);
 }
 
@@ -96,8 +63,9 @@ static int compare_falling(const void *a, const void *b) {
 
 static int compare_rising(const void *a, const void *b) { return compare_falling(b, a); }
 
-/** Those of isolated systems and of gas: output.times and the multiples of output.interval. */
+/** Those of isolated systems and of gas: output.times, those of the file, and the multiples of output.interval. */
 static void collect_times(struct parameters *p, struct parameter_problems *problems) {
+  add_file(p, problems);
   double *t = p->output.times;
   size_t count = p->output.time_count, kept = 0;
   const double interval = p->output.interval;
@@ -119,7 +87,7 @@ static void collect_times(struct parameters *p, struct parameter_problems *probl
 }
 
 void output_times_collect(struct parameters *p, struct parameter_problems *problems) {
-  if (p->run.system == SYSTEM_GAS ? !p->gas.comoving : p->box.boundary == BOUNDARY_ISOLATED) {
+  if (!run_has_redshifts(p)) {
     collect_times(p, problems);
     return;
   }
@@ -127,10 +95,11 @@ void output_times_collect(struct parameters *p, struct parameter_problems *probl
   add_file(p, problems);
   double *z = p->output.redshifts;
   size_t count = p->output.redshift_count, kept = 0;
-  if (!count) z[count++] = p->time.z_end;
+  if (!count) z[count++] = p->time.z_end; /* 0 where that is not given */
   qsort(z, count, sizeof *z, compare_falling);
   for (size_t i = 0; i < count; i++)
     if (!kept || z[i] < z[kept - 1]) z[kept++] = z[i];
   memset(z + kept, 0, (count - kept) * sizeof *z);
   p->output.redshift_count = kept;
+  if (!parameter_given(p, "time", "z_end")) p->time.z_end = z[kept - 1];
 }

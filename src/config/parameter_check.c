@@ -87,7 +87,7 @@ static void check_readable(const struct parameters *p, struct parameter_problems
   const char *reason = input_refusal(path);
   if (reason)
     problem_with(problems, row, p, NULL, "cannot read it: %s%s", reason,
-                 *path == '/' ? "" : " (the path begins at the current directory)");
+                 *path == '/' ? "" : " (neither in the current directory nor beside the configuration)");
 }
 
 /* Check the file itself, or the first file of a set with this stem. */

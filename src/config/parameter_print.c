@@ -29,13 +29,14 @@ void parameters_print_defaults(FILE *out) {
   parameters_default(&p);
   fputs("# All parameters of photons-starpu with their defaults. A key that is left out or left "
         "empty has its default.\n"
-        "# Relative paths begin at the current directory.\n",
+        "# Relative paths begin at the current directory; input files are also looked for beside "
+        "this file.\n",
         out);
   for (const struct parameter *row = parameter_table; row < parameter_table + parameter_count;
        row++) {
     if (section_begins(row)) fprintf(out, "\n[%s]\n", row->section);
     const int key = fprintf(out, "%s%s = ", preset_find(row) ? "# " : "", row->key);
-    const int gap = comment_column - key - parameter_print(row, &p, out);
+    const int gap = comment_column - key - (row->computed ? 0 : parameter_print(row, &p, out));
     fprintf(out, "%*s# %s", gap > 1 ? gap : 1, "", row->help);
     if (row->unit) fprintf(out, " [%s]", row->unit);
     if (row->type != PARAMETER_TEXT) {
@@ -50,8 +51,10 @@ void parameters_print_defaults(FILE *out) {
 static void print_default_cell(const struct parameter *row, FILE *out) {
   const struct preset *preset = preset_find(row);
   const char *initial = parameter_initial(row, ACCURACY_DEFAULT, BOUNDARY_PERIODIC);
-  if (preset && (strcmp(preset->value[ACCURACY_PAPER], initial) != 0 ||
-                 strcmp(preset->value[ACCURACY_HIGH], initial) != 0))
+  if (row->computed)
+    fprintf(out, "%s", row->computed);
+  else if (preset && (strcmp(preset->value[ACCURACY_PAPER], initial) != 0 ||
+                      strcmp(preset->value[ACCURACY_HIGH], initial) != 0))
     fprintf(out, "`%s` (paper: `%s`, high: `%s`)", initial, preset->value[ACCURACY_PAPER],
             preset->value[ACCURACY_HIGH]);
   else if (*initial)
@@ -69,7 +72,9 @@ void parameters_print_reference(FILE *out) {
         "`photons-starpu config.ini`. `--set section.key=value` overrides the file, `--defaults` "
         "prints a complete one.\n"
         "A key that is left out or left empty has its default. Relative paths begin at the current "
-        "directory.\n",
+        "directory;\ninput files that are not there are looked for beside the configuration. "
+        "Integers may be written as "
+        "`2e5`.\n",
         out);
   for (const struct parameter *row = parameter_table; row < parameter_table + parameter_count;
        row++) {

@@ -87,14 +87,14 @@ const struct parameter parameter_table[] = {
   {"run", "system", WORD(run.system), "particles", .help = "particles: N-body; gas: gas, particles or both on an adaptive mesh, section [gas], in units of its own", .words = systems},
 
   {"cosmology", "Omega_m", REAL, FIELD(cosmology.omega_m), "0.3144", .help = "density of all matter today, over the critical density", RANGE(1e-3, 2), .aliases = {"Omega0"}},
-  {"cosmology", "Omega_lambda", REAL, FIELD(cosmology.omega_lambda), "0.6856", .help = "density of dark energy today, over the critical density", RANGE(-1, 2), .aliases = {"OmegaLambda"}},
+  {"cosmology", "Omega_lambda", REAL, FIELD(cosmology.omega_lambda), "", .computed = "1 - Omega_m - Omega_r", .help = "density of dark energy today, over the critical density; not given: 1 - Omega_m - Omega_r, which makes the universe flat", RANGE(-1, 2), .aliases = {"OmegaLambda"}},
   {"cosmology", "Omega_b", REAL, FIELD(cosmology.omega_b), "0.0494", .help = "density of baryons today, part of Omega_m; with gas.comoving = yes and particles that of the gas", RANGE(0, 2), .aliases = {"OmegaBaryon"}},
   {"cosmology", "h", REAL, FIELD(cosmology.h), "0.6732", .help = "Hubble constant", .unit = "100 km/s/Mpc", RANGE(0.1, 2), .aliases = {"HubbleParam"}},
   {"cosmology", "n_s", REAL, FIELD(cosmology.n_s), "0.966", .help = "spectral index of the primordial spectrum", RANGE(0, 2)},
   {"cosmology", "sigma8", REAL, FIELD(cosmology.sigma8), "0.812", .help = "linear rms density contrast in spheres of 8 Mpc/h at z = 0", RANGE(1e-3, 10)},
   {"cosmology", "w0", REAL, FIELD(cosmology.w0), "-1", .help = "dark energy has the equation of state w = w0 + wa (1 - a)", RANGE(-3, 1)},
   {"cosmology", "wa", REAL, FIELD(cosmology.wa), "0", .help = "dark energy has the equation of state w = w0 + wa (1 - a)", RANGE(-5, 5)},
-  {"cosmology", "Omega_r", REAL, FIELD(cosmology.omega_r), "0", .help = "density of radiation today, over the critical density", RANGE(0, 0.1)},
+  {"cosmology", "Omega_r", REAL, FIELD(cosmology.omega_r), "0", .help = "density of radiation today, over the critical density: of all that is relativistic today; it acts on the expansion and the growth of structure, and is smooth", RANGE(0, 0.1)},
 
   {"box", "boundary", WORD(box.boundary), "periodic", .help = "periodic: a periodic, expanding box; isolated: galaxies in empty space, which does not expand, with lengths in kpc, velocities in km/s and times in Myr (no h)", .words = boundaries},
   {"box", "escape_radius", REAL, FIELD(box.escape_radius), "0", .help = "with boundary = isolated: particles at this distance from the origin are taken out and written to log/escapers.csv; 0: none", .unit = "kpc", RANGE(0, 1e9)},
@@ -207,7 +207,7 @@ const struct parameter parameter_table[] = {
   {"gravity", "p2p_degree", INTEGER, FIELD(gravity.p2p_degree), PRESET, .help = "with p2p_kernel = polynomial: degree of the polynomial", RANGE(1, P2P_DEGREE_MAX)},
   {"gravity", "table_order", INTEGER, FIELD(gravity.table_order), PRESET, .help = "with p2p_kernel = table: order of the Taylor expansion about table entries", RANGE(0, TABLE_ORDER_MAX)},
 
-  {"time", "z_end", REAL, FIELD(time.z_end), "0", .help = "redshift where the run ends", RANGE(0, 10000)},
+  {"time", "z_end", REAL, FIELD(time.z_end), "", .computed = "the last output, or 0", .help = "redshift where the run ends; not given: that of the last output that output.redshifts, scale_factors or times_file name, or 0", RANGE(0, 10000)},
   {"time", "end", REAL, FIELD(time.end), "", .help = "with boundary = isolated: time when the run ends; with system = gas, in its units", .unit = "Myr", RANGE(0, 1e5)},
   {"time", "max_step", REAL, FIELD(time.max_step), "10", .help = "with boundary = isolated: longest step, and with step = block the base step", .unit = "Myr", RANGE(1e-6, 1e4)},
   {"time", "step", WORD(time.step), "block", .help = "fixed: steps of equal length in ln a; adaptive: steps chosen from the largest acceleration; block: each particle has a step of its own, chosen from its acceleration", .words = steps},
@@ -220,11 +220,11 @@ const struct parameter parameter_table[] = {
   {"time", "gothic_eta", REAL, FIELD(time.gothic_eta), "0.5", .help = "with criterion = gothic: its factor", RANGE(1e-6, 10)},
 
   {"output", "dir", TEXT(output.dir), "output", .help = "folder for all output files; created if it does not exist"},
-  {"output", "redshifts", PARAMETER_LIST, FIELD(output.redshifts), "", .help = "redshifts of the outputs, in any order; empty: only z_end", RANGE(0, 10000)},
+  {"output", "redshifts", PARAMETER_LIST, FIELD(output.redshifts), "", .help = "redshifts of the outputs, in any order; empty: only z_end, or 0", RANGE(0, 10000)},
   {"output", "times", PARAMETER_LIST, FIELD(output.times), "", .help = "with boundary = isolated or system = gas (in its units): times of the outputs, in any order; empty and no interval: only time.end", .unit = "Myr", RANGE(0, 1e5)},
   {"output", "interval", REAL, FIELD(output.interval), "0", .help = "with boundary = isolated or system = gas (in its units): time between outputs, from 0 on; 0: only those of output.times", .unit = "Myr", RANGE(0, 1e5)},
   {"output", "scale_factors", PARAMETER_LIST, FIELD(output.scale_factors), "", .help = "scale factors of more outputs, in any order", RANGE(1e-4, 1)},
-  {"output", "times_file", TEXT(output.times_file), "", .help = "text file with times of more outputs, one a line: redshifts, or scale factors if its first line is # Scale Factor"},
+  {"output", "times_file", TEXT(output.times_file), "", .help = "text file with times of more outputs, one a line, below a heading that says what they are: # Redshift or # Scale factor, with boundary = isolated or system = gas # Time; a heading is not needed for times, and for redshifts of which one is above 1"},
   {"output", "snapshots", SWITCH(output.snapshots), "yes", .help = "write Gadget HDF5 snapshots", .words = no_yes},
   {"output", "names", WORD(output.names), "short", .help = "short: snap_NNN.hdf5 and fof_tab_NNN.hdf5; gadget4: Gadget-4's snapshot_NNN.hdf5 and fof_subhalo_tab_NNN.hdf5, which other programs look for, and snapshots in the order of the halos as with halo_order = yes", .words = output_names},
   {"output", "files", INTEGER, FIELD(output.files), "1", .help = "number of files of a snapshot; 0: one for each rank", RANGE(0, 1000000)},
@@ -318,6 +318,7 @@ bool parameter_applies(const struct parameter *row, const struct parameters *p) 
                                     "ic.separation",
                                     "ic.particles",
                                     "output.dir",
+                                    "output.times_file",
                                     "output.images",
                                     "output.image_pixels",
                                     "output.checkpoint_minutes",
@@ -350,7 +351,6 @@ bool parameter_applies(const struct parameter *row, const struct parameters *p) 
                                              "time.max_dlna",
                                              "output.redshifts",
                                              "output.scale_factors",
-                                             "output.times_file",
                                              "output.power_spectrum",
                                              NULL};
   static const char *const gas_alone[] = {"gas.",          "ic.direction",   "ic.energy",
@@ -364,7 +364,6 @@ bool parameter_applies(const struct parameter *row, const struct parameters *p) 
                                          "time.z_end",
                                          "time.max_dlna",
                                          "output.redshifts",
-                                         "output.times_file",
                                          "output.scale_factors",
                                          "output.power_spectrum",
                                          "output.images",
@@ -485,13 +484,21 @@ const char *section_suggest(const char *written) {
   return best;
 }
 
+/** Whether a key goes on where what was written ends: npart_side after npart. */
+static bool begins(const char *key, const char *written) {
+  enum { LEAST = 3 };
+  const size_t length = strlen(written);
+  return length >= LEAST && strncasecmp(key, written, length) == 0;
+}
+
 const struct parameter *parameter_suggest(const char *section, const char *written) {
   const struct parameter *best = NULL;
   size_t least = nearness(written) + 1;
   for (const struct parameter *row = parameter_table; row < parameter_table + parameter_count;
        row++) {
     bool here = strcmp(section, row->section) == 0;
-    size_t distance = here                        ? edit_distance(written, row->key)
+    size_t distance = here && begins(row->key, written) ? 1
+                      : here                        ? edit_distance(written, row->key)
                       : row_has_key(row, written) ? 1
                                                   : least;
     if (distance < least) {

@@ -34,8 +34,20 @@ static bool read_real(const char *text, double *value, char *reason, size_t size
   return true;
 }
 
+/** A whole number with an exponent, such as 2e5, that a double holds without error. */
+static bool read_exponent(const char *text, int64_t *value) {
+  const double most = 9007199254740992.0; /* 2^53 */
+  double real;
+  char reason[64];
+  if (!strpbrk(text, "eE") || !read_real(text, &real, reason, sizeof reason)) return false;
+  if (!(fabs(real) <= most) || real != floor(real)) return false;
+  *value = (int64_t)real;
+  return true;
+}
+
 static bool read_integer(const char *text, int64_t *value, char *reason, size_t size) {
   char *end;
+  if (read_exponent(text, value)) return true;
   errno = 0;
   *value = strtoll(text, &end, 10);
   if (end == text || *end)
@@ -160,7 +172,8 @@ static int print_real(double value, FILE *out) {
 
 int parameter_print(const struct parameter *row, const struct parameters *p, FILE *out) {
   const void *value = const_field(row, p);
-  const bool none = row->initial && !*row->initial; /* no default: zero means "not given" */
+  /* no default: zero means "not given" */
+  const bool none = row->initial && !*row->initial && !row->computed;
   switch (row->type) {
   case PARAMETER_REAL:
     return none && *(const double *)value == 0 ? 0 : print_real(*(const double *)value, out);

@@ -45,12 +45,19 @@ static void apply_presets(struct parameters *p) {
       parameter_reset(row, parameter_initial(row, p->gravity.accuracy, p->box.boundary), p);
 }
 
+/** Defaults that follow from other values, but for time.z_end, which follows from the outputs. */
+static void apply_computed(struct parameters *p) {
+  if (!parameter_given(p, "cosmology", "Omega_lambda"))
+    p->cosmology.omega_lambda = 1.0 - p->cosmology.omega_m - p->cosmology.omega_r;
+}
+
 void parameters_default(struct parameters *p) {
   memset(p, 0, sizeof *p);
   for (const struct parameter *row = parameter_table; row < parameter_table + parameter_count;
        row++)
     if (row->initial) parameter_reset(row, row->initial, p);
   apply_presets(p);
+  apply_computed(p);
 }
 
 /** Report an unknown key, and the key that may have been meant. */
@@ -217,6 +224,8 @@ void parameters_read(struct parameters *p, const char *path, const char *const *
   if (path) read_file(p, &problems);
   for (size_t i = 0; i < count; i++) read_override(p, &problems, overrides[i]);
   apply_presets(p);
+  apply_computed(p);
+  input_paths_find(p, &problems);
   output_times_collect(p, &problems);
   parameters_check(p, &problems);
   problems_end(&problems);

@@ -120,6 +120,8 @@ static double settle(struct parameters *p, const struct gadget_set *set, const s
     if (h->omega_lambda != GADGET_ABSENT)
       agree(p, "cosmology", "Omega_lambda", &p->cosmology.omega_lambda, h->omega_lambda, rounding,
             &c);
+    else if (!parameter_given(p, "cosmology", "Omega_lambda")) /* as its default: flat */
+      p->cosmology.omega_lambda = 1.0 - p->cosmology.omega_m - p->cosmology.omega_r;
   }
   if (gadget_gives(h->h)) agree(p, "cosmology", "h", &p->cosmology.h, h->h, rounding, &c);
   if (h->swift) agree_beyond_gadget(p, h, rounding, &c);

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -77,6 +78,38 @@ static void defaults_are_a_flat_universe(void **state) {
   assert_int_equal(p.output.unit_length, LENGTH_KPC_H);
   assert_true(parameter_given(&p, "box", "size"));
   assert_false(parameter_given(&p, "cosmology", "Omega_m"));
+}
+
+/* Dark energy makes the universe flat, and the last output ends a run, where the user does not say else. A printed
+ * configuration repeats that, and 0 is a value. */
+static void defaults_follow_from_other_values(void **state) {
+  (void)state;
+  static const struct {
+    const char *text;
+    double omega_lambda, z_end;
+  } cases[] = {{"[cosmology]\nOmega_m = 0.25\n[output]\nredshifts = 5 9\n", 0.75, 5},
+               {"[cosmology]\nOmega_m = 0.25\nOmega_r = 0.05\n", 0.7, 0},
+               {"[cosmology]\nOmega_m = 0.25\nOmega_lambda = 0\n[time]\nz_end = "
+                "0\n[output]\nredshifts = 5\n",
+                0, 0},
+               {"[cosmology]\nOmega_m = 1\n[output]\nscale_factors = 0.5\n", 0, 1}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct parameters p, again;
+    char text[256], *printed = NULL;
+    size_t length;
+    snprintf(text, sizeof text, NEEDED "%s", cases[i].text);
+    read_config(&p, text, NULL, 0);
+    assert_near(p.cosmology.omega_lambda, cases[i].omega_lambda, 1e-15);
+    assert_near(p.time.z_end, cases[i].z_end, 1e-12);
+    FILE *stream = open_memstream(&printed, &length);
+    assert_non_null(stream);
+    parameters_print(&p, stream);
+    assert_int_equal(fclose(stream), 0);
+    read_config(&again, printed, NULL, 0);
+    memcpy(again.given, p.given, sizeof p.given);
+    assert_memory_equal(&p, &again, sizeof p);
+    free(printed);
+  }
 }
 
 /* Every word of a preset reaches its field, and a value given by the user takes precedence,
@@ -228,6 +261,19 @@ static void not_numbers(void **state) {
   char reason[64];
   assert_false(parameter_parse(integer, "1.0", &p, reason, sizeof reason));
   assert_string_equal(reason, "not a whole number");
+  static const struct {
+    const char *text;
+    int64_t value; /* 0: refused */
+  } exponents[] = {{"2e0", 2}, {"0.1E1", 1}, {"1.5e0", 0}, {"1e-1", 0}, {"2e99", 0}, {"2e0x", 0}};
+  for (size_t i = 0; i < sizeof exponents / sizeof *exponents; i++) {
+    p.ic.order = 0;
+    const bool sound = parameter_parse(integer, exponents[i].text, &p, reason, sizeof reason);
+    assert_int_equal(sound, exponents[i].value > 0);
+    assert_int_equal(p.ic.order, exponents[i].value);
+  }
+  assert_true(
+      parameter_parse(parameter_find("galaxy", "particles"), "2e5", &p, reason, sizeof reason));
+  assert_int_equal(p.galaxy.particles, 200000);
 }
 
 /* Values printed and read back have the same bits: odd numbers, a long path, a list far longer than
@@ -318,6 +364,8 @@ static void one_mistake_one_line(void **state) {
        "config.ini:5: [gravity] omega_M: unknown key; --defaults lists them all"},
       {"[gravity]\nz_end = 1\n",
        "config.ini:5: [gravity] z_end: unknown key; did you mean [time] z_end?"},
+      {"[box]\nnpart = 1\n",
+       "config.ini:5: [box] npart: unknown key; did you mean [box] npart_side?"},
       {"[gravities]\ntheta = 1\nfoo = 2\n",
        "config.ini:4: [gravities]: unknown section; did you mean [gravity]?"},
       {"[halos]\n", "config.ini:4: [halos]: unknown section; --defaults lists them all"},
@@ -345,9 +393,7 @@ static void one_mistake_one_line(void **state) {
        "config.ini: [ic] power_spectrum_file: not given, but needed with ic.power_spectrum = file"},
       {"[ic]\npower_spectrum = file\npower_spectrum_file = none.txt\n",
        "config.ini:6: [ic] power_spectrum_file = none.txt: cannot read it: No such file or "
-       "directory (the path begins "
-       "at the "
-       "current directory)"},
+       "directory (neither in the current directory nor beside the configuration)"},
       {"[ic]\npower_spectrum = file\npower_spectrum_file = /\n",
        "config.ini:6: [ic] power_spectrum_file = /: cannot read it: it is a folder"},
       {"[ic]\npower_spectrum_file = config.ini\n",
@@ -374,7 +420,7 @@ static void one_mistake_one_line(void **state) {
       {"[time]\nstep = fixed\n",
        "config.ini: [time] steps: not given, but needed with time.step = fixed"},
       {"[output]\nredshifts = 50, 3\n", "config.ini:5: [output] redshifts = 50, 3: 50 is not "
-                                        "between time.z_end = 0 and ic.z_init = 49"},
+                                        "between time.z_end = 3 and ic.z_init = 49"},
       {"[time]\nz_end = 1\n[output]\nredshifts = 1 0.5\n",
        "config.ini:7: [output] redshifts = 1, 0.5: 0.5 is not between time.z_end = 1 and ic.z_init "
        "= 49"},
@@ -461,12 +507,21 @@ static void output_times(void **state) {
   assert_int_equal(p.output.redshift_count, 7);
   for (size_t i = 0; i < 7; i++) assert_near(p.output.redshifts[i], expected[i], 1e-12);
 
+  write_text(path, "\xEF\xBB\xBF# Made by hand\n#scale factors:\n0.2\n0.8\n0.5\n");
+  read_config(&p, text, NULL, 0);
+  assert_int_equal(p.output.redshift_count, 7);
+  for (size_t i = 0; i < 7; i++) assert_near(p.output.redshifts[i], expected[i], 1e-12);
+
   static const struct {
     const char *lines, *message;
-  } wrong[] = {{"# Scale Factor\n0.2\n3\n", "line 3, \"3\", is not a scale factor"},
-               {"1\nz = 2\n", "line 2, \"z = 2\", is not a redshift"},
-               {"nan\n", "line 1, \"nan\", is not a redshift"},
-               {"60\n", "60 is not between time.z_end = 0 and ic.z_init = 49"}};
+  } wrong[] = {
+      {"# Scale Factor\n0.2\n3\n", "line 3, \"3\", is not a scale factor"},
+      {"0.1\n0.5\n1.0\n", "begin the file with the line \"# Redshift\" or \"# Scale factor\""},
+      {"# Output list\n# Time [U_t]\n0.1\n2\n",
+       "the heading says that it has times, but this run has redshifts"},
+      {"1\nz = 2\n", "line 2, \"z = 2\", is not a redshift"},
+      {"nan\n", "line 1, \"nan\", is not a redshift"},
+      {"60\n", "60 is not between time.z_end = 0 and ic.z_init = 49"}};
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
     write_text(path, wrong[i].lines);
     char *said = complaints(text, NULL, 0);
@@ -478,6 +533,48 @@ static void output_times(void **state) {
   assert_non_null(strstr(said, "times_file = "));
   assert_non_null(strstr(said, "No such file"));
   free(said);
+}
+
+/* Isolated systems and gas have times. */
+static void output_times_without_redshifts(void **state) {
+  (void)state;
+  struct parameters p;
+  static const char
+      path[] = "times.txt",
+      text[] = "[box]\nboundary = isolated\n[ic]\nsource = galaxy\n[gravity]\nsoftening = 1\n"
+               "[time]\nend = 3\n[output]\ntimes = 2\ninterval = 1.5\ntimes_file = times.txt\n",
+      gas[] = "[run]\nsystem = gas\n[ic]\nsource = sod\n[gas]\nroot = 16 16 16\n"
+              "[time]\nend = 3\n[output]\ntimes = 2\ninterval = 1.5\ntimes_file = times.txt\n";
+  const double expected[] = {0, 0.5, 1.5, 2, 3};
+  for (int i = 0; i < 4; i++) {
+    write_text(path, i % 2 ? "# Time\n0.5\n" : "0.5\n");
+    read_config(&p, i < 2 ? text : gas, NULL, 0);
+    assert_int_equal(p.output.time_count, 5);
+    for (size_t k = 0; k < 5; k++) assert_near(p.output.times[k], expected[k], 1e-12);
+  }
+  write_text(path, "# Scale factor\n0.5\n");
+  char *said = complaints(text, NULL, 0);
+  assert_non_null(strstr(said, "has scale factors, but this run has times; allowed: \"# Time\""));
+  free(said);
+  assert_int_equal(remove(path), 0);
+}
+
+/* Input files are found beside config.ini, files of the current directory before them. */
+static void input_files_beside_the_configuration(void **state) {
+  (void)state;
+  struct parameters p;
+  assert_int_equal(mkdir("beside", 0700), 0);
+  write_text("beside/one.ini",
+             NEEDED "[ic]\npower_spectrum = file\npower_spectrum_file = table.txt\n");
+  write_text("beside/table.txt", "1 1\n");
+  parameters_read(&p, "beside/one.ini", NULL, 0);
+  assert_string_equal(p.ic.power_spectrum_file, "beside/table.txt");
+  write_text("table.txt", "1 1\n");
+  parameters_read(&p, "beside/one.ini", NULL, 0);
+  assert_string_equal(p.ic.power_spectrum_file, "table.txt");
+  assert_int_equal(remove("table.txt") || remove("beside/table.txt") || remove("beside/one.ini") ||
+                       rmdir("beside"),
+                   0);
 }
 
 /* Of many problems the first are printed, the others counted. */
@@ -509,6 +606,7 @@ static int leave_folder(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(defaults_are_a_flat_universe),
+      cmocka_unit_test(defaults_follow_from_other_values),
       cmocka_unit_test(presets_yield_to_given_values),
       cmocka_unit_test(aliases_comments_and_blanks),
       cmocka_unit_test(overrides),
@@ -520,6 +618,8 @@ int main(void) {
       cmocka_unit_test(all_mistakes_at_once),
       cmocka_unit_test(too_many_redshifts),
       cmocka_unit_test(output_times),
+      cmocka_unit_test(output_times_without_redshifts),
+      cmocka_unit_test(input_files_beside_the_configuration),
       cmocka_unit_test(many_problems),
   };
   return cmocka_run_group_tests(tests, enter_folder, leave_folder);

@@ -7,12 +7,6 @@
 #include "photons/config/parameters.h"
 #include "photons/cosmology/cosmology.h"
 
-/** Whether a run is of gas, and whether its moments have redshifts. */
-static inline bool run_of_gas(const struct parameters *p) { return p->run.system == SYSTEM_GAS; }
-static inline bool run_has_redshifts(const struct parameters *p) {
-  return run_of_gas(p) ? p->gas.comoving : p->box.boundary == BOUNDARY_PERIODIC;
-}
-
 /** "z = 3.2", "t = 125 Myr", or of gas "t = 0.12". */
 struct moment_text run_moment(const struct parameters *p, double a);
 

@@ -24,8 +24,10 @@ struct parameter {
   enum parameter_type type;
   size_t offset, size; /**< of the field in struct parameters */
   const char *initial; /**< default as in config.ini; "": none (0 or empty); NULL: see presets */
-  const char *help;    /**< one line of user documentation */
-  const char *unit;    /**< NULL: none */
+  const char *
+      computed; /**< with initial "": how the default follows from other values; NULL: it does not */
+  const char *help; /**< one line of user documentation */
+  const char *unit; /**< NULL: none */
   const char *aliases[2];
   double low, high;         /**< least and largest allowed number */
   const char *automatic;    /**< a number outside low .. high that means "chosen by the program";
@@ -116,8 +118,13 @@ void problem_with(struct parameter_problems *problems, const struct parameter *r
 void problem_unreadable(struct parameter_problems *problems, const struct parameter *row,
                         const char *found, const char *reason);
 
-/** Take output times given as scale factors or in output.times_file to the redshifts, and sort all of
- * them in the order in which a run reaches them, without duplicates (output_times.c). */
+/** Input files that config.ini names by relative paths, and that are not in the current directory, get
+ * the paths that they have beside config.ini, if they are there (input_paths.c). */
+void input_paths_find(struct parameters *p, const struct parameter_problems *problems);
+
+/** Take output times given as scale factors or in output.times_file to the redshifts or times, and sort all of
+ * them in the order in which a run reaches them, without duplicates (output_times.c). A box ends with the
+ * last of them where time.z_end is not given. */
 void output_times_collect(struct parameters *p, struct parameter_problems *problems);
 
 /** Check what one value alone cannot show: sums, pairs, needed values, files. Values with reported

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Parameters of a run: config.ini and --set, declared in one table (parameter_table.c). Relative
- * paths among the values are relative to the current directory, not to config.ini. */
+ * paths among the values are relative to the current directory; input files are looked for beside
+ * config.ini, too (input_paths.c). */
 #ifndef PHOTONS_PARAMETERS_H
 #define PHOTONS_PARAMETERS_H
 
@@ -187,6 +188,12 @@ struct parameters {
   bool given[PARAMETER_COUNT_MAX]; /**< by row of the table: set by the user, see
                                         parameter_given() */
 };
+
+/** Whether a run is of gas, and whether its moments have redshifts. */
+static inline bool run_of_gas(const struct parameters *p) { return p->run.system == SYSTEM_GAS; }
+static inline bool run_has_redshifts(const struct parameters *p) {
+  return run_of_gas(p) ? p->gas.comoving : p->box.boundary == BOUNDARY_PERIODIC;
+}
 
 /**
  * Read config.ini and the overrides, check everything, resolve presets and automatic values that
