@@ -101,5 +101,7 @@ void output_times_collect(struct parameters *p, struct parameter_problems *probl
     if (!kept || z[i] < z[kept - 1]) z[kept++] = z[i];
   memset(z + kept, 0, (count - kept) * sizeof *z);
   p->output.redshift_count = kept;
-  if (!parameter_given(p, "time", "z_end")) p->time.z_end = z[kept - 1];
+  /* The initial conditions alone are no run. */
+  if (!parameter_given(p, "time", "z_end") && z[kept - 1] < p->ic.z_init)
+    p->time.z_end = z[kept - 1];
 }

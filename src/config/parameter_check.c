@@ -265,14 +265,6 @@ static void check_trace_steps(const struct parameters *p, struct parameter_probl
                  "not a range of steps; allowed: A:B with 0 <= A <= B, e.g. 3:4");
 }
 
-/** Whether a value is the default. */
-static bool is_default(const struct parameters *p, const struct parameter *row) {
-  struct parameters defaults;
-  parameters_default(&defaults);
-  return memcmp((const char *)p + row->offset, (const char *)&defaults + row->offset, row->size) ==
-         0;
-}
-
 /** The choice with which a key has no meaning. */
 static const char *obstacle(const struct parameter *row, const struct parameters *p) {
   struct parameters other = *p;
@@ -309,7 +301,7 @@ static void check_applies(const struct parameters *p, struct parameter_problems 
         is_off(p, row))
       continue;
     with = obstacle(row, p);
-    if (!is_default(p, row))
+    if (!parameter_is_default(p, row))
       problem_with(problems, row, p, NULL, "has no meaning with %s", with);
     else if (asks_for_output(p, row))
       snprintf(asked + strlen(asked), sizeof asked - strlen(asked), "%s%s.%s", *asked ? ", " : "",

@@ -128,7 +128,7 @@ const struct parameter parameter_table[] = {
 
   {"galaxy", "model", TEXT(galaxy.model), "", .help = "with ic.source = galaxy: m31, plummer, hernquist or nfw; empty: the components below"},
   {"galaxy", "particles", INTEGER, FIELD(galaxy.particles), "131072", .help = "with ic.source = galaxy: number of particles of all components", RANGE(2, 1LL << 40)},
-  {"galaxy", "component_1", TEXT(galaxy.component[0]), "", .help = "component of the galaxy: profile, mass [Msun], lengths [kpc]: nfw MASS SCALE CUTOFF WIDTH, hernquist or plummer MASS SCALE [CUTOFF WIDTH], sersic MASS RADIUS INDEX [CUTOFF WIDTH], exponential MASS SCALE HEIGHT [CUTOFF WIDTH [Q]]"},
+  {"galaxy", "component_1", TEXT(galaxy.component[0]), "", .help = "component of the galaxy: profile, mass [Msun], lengths [kpc]: nfw MASS SCALE CUTOFF WIDTH, hernquist MASS SCALE [CUTOFF WIDTH] (100 and 10 SCALE if not given), plummer MASS SCALE [CUTOFF WIDTH], sersic MASS RADIUS INDEX [CUTOFF WIDTH], exponential MASS SCALE HEIGHT [CUTOFF WIDTH [Q]], where Q is Toomre's where it is least, 1.844 if not given"},
   {"galaxy", "component_2", TEXT(galaxy.component[1]), "", .help = "another component"},
   {"galaxy", "component_3", TEXT(galaxy.component[2]), "", .help = "another component"},
   {"galaxy", "component_4", TEXT(galaxy.component[3]), "", .help = "another component"},

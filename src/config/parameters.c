@@ -213,6 +213,26 @@ static void read_override(struct parameters *p, struct parameter_problems *probl
   }
 }
 
+static void keep_origins(struct parameters *p, const struct parameter_problems *problems) {
+  snprintf(p->origin.config, sizeof p->origin.config, "%s", problems->path);
+  for (size_t i = 0; i < parameter_count; i++)
+    p->origin.line[i] = problems->origin[i].set ? -1 : problems->origin[i].line;
+}
+
+struct parameter_origin parameter_origin(const struct parameters *p, const char *section,
+                                         const char *key) {
+  const struct parameter *row = parameter_find(section, key);
+  struct parameter_origin origin;
+  assert(row);
+  const int line = p->origin.line[row - parameter_table];
+  if (line > 0)
+    snprintf(origin.text, sizeof origin.text, "%s:%d: [%s] %s", p->origin.config, line, section,
+             key);
+  else
+    snprintf(origin.text, sizeof origin.text, "%s%s.%s", line < 0 ? "--set " : "", section, key);
+  return origin;
+}
+
 void parameters_read(struct parameters *p, const char *path, const char *const *overrides,
                      size_t count) {
   struct parameter_problems problems;
@@ -228,7 +248,10 @@ void parameters_read(struct parameters *p, const char *path, const char *const *
   input_paths_find(p, &problems);
   output_times_collect(p, &problems);
   parameters_check(p, &problems);
+  parameters_check_meaning(p, &problems);
+  keep_origins(p, &problems);
   problems_end(&problems);
+  if (comm_rank() == 0) parameters_warn(p);
   if (comm_rank() == 0) comm_barrier();
 }
 

@@ -2,6 +2,7 @@
 /* Particles of a galaxy of section [galaxy] or [second]. */
 #include "ic_isolated.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,27 +11,40 @@
 
 _Static_assert(GALAXY_COMPONENTS >= GALAXY_COMPONENTS_MAX, "all components of config.ini fit");
 
-static void choose_model(const char *section, const char *name, const char *others,
-                         struct galaxy *g) {
+/* Of scale lengths. Hernquist's sphere has 2 % of its mass beyond: few particles so far out would widen the
+ * frame until floats no longer resolve the softening. */
+#define HERNQUIST_CUTOFF 100.0
+#define HERNQUIST_WIDTH 10.0
+
+/** Cut a component off that config.ini gives without a cutoff. */
+static void cut_off(struct galaxy_component *c) {
+  if (c->profile != GALAXY_HERNQUIST || c->cutoff > 0.0) return;
+  c->cutoff = HERNQUIST_CUTOFF * c->scale;
+  c->cutoff_width = HERNQUIST_WIDTH * c->scale;
+}
+
+static void choose_model(const struct parameters *p, const char *section, const char *name,
+                         const char *others, struct galaxy *g) {
   if (!galaxy_model(name, g))
-    fail(EXIT_BAD_USAGE, "%s.model = %s: allowed: m31 | plummer | hernquist | nfw%s", section, name,
-         others);
+    fail(EXIT_BAD_USAGE, "%s = %s: not a model; allowed: m31 | plummer | hernquist | nfw%s",
+         parameter_origin(p, section, "model").text, name, others);
 }
 
 static struct galaxy first_galaxy(const struct parameters *p) {
   struct galaxy g = {.count = 0};
   char reason[256];
-  if (*p->galaxy.model) choose_model("galaxy", p->galaxy.model, "", &g);
+  if (*p->galaxy.model) choose_model(p, "galaxy", p->galaxy.model, "", &g);
   for (size_t k = 0; k < GALAXY_COMPONENTS_MAX; k++) {
     const char *text = p->galaxy.component[k];
+    char key[16];
     if (!*text) continue;
+    snprintf(key, sizeof key, "component_%zu", k + 1);
     if (*p->galaxy.model)
-      fail(EXIT_BAD_USAGE,
-           "galaxy.component_%zu: a model is chosen, galaxy.model = %s: give one of "
-           "both",
-           k + 1, p->galaxy.model);
-    if (!galaxy_component_parse(text, &g.component[g.count++], reason, sizeof reason))
-      fail(EXIT_BAD_USAGE, "galaxy.component_%zu = %s: %s", k + 1, text, reason);
+      fail(EXIT_BAD_USAGE, "%s: a model is chosen, galaxy.model = %s: give one of both",
+           parameter_origin(p, "galaxy", key).text, p->galaxy.model);
+    if (!galaxy_component_parse(text, &g.component[g.count], reason, sizeof reason))
+      fail(EXIT_BAD_USAGE, "%s = %s: %s", parameter_origin(p, "galaxy", key).text, text, reason);
+    cut_off(&g.component[g.count++]);
   }
   if (g.count == 0)
     fail(EXIT_BAD_USAGE, "ic.source = galaxy needs galaxy.model or galaxy.component_1");
@@ -45,7 +59,7 @@ void body_from_model(struct body *b, const struct parameters *p, bool second) {
   if (!second || strcmp(p->second.model, "same") == 0)
     g = first_galaxy(p);
   else
-    choose_model("second", p->second.model, " | same", &g);
+    choose_model(p, "second", p->second.model, " | same", &g);
   b->count = (size_t)count;
   b->seed = (uint64_t)p->ic.seed + (second ? UINT64_C(1) << 32 : 0);
   b->tables = galaxy_tables_create(&g, b->count, reason, sizeof reason);

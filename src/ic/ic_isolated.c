@@ -120,8 +120,8 @@ static int find_bodies(const struct parameters *p, struct body body[BODIES]) {
 }
 
 /** Numbers of a key. Those of an empty text are 0. */
-static void read_numbers(const struct body *b, const char *key, const char *text, int count,
-                         double number[3]) {
+static void read_numbers(const struct parameters *p, const struct body *b, const char *key,
+                         const char *text, int count, double number[3]) {
   const char *rest = text;
   char *end;
   int found = 0;
@@ -133,7 +133,8 @@ static void read_numbers(const struct body *b, const char *key, const char *text
   }
   rest += strspn(rest, " \t");
   if (found != count || *rest || !isfinite(number[0] + number[1] + number[2]))
-    fail(EXIT_BAD_USAGE, "%s.%s = %s: expected %d numbers", b->section, key, text, count);
+    fail(EXIT_BAD_USAGE, "%s = %s: expected %d numbers, separated by blanks",
+         parameter_origin(p, b->section, key).text, text, count);
 }
 
 /** Turn by an angle about an axis, from axis (axis + 1) % 3 to (axis + 2) % 3. */
@@ -144,11 +145,28 @@ static void turn(double r[3], int axis, double angle) {
   r[to] = a * sin(angle) + b * cos(angle);
 }
 
-static void place(const struct body *b, size_t count, double (*x)[3], double (*v)[3]) {
+/** Models have their centres at the origin, so that two of them need different positions. */
+static void require_apart(const struct parameters *p, const struct body body[BODIES]) {
+  double position[BODIES][3];
+  if (!body[0].tables || !body[1].tables) return;
+  for (int k = 0; k < BODIES; k++)
+    read_numbers(p, &body[k], "position", body[k].placing->position, 3, position[k]);
+  for (int c = 0; c < 3; c++)
+    if (position[0][c] != position[1][c]) return;
+  fail(
+      EXIT_BAD_USAGE,
+      "%s: both galaxies are at (%g, %g, %g) kpc; give them different positions, or one galaxy the "
+      "components of both",
+      parameter_origin(p, "second", "position").text, position[0][0], position[0][1],
+      position[0][2]);
+}
+
+static void place(const struct parameters *p, const struct body *b, size_t count, double (*x)[3],
+                  double (*v)[3]) {
   double position[3], velocity[3], angle[3];
-  read_numbers(b, "position", b->placing->position, 3, position);
-  read_numbers(b, "velocity", b->placing->velocity, 3, velocity);
-  read_numbers(b, "inclination", b->placing->inclination, 2, angle);
+  read_numbers(p, b, "position", b->placing->position, 3, position);
+  read_numbers(p, b, "velocity", b->placing->velocity, 3, velocity);
+  read_numbers(p, b, "inclination", b->placing->inclination, 2, angle);
   const double degree = M_PI / 180.0;
   for (size_t i = 0; i < count; i++) {
     if (angle[0] != 0.0 || angle[1] != 0.0)
@@ -164,7 +182,8 @@ static void place(const struct body *b, size_t count, double (*x)[3], double (*v
 }
 
 /** Make or read the particles of a body that are on this rank. Collective. */
-static void fill(const struct body *b, const struct cloud *c, bool own_ids) {
+static void fill(const struct parameters *p, const struct body *b, const struct cloud *c,
+                 bool own_ids) {
   struct particles *s = c->s;
   const size_t begin = particles_first(s), end = begin + s->count;
   size_t from = begin > b->first ? begin : b->first;
@@ -188,7 +207,7 @@ static void fill(const struct body *b, const struct cloud *c, bool own_ids) {
       s->relative_mass[i] = (float)(b->mean_mass / s->mass);
     if (!own_ids) s->id[i] = begin + i + 1;
   }
-  place(b, count, c->x + here, c->v + here);
+  place(p, b, count, c->x + here, c->v + here);
 }
 
 /** Make this rank's share of all particles, without values. */
@@ -227,12 +246,13 @@ static void enter_frame(const struct cloud *c) {
 struct particles ic_isolated(const struct parameters *p) {
   struct body body[BODIES];
   const int bodies = find_bodies(p, body);
+  if (bodies == BODIES) require_apart(p, body);
   struct particles s = create_share(body, bodies);
   struct cloud c = {.s = &s,
                     .x = allocate(s.count, sizeof *c.x, "initial conditions"),
                     .v = allocate(s.count, sizeof *c.v, "initial conditions")};
   const bool own_ids = bodies == 1 && !body[0].tables;
-  for (int k = 0; k < bodies; k++) fill(&body[k], &c, own_ids);
+  for (int k = 0; k < bodies; k++) fill(p, &body[k], &c, own_ids);
   if (own_ids) gadget_check_ids(&s, body[0].set.first);
   enter_frame(&c);
   free(c.x);

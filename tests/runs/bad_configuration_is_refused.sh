@@ -83,6 +83,21 @@ expect 2 'config.ini:6: [ic] power_spectrum_file = none.txt: cannot read it: No 
   config.ini
 config '[output]' 'dir = config.ini'
 expect 2 'config.ini:5: [output] dir = config.ini: config.ini is not a folder' config.ini
+# What has no meaning because another key was forgotten.
+config '[time]' 'steps = 100'
+expect 2 'config.ini:5: [time] steps = 100: has no meaning without time.step = fixed, which is not given' config.ini
+config '[ic]' 'file = config.ini'
+expect 2 'config.ini:5: [ic] file = config.ini: has no meaning without ic.source = gadget or array' config.ini
+config '[output]' 'halo_order = yes' '[analysis]' 'fof = no'
+expect 2 'config.ini:5: [output] halo_order = yes: needs analysis.fof = yes' config.ini
+config '[output]' 'accelerations = yes' 'snapshots = no'
+expect 2 'config.ini:5: [output] accelerations = yes: needs output.snapshots = yes' config.ini
+# Schedulers that do not work are not among those that are named.
+config
+export STARPU_SCHED=peager
+expect 2 'STARPU_SCHED=peager: not a scheduler of this StarPU; allowed: owner-computes' --dry-run config.ini
+grep -q 'lws' ../err && ! grep -q 'peager \|pheft\|graph_test' ../err || complain 'schedulers'
+unset STARPU_SCHED
 # The dry run finds the same, and all is reported in one go.
 config '[time]' 'z_end = x' 'step = slow' '[output]' 'redshifts = 99'
 expect 2 'config.ini:5: [time] z_end = x: not a number' --dry-run config.ini
@@ -97,6 +112,12 @@ expect 2 '--set box.sise=1: [box] sise: unknown key; did you mean [box] size?' \
   config.ini -P box.sise=1
 expect 2 'config.ini: 3 problems, nothing was run' \
   -P a.b=1 -P box.size=0 -P box.npart_side=x config.ini
+
+# A run that is probably not meant is one with a warning.
+printf '[box]\nsize = 100\nnpart_side = 8\n[ic]\nz_init = 4\n[gravity]\nsoftening = 0.5\n' >late.ini
+"$PHOTONS" --dry-run late.ini >../out 2>../err || complain "late.ini: exit code $?"
+grep -q 'warning: ic.z_init = 4 is late' ../err && grep -q 'warning: gravity.softening: 0.5 kpc/h' ../err &&
+  [ "$(wc -l <../err)" -eq 2 ] || complain 'late.ini: not two warnings'
 
 # What ends well without a run says so on standard output alone.
 for option in --help --version --defaults --reference; do

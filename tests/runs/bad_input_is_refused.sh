@@ -116,7 +116,7 @@ expect 3 'spectrum.txt' run $table config.ini
 printf '1e-4 1e300\n0.1 1e300\n1 1e300\n100 1e300\n' >spectrum.txt
 expect 3 'spectrum.txt' run $table --set ic.normalise=no config.ini
 sed 's/^size.*/size = 1/; s/^z_end.*/z_end = 0/' config.ini >late.ini
-expect 1 'no more than half the box' run --set cosmology.sigma8=10 --set ic.z_init=1 late.ini
+expect 1 'no more than half the box' run --set cosmology.sigma8=10 --set ic.z_init=5 late.ini
 
 # Folders that cannot be made or written.
 expect 1 '/proc/none' /proc/none/run config.ini

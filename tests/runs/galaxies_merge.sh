@@ -86,7 +86,10 @@ refused 2 'particles of type 3 have no softening length' gravity.softening= \
 refused 2 'galaxy.position = 1 2: expected 3 numbers' 'galaxy.position=1 2'
 refused 2 'galaxy.inclination = 1 2 3: expected 2 numbers' 'galaxy.inclination=1 2 3'
 refused 2 'second.model and second.file are given' second.model=plummer second.file=small.hdf5
-refused 2 'second.model = m32: allowed: m31 | plummer | hernquist | nfw | same' second.model=m32
+refused 2 '--set second.model = m32: not a model; allowed: m31 | plummer | hernquist | nfw | same' second.model=m32
+refused 2 'there is no second galaxy' 'second.position=1 2 3'
+refused 2 'second.position: both galaxies are at (0, 0, 0) kpc' second.model=plummer ic.source=galaxy \
+  galaxy.model=plummer ic.file= gravity.softening=1 'galaxy.position=0 0 0'
 
 # The examples make galaxies, of which each has so many particles.
 for example in 'merger 4000' 'plummer 2000'; do

@@ -38,6 +38,10 @@ refused() {
 # The configuration, each time one problem.
 refused 2 '3 numbers; allowed: one, or one for each of gas.levels = 2' \
   config.ini --set gas.flag_density=1,2,3
+sed 's/^levels = .*/levels = 0/' config.ini >flat.ini
+"$PHOTONS" --dry-run flat.ini >out 2>err
+grep -q 'warning: gas.levels = 0: nothing is refined' err || complain "thresholds without levels: $(cat err)"
+refused 2 'has no meaning without gas.gravity = self' config.ini --set gas.newton_constant=2
 refused 2 'nothing would be refined' config.ini --set gas.flag_gradient_pressure=
 refused 2 '2048 cells of the root level would be 6.71089e+07 of the finest; allowed: 3.35544e+07' \
   config.ini --set gas.levels=15 --set gas.root=2048,16,16

@@ -95,5 +95,10 @@ refused "a millionth of the frame's side" gravity.softening=0.001
 sed -i 's/^model = .*/component_1 = hernquist 1e20 0.1/' sphere.ini
 refused 'not below that of light' gravity.softening=1
 refused 'must be above 1e-20 Msun' 'galaxy.component_1=hernquist 1e-300 0.1'
+sed -i 's/^component_1 = .*/component_1 = hernquist 1e10/' sphere.ini
+refused "^photons-starpu: error: sphere.ini:6: .galaxy. component_1 = hernquist 1e10: galaxy: expected" ic.seed=2
+# Without a cutoff, and with a softening of a fiftieth of the scale length.
+"$PHOTONS" --dry-run --set 'galaxy.component_1=hernquist 1e11 5' --set galaxy.particles=2e4 sphere.ini >out 2>&1 ||
+  complain "a sphere without cutoff: $(cat out)"
 
 finish

@@ -73,6 +73,8 @@ const struct parameter *parameter_suggest(const char *section, const char *writt
  */
 bool parameter_parse(const struct parameter *row, const char *text, struct parameters *p,
                      char *reason, size_t reason_size);
+/** Whether the value is that of a run that gives no parameter at all. */
+bool parameter_is_default(const struct parameters *p, const struct parameter *row);
 /** Set the field to a default of the table; "": zero or empty. */
 void parameter_reset(const struct parameter *row, const char *initial, struct parameters *p);
 /** Print the value as parameter_parse() reads it; reals with the digits needed to get the same
@@ -130,5 +132,11 @@ void output_times_collect(struct parameters *p, struct parameter_problems *probl
 /** Check what one value alone cannot show: sums, pairs, needed values, files. Values with reported
  * problems are left out. */
 void parameters_check(const struct parameters *p, struct parameter_problems *problems);
+
+/** Report values that have no meaning because others are as they are by default (parameter_meaning.c). */
+void parameters_check_meaning(const struct parameters *p, struct parameter_problems *problems);
+
+/** Warn of values that a run can follow, but that are probably not meant. For one rank. */
+void parameters_warn(const struct parameters *p);
 
 #endif

@@ -187,6 +187,10 @@ struct parameters {
   } runtime;
   bool given[PARAMETER_COUNT_MAX]; /**< by row of the table: set by the user, see
                                         parameter_given() */
+  struct {
+    char config[PARAMETER_PATH_MAX]; /**< empty: no file was read */
+    int line[PARAMETER_COUNT_MAX];   /**< by row of the table; 0: not there, -1: --set gave it */
+  } origin;                          /**< see parameter_origin() */
 };
 
 /** Whether a run is of gas, and whether its moments have redshifts. */
@@ -213,6 +217,14 @@ void parameters_default(struct parameters *p);
 
 /** Whether the user gave `section.key` (or an alias), in the file or with --set. */
 bool parameter_given(const struct parameters *p, const char *section, const char *key);
+
+/** Where `section.key` was given, for messages: "config.ini:7: [galaxy] component_1", "--set
+ * galaxy.component_1", or "galaxy.component_1" where neither did. */
+struct parameter_origin {
+  char text[PARAMETER_PATH_MAX + 96];
+};
+struct parameter_origin parameter_origin(const struct parameters *p, const char *section,
+                                         const char *key);
 
 /**
  * Whether a number that is not from config.ini (but from a file's header) is in the range of

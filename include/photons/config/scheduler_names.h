@@ -9,8 +9,8 @@
 #define OWNER_COMPUTES "owner-computes"
 
 /**
- * Is it a scheduler that a run may use? OWNER_COMPUTES is, and all of StarPU's are, but graph_test, which
- * waits for a call that this program does not make.
+ * Is it a scheduler that a run may use? OWNER_COMPUTES is, and all of StarPU's are, but those
+ * that do not work here (scheduler_names.c).
  * @param[out] allowed  the names, each after a space, where the answer is no
  */
 bool scheduler_allowed(const char *name, char *allowed, size_t size);

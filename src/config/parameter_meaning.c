@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Values that have no meaning, or are probably not meant, because others are as they are. */
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "photons/base/error.h"
+#include "photons/config/parameter_table.h"
+
+struct name {
+  const char *section, *key;
+};
+
+/** A key that acts only where another one has, or has not, the value that is its default. Who gives the first
+ * and not the second has forgotten it. Who gives both knows: values may stand in a file for other runs. */
+static const struct dependence {
+  struct name key, switched_by;
+  const char *needed; /* value of the second, for people */
+} dependences[] = {
+    {{"ic", "file"}, {"ic", "source"}, "gadget or array"},
+    {{"ic", "unit_length"}, {"ic", "source"}, "gadget"},
+    {{"galaxy", "model"}, {"ic", "source"}, "galaxy"},
+    {{"galaxy", "component_1"}, {"ic", "source"}, "galaxy"},
+    {{"gas", "newton_constant"}, {"gas", "gravity"}, "self"},
+    {{"gas", "poisson"}, {"gas", "gravity"}, "self"},
+    {{"gas", "sor_tolerance"}, {"gas", "poisson"}, "sor"},
+    {{"gravity", "delta_acc"}, {"gravity", "mac"}, "gothic"},
+    {{"time", "steps"}, {"time", "step"}, "fixed"},
+    {{"time", "gothic_eta"}, {"time", "criterion"}, "gothic"},
+    {{"output", "movie_pixels"}, {"output", "movie"}, "a number of frames"},
+};
+
+static const struct parameter *row_of(struct name name) {
+  const struct parameter *row = parameter_find(name.section, name.key);
+  assert(row);
+  return row;
+}
+
+static bool given(const struct parameters *p, const struct parameter *row) {
+  return p->given[row - parameter_table];
+}
+
+static void check_dependences(const struct parameters *p, struct parameter_problems *problems) {
+  for (size_t i = 0; i < sizeof dependences / sizeof *dependences; i++) {
+    const struct dependence *d = &dependences[i];
+    const struct parameter *row = row_of(d->key), *by = row_of(d->switched_by);
+    if (!given(p, row) || given(p, by) || !parameter_applies(row, p) || !parameter_applies(by, p) ||
+        problems->origin[row - parameter_table].bad || parameter_is_default(p, row))
+      continue;
+    problem_with(problems, row, p, NULL, "has no meaning without %s.%s = %s, which is not given",
+                 d->switched_by.section, d->switched_by.key, d->needed);
+  }
+}
+
+/** Report a wish that a switch, which is off, makes impossible. */
+static void check_switch(const struct parameters *p, struct parameter_problems *problems,
+                         bool wanted, struct name wish, bool on, struct name other) {
+  const struct parameter *row = row_of(wish);
+  if (wanted && !on && parameter_applies(row, p) && !problems->origin[row - parameter_table].bad)
+    problem_with(problems, row, p, NULL, "needs %s.%s = yes", other.section, other.key);
+}
+
+/** What belongs to a second galaxy, where there is none. */
+static void check_second(const struct parameters *p, struct parameter_problems *problems) {
+  static const char *const keys[] = {"particles", "position", "velocity", "inclination"};
+  if (*p->second.model || *p->second.file) return;
+  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+    const struct parameter *row = row_of((struct name){"second", keys[i]});
+    if (given(p, row) && parameter_applies(row, p) && !parameter_is_default(p, row) &&
+        !problems->origin[row - parameter_table].bad)
+      problem_with(problems, row, p, NULL,
+                   "there is no second galaxy: give second.model or second.file");
+  }
+}
+
+void parameters_check_meaning(const struct parameters *p, struct parameter_problems *problems) {
+  const bool snapshots = p->output.snapshots;
+  const struct name switch_snapshots = {"output", "snapshots"};
+  check_dependences(p, problems);
+  check_second(p, problems);
+  check_switch(p, problems, p->output.halo_order, (struct name){"output", "halo_order"},
+               p->analysis.fof, (struct name){"analysis", "fof"});
+  check_switch(p, problems, p->output.halo_order, (struct name){"output", "halo_order"}, snapshots,
+               switch_snapshots);
+  check_switch(p, problems, p->output.accelerations, (struct name){"output", "accelerations"},
+               snapshots, switch_snapshots);
+  check_switch(p, problems, p->output.potential, (struct name){"output", "potential"}, snapshots,
+               switch_snapshots);
+}
+
+static void warn_of_start(const struct parameters *p) {
+  const double least = 5.0;
+  if (p->ic.source == IC_GENERATE && run_has_redshifts(p) && p->ic.z_init < least)
+    warn("ic.z_init = %g is late: Lagrangian perturbation theory makes the initial conditions, and "
+         "does not hold where structures have formed; usual is 20 to 100",
+         p->ic.z_init);
+}
+
+static void warn_of_flags(const struct parameters *p) {
+  const size_t flags = p->gas.flag_density_count + p->gas.flag_particles_count +
+                       p->gas.flag_gradient_density_count + p->gas.flag_gradient_pressure_count +
+                       p->gas.flag_loehner_count;
+  const int line = p->origin.line[row_of((struct name){"gas", "levels"}) - parameter_table];
+  if (p->run.system == SYSTEM_GAS && p->gas.levels == 0 && flags > 0 && line >= 0)
+    warn("gas.levels = 0: nothing is refined, although thresholds (gas.flag_...) are given");
+}
+
+/** The end of a run is an output only where the times of outputs say so. */
+static void warn_of_interval(const struct parameters *p) {
+  if (run_has_redshifts(p) || p->output.time_count == 0) return;
+  if (p->output.times[p->output.time_count - 1] <= 0.0 && p->time.end > 0.0)
+    warn("the only output is at t = 0: output.times and output.interval name none up to time.end = "
+         "%g",
+         p->time.end);
+}
+
+void parameters_warn(const struct parameters *p) {
+  warn_of_start(p);
+  warn_of_flags(p);
+  warn_of_interval(p);
+}
