@@ -105,6 +105,18 @@ static void warn_of_flags(const struct parameters *p) {
     warn("gas.levels = 0: nothing is refined, although thresholds (gas.flag_...) are given");
 }
 
+/** A wave must not leave the cells around those that were flagged before the next regridding. Who gives the
+ * buffer, too, knows. */
+static void warn_of_buffer(const struct parameters *p) {
+  const double way = (double)p->gas.regrid * p->gas.cfl;
+  if (p->run.system == SYSTEM_GAS && p->gas.levels > 0 && way > (double)p->gas.buffer &&
+      !parameter_given(p, "gas", "buffer"))
+    warn("gas.regrid = %lld: a wave crosses up to %g cells (times gas.cfl = %g) before the mesh "
+         "follows "
+         "it, and gas.buffer = %lld",
+         (long long)p->gas.regrid, way, p->gas.cfl, (long long)p->gas.buffer);
+}
+
 /** The end of a run is an output only where the times of outputs say so. */
 static void warn_of_interval(const struct parameters *p) {
   if (run_has_redshifts(p) || p->output.time_count == 0) return;
@@ -117,5 +129,6 @@ static void warn_of_interval(const struct parameters *p) {
 void parameters_warn(const struct parameters *p) {
   warn_of_start(p);
   warn_of_flags(p);
+  warn_of_buffer(p);
   warn_of_interval(p);
 }

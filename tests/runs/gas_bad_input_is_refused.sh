@@ -41,6 +41,8 @@ refused 2 '3 numbers; allowed: one, or one for each of gas.levels = 2' \
 sed 's/^levels = .*/levels = 0/' config.ini >flat.ini
 "$PHOTONS" --dry-run flat.ini >out 2>err
 grep -q 'warning: gas.levels = 0: nothing is refined' err || complain "thresholds without levels: $(cat err)"
+"$PHOTONS" --dry-run config.ini --set gas.regrid=20 >out 2>err
+grep -q 'warning: gas.regrid = 20: a wave crosses up to 10 cells' err || complain "a late regridding: $(cat err)"
 refused 2 'has no meaning without gas.gravity = self' config.ini --set gas.newton_constant=2
 refused 2 'nothing would be refined' config.ini --set gas.flag_gradient_pressure=
 refused 2 '2048 cells of the root level would be 6.71089e+07 of the finest; allowed: 3.35544e+07' \
