@@ -87,7 +87,8 @@ static void check_readable(const struct parameters *p, struct parameter_problems
   const char *reason = input_refusal(path);
   if (reason)
     problem_with(problems, row, p, NULL, "cannot read it: %s%s", reason,
-                 *path == '/' ? "" : " (neither in the current directory nor beside the configuration)");
+                 *path == '/' ? ""
+                              : " (neither in the current directory nor beside the configuration)");
 }
 
 /* Check the file itself, or the first file of a set with this stem. */
@@ -188,6 +189,14 @@ static void check_gothic(const struct parameters *p, struct parameter_problems *
   if (sound(problems, criterion) && p->time.criterion == CRITERION_GOTHIC &&
       p->time.step != STEP_BLOCK)
     problem_with(problems, criterion, p, NULL, "needs time.step = block");
+}
+
+static void check_groups(const struct parameters *p, struct parameter_problems *problems) {
+  const struct parameter *group = row_of("runtime", "group_size");
+  if (p->runtime.group_size > 0 && p->runtime.group_size < p->runtime.leaf_size &&
+      sound(problems, group) && sound(problems, row_of("runtime", "leaf_size")))
+    problem_with(problems, group, p, NULL, "less than a leaf, leaf_size = %lld",
+                 (long long)p->runtime.leaf_size);
 }
 
 /* Adaptive and block steps are proportional to the root of the softening length: without softening
@@ -530,6 +539,7 @@ static void check_particles(const struct parameters *p, struct parameter_problem
     check_box(p, problems);
   check_gravity(p, problems);
   check_gothic(p, problems);
+  check_groups(p, problems);
   check_steps(p, problems);
 }
 

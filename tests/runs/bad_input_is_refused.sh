@@ -148,7 +148,7 @@ fi
 
 # Memory: more than there is, and less than there is but more than a limit allows.
 expect 1 'GB of memory' run --set box.npart_side=16384 config.ini
-expect 1 'GB of memory' run --set gravity.pm_grid=16384 config.ini
+expect 1 'GB of memory' run --set gravity.pm_grid=16384 --set gravity.softening=1 config.ini
 # The address sanitizer reserves terabytes of addresses.
 if (ulimit -v 1500000) 2>/dev/null && ! ldd "$PHOTONS" | grep -q asan; then
   code=1 message='not enough memory for' folder=run

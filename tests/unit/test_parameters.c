@@ -434,6 +434,8 @@ static void one_mistake_one_line(void **state) {
        "config.ini:5: [output] dir = config.ini: config.ini is not a folder"},
       {"[output]\ndir = config.ini/a/b\n",
        "config.ini:5: [output] dir = config.ini/a/b: config.ini/a/b: Not a directory"},
+      {"[runtime]\ngroup_size = 64\nleaf_size = 128\n",
+       "config.ini:5: [runtime] group_size = 64: less than a leaf, leaf_size = 128"},
       {"[runtime]\nscheduler = best\n",
        "config.ini:5: [runtime] scheduler = best: not a scheduler of this StarPU; allowed: "},
   };
