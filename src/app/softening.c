@@ -126,7 +126,7 @@ static struct name name_of(const struct parameters *p, unsigned type, double a) 
   struct name name;
   if (softening_of(p, type, a) < softening_of_type(p, type))
     snprintf(name.text, sizeof name.text, "gravity.softening_max_physical (comoving)");
-  else if (type > 0 && p->gravity.softening_type[type] > 0.0)
+  else if (type > 0 && type < PARTICLE_TYPES && p->gravity.softening_type[type] > 0.0)
     snprintf(name.text, sizeof name.text, "gravity.softening_type_%u", type);
   else
     snprintf(name.text, sizeof name.text, "gravity.softening");

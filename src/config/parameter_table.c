@@ -498,9 +498,9 @@ const struct parameter *parameter_suggest(const char *section, const char *writt
        row++) {
     bool here = strcmp(section, row->section) == 0;
     size_t distance = here && begins(row->key, written) ? 1
-                      : here                        ? edit_distance(written, row->key)
-                      : row_has_key(row, written) ? 1
-                                                  : least;
+                      : here                            ? edit_distance(written, row->key)
+                      : row_has_key(row, written)       ? 1
+                                                        : least;
     if (distance < least) {
       least = distance;
       best = row;
