@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "photons/app/gas_gpus.h"
 #include "photons/app/gas_run.h"
 #include "photons/app/moment.h"
 #include "photons/app/nbody_run.h"
@@ -387,6 +388,7 @@ int run_simulation(struct parameters *p, const struct run_options *options) {
   stop_listen();
   heartbeat_start(p->runtime.timeout, stop_what_stands);
   const int lock = claim_folder(&r);
+  if (run_of_gas(p)) gas_choose_gpus(p);
   engine_start(p, &r.trace);
   message_start(p);
   create_solver(&r);

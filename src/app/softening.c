@@ -42,8 +42,9 @@ static struct softening_types look(const struct parameters *p, const struct part
   for (int t = 0; t < PARTICLE_TYPES; t++) {
     types.present[t] = count[t] > 0.0;
     if (!types.present[t] || isolated(p)) continue;
-    types.spacing[t] = particles_have(s, COLUMN_relative_mass) ? cbrt(mass[t] / count[t] / (s->mass * (double)s->all))
-                                     : 1.0 / cbrt((double)s->all);
+    types.spacing[t] = particles_have(s, COLUMN_relative_mass)
+                           ? cbrt(mass[t] / count[t] / (s->mass * (double)s->all))
+                           : 1.0 / cbrt((double)s->all);
   }
   return types;
 }

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "photons/app/gas_gpus.h"
+
+#include <math.h>
+#include <starpu.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "photons/base/comm.h"
+#include "photons/base/console.h"
+#include "photons/base/error.h"
+#include "photons/config/parameters.h"
+#include "photons/gas/create.h"
+#include "photons/runtime/scheduler.h"
+
+enum { WITHOUT_LEVELS = 2, WITH_LEVELS = 1 };
+/* Refined levels may need several times the memory of the root level. */
+#define MEMORY_OF_LEVELS 4.0
+
+void gas_choose_gpus(const struct parameters *p) {
+  int device[STARPU_NMAXWORKERS];
+  if (p->runtime.gpu == GPU_NO || comm_size() > 1 || getenv("STARPU_NCUDA") ||
+      getenv("STARPU_WORKERS_CUDAID"))
+    return;
+  const uint32_t present = scheduler_gpus(device);
+  if (present <= 1) return;
+  const bool levels = p->gas.levels > 0;
+  const double bytes = gas_root_memory(p) * (levels ? MEMORY_OF_LEVELS : 1.0);
+  const double fastest = levels ? WITH_LEVELS : WITHOUT_LEVELS,
+               needed = ceil(bytes / (scheduler_gpu_memory() / present));
+  const double taken = fmax(fastest, needed);
+  if (taken >= present) return;
+  char text[16];
+  snprintf(text, sizeof text, "%.0f", taken);
+  if (setenv("STARPU_NCUDA", text, 1) != 0) fail(EXIT_RUN_FAILED, "cannot set STARPU_NCUDA");
+  say("%s of %u GPUs: with more of them this gas would be slower; STARPU_NCUDA=%u takes all\n",
+      text, present, present);
+}
