@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Power spectrum of the particles: P(k) = V <|sum_j exp(-i k x_j) / N|^2>, shot noise V/N included.
+/* Power spectrum of the particles: P(k) = V <|sum_j exp(-i k x_j) / N|^2>, as measured.
  *
  * Fold f maps all particles into a box 2^f times smaller by taking positions modulo L/2^f. Wave
  * vectors that are multiples of 2^f 2 pi/L keep their sums, so that the same mesh reaches 2^f times
@@ -234,8 +234,29 @@ struct power_bin *power_measure(const struct particles *s, size_t mesh, unsigned
   return bins;
 }
 
+/** The lines about the shot noise of a random sample. In the sum over pairs of displaced points of a
+ * grid or a glass, other points cancel the V/N of a point with itself (Gabrielli 2004, Phys. Rev. E
+ * 70, 066131), but at k where neighbours have moved apart by 1/k. These are beyond the points'
+ * Nyquist wave number as long as P is resolved. */
+static void noise_print(FILE *file, const struct particles *s, bool regular) {
+  if (s->all == 0) {
+    fprintf(file, "# no particles: no shot noise\n");
+  } else if (regular) {
+    fprintf(
+        file,
+        "# Pshot = V/N is the shot noise of a random sample. These particles began on a grid or "
+        "a glass: P has no shot noise below k_noise, their Nyquist wave number\n"
+        "# k_noise = %.7g h/Mpc\n",
+        M_PI * cbrt((double)s->all) / s->box);
+  } else {
+    fprintf(file,
+            "# Pshot = V/N is part of P where the particles are a random sample. Particles that "
+            "began on a grid or a glass have none below their Nyquist wave number\n");
+  }
+}
+
 void power_write(const char *path, const struct power_bin *bins, size_t count,
-                 const struct particles *s, size_t mesh, double a,
+                 const struct particles *s, bool regular, size_t mesh, double a,
                  const struct linear_power *linear, const struct cosmology *cosmology,
                  const struct provenance *provenance) {
   const double shot = s->all > 0 ? s->box * s->box * s->box / (double)s->all : 0.0;
@@ -243,8 +264,9 @@ void power_write(const char *path, const struct power_bin *bins, size_t count,
   struct halofit fit = {0};
   struct output_text text;
   FILE *file = output_text_begin(&text);
-  fprintf(file,
-          "# matter power spectrum; shot noise Pshot is part of P; Nmodes counts k and -k once\n");
+  fprintf(
+      file,
+      "# matter power spectrum as measured, nothing is subtracted; Nmodes counts k and -k once\n");
   if (provenance) provenance_print(file, provenance);
   fprintf(file, "# a = %.9g, z = %.9g, box = %.9g Mpc/h, mesh = %zu, N = %zu\n", a, 1.0 / a - 1.0,
           s->box, mesh, s->all);
@@ -254,7 +276,9 @@ void power_write(const char *path, const struct power_bin *bins, size_t count,
     fprintf(file, ", sigma8(z) = %.7f, k_nonlinear = %.5g h/Mpc",
             growth.d1 * linear_power_sigma(linear, 8.0), fit.k_sigma);
   }
-  fprintf(file, "\n# k[h/Mpc] P[(Mpc/h)^3] Nmodes Pshot Plinear Phalofit\n");
+  fprintf(file, "\n");
+  noise_print(file, s, regular);
+  fprintf(file, "# k[h/Mpc] P[(Mpc/h)^3] Nmodes Pshot Plinear Phalofit\n");
   for (size_t i = 0; i < count; i++)
     fprintf(file, "%.7e %.7e %.1f %.7e %.7e %.7e\n", bins[i].k, bins[i].power, bins[i].modes, shot,
             linear ? linear_power_at(linear, bins[i].k) * growth.d1 * growth.d1 : 0.0,

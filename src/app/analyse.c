@@ -94,21 +94,28 @@ static void find_setting(const char *text, const char *section, const char *key,
   }
 }
 
-/** The side of the lattice on which a run's particles began; 0: they did not begin on one. */
-static size_t find_lattice(const char *text) {
+/** Where a run's particles began. */
+struct start {
+  bool regular;   /* on a grid or a glass; false: not known */
+  size_t lattice; /* side of the grid that the ids number; 0: not known */
+};
+
+static struct start find_start(const char *text) {
   char source[PARAMETER_PATH_MAX], glass[PARAMETER_PATH_MAX], side[PARAMETER_PATH_MAX];
   find_setting(text, "ic", "source", source);
   find_setting(text, "ic", "glass", glass);
   find_setting(text, "box", "npart_side", side);
-  return strcmp(source, "generate") == 0 && !glass[0] ? strtoul(side, NULL, 10) : 0;
+  const bool generated = strcmp(source, "generate") == 0;
+  return (struct start){.regular = generated,
+                        .lattice = generated && !glass[0] ? strtoul(side, NULL, 10) : 0};
 }
 
 /**
  * Take the settings of the run that wrote a snapshot, if this program wrote it.
- * @param[out] lattice  side of the lattice that the ids number; 0: unknown
+ * @param[out] start  stays as it is where the snapshot does not say it
  * @return whether the snapshot contains settings
  */
-static bool take_run(struct settings *s, const char *name, size_t *lattice) {
+static bool take_run(struct settings *s, const char *name, struct start *start) {
   char path[PARAMETER_PATH_MAX + 16];
   snprintf(path, sizeof path, "%s", name);
   /* The name may be that of a set of files NAME.0.hdf5, NAME.1.hdf5 ... */
@@ -130,7 +137,7 @@ static bool take_run(struct settings *s, const char *name, size_t *lattice) {
   }
   H5Fclose(snapshot);
   if (text) take_settings(s, text);
-  if (text) *lattice = find_lattice(text);
+  if (text) *start = find_start(text);
   const bool found = text != NULL;
   free(text);
   return found;
@@ -144,14 +151,14 @@ static size_t number_of(const char *path) {
 }
 
 /** The parameters of the analysis.
- * @param[out] lattice  see take_run()
+ * @param[out] start  see take_run()
  * @return whether the snapshot contains the settings of the run that wrote it */
 static bool read_parameters(struct parameters *p, const char *snapshot,
-                            const char *const *overrides, size_t count, size_t *lattice) {
+                            const char *const *overrides, size_t count, struct start *start) {
   struct settings settings = {0};
   settings_add(&settings, "ic", "source", "gadget");
   settings_add(&settings, "ic", "file", snapshot);
-  const bool ours = take_run(&settings, snapshot, lattice);
+  const bool ours = take_run(&settings, snapshot, start);
   const size_t own = settings.count;
   settings.text = reallocate(settings.text, own + count, sizeof *settings.text, "settings");
   for (size_t i = 0; i < count; i++) settings.text[own + i] = (char *)overrides[i];
@@ -181,8 +188,8 @@ static void print_plan(const struct parameters *p) {
 int analyse_snapshot(const char *snapshot, const char *const *overrides, size_t count,
                      bool dry_run) {
   struct parameters p;
-  size_t lattice = 0;
-  const bool ours = read_parameters(&p, snapshot, overrides, count, &lattice);
+  struct start origin = {0};
+  const bool ours = read_parameters(&p, snapshot, overrides, count, &origin);
   if (dry_run && comm_rank() == 0) output_folder_check(p.output.dir);
   heartbeat_start(p.runtime.timeout, NULL);
   /* Products of an earlier run may be in the folder. */
@@ -211,7 +218,8 @@ int analyse_snapshot(const char *snapshot, const char *const *overrides, size_t 
                                 .linear = linear,
                                 .particles = &particles,
                                 .depth = layout.domain.depth,
-                                .lattice = lattice,
+                                .lattice = origin.lattice,
+                                .regular = origin.regular,
                                 .a = 1.0 / (1.0 + p.ic.z_init),
                                 .number = number_of(snapshot),
                                 .mesh = layout.mesh.cells};

@@ -153,6 +153,7 @@ static struct products products_of(const struct nbody_run *r, double a, size_t n
       .particles = &r->nbody->domain.particles,
       .depth = r->nbody->domain.depth,
       .lattice = lattice_side(r->parameters),
+      .regular = r->parameters->ic.source == IC_GENERATE,
       .a = a,
       .number = number,
       .mesh = layout_choose(r->parameters, r->nbody->domain.particles.all).mesh.cells,

@@ -73,8 +73,8 @@ static void write_power(struct products *o) {
   const struct provenance provenance = provenance_of(o->parameters);
   struct power_bin *bins = power_measure(o->particles, o->mesh, FOLDS, &count);
   if (comm_rank() == 0)
-    power_write(name_of(o, "powerspec", "txt").path, bins, count, o->particles, o->mesh, o->a,
-                o->linear, o->cosmology, &provenance);
+    power_write(name_of(o, "powerspec", "txt").path, bins, count, o->particles, o->regular, o->mesh,
+                o->a, o->linear, o->cosmology, &provenance);
   free(bins);
 }
 

@@ -101,6 +101,7 @@ struct spectra {
   const struct gas *gas;
   const struct parameters *parameters;
   struct linear_power *linear; /* NULL: not known */
+  bool regular;                /* the particles began on a grid; false: not known */
   size_t number, mesh;
 };
 
@@ -111,8 +112,8 @@ static void write_bins(const struct spectra *w, const char *name, const struct p
   snprintf(path, sizeof path, "%s/powerspec_%s_%03zu.txt", w->parameters->output.dir, name,
            w->number);
   if (comm_rank() == 0)
-    power_write(path, bins, count, s, w->mesh, w->gas->time, w->linear, &w->gas->universe,
-                &provenance);
+    power_write(path, bins, count, s, w->regular, w->mesh, w->gas->time, w->linear,
+                &w->gas->universe, &provenance);
 }
 
 static void write_gas(const struct spectra *w) {
@@ -194,7 +195,11 @@ static void write_particles(const struct spectra *w) {
 void gas_power_write(const struct gas *g, const struct parameters *p, size_t number) {
   const uint32_t *root = g->topology.root;
   if (root[0] != root[1] || root[0] != root[2]) return;
-  struct spectra w = {.gas = g, .parameters = p, .number = number, .mesh = (size_t)p->gas.root[0]};
+  struct spectra w = {.gas = g,
+                      .parameters = p,
+                      .regular = !*p->ic.particles, /* of a file */
+                      .number = number,
+                      .mesh = (size_t)p->gas.root[0]};
   if (p->ic.source == IC_GENERATE) w.linear = linear_power_create(p);
   if (!g->empty) write_gas(&w);
   if (g->particles) write_particles(&w);

@@ -229,15 +229,14 @@ static void test_clump(void **state) {
     char path[1024];
     snprintf(path, sizeof path, "%s/powerspec.txt", folder);
     const struct particles s = {.all = COUNT, .all_blocks = 1, .box = BOX};
-    power_write(path, found[0], count[0], &s, 34, 1.0, NULL, &(struct cosmology){.omega_m = 1.0},
-                NULL);
+    power_write(path, found[0], count[0], &s, false, 34, 1.0, NULL,
+                &(struct cosmology){.omega_m = 1.0}, NULL);
   }
   for (size_t i = 0; i < 3; i++) free(found[i]);
 }
 
-static void test_write(void **state) {
-  (void)state;
-  if (comm_rank() > 0) return; /* a local function */
+/** Write and read a file whose particles began on a grid or not. */
+static void check_file(bool regular) {
   const char *path = "test_power_output.txt";
   struct parameters p = {.cosmology = {0.3, 0.7, 0.05, 0.7, 0.96, 0.8, -1.0, 0.0, 0.0},
                          .ic = {.normalise = true}};
@@ -247,15 +246,20 @@ static void test_write(void **state) {
                                     {.k = 0.2, .power = 2e3, .modes = 40.0}};
   const struct particles s = {.all = 1000, .all_blocks = 1, .count = 1000, .blocks = 1, .box = BOX};
   const struct cosmology cosmology = {.omega_m = 1.0}; /* D1 = a */
-  power_write(path, bins, 2, &s, 64, 0.5, linear, &cosmology, NULL);
+  power_write(path, bins, 2, &s, regular, 64, 0.5, linear, &cosmology, NULL);
   FILE *file = fopen(path, "r");
   assert_non_null(file);
   char line[256];
   size_t rows = 0;
-  bool header = false;
+  bool header = false, noise = false;
   while (fgets(line, sizeof line, file)) {
     if (line[0] == '#') {
       if (strstr(line, "a = 0.5, z = 1, box = 250 Mpc/h, mesh = 64, N = 1000")) header = true;
+      /* 10 particles a side */
+      double k_noise;
+      if (sscanf(line, "# k_noise = %lf h/Mpc", &k_noise) != 1) continue;
+      assert_near(k_noise, M_PI * 10.0 / BOX, 1e-6);
+      noise = true;
       continue;
     }
     double column[6];
@@ -275,10 +279,18 @@ static void test_write(void **state) {
     rows++;
   }
   assert_true(header);
+  assert_int_equal(noise, regular);
   assert_int_equal(rows, 2);
   fclose(file);
   unlink(path);
   linear_power_free(linear);
+}
+
+static void test_write(void **state) {
+  (void)state;
+  if (comm_rank() > 0) return; /* a local function */
+  check_file(false);
+  check_file(true);
 }
 
 int main(int argc, char **argv) {

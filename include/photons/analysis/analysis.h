@@ -4,6 +4,8 @@
 #ifndef PHOTONS_ANALYSIS_H
 #define PHOTONS_ANALYSIS_H
 
+#include <stdbool.h>
+
 #include "photons/config/parameters.h"
 #include "photons/cosmology/cosmology.h"
 #include "photons/domain/particles.h"
@@ -39,12 +41,14 @@ struct power_bin *power_measure(const struct particles *s, size_t mesh, unsigned
 double power_memory(const struct parameters *p, size_t particles, size_t mesh);
 
 /** Write powerspec_NNN.txt: k, P, Nmodes, Pshot, Plinear(z), Phalofit(z). Header lines give a, z,
- * box, mesh, N and growth. Local.
+ * box, mesh, N, growth and, with @p regular, k_noise: below this wave number P has no shot noise.
+ * Local.
  * @param s           its box and number of particles; 0: there is no shot noise
+ * @param regular     the particles began on a grid or a glass; false: not known
  * @param linear      NULL: unknown; its columns are then 0
  * @param provenance  NULL: is not written */
 void power_write(const char *path, const struct power_bin *bins, size_t count,
-                 const struct particles *s, size_t mesh, double a,
+                 const struct particles *s, bool regular, size_t mesh, double a,
                  const struct linear_power *linear, const struct cosmology *cosmology,
                  const struct provenance *provenance);
 

@@ -21,6 +21,7 @@ struct products {
   const struct particles *particles; /**< of this process, in the order of domain_rebuild() */
   unsigned depth;                    /**< of the groups' trees */
   size_t lattice;                    /**< side of the lattice that the ids number; 0: unknown */
+  bool regular; /**< the particles began on a grid or a glass; false: unknown */
   double a;
   size_t number;   /**< NNN in the names */
   size_t mesh;     /**< of the power spectrum, cells a side */
