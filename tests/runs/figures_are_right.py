@@ -1,48 +1,106 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Are the numbers in figures and page right? The files are made here from known numbers."""
 
+import glob
 import os
+import warnings
 
 import h5py
 import numpy as np
 import photons
-from photons import plots, report
+from photons import plots, power_plots, report, spectra
+from photons.drawing import tables_of
 
+warnings.simplefilter("error", RuntimeWarning)
 os.makedirs("run/log")
 K = np.array([0.02, 0.03, 0.05, 0.1, 0.5, 2.0, 8.0])
 LINEAR = 1e4 * K
 SHOT = 10.0
+NYQUIST = np.pi * 32 / 100  # of the particles
+MODES = 400.0  # of a bin: standard errors of 5 %
 
 
-def write_power(number, a, growth, factor):
-    """Linear theory times a factor for each mode, and shot noise."""
+def write_power(number, a, growth, factor, noise=SHOT, said=""):
+    """Linear theory times a factor for each mode, and what is there of shot noise."""
     power = LINEAR * growth**2 * factor
     with open(f"run/powerspec_{number:03d}.txt", "w") as file:
         file.write("# provenance program: photons-starpu 9.9\n# provenance ranks: 3\n")
         file.write(f"# a = {a}, z = {1 / a - 1}, box = 100 Mpc/h, mesh = 64, N = 32768\n")
         file.write(f"# D1 = {growth}, dlnD1/dlna = 1, sigma8(z) = 0.8, k_nonlinear = 0.2 h/Mpc\n")
-        for row in zip(K, power + SHOT, K * 0 + 100, K * 0 + SHOT, LINEAR, LINEAR):
+        file.write(said)
+        linear = LINEAR * growth**2
+        for row in zip(K, power + noise, K * 0 + MODES, K * 0 + SHOT, linear, linear):
             file.write(" ".join(f"{value:.7e}" for value in row) + "\n")
 
 
-# Growth: bins below 0.2 times k_nonlinear, but no fewer than three. Of these one grows by 1 % less.
-write_power(0, 0.25, 0.25, np.ones(7))
-write_power(1, 1.0, 0.8, np.array([1, 0.99**2, 1, 9, 9, 9, 9]))
+def growth_of(run):
+    found = tables_of(run.power, run)
+    ratio, modes, k = power_plots.measured_growth(found, spectra.noise_from(found))
+    assert len(modes) == len(k) == ratio.shape[1]
+    return ratio
+
+
+# Growth of a random sample: bins below 0.2 times k_nonlinear, but no fewer than three. Of these one
+# grows by 1 % less.
+RANDOM = "# k_noise = 0 h/Mpc\n"
+write_power(0, 0.25, 0.25, np.ones(7), said=RANDOM)
+write_power(1, 1.0, 0.8, np.array([1, 0.99**2, 1, 9, 9, 9, 9]), said=RANDOM)
 run = photons.Run("run")
-ratio, modes = plots.measured_growth(plots.tables_of(run.power, run))
-assert ratio.shape == (2, 3)
+ratio = growth_of(run)
 assert np.allclose(ratio, [[1, 1, 1], [1, 0.99, 1]], rtol=1e-6), ratio
 
-# The curve has a gap where the spectrum is below the shot noise.
+# The curve has a gap where the spectrum is below the shot noise, and such bins have no growth.
 figure = plots.plot_power(run)
 curve = figure.axes[0].get_lines()[0].get_ydata()
 assert np.allclose(curve, LINEAR / 16, rtol=1e-6)  # 12.5 at least, above 10
-write_power(2, 0.2, 0.2, np.array([1, 1e-6, 1, 1, 1, 1, 1]))
+write_power(2, 0.2, 0.2, np.array([1, 1e-6, 1, 1, 1, 1, 1]), said=RANDOM)
 run.refresh()
 curve = plots.plot_power(run).axes[0].get_lines()
 curve = [line for line in curve if line.get_label() == "z = 4"][0].get_ydata()
 assert np.isnan(curve[0]) and np.isnan(curve[1]) and curve[2] == LINEAR[2] * 0.04, curve
+assert growth_of(run).shape == (3, 1)
 os.remove("run/powerspec_002.txt")
+
+# Particles that began on a grid have no shot noise below their Nyquist wave number: nothing is
+# subtracted there, also where P is far below V/N, and nothing is shown beyond. The file says it, or
+# the spectra, which are less than a random sample can have.
+for said in (f"# k_noise = {NYQUIST:.7g} h/Mpc\n", ""):
+    write_power(0, 0.05, 0.05, np.ones(7), noise=0, said=said)
+    write_power(1, 1.0, 0.8, np.array([1, 0.99**2, 1, 9, 9, 9, 9]), noise=0, said=said)
+    run = photons.Run("run")
+    found = tables_of(run.power, run)
+    assert found[0]["P"][0] < SHOT and np.isclose(spectra.noise_from(found), NYQUIST, rtol=1e-6)
+    ratio = growth_of(run)
+    assert np.allclose(ratio, [[1, 1, 1], [1, 0.99, 1]], rtol=1e-6), ratio
+    assert len(plots.plot_growth(run).axes) == 1
+    curve = plots.plot_power(run).axes[0].get_lines()[0].get_ydata()
+    assert np.allclose(curve[:5], LINEAR[:5] / 400, rtol=1e-6), curve
+    assert np.isnan(curve[5:]).all(), curve
+    over_halofit = plots.plot_power(run).axes[1].get_lines()[0].get_ydata()
+    assert np.allclose(over_halofit[:5], 1, rtol=1e-6), over_halofit
+
+# Spectra of unknown origin at V/N, within 5 standard errors, are those of a random sample.
+write_power(0, 0.25, 0.05, np.ones(7))
+write_power(1, 1.0, 0.8, np.ones(7))
+run = photons.Run("run")
+assert spectra.noise_from(tables_of(run.power, run)) == 0
+write_power(0, 0.25, 0.05, np.ones(7), noise=SHOT * np.array([1, 1, 1, 1, 1, 1, 0.7]))
+assert np.isclose(spectra.noise_from(tables_of(run.power, run)), NYQUIST, rtol=1e-6)
+
+# Of many outputs a colour bar tells the redshifts. No legend covers a curve.
+for number in range(20):
+    write_power(number, 0.05 * (number + 1), 0.05 * (number + 1), np.ones(7), noise=0)
+figure = plots.plot_power(photons.Run("run"))
+figure.canvas.draw()
+bar = [text.get_text() for text in figure.axes[-1].get_yticklabels()]
+assert len(bar) == 20 and bar[0] == "19" and bar[-1] == "0", bar
+legend, axis = figure.axes[0].get_legend(), figure.axes[0]
+assert not any(text.get_text().startswith("z =") for text in legend.get_texts())
+assert not legend.get_window_extent().overlaps(axis.get_window_extent())
+for path in glob.glob("run/powerspec_*.txt"):
+    os.remove(path)
+write_power(0, 0.25, 0.25, np.ones(7))
+write_power(1, 1.0, 0.8, np.ones(7))
 
 # Poisson errors of 84 %: Gehrels 1986, tables 1 and 2, for 1, 10 and 100. The formulas are good to
 # a few percent of the error.

@@ -12,6 +12,7 @@ import h5py
 import numpy as np
 import photons
 import photons.plots
+import photons.power_plots
 import photons.report
 
 program, config = sys.argv[1:]
@@ -117,6 +118,12 @@ assert counts["FoF"].unit == (littleh / u.Mpc) ** 3
 # Figures and a page, which names the run and what the run was.
 figures = photons.plots.make_figures("small run")
 assert {"power", "growth", "timings"} <= figures.keys()
+# 16^3 particles of a grid in 60 Mpc/h: their Nyquist wave number, and growth of the longest waves.
+spectra = [run.power(number) for number in run.numbers]
+k_noise = photons.spectra.noise_from(spectra)
+assert np.isclose(k_noise, np.pi * 16 / 60, rtol=1e-6), k_noise
+ratio, _, _ = photons.power_plots.measured_growth(spectra, k_noise)
+assert np.all(np.abs(ratio - 1) < 0.1), ratio  # of waves of 60 Mpc/h and less
 for path in figures.values():
     assert open(path, "rb").read(4) == b"\x89PNG"
     assert open(path.replace(".png", ".pdf"), "rb").read(4) == b"%PDF"

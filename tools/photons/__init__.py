@@ -16,10 +16,12 @@
 Unit("Mpc3 / littleh3")
 
 The modules photons.plots and photons.report make figures and an HTML page of a folder;
+photons.spectra says where shot noise is part of a power spectrum;
 photons.galaxy measures snapshots of isolated systems; photons.gas reads files of gas, and
 photons.gas_problems compares them with exact solutions. numpy, h5py and matplotlib are imported
 when they are first needed."""
 
+from . import spectra
 from .files import (
     Halos,
     Run,
@@ -50,5 +52,6 @@ __all__ = [
     "read_snapshot",
     "read_timings",
     "run",
+    "spectra",
     "start",
 ]

@@ -74,8 +74,8 @@ def _read_text(path, names):
 
 
 def read_power(path):
-    """Read powerspec_NNN.txt: k [h/Mpc]; P, P_shot, P_linear, P_halofit [(Mpc/h)^3] (shot noise is
-    part of P); modes."""
+    """Read powerspec_NNN.txt: k [h/Mpc]; P, P_shot, P_linear, P_halofit [(Mpc/h)^3]; modes. P is
+    what was measured; spectra.matter_power() says where the shot noise P_shot is part of it."""
     return _read_text(path, ["k", "P", "modes", "P_shot", "P_linear", "P_halofit"])
 
 

@@ -7,6 +7,7 @@ import functools
 import os
 
 from . import files, gas, gas_halos, gas_problems
+from .drawing import NAMED_MOST, add_redshifts, label_of, style_of
 from .galaxy_plots import new_figure, write_csv
 from .modules import Deferred
 
@@ -216,15 +217,17 @@ def plot_spectra(outputs):
     if not outputs.spectra:
         return None
     figure, axes = new_figure(nrows=2, sharex=True, figsize=(6.5, 7), height_ratios=[2, 1])
+    count = len(outputs.spectra)
     for i, (z, tables) in enumerate(outputs.spectra):
-        colour = LEVEL_COLOURS[i % len(LEVEL_COLOURS)]
+        colour = style_of(i, count)[0]
         most = min(table["k"][-1] for table in tables.values())
         for kind, style in (("particles", "-"), ("gas", (0, (4, 1.5)))):
             if kind in tables:
                 table = tables[kind]
                 some = table["k"] <= most
+                name = f"{kind}, {label_of(z)}" if count <= NAMED_MOST else None
                 axes[0].plot(table["k"][some], table["P"][some], ls=style, color=colour, lw=1.2,
-                             label=f"{kind}, z = {z + 0.0:.3g}")  # fmt: skip
+                             label=name)  # fmt: skip
         if np.any(table["P_linear"] > 0):
             axes[0].plot(table["k"][some], table["P_linear"][some], ":", color=colour, lw=1)
         if len(tables) == 2:
@@ -233,8 +236,14 @@ def plot_spectra(outputs):
             )
             axes[1].plot(tables["gas"]["k"], tables["gas"]["P"] / particles, color=colour, lw=1.2)
     axes[0].set(xscale="log", yscale="log", ylabel="P [(Mpc/h)$^3$]")
-    axes[0].legend(frameon=False, fontsize="x-small", ncols=2)
-    axes[1].set(xlabel="k [h/Mpc]", ylabel="gas over particles", ylim=(0, 1.5))
+    if count > NAMED_MOST:
+        axes[0].plot([], [], "k-", lw=1.2, label="particles")
+        axes[0].plot([], [], "k", ls=(0, (4, 1.5)), lw=1.2, label="gas")
+    place = {"loc": "lower left", "bbox_to_anchor": (0, 1)}
+    axes[0].legend(frameon=False, fontsize="x-small", ncols=3, **place)
+    add_redshifts(figure, axes, [z for z, _ in outputs.spectra])
+    axes[1].set(xlabel="k [h/Mpc]", ylabel="gas over particles")
+    axes[1].set_ylim(0, max(1.5, axes[1].get_ylim()[1]))
     axes[1].axhline(1, color="0.6", lw=0.8)
     return figure
 

@@ -21,9 +21,14 @@ import sys
 from functools import partial
 
 from . import galaxy_plots, gas_plots
+from .drawing import (
+    NAMED_MOST, add_redshifts, label_of, mark, name_of, some_of, style_of, tables_of,
+)  # fmt: skip
 from .files import Run
 from .modules import Deferred, need
 from .reading import FAULTS, explain
+from .power_plots import plot_growth, plot_power
+from .spectra import particles_nyquist
 
 np, plt = Deferred("numpy"), Deferred("matplotlib.pyplot")
 colors = Deferred("matplotlib.colors")
@@ -31,8 +36,6 @@ os.environ["MPLBACKEND"] = "Agg"  # figures go to files, which takes no display
 
 # neighbours in the stack are dark and light in turn
 STAGE_COLOURS = ["#332288", "#cc6677", "#117733", "#ddcc77", "#aa4499", "#88ccee", "#882255"]
-DASHES = ["-", (0, (6, 1.5)), (0, (4, 1, 1, 1)), (0, (2, 1)), (0, (6, 1, 1, 1, 1, 1))]
-MARKERS = "osD^v<>p"
 PARTS = [  # of a step, in the order in which they are drawn, and their columns of timings.csv
     ("P2P", ["p2p_s"]),
     ("FMM", ["p2m_s", "m2m_s", "m2l_s", "l2l_s", "l2p_s"]),
@@ -46,108 +49,6 @@ PARTS = [  # of a step, in the order in which they are drawn, and their columns 
     ("rebuild, sort", ["rebuild_s", "sort_s"]),
     ("kick, drift", ["kick_s", "kick_rungs_s", "drift_s"]),
 ]
-FOLDED_FROM = 0.75  # of the mesh's Nyquist wave number; beyond it the box is folded fourfold
-
-
-def label_of(z):
-    return f"z = {z:.2f}".rstrip("0").rstrip(".")
-
-
-def style_of(i, count):
-    """Colour, dashes and marker of output i of count: dark for the first, light for the last."""
-    share = 0.82 * i / max(count - 1, 1)
-    return plt.cm.viridis(share), DASHES[i % len(DASHES)], MARKERS[i % len(MARKERS)]
-
-
-def nyquist(header, side):
-    """The Nyquist wave number [h/Mpc] of so many points a side of the box."""
-    return np.pi * side / header["box"]
-
-
-def tables_of(read, run):
-    """The tables that all outputs have, from the first output on, without empty ones."""
-    tables = (read(number) for number in run.numbers)
-    return [table for table in tables if table is not None and len(next(iter(table.values())))]
-
-
-def mark(axis, x, text):
-    """A vertical line with a text at its upper end."""
-    axis.axvline(x, color="grey", lw=0.7, ls=(0, (1, 1)))
-    axis.text(
-        x,
-        0.98,
-        text,
-        rotation=90,
-        ha="right",
-        va="top",
-        fontsize=7,
-        color="0.35",
-        transform=axis.get_xaxis_transform(),
-    )
-
-
-# Power spectra.
-
-
-def mark_ranges(axis, power):
-    """Nyquist wave numbers of particles and mesh, and the wave numbers of folded boxes."""
-    header, last = power.header, power["k"][-1]
-    particles, mesh = nyquist(header, np.cbrt(header["N"])), nyquist(header, header["mesh"])
-    if np.isclose(particles, mesh):
-        mark(axis, mesh, "Nyquist: particles, mesh")
-    else:
-        mark(axis, particles, "Nyquist: particles")
-        mark(axis, mesh, "Nyquist: mesh")
-    folded = FOLDED_FROM * mesh
-    if folded < last:
-        axis.axvspan(folded, last, color="0.5", alpha=0.1, lw=0)
-        axis.text(
-            last, 0.93, "box folded 4×", ha="right", fontsize=7, color="0.35",
-            transform=axis.get_xaxis_transform(),
-        )  # fmt: skip
-
-
-def draw_power(top, bottom, power, style):
-    """One output: P less shot noise with a gap where the shot noise is larger, theory as thin
-    lines, and the ratio to HALOFIT with the standard error of Gaussian modes."""
-    colour, dashes, _ = style
-    k, noise = power["k"], power["P_shot"]
-    signal = power["P"] - noise
-    signal = np.where(signal > noise, signal, np.nan)
-    top.plot(k, signal, color=colour, ls=dashes, lw=1.7, label=label_of(power.header["z"]))
-    if not np.all(power["P_halofit"] > 0):
-        return
-    top.plot(k, power["P_linear"], color=colour, ls=":", lw=0.7)
-    top.plot(k, power["P_halofit"], color=colour, ls="-", lw=0.6)
-    ratio = signal / power["P_halofit"]
-    error = power["P"] / np.sqrt(power["modes"]) / power["P_halofit"]
-    bottom.plot(k, ratio, color=colour, ls=dashes, lw=1.2)
-    bottom.fill_between(k, ratio - error, ratio + error, color=colour, alpha=0.15, lw=0)
-
-
-def plot_power(run):
-    """P(k) of all outputs, with linear theory and HALOFIT; lower panel: ratio to HALOFIT."""
-    spectra = tables_of(run.power, run)
-    if not spectra:
-        return None
-    figure, (top, bottom) = plt.subplots(
-        2, 1, sharex=True, figsize=(7, 7), height_ratios=[2, 1], layout="constrained"
-    )
-    for i, power in enumerate(spectra):
-        draw_power(top, bottom, power, style_of(i, len(spectra)))
-    last = spectra[-1]
-    top.plot(last["k"], last["P_shot"], color="black", lw=0.7, ls=(0, (5, 5)), label="shot noise")
-    if np.all(last["P_halofit"] > 0):
-        top.plot([], [], "k:", lw=0.7, label="linear theory")
-        top.plot([], [], "k-", lw=0.6, label="HALOFIT (Takahashi et al. 2012)")
-    shot = last["P_shot"][0]
-    largest = max(np.max(power["P"]) for power in spectra)
-    top.set(xscale="log", yscale="log", ylabel="P(k) [(Mpc/h)³]", ylim=(shot / 3, 2 * largest))
-    mark_ranges(top, last)
-    top.legend(edgecolor="none", framealpha=0.9, fontsize="small", loc="lower left")
-    bottom.axhline(1, color="grey", lw=0.5)
-    bottom.set(xlabel="k [h/Mpc]", ylabel="P / HALOFIT", ylim=(0.5, 1.5))
-    return figure
 
 
 # Mass functions.
@@ -169,21 +70,22 @@ def poisson_errors(counts):
     return np.array([n - lower, 1 + np.sqrt(n + 0.75)]) * (counts > 0)
 
 
-def draw_mass_function(top, bottom, table, kind, theories, place, style):
+def draw_mass_function(top, bottom, table, kind, theories, place, style, theory):
     """One output: halos counted by masses of one kind, theories as thin lines, and the ratio to the
-    theory with the solid line. `place` is the position of points in a bin, from -1/2 to 1/2."""
-    colour, _, marker = style
+    theory with the solid line. `place` is the position of points in a bin, from -1/2 to 1/2; `style`:
+    colour, marker, and entry in the legend; `theory`: whether the theories are drawn."""
+    colour, marker, name = style
     some = table[f"N_{kind}"] > 0
     low, high = table["low"][some], table["high"][some]
     mass = np.sqrt(low * high) * (high / low) ** (0.5 * place)
     counts, value = table[f"N_{kind}"][some], table[kind][some]
     errors = poisson_errors(counts) * value / counts
     points = {"fmt": marker, "ms": 3.5, "color": colour, "lw": 1, "zorder": 3}
-    top.errorbar(mass, value, errors, **points, label=label_of(table.header["z"]))
+    top.errorbar(mass, value, errors, **points, label=name)
     main = next(name for name, dashes in theories.items() if dashes == "-")
     if not np.all(table[main] > 0):
         return
-    for name, dashes in theories.items():
+    for name, dashes in theories.items() if theory else ():
         centre = np.sqrt(table["low"] * table["high"])
         top.plot(centre, table[name], color=colour, ls=dashes, lw=0.7)
     expected = table[main][some]
@@ -204,8 +106,10 @@ def plot_mass_function(run):
         top, bottom = axes[:, column]
         for i, table in enumerate(tables):
             place = (i - (len(tables) - 1) / 2) / len(tables)
-            style = style_of(i, len(tables))
-            draw_mass_function(top, bottom, table, kind, theories, place, style)
+            colour, _, marker = style_of(i, len(tables))
+            style = colour, marker, name_of(table.header["z"], len(tables))
+            theory = i in some_of(len(tables))
+            draw_mass_function(top, bottom, table, kind, theories, place, style, theory)
         for name, dashes in theories.items():
             top.plot([], [], color="black", ls=dashes, lw=0.7, label=name)
         for members in (20, 100):
@@ -213,7 +117,9 @@ def plot_mass_function(run):
             bottom.axvline(
                 members * tables[0].header["particle mass"], color="grey", lw=0.7, ls=(0, (1, 1))
             )
-        top.legend(frameon=False, fontsize="x-small", loc="upper right", ncols=2)
+        place = {"loc": "lower left", "bbox_to_anchor": (0, 1)}
+        columns = 4 if len(tables) <= NAMED_MOST else 2
+        top.legend(frameon=False, fontsize="x-small", ncols=columns, **place)
         bottom.axhline(1, color="grey", lw=0.5)
         name = "FoF mass" if kind == "FoF" else "M$_{200c}$"
         main = next(name for name, dashes in theories.items() if dashes == "-")
@@ -222,54 +128,7 @@ def plot_mass_function(run):
     smallest = min(np.min(table["FoF"][table["N_FoF"] > 0]) for table in tables)
     axes[0, 0].set(xscale="log", yscale="log", ylabel="dn/dlnM [(Mpc/h)$^{-3}$]")
     axes[0, 0].set_ylim(bottom=smallest / 5)
-    return figure
-
-
-# Growth.
-
-
-def lowest_modes(spectra):
-    """How many of the lowest bins are compared with linear theory: those below a fifth of the last
-    output's nonlinear wave number, and no fewer than three."""
-    last = spectra[-1]
-    linear = last["k"] < 0.2 * last.header.get("k_nonlinear", 0.0)
-    return min(max(3, np.count_nonzero(linear)), len(last["k"]))
-
-
-def measured_growth(spectra):
-    """Growth since the first output over that of linear theory, of each of the lowest bins [output,
-    bin], and the weights of the bins."""
-    count = lowest_modes(spectra)
-    growth = np.array([power.header["D1"] for power in spectra])
-    signal = np.array([(power["P"] - power["P_shot"])[:count] for power in spectra])
-    measured = np.sqrt(np.maximum(signal, 0) / signal[0])
-    return measured * (growth[0] / growth)[:, None], spectra[0]["modes"][:count]
-
-
-def plot_growth(run):
-    """Growth of the lowest modes over linear theory. The error of the mean follows from the scatter
-    of the bins: all outputs have the same modes, so that cosmic variance cancels in linear
-    theory."""
-    spectra = [power for power in tables_of(run.power, run) if np.all(power["P_linear"] > 0)]
-    spectra.sort(key=lambda power: power.header["a"])
-    if len(spectra) < 2 or len({len(power["k"]) for power in spectra}) > 1:
-        return None
-    ratio, modes = measured_growth(spectra)
-    a = np.array([power.header["a"] for power in spectra])
-    mean = np.average(ratio, axis=1, weights=modes)
-    variance = np.average((ratio - mean[:, None]) ** 2, axis=1, weights=modes)
-    error = np.sqrt(variance / (ratio.shape[1] - 1))
-    figure, axis = plt.subplots(figsize=(7, 4), layout="constrained")
-    k = spectra[-1]["k"][: ratio.shape[1]]
-    for i, column in enumerate(ratio.T):
-        colour, dashes, marker = style_of(i, ratio.shape[1])
-        axis.plot(a, column, color=colour, ls=dashes, marker=marker, ms=3, lw=0.7,
-                  label=f"k = {k[i]:.3f} h/Mpc")  # fmt: skip
-    axis.errorbar(a, mean, error, fmt="ko", ms=5, capsize=3, lw=1.4, zorder=3,
-                  label="mean of all these modes")  # fmt: skip
-    axis.axhline(1, color="grey", lw=0.7)
-    axis.set(xlabel="scale factor a", ylabel="growth since the first output / linear theory")
-    axis.legend(frameon=False, fontsize="small", ncols=2)
+    add_redshifts(figure, axes, [table.header["z"] for table in tables])
     return figure
 
 
@@ -363,7 +222,7 @@ def plot_comparison(runs, labels, reference):
             residual = 100 * (power["P"] / expected["P"] - 1)
             axis.semilogx(power["k"], residual, color=colour, ls=dashes, label=label)
         for share, dashes in ((0.5, ":"), (1.0, "--")):
-            k = share * nyquist(expected.header, np.cbrt(expected.header["N"]))
+            k = share * particles_nyquist(expected)
             axis.axvline(k, color="grey", ls=dashes, lw=0.8)
         axis.axhline(0, color="grey", lw=0.5)
         axis.set(ylabel="ΔP/P [%]", ylim=(-2, 2), title=label_of(expected.header["z"]))

@@ -12,6 +12,7 @@ import os
 import sys
 
 from . import galaxy, gas, gas_problems, plots
+from .drawing import tables_of
 from .files import Run, particle_counts
 from .modules import Deferred, need
 from .reading import FAULTS, explain
@@ -34,10 +35,11 @@ progress { width: 100%; height: 1.2em; }
 p.message { color: #a00; margin: .3em 0; }
 """
 CAPTIONS = {
-    "power": "Power spectra less shot noise, linear theory (dotted) and HALOFIT (thin); below:"
-    " ratio to HALOFIT, shaded: standard error of Gaussian modes. Curves have gaps where the shot"
-    " noise is larger. Particles that began on a grid have less than this shot noise until they have"
-    " moved into halos: early curves fall off too soon.",
+    "power": "Power spectra, linear theory (dotted) and HALOFIT (thin); below: ratio to HALOFIT,"
+    " shaded: standard error of Gaussian modes. Of particles that began on a grid or a glass nothing"
+    " is subtracted, for they have no shot noise on these scales, and nothing is shown beyond their"
+    " Nyquist wave number. Of a random sample the shot noise V/N is subtracted, and curves have gaps"
+    " where it is larger than the rest.",
     "mass_function": "Mass functions by friends-of-friends mass and by M200c, with Poisson errors,"
     " and theory; below: ratio to the theory with the solid line. Points of several redshifts"
     " stand side by side.",
@@ -60,7 +62,7 @@ CAPTIONS = {
     "slices": "The plane through the middle of the box, in the last output.",
     "matter": "Column densities of gas and particles over their means, in the last output.",
     "spectra": "Power spectra of the gas, on the cells of the root level and without their window,"
-    " and of the particles with their shot noise, beside linear theory (dotted). Below: gas over"
+    " and of the particles, as measured, beside linear theory (dotted). Below: gas over"
     " particles.",
     "halo": "The largest halo of the last output: densities in shells, the part of gas in all"
     " matter within a radius, over the mean, and the temperature of the gas. Dotted: the radius"
@@ -84,7 +86,7 @@ SMALL_BOX = 300  # Mpc/h; a smaller box gets a caption about its few long modes
 
 def small_box_text(run):
     """What to expect of P(k) in a small box; empty for a large one."""
-    powers = plots.tables_of(run.power, run)
+    powers = tables_of(run.power, run)
     box = powers[0].header["box"] if powers else SMALL_BOX
     if box >= SMALL_BOX:
         return ""
@@ -208,7 +210,7 @@ def universe_rows(run, config):
     """What is known of a run in a periodic box."""
     cosmology, box = config.get("cosmology", {}), config.get("box", {})
     densities = {"Omega_m": "Ω_m", "Omega_lambda": "Ω_Λ", "Omega_b": "Ω_b", "h": "h"}
-    count = next((power.header["N"] for power in plots.tables_of(run.power, run)), None)
+    count = next((power.header["N"] for power in tables_of(run.power, run)), None)
     return [
         ("cosmology", listed({**densities, "n_s": "n_s", "sigma8": "σ_8"}, cosmology)),
         ("dark energy", listed({"w0": "w_0", "wa": "w_a"}, cosmology)),
