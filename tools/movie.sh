@@ -2,17 +2,18 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Make one file of the frames that a run with output.movie has drawn.
 set -eu
+program=${PHOTONS_COMMAND:-$(basename "$0")}
 
 usage() {
   cat <<END
-usage: tools/movie.sh FOLDER [FILE] [RATE]
+usage: $program FOLDER [FILE] [RATE]
 FOLDER  of the run; its frames are FOLDER/movie/frame_NNNN.png
 FILE    movie to make, by its ending: .mp4, .gif ... (FOLDER/movie.mp4)
 RATE    frames a second (25)
 END
 }
 fail() {
-  echo "movie.sh: error: $*" >&2
+  echo "$program: error: $*" >&2
   exit 1
 }
 

@@ -8,12 +8,8 @@ usage: planck2018_power.py > params/planck2018_power.txt
        planck2018_power.py --config my.ini > pk.txt
 """
 
-import argparse
-import os
-import sys
-
 from photons.files import read_config
-from photons.modules import Deferred, need
+from photons.modules import Deferred, fail, need, parser_of
 
 camb, np = Deferred("camb"), Deferred("numpy")
 
@@ -122,9 +118,7 @@ def print_table(c):
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_of(__doc__)
     parser.add_argument("--config", metavar="FILE", help="take [cosmology] of this config.ini")
     for name in DEFAULTS:
         parser.add_argument(
@@ -135,7 +129,7 @@ def main():
     try:
         print_table(cosmology_of(options))
     except (OSError, ValueError) as error:
-        sys.exit(f"{os.path.basename(sys.argv[0])}: error: {error}")
+        fail(error)
 
 
 if __name__ == "__main__":

@@ -2,20 +2,19 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Show a snapshot to swiftsimio and other readers of SWIFT's files.
 
-usage: swift_view.py SNAPSHOT [VIEW]    (default: SNAPSHOT's name with .swift.hdf5)
+usage: swift_view.py SNAPSHOT [VIEW]
 
-SNAPSHOT is a file, or the first file NAME.0.hdf5 of several. VIEW holds SWIFT's metadata and no
-particles: its datasets are virtual and show those of SNAPSHOT, which must stay where it is, as seen
-from VIEW. Snapshots themselves cannot hold these metadata: readers of Gadget's files take the group
+SNAPSHOT is a file, or the first file NAME.0.hdf5 of several. VIEW, by default SNAPSHOT's name with
+.swift.hdf5, holds SWIFT's metadata and no particles: its datasets are virtual and show those of
+SNAPSHOT, which must stay where it is, as seen from VIEW. Snapshots themselves cannot hold these metadata: readers of Gadget's files take the group
 Units for theirs, and expect one Redshift, not a list of one.
 """
 
-import argparse
 import os
 import re
 import sys
 
-from photons.modules import Deferred, need
+from photons.modules import Deferred, fail, need, parser_of
 from photons.reading import FAULTS, explain
 
 h5py, np = Deferred("h5py"), Deferred("numpy")
@@ -117,8 +116,7 @@ def write_view(snapshot, path):
         config = file["Config"].attrs["config.ini"].decode()
     others = [kind for kind, count in enumerate(header["NumPart_Total"]) if count and kind != 1]
     if others:
-        sys.exit(f"swift_view.py: error: {snapshot}: has particles of type {others[0]}; "
-                 "views have those of type 1 only")
+        fail(f"{snapshot}: has particles of type {others[0]}; views have those of type 1 only")
     particles = int(header["NumPart_Total"][1])
     particles += int(header["NumPart_Total_HighWord"][1]) << 32
     a, omega_r = float(header["Time"]), float(read_config(config)["cosmology"]["Omega_r"])
@@ -132,9 +130,7 @@ def write_view(snapshot, path):
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_of(__doc__)
     parser.add_argument("snapshot")
     parser.add_argument("view", nargs="?")
     arguments = parser.parse_args()
@@ -143,7 +139,7 @@ def main():
     try:
         write_view(arguments.snapshot, view)
     except FAULTS as error:
-        sys.exit(f"swift_view.py: error: {arguments.snapshot}: {explain(error)}")
+        fail(f"{arguments.snapshot}: {explain(error)}")
     print(view)
 
 

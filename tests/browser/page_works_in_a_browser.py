@@ -132,6 +132,24 @@ def show_whole(driver, folder, captions):
         assert asked(driver, "document.querySelector('meta[http-equiv=refresh]') === null")
 
 
+def show_hostile(driver):
+    """Scripts in a run's files are text of the page."""
+    sys.path.append(os.environ["PHOTONS_SOURCE"] + "/tests/support")
+    import hostile_run
+
+    hostile_run.make("run", hostile_run.NAME)
+    with served(hostile_run.NAME) as address:
+        driver.get(address)
+        require_sound(driver, ["Power spectra"])
+        assert driver.title == hostile_run.NAME
+        foreign = "document.querySelectorAll('script, svg, a, [onload], [onerror]').length"
+        assert asked(driver, foreign) == 0
+        assert asked(driver, "window.hit === undefined")
+        shown = asked(driver, "document.body.textContent")
+        for place in hostile_run.PLACES:
+            assert hostile_run.attack(place) in shown, place
+
+
 def rows():
     try:
         with open("run/log/timings.csv") as file:
@@ -146,6 +164,7 @@ try:
     run.send_signal(signal.SIGSTOP)
     with browser() as driver:
         follow(driver, run)
+        show_hostile(driver)
         show_whole(driver, "isolated", ["Surface density", "Change of the total energy"])
         show_whole(driver, "gas", ["Means in bins", "Change of mass and energy"])
 finally:

@@ -13,7 +13,7 @@ from photons.drawing import tables_of
 
 warnings.simplefilter("error", RuntimeWarning)
 os.makedirs("run/log")
-K = np.array([0.02, 0.03, 0.05, 0.1, 0.5, 2.0, 8.0])
+K = np.array([0.02, 0.03, 0.05, 0.1, 0.6, 2.0, 8.0])
 LINEAR = 1e4 * K
 SHOT = 10.0
 NYQUIST = np.pi * 32 / 100  # of the particles
@@ -80,11 +80,13 @@ for said in (f"# k_noise = {NYQUIST:.7g} h/Mpc\n", ""):
     assert np.allclose(over_halofit[:5], 1, rtol=1e-6), over_halofit
 
 # Spectra of unknown origin at V/N, within 5 standard errors, are those of a random sample.
-write_power(0, 0.25, 0.05, np.ones(7))
+write_power(0, 0.25, 0.02, np.ones(7))
 write_power(1, 1.0, 0.8, np.ones(7))
 run = photons.Run("run")
 assert spectra.noise_from(tables_of(run.power, run)) == 0
-write_power(0, 0.25, 0.05, np.ones(7), noise=SHOT * np.array([1, 1, 1, 1, 1, 1, 0.7]))
+write_power(0, 0.25, 0.2, np.ones(7))  # P is far above V/N: as of most simulations
+assert np.isclose(spectra.noise_from(tables_of(run.power, run)), NYQUIST, rtol=1e-6)
+write_power(0, 0.25, 0.02, np.ones(7), noise=SHOT * np.array([0.7, 1, 1, 1, 1, 1, 1]))
 assert np.isclose(spectra.noise_from(tables_of(run.power, run)), NYQUIST, rtol=1e-6)
 
 # Of many outputs a colour bar tells the redshifts. No legend covers a curve.
@@ -101,6 +103,33 @@ for path in glob.glob("run/powerspec_*.txt"):
     os.remove(path)
 write_power(0, 0.25, 0.25, np.ones(7))
 write_power(1, 1.0, 0.8, np.ones(7))
+
+# An output that there is not, and files that hold no numbers, are named.
+def refused(call, *texts):
+    try:
+        call()
+    except ValueError as error:
+        assert all(text in str(error) for text in texts), error
+    else:
+        raise AssertionError(f"taken: {texts}")
+
+
+run = photons.Run("run")
+for read in (run.power, run.halos, run.snapshot, run.mass_function, run.redshift, run.time_myr):
+    refused(lambda: read(7), "run has no output 7", "0, 1")
+assert run.halos(1) is None
+with open("run/powerspec_002.txt", "w") as file:
+    file.write("# k_noise = e, a = 0.5e, b = -1.5e-3 Mpc\n1 2 x 4 5 6\n")
+refused(lambda: run.power(2), "run/powerspec_002.txt: ", "'x'")
+assert photons.files._header_numbers(["k_noise = e, a = 0.5e, b = -1.5e-3 Mpc"]) == {
+    "a": 0.5,
+    "b": -1.5e-3,
+}
+os.remove("run/powerspec_002.txt")
+with open("run/log/energy.csv", "w") as file:
+    file.write("step,time_myr,kinetic,potential,total,virial\n0,1,2,3,four,5\n")
+refused(lambda: run.energy(), "run/log/energy.csv: ", "'four'")
+os.remove("run/log/energy.csv")
 
 # Poisson errors of 84 %: Gehrels 1986, tables 1 and 2, for 1, 10 and 100. The formulas are good to
 # a few percent of the error.

@@ -91,6 +91,12 @@ assert found["particles"] == b"drawn from plummer" and found["seed"] == 12345, f
 assert "spectrum" not in found and b"sphere_mode" not in found["config.ini"], found
 END
 refused "a millionth of the frame's side" gravity.softening=0.001
+# The last lines of a run name the logs of isolated systems.
+"$PHOTONS" --set output.dir=told --steps 3 --set galaxy.particles=200 --set time.criterion=acceleration \
+  --set time.max_step=0.1 sphere.ini >out 2>err
+grep -q '^results in told: .*log/energy.csv' out ||
+  complain "the results do not name log/energy.csv: $(grep '^results' out)"
+
 # A galaxy of its own, without the model.
 sed -i 's/^model = .*/component_1 = hernquist 1e20 0.1/' sphere.ini
 refused 'not below that of light' gravity.softening=1

@@ -4,6 +4,7 @@ middle, and then as it is.
 
 usage: page_follows_a_run.py FOLDER"""
 
+import html.parser
 import http.server
 import math
 import os
@@ -15,9 +16,13 @@ import urllib.request
 
 import numpy as np
 from photons.serve import LivePage, handler_of, progress, progress_parts
-from photons import Run
+from photons import Run, report
+
+sys.path.append(os.environ["PHOTONS_SOURCE"] + "/tests/support")
+import hostile_run
 
 folder = sys.argv[1]
+REFRESH, MESSAGE = 'http-equiv="refresh"', 'class="message"'
 log = os.path.join(folder, "log", "timings.csv")
 messages = os.path.join(folder, "log", "run.log")
 with open(log) as file:
@@ -59,7 +64,7 @@ def step_of(text):
 
 
 first = get()
-assert "http-equiv=refresh" in first and " to go</p>" in first and "class=message" not in first
+assert REFRESH in first and " to go</p>" in first and MESSAGE not in first
 assert step_of(first) == steps // 2 - 1
 pictures = first.count("data:image/png")
 assert pictures >= 3, pictures
@@ -68,8 +73,8 @@ assert pictures >= 3, pictures
 with open(messages, "a") as file:
     file.write("\n2026-01-01T00:00:00Z error: no room for <this>\n")
 parts, ended = progress_parts(run)
-assert not ended and parts[0].endswith(", failed</p>") and " to go" not in parts[0]
-assert parts[1].endswith("Z error: no room for &lt;this&gt;</p>"), parts
+assert not ended and parts[1].endswith(", failed</p>") and " to go" not in parts[1]
+assert parts[2].endswith("Z error: no room for &lt;this&gt;</p>"), parts
 
 # What is new shows when the last page is old enough, not before.
 rewrite(steps)
@@ -78,10 +83,10 @@ page.next_time = float("inf")
 assert get() == first
 page.next_time = 0.0
 last = get()
-assert "http-equiv=refresh" not in last and ", ended</p>" in last
+assert REFRESH not in last and ", ended</p>" in last
 assert step_of(last) == steps - 1
 assert last.count("data:image/png") == pictures + 1  # growth, of two spectra
-assert "class=message" not in last
+assert MESSAGE not in last
 
 # Nothing else is served.
 try:
@@ -101,6 +106,58 @@ except urllib.error.HTTPError as error:
     assert b"division by zero" in error.read()
 else:
     raise AssertionError("a page that cannot be made is served")
+server.shutdown()
+
+
+# Whatever the files of a run say is text of the page: elements and attributes are the program's.
+class Parts(html.parser.HTMLParser):
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.attributes, self.sources, self.text = set(), set(), set(), ""
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.add(tag)
+        self.attributes |= {name for name, _ in attributes}
+        self.sources |= {value[:15] for name, value in attributes if name in ("src", "href")}
+
+    def handle_data(self, data):
+        self.text += data
+
+
+TAGS = set(
+    "html head meta link title style body h1 h2 p progress pre table tr td th div figure img "
+    "figcaption".split()
+)
+ATTRIBUTES = set("lang charset http-equiv content name rel href class value alt src".split())
+hostile_run.make(folder, hostile_run.NAME)
+report.make_report(hostile_run.NAME, "hostile.html")
+for text in (LivePage(hostile_run.NAME).get(), open("hostile.html").read()):
+    found = Parts(text)
+    assert found.tags <= TAGS, found.tags - TAGS
+    assert found.attributes <= ATTRIBUTES, found.attributes - ATTRIBUTES
+    assert found.sources <= {"data:,", "data:image/png;"}, found.sources
+    assert hostile_run.NAME in found.text and ".png is no PNG" in found.text
+    for place in hostile_run.PLACES:
+        live = place in ("eta", "message")
+        assert (hostile_run.attack(place) in found.text) == (not live or "<progress" in text), place
+assert " to go" in LivePage(hostile_run.NAME).get()
+
+# A page that cannot be made says so, and that is text, too.
+with open(os.path.join(hostile_run.NAME, "log", "timings.csv"), "a") as file:
+    file.write(",".join([str(steps), *["<script>"] * lines[0].count(",")]) + "\n")
+page.folder, page.next_time = hostile_run.NAME, 0.0
+del page._make
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler_of(page))
+threading.Thread(target=server.serve_forever, daemon=True).start()
+address = f"http://127.0.0.1:{server.server_port}"
+try:
+    get()
+except urllib.error.HTTPError as error:
+    text = error.read().decode()
+    assert error.code == 503 and "<script" not in text and "&lt;script" in text, text
+else:
+    raise AssertionError("a log that holds no numbers is taken")
 server.shutdown()
 
 

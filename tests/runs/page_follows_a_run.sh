@@ -35,7 +35,7 @@ address=$(sed -n 's|^\(http://127.0.0.1:[0-9]*/\) .*|\1|p' out)
 "$PYTHON" -c "
 import urllib.request
 page = urllib.request.urlopen('$address', timeout=300).read().decode()
-assert 'No step has ended yet' in page and 'http-equiv=refresh' in page" 2>err ||
+assert 'No step has ended yet' in page and 'http-equiv=\"refresh\"' in page" 2>err ||
   complain "no page of an empty folder at '$address'"
 kill "$server"
 "$PYTHON" "$PHOTONS_SOURCE/tools/report.py" --serve nowhere >out 2>err &&

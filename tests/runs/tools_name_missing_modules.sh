@@ -15,7 +15,8 @@ bare() {
 for path in "$PHOTONS_SOURCE"/tools/*.py; do
   tool=$(basename "$path")
   bare "$tool" --help || complain "$tool --help: exit code $?"
-  grep -q "^usage: $tool" out || complain "$tool --help: no usage"
+  [ "$(grep -c '^usage: ' out)" -eq 1 ] && grep -q "^usage: $tool" out ||
+    complain "$tool --help: no usage, or several"
   [ ! -s err ] || complain "$tool --help: something on standard error"
 done
 

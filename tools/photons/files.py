@@ -49,7 +49,8 @@ def _comments(path):
 def _header_numbers(comments):
     """All `name = number` in the comment lines of a file, but for its provenance."""
     text = ",".join(line for line in comments if not line.startswith("provenance "))
-    found = re.findall(r"([A-Za-z0-9_()/ ]+?) = ([-+0-9.eE]+)", text)
+    number = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+    found = re.findall(rf"([A-Za-z0-9_()/ ]+?) = ({number})", text)
     return {name.strip(" ,"): float(value) for name, value in found}
 
 
@@ -65,7 +66,10 @@ def _provenance_lines(comments):
 def _read_text(path, names):
     with open(path) as file:
         lines = [line for line in file if line.strip() and not line.startswith("#")]
-    rows = np.loadtxt(lines, ndmin=2) if lines else np.zeros((0, len(names)))
+    try:
+        rows = np.loadtxt(lines, ndmin=2) if lines else np.zeros((0, len(names)))
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
     if rows.shape[1] != len(names):
         raise ValueError(
             f"{path}: {rows.shape[1]} columns, expected {len(names)}: {', '.join(names)}"
@@ -108,7 +112,16 @@ def _by_rung(texts):
 @names_file
 def _read_log(path):
     """A table with one row for each step. If a run was restarted, the last row of a step counts. A
-    last line that is still being written is left out. An empty field is NaN."""
+    last line that is still being written is left out. An empty field is NaN.
+
+    Raises ValueError if a field is no number."""
+    try:
+        return _log_table(path)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+
+
+def _log_table(path):
     with open(path) as file:
         lines = [line[:-1].split(",") for line in file if line.endswith("\n")]
     names = lines[0] if lines else []
@@ -388,14 +401,20 @@ class Run:
         paths = (os.path.join(self.folder, name) for name in names)
         return next((path for path in paths if os.path.exists(path)), None)
 
-    def _read(self, reader, stem, number, ending):
-        path = self.path(stem, number, ending)
-        return reader(path) if path else None
+    def _check(self, number):
+        """Raise ValueError if there is no output of this number."""
+        if number not in self.numbers:
+            self.refresh()
+        if number not in self.numbers:
+            there = ", ".join(map(str, self.numbers)) or "none"
+            raise ValueError(f"{self.folder} has no output {number!r}; its outputs: {there}")
 
-    def _read_first(self, reader, stems, number):
-        """The first file that exists: output.names chooses among the stems."""
-        found = (self._read(reader, stem, number, "hdf5") for stem in stems)
-        return next((table for table in found if table is not None), None)
+    def _read(self, reader, stems, number, ending):
+        """The first file that exists: output.names chooses among the stems of HDF5 files."""
+        self._check(number)
+        paths = (self.path(stem, number, ending) for stem in stems)
+        path = next((path for path in paths if path), None)
+        return reader(path) if path else None
 
     @property
     def snapshots(self):
@@ -406,17 +425,24 @@ class Run:
     def _snapshot_path(self, number):
         return self.path("snap", number, "hdf5") or self.path("snapshot", number, "hdf5")
 
+    # Products of an output. None where the output has no such product; ValueError where the folder
+    # has no output of this number.
+
     def power(self, number):
-        return self._read(read_power, "powerspec", number, "txt")
+        """read_power() of an output; None without output.power_spectrum."""
+        return self._read(read_power, ("powerspec",), number, "txt")
 
     def mass_function(self, number):
-        return self._read(read_mass_function, "massfunc", number, "txt")
+        """read_mass_function() of an output; None without halos."""
+        return self._read(read_mass_function, ("massfunc",), number, "txt")
 
     def halos(self, number):
-        return self._read_first(read_halos, ("fof_tab", "fof_subhalo_tab"), number)
+        """read_halos() of an output; None without analysis.fof."""
+        return self._read(read_halos, ("fof_tab", "fof_subhalo_tab"), number, "hdf5")
 
     def snapshot(self, number):
-        return self._read_first(read_snapshot, ("snap", "snapshot"), number)
+        """read_snapshot() of an output; None without output.snapshots."""
+        return self._read(read_snapshot, ("snap", "snapshot"), number, "hdf5")
 
     def redshift(self, number):
         """The redshift of an output, from the first of its products that exists, or None."""
@@ -495,6 +521,7 @@ class Run:
 
     def time_myr(self, number):
         """The time of an output of an isolated system [Myr], from its snapshot, or None."""
+        self._check(number)
         path = self._snapshot_path(number)
         return snapshot_time_myr(read_header(path)) if path else None
 

@@ -289,7 +289,7 @@ def plot_conserved(evolution):
                      label=name, **line_style(name, True))  # fmt: skip
             top.set(yscale="log" if np.any(error > 0) else top.get_yscale())
             top.legend(frameon=False, fontsize="small")
-    top.set(ylabel="|ΔL|/|L|")
+    top.set(ylabel="|L - L₀|/|L₀|")
     for axis, dashes, shift in zip("xyz", ("-", "--", ":"), (centre - centre[0]).T):
         bottom.plot(energy["time_myr"], shift, "k", ls=dashes, lw=1, label=axis)
     bottom.set(xlabel="t [Myr]", ylabel="shift of the centre of mass [kpc]")
@@ -305,7 +305,7 @@ def plot_energy(evolution):
     figure, (top, bottom) = new_figure(nrows=2, sharex=True, figsize=(7, 5))
     error = energy_error(energy)
     top.plot(energy["time_myr"], np.where(error > 0, error, np.nan), "k-", marker=".", ms=3, lw=1)
-    top.set(yscale="log" if np.any(error > 0) else "linear", ylabel="|ΔE/E|")
+    top.set(yscale="log" if np.any(error > 0) else "linear", ylabel="|E - E₀|/|E₀|")
     bottom.plot(energy["time_myr"], energy["virial"], "k-", marker=".", ms=3, lw=1)
     bottom.axhline(1, color="grey", lw=0.5)
     bottom.set(xlabel="t [Myr]", ylabel="-2T/W")

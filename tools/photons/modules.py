@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Third-party modules: imported when first used, and named in one line where one is missing."""
 
+import argparse
 import importlib
 import os
 import sys
@@ -35,10 +36,33 @@ def missing(names):
     )
 
 
+def program():
+    """The name by which this program was called: an installed command calls a file of tools/."""
+    return os.environ.get("PHOTONS_COMMAND") or os.path.basename(sys.argv[0])
+
+
+def fail(message):
+    """End the program with one line."""
+    sys.exit(f"{program()}: error: {message}")
+
+
+def parser_of(text):
+    """An ArgumentParser with the usage and description of a module's text. The paragraph that begins
+    with "usage: " is the usage; the name of the program, its first word, becomes program()."""
+    paragraphs = text.strip().split("\n\n")
+    usage = next(part for part in paragraphs if part.startswith("usage: "))
+    name = usage.split()[1]
+    return argparse.ArgumentParser(
+        prog=program(),
+        usage=usage.removeprefix("usage: ").replace(name, "%(prog)s"),
+        description="\n\n".join(part for part in paragraphs if part != usage),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+
+
 def need(*names):
     """End the program with one line if a module is missing."""
     absent = missing(names)
     if absent:
-        program = os.path.basename(sys.argv[0])
-        print(f"{program}: error: {sys.executable} cannot import {absent}", file=sys.stderr)
+        print(f"{program()}: error: {sys.executable} cannot import {absent}", file=sys.stderr)
         sys.exit(2)

@@ -6,6 +6,7 @@ in the style of their lines, so that they can be told apart in grey, too.
 usage: plot.py FOLDER... [--out DIR]
        plot.py --reference FOLDER [--labels A,B,...] FOLDER... [--out DIR]
        plot.py [--components A,B,...] [--csv] FOLDER|SNAPSHOT... [--out DIR]
+
 The figures of a folder go to its subfolder figures/. With --reference the spectra of all FOLDERs
 are compared with those of another run, output by output (figure compare_power).
 
@@ -15,9 +16,7 @@ density profile, rotation curve, Lagrangian radii, height of the disk, and energ
 conservation, and computing time. SNAPSHOT stands for one snapshot of such a system, or one file of
 gas; names of its figures begin with that of the file."""
 
-import argparse
 import os
-import sys
 from functools import partial
 
 from . import galaxy_plots, gas_plots
@@ -25,7 +24,7 @@ from .drawing import (
     NAMED_MOST, add_redshifts, label_of, mark, name_of, some_of, style_of, tables_of,
 )  # fmt: skip
 from .files import Run
-from .modules import Deferred, need
+from .modules import Deferred, fail, need, parser_of
 from .reading import FAULTS, explain
 from .power_plots import plot_growth, plot_power
 from .spectra import particles_nyquist
@@ -215,7 +214,7 @@ def plot_comparison(runs, labels, reference):
     for axis, number in zip(axes[:, 0], numbers):
         expected = reference.power(number)
         for i, (run, label) in enumerate(zip(runs, labels)):
-            power = run.power(number)
+            power = run.power(number) if number in run.numbers else None
             if power is None or len(power["k"]) != len(expected["k"]):
                 continue
             colour, dashes, _ = style_of(i, len(runs))
@@ -343,9 +342,7 @@ def draw(options):
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_of(__doc__)
     parser.add_argument("folders", nargs="+", metavar="FOLDER|SNAPSHOT")
     parser.add_argument("--out", help="folder for the figures")
     parser.add_argument(
@@ -371,4 +368,4 @@ def main():
     try:
         print("\n".join(draw(options)))
     except FAULTS as error:
-        sys.exit(f"plot.py: {explain(error)}")
+        fail(explain(error))

@@ -2,19 +2,20 @@
 """Gather a run of photons-starpu into one HTML page that needs no other file: pictures, figures,
 halos, timings, parameters.
 
-usage: report.py FOLDER [--out FILE]      (default: FOLDER/report.html)
-       report.py --serve [PORT] FOLDER    (a page at http://127.0.0.1:PORT that follows the run)"""
+usage: report.py FOLDER [--out FILE]
+       report.py --serve [PORT] FOLDER
 
-import argparse
-import base64
-import html
+The page is FOLDER/report.html or FILE. With --serve it is a page at http://127.0.0.1:PORT that follows
+a run while it goes on."""
+
 import os
 import sys
 
 from . import galaxy, gas, gas_problems, plots
 from .drawing import tables_of
 from .files import Run, particle_counts
-from .modules import Deferred, need
+from .html_page import element, page, picture, table
+from .modules import Deferred, fail, need, parser_of
 from .reading import FAULTS, explain
 
 np = Deferred("numpy")
@@ -106,23 +107,6 @@ def small_box_text(run):
         " slow the growth of small scales, whose P(k) stays below HALOFIT. The mean over a run and"
         " its partner (ic.paired = yes) is closer, and so is a larger box."
     )
-
-
-def picture(path, caption, kind=""):
-    with open(path, "rb") as file:
-        data = base64.b64encode(file.read()).decode()
-    text = html.escape(caption)
-    image = f'<img alt="{text}" src="data:image/png;base64,{data}">'
-    return f"<figure class='{kind}'>{image}<figcaption>{text}</figcaption></figure>"
-
-
-def table(head, rows, kind=""):
-    def line(tag, row):
-        cells = "".join(f"<{tag}>{html.escape(str(cell))}</{tag}>" for cell in row)
-        return f"<tr>{cells}</tr>"
-
-    top = line("th", head) if any(head) else ""
-    return f'<table class="{kind}">{top}{"".join(line("td", row) for row in rows)}</table>'
 
 
 def duration(seconds):
@@ -336,7 +320,7 @@ def pictures_of(run, numbers):
 
 
 def rows_of_figures(title, figures):
-    return [f"<h2>{title}</h2><div class=row>", *figures, "</div>"] if figures else []
+    return [element("h2", title), element("div", *figures, class_="row")] if figures else []
 
 
 def figures_of(run, paths):
@@ -345,21 +329,14 @@ def figures_of(run, paths):
     if run.gas:
         captions["timings"] = GAS_TIMINGS
     return [
-        picture(path, captions[name], "wide" if name in WIDE else "")
+        picture(path, captions[name], "wide" if name in WIDE else None)
         for name, path in paths.items()
     ]
 
 
-def page_of(run, parts, head=""):
+def page_of(run, parts, head=()):
     """A whole HTML page. head -- further elements of its head"""
-    name = html.escape(name_of(run))
-    return (
-        "<!DOCTYPE html><html lang=en><head><meta charset=utf-8>"
-        "<meta name=viewport content='width=device-width'>"
-        f"{head}<title>{name}</title><style>{STYLE}</style></head><body><h1>{name}</h1>"
-        + "\n".join(parts)
-        + "</body></html>\n"
-    )
+    return page(name_of(run), STYLE, parts, head)
 
 
 def body(run, figures, pictured):
@@ -367,13 +344,13 @@ def body(run, figures, pictured):
     rows = head_rows(run)
     parts = [table(("", ""), rows, "facts")] if rows else []
     if run.numbers:
-        parts += ["<h2>Outputs</h2>", outputs(run)]
+        parts += [element("h2", "Outputs"), outputs(run)]
     parts += rows_of_figures("Density", pictures_of(run, pictured))
     parts += rows_of_figures("Figures", figures_of(run, figures))
     used = os.path.join(run.folder, "config-used.ini")
     if os.path.exists(used):
-        with open(used) as file:
-            parts += ["<h2>Parameters</h2>", f"<pre>{html.escape(file.read())}</pre>"]
+        with open(used, encoding="utf-8", errors="replace") as file:
+            parts += [element("h2", "Parameters"), element("pre", file.read())]
     return parts
 
 
@@ -384,17 +361,15 @@ def make_report(folder, out):
     if not figures and not pictures_of(run, pictured):
         raise ValueError(f"{folder} holds nothing to report: no outputs and no log")
     temporary = out + ".tmp"
-    with open(temporary, "w") as file:
+    with open(temporary, "w", encoding="utf-8", errors="replace") as file:
         file.write(page_of(run, body(run, figures, pictured)))
     os.replace(temporary, out)
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_of(__doc__)
     parser.add_argument("folder", metavar="FOLDER")
-    parser.add_argument("--out", metavar="FILE")
+    parser.add_argument("--out", metavar="FILE", help="(default: FOLDER/report.html)")
     parser.add_argument(
         "--serve",
         metavar="PORT",
@@ -419,4 +394,4 @@ def main():
         make_report(options.folder, out)
         print(out)
     except FAULTS as error:
-        sys.exit(f"report.py: {explain(error)}")
+        fail(explain(error))

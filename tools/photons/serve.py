@@ -2,7 +2,6 @@
 """A page that follows a run while it goes on, for browsers of the same machine."""
 
 import collections
-import html
 import http.server
 import math
 import os
@@ -12,6 +11,8 @@ import time
 
 from . import plots, report
 from .files import Run
+from .html_page import POLICY, element
+from .modules import program
 
 REFRESH_SECONDS = 5  # between two pages, at least
 DRAWING_SHARE = 0.1  # of the time is spent on pages, at most, for the run needs the cores
@@ -86,18 +87,18 @@ def state_parts(run, timings, log):
         words.append(f"last step {report.duration(age)} ago")
         if log.eta:
             words.append(f"about {log.eta} to go")
-    bar = "" if share is None else f"<progress value={share:.4f}></progress>"
-    return [f"{bar}<p>{', '.join(words)}</p>"], state == "ended"
+    bar = [] if share is None else [element("progress", value=f"{share:.4f}")]
+    return [*bar, element("p", ", ".join(words))], state == "ended"
 
 
 def progress_parts(run):
     """The parts of the page that say how far the run has come and what went wrong."""
     timings, log = run.timings(), read_log(run)
     if timings is None or not len(timings.get("step", ())):
-        parts, ended = ["<p>No step has ended yet.</p>"], False
+        parts, ended = [element("p", "No step has ended yet.")], False
     else:
         parts, ended = state_parts(run, timings, log)
-    return parts + [f"<p class=message>{html.escape(line)}</p>" for line in log.messages], ended
+    return parts + [element("p", line, class_="message") for line in log.messages], ended
 
 
 class LivePage:
@@ -127,9 +128,9 @@ class LivePage:
         run = Run(self.folder)
         parts, ended = progress_parts(run)
         parts += report.body(run, self._draw(), run.numbers[-1:])
-        head = "<link rel=icon href='data:,'>"  # or browsers ask for one
+        head = [element("link", rel="icon", href="data:,")]  # or browsers ask for one
         if not ended:
-            head += f"<meta http-equiv=refresh content={REFRESH_SECONDS}>"
+            head.append(element("meta", http_equiv="refresh", content=REFRESH_SECONDS))
         return report.page_of(run, parts, head)
 
     def get(self):
@@ -152,13 +153,15 @@ def handler_of(page):
                 code, text = 200, page.get()
             # Whatever is wrong, such as a file that is being replaced, may be right the next time.
             except Exception as error:
-                code, text = 503, f"<pre>report.py: {html.escape(repr(error))}</pre>\n"
-            data = text.encode()
+                code, text = 503, element("pre", f"{program()}: {error!r}") + "\n"
+            data = text.encode(errors="replace")
             self.send_response(code)
             if code != 200:
                 self.send_header("Refresh", str(REFRESH_SECONDS))
             self.send_header("Content-Type", "text/html; charset=utf-8")
             self.send_header("Content-Length", str(len(data)))
+            self.send_header("Content-Security-Policy", POLICY)
+            self.send_header("X-Content-Type-Options", "nosniff")
             self.send_header("Cache-Control", "no-store")
             self.end_headers()
             self.wfile.write(data)

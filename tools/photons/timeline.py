@@ -1,20 +1,19 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Picture and numbers of a trace: busy and idle workers, and the stages that idle workers wait for.
 
-usage: timeline.py FOLDER [PICTURE.png] [--steps A:B] [--width INCHES]
+usage: timeline.py FOLDER [PICTURE.png] [--steps A:B] [--width INCHES] [--title TEXT]
+
 FOLDER holds paje.trace and tasks.rec as written by starpu_fxt_tool (tools/trace.sh runs it), or
 only the tasks_RANK.csv written by the program itself. The latter contain tasks, but neither
 StarPU's own work between tasks nor the dependences of tasks.
 """
-import argparse
 import collections
 import csv
 import glob
 import os
 import re
-import sys
 
-from .modules import need
+from .modules import fail, need, parser_of
 from .reading import FAULTS, explain, names_file
 
 # States of a worker that are StarPU's own work. A worker with neither a task nor one of these
@@ -24,10 +23,6 @@ RUNTIME_COLOUR, IDLE_COLOUR = "#444444", "#f4f4f4"
 
 Task = collections.namedtuple("Task", "job name worker start end submit step after")
 Interval = collections.namedtuple("Interval", "start end state")
-
-
-def fail(message):
-    sys.exit(f"timeline.py: error: {message}")
 
 
 def short(name):
@@ -301,12 +296,12 @@ def draw(picture, title, workers, colours, ready, spans, tasks, is_task, width):
 
 
 def main():
-    parser = argparse.ArgumentParser(usage=__doc__.split("\n")[2].removeprefix("usage: "), description=__doc__.split("\n")[0])
+    parser = parser_of(__doc__)
     parser.add_argument("folder")
     parser.add_argument("picture", nargs="?")
     parser.add_argument("--steps", metavar="A:B", help="only these of the recorded steps")
     parser.add_argument("--width", type=float, default=13.0, metavar="INCHES", help="width of the picture (default 13)")
-    parser.add_argument("--title", help="what stands above the picture (default: the folder)")
+    parser.add_argument("--title", metavar="TEXT", help="what stands above the picture (default: the folder)")
     arguments = parser.parse_args()
     if arguments.picture:
         need("matplotlib")
