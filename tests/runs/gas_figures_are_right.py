@@ -293,8 +293,8 @@ assert sorted(np.unique(shown[3])) == [0, 1, 2]
 def save(figure, out, name):
     os.makedirs(out, exist_ok=True)
     for ending in ("png", "pdf"):
-        with open(os.path.join(out, f"{name}.{ending}"), "w") as file:
-            file.write(name)
+        with open(os.path.join(out, f"{name}.{ending}"), "wb") as file:
+            file.write(b"\x89PNG\r\n\x1a\n")  # what a page takes for a picture
     return os.path.join(out, f"{name}.png")
 
 
@@ -321,7 +321,7 @@ for text in (
     assert text in page, text
 DRAWN = [name for name, draw in gas_plots.figures_of(outputs).items() if draw()]
 assert len(DRAWN) == 4, DRAWN  # the others are of universes
-assert page.count("data:image/png") == len(DRAWN)
+assert page.count("data:image/png") == len(DRAWN), page.count("data:image/png")
 for text in ("HALOFIT", "Mpc/h", "particles"):
     assert text not in page.split("<h2>Parameters")[0].replace("base64", ""), text
 tables = gas_plots.write_tables(outputs, "tables")

@@ -14,7 +14,7 @@ import sys
 from . import galaxy, gas, gas_problems, plots
 from .drawing import tables_of
 from .files import Run, particle_counts
-from .html_page import element, page, picture, table
+from .html_page import element, join, page, picture, table
 from .modules import Deferred, fail, need, parser_of
 from .reading import FAULTS, explain
 
@@ -320,7 +320,7 @@ def pictures_of(run, numbers):
 
 
 def rows_of_figures(title, figures):
-    return [element("h2", title), element("div", *figures, class_="row")] if figures else []
+    return [element("h2", title), element("div", join(figures, "\n"), class_="row")] if figures else []
 
 
 def figures_of(run, paths):
