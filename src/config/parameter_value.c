@@ -160,12 +160,6 @@ void parameter_reset(const struct parameter *row, const char *initial, struct pa
   (void)sound;
 }
 
-bool parameter_is_default(const struct parameters *p, const struct parameter *row) {
-  struct parameters defaults;
-  parameters_default(&defaults);
-  return memcmp(const_field(row, p), const_field(row, &defaults), row->size) == 0;
-}
-
 /* The fewest digits that give the same number back. */
 static int print_real(double value, FILE *out) {
   char text[32];

@@ -38,28 +38,6 @@ static void assign(struct parameters *p, struct parameter_problems *problems,
     problem_unreadable(problems, row, text, reason);
 }
 
-static void apply_presets(struct parameters *p) {
-  for (const struct parameter *row = parameter_table; row < parameter_table + parameter_count;
-       row++)
-    if (!row->initial && !p->given[row - parameter_table])
-      parameter_reset(row, parameter_initial(row, p->gravity.accuracy, p->box.boundary), p);
-}
-
-/** Defaults that follow from other values, but for time.z_end, which follows from the outputs. */
-static void apply_computed(struct parameters *p) {
-  if (!parameter_given(p, "cosmology", "Omega_lambda"))
-    p->cosmology.omega_lambda = 1.0 - p->cosmology.omega_m - p->cosmology.omega_r;
-}
-
-void parameters_default(struct parameters *p) {
-  memset(p, 0, sizeof *p);
-  for (const struct parameter *row = parameter_table; row < parameter_table + parameter_count;
-       row++)
-    if (row->initial) parameter_reset(row, row->initial, p);
-  apply_presets(p);
-  apply_computed(p);
-}
-
 /** Report an unknown key, and the key that may have been meant. */
 static void unknown_key(struct parameter_problems *problems, const char *where, const char *section,
                         const char *key) {
@@ -243,8 +221,7 @@ void parameters_read(struct parameters *p, const char *path, const char *const *
   parameters_default(p);
   if (path) read_file(p, &problems);
   for (size_t i = 0; i < count; i++) read_override(p, &problems, overrides[i]);
-  apply_presets(p);
-  apply_computed(p);
+  parameters_complete(p);
   input_paths_find(p, &problems);
   output_times_collect(p, &problems);
   parameters_check(p, &problems);
@@ -253,30 +230,4 @@ void parameters_read(struct parameters *p, const char *path, const char *const *
   problems_end(&problems);
   if (comm_rank() == 0) parameters_warn(p);
   if (comm_rank() == 0) comm_barrier();
-}
-
-bool parameter_given(const struct parameters *p, const char *section, const char *key) {
-  const struct parameter *row = parameter_find(section, key);
-  assert(row);
-  return p->given[row - parameter_table];
-}
-
-double softening_of_type(const struct parameters *p, unsigned type) {
-  const double own = type == 0 ? 0.0 : p->gravity.softening_type[type]; /* there is no gas */
-  return own > 0.0 ? own : p->gravity.softening;
-}
-
-double softening_shortest(const struct parameters *p) {
-  double shortest = p->gravity.softening;
-  for (unsigned type = 1; type < sizeof p->gravity.softening_type / sizeof(double); type++) {
-    const double own = p->gravity.softening_type[type];
-    if (own > 0.0 && (shortest < 0.0 || own < shortest)) shortest = own;
-  }
-  return shortest;
-}
-
-bool softening_differs(const struct parameters *p) {
-  for (unsigned type = 2; type < sizeof p->gravity.softening_type / sizeof(double); type++)
-    if (softening_of_type(p, type) != softening_of_type(p, 1)) return true;
-  return false;
 }

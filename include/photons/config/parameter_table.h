@@ -77,6 +77,8 @@ bool parameter_parse(const struct parameter *row, const char *text, struct param
 bool parameter_is_default(const struct parameters *p, const struct parameter *row);
 /** Set the field to a default of the table; "": zero or empty. */
 void parameter_reset(const struct parameter *row, const char *initial, struct parameters *p);
+/** Give parameters that are not given their presets, and those that follow from other values. */
+void parameters_complete(struct parameters *p);
 /** Print the value as parameter_parse() reads it; reals with the digits needed to get the same
  * number back.
  * @return characters printed */
