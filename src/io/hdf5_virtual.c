@@ -11,7 +11,7 @@
 #include "photons/base/input_file.h"
 #include "photons/base/installed_memory.h"
 
-enum { NAME_SIZE = 1024 };
+enum { NAME_SIZE = 1024, LINKS_MOST = 16 };
 
 /** Whether a name of a file stays in the folder that it is relative to. */
 static bool stays_below(const char *name) {
@@ -48,6 +48,12 @@ static hid_t open_beside(hid_t object, const char *name, char reason_256[256]) {
   return file;
 }
 
+static hid_t refuse_link(const char *name, const char *reason) {
+  H5Epush2(H5E_DEFAULT, __FILE__, __func__, __LINE__, H5E_ERR_CLS, H5E_LINK, H5E_CANTOPENFILE,
+           "an external link leads to the file %s: %s", name, reason);
+  return -1;
+}
+
 /** Follow an external link; what HDF5 calls in the place of its own function. */
 static hid_t follow(const char *link, hid_t group, const void *value, size_t size, hid_t access,
                     hid_t transfer) {
@@ -56,14 +62,14 @@ static hid_t follow(const char *link, hid_t group, const void *value, size_t siz
   char reason[256];
   (void)link;
   (void)transfer;
+  static _Thread_local int depth; /* links may lead to links, and in a circle */
   if (H5Lunpack_elink_val(value, size, &flags, &name, &object) < 0) return -1;
+  if (depth == LINKS_MOST) return refuse_link(name, "too many links lead to links");
   const hid_t file = open_beside(group, name, reason);
-  if (file < 0) {
-    H5Epush2(H5E_DEFAULT, __FILE__, __func__, __LINE__, H5E_ERR_CLS, H5E_LINK, H5E_CANTOPENFILE,
-             "an external link leads to the file %s: %s", name, reason);
-    return -1;
-  }
+  if (file < 0) return refuse_link(name, reason);
+  depth++;
   const hid_t target = H5Oopen(file, object, access);
+  depth--;
   H5Fclose(file); /* the target keeps it open */
   return target;
 }

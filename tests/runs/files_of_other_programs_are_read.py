@@ -184,6 +184,7 @@ def make(folder):
     hdf5(folder + 'link_below.hdf5', link('below/good.hdf5'))
     hdf5(folder + 'link_away.hdf5', link(os.path.abspath(folder) + '/good.hdf5'))
     hdf5(folder + 'link_above.hdf5', link('below/../../ics/good.hdf5'))
+    hdf5(folder + 'circle.hdf5', link('circle.hdf5'))
     hdf5(folder + 'lzf.hdf5', replace('Velocities', lzf))
     hdf5(folder + 'raw.hdf5', replace('ParticleIDs', raw))
     hdf5(folder + 'no_total.hdf5', header(NumPart_Total=np.zeros(6, 'u4')))
