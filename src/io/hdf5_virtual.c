@@ -70,7 +70,9 @@ static hid_t follow(const char *link, hid_t group, const void *value, size_t siz
   depth++;
   const hid_t target = H5Oopen(file, object, access);
   depth--;
-  H5Fclose(file); /* the target keeps it open */
+  const hid_t reasons = H5Eget_current_stack(); /* the next call would forget them */
+  H5Fclose(file);                               /* the target keeps it open */
+  H5Eset_current_stack(reasons);
   return target;
 }
 
