@@ -48,9 +48,9 @@ static hid_t open_beside(hid_t object, const char *name, char reason_256[256]) {
   return file;
 }
 
-static hid_t refuse_link(const char *name, const char *reason) {
-  H5Epush2(H5E_DEFAULT, __FILE__, __func__, __LINE__, H5E_ERR_CLS, H5E_LINK, H5E_CANTOPENFILE,
-           "an external link leads to the file %s: %s", name, reason);
+static hid_t refuse_link(const char *reason) {
+  H5Epush2(H5E_DEFAULT, __FILE__, __func__, __LINE__, H5E_ERR_CLS, H5E_LINK, H5E_CANTOPENFILE, "%s",
+           reason);
   return -1;
 }
 
@@ -59,20 +59,23 @@ static hid_t follow(const char *link, hid_t group, const void *value, size_t siz
                     hid_t transfer) {
   unsigned flags;
   const char *name, *object;
-  char reason[256];
+  char reason[256], text[512];
   (void)link;
   (void)transfer;
   static _Thread_local int depth; /* links may lead to links, and in a circle */
   if (H5Lunpack_elink_val(value, size, &flags, &name, &object) < 0) return -1;
-  if (depth == LINKS_MOST) return refuse_link(name, "too many links lead to links");
+  if (depth == LINKS_MOST) return refuse_link("too many external links lead to links");
   const hid_t file = open_beside(group, name, reason);
-  if (file < 0) return refuse_link(name, reason);
+  if (file < 0) {
+    snprintf(text, sizeof text, "an external link leads to the file %s: %s", name, reason);
+    return refuse_link(text);
+  }
   depth++;
   const hid_t target = H5Oopen(file, object, access);
   depth--;
-  const hid_t reasons = H5Eget_current_stack(); /* the next call would forget them */
-  H5Fclose(file);                               /* the target keeps it open */
-  H5Eset_current_stack(reasons);
+  if (target < 0) hdf5_reason(reason);
+  H5Fclose(file); /* the target keeps it open; the call forgets reasons */
+  if (target < 0) return refuse_link(reason);
   return target;
 }
 

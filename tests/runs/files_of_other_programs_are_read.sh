@@ -64,7 +64,7 @@ reads link_below.hdf5 still
 for file in absolute above link_away link_above virtual_link; do
   refuses $file.hdf5 'only files beside the one that names them are opened'
 done
-refuses circle.hdf5 'too many links lead to links'
+refuses circle.hdf5 'too many external links lead to links'
 refuses gone.hdf5 'the file missing.hdf5: No such file'
 refuses of_working_folder.hdf5 'the file elsewhere.hdf5: No such file'
 refuses nested.hdf5 'has its values in other files'
