@@ -117,16 +117,12 @@ static void warn_of_buffer(const struct parameters *p) {
          (long long)p->gas.regrid, way, p->gas.cfl, (long long)p->gas.buffer);
 }
 
-/** Outputs that were asked for, all of them after the end. */
+/** Outputs that were asked for, all of them but the first after the end. */
 static void warn_of_interval(const struct parameters *p) {
-  const bool asked = parameter_given(p, "output", "times") ||
-                     parameter_given(p, "output", "interval") ||
-                     parameter_given(p, "output", "times_file");
-  if (run_has_redshifts(p) || !asked || p->output.time_count == 0) return;
+  if (run_has_redshifts(p) || p->output.interval <= 0.0 || p->output.time_count == 0) return;
   if (p->output.times[p->output.time_count - 1] <= 0.0 && p->time.end > 0.0)
-    warn("the only output is at t = 0: output.times and output.interval name none up to time.end = "
-         "%g",
-         p->time.end);
+    warn("output.interval = %g is beyond time.end = %g: the only output is at t = 0",
+         p->output.interval, p->time.end);
 }
 
 void parameters_warn(const struct parameters *p) {

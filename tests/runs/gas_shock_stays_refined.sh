@@ -26,7 +26,6 @@ y_low = outflow # gravity wants all sides to be of a kind
 y_high = outflow
 z_low = outflow
 z_high = outflow
-newton_constant = 1e-12
 [time]
 end = 50
 [output]
@@ -42,5 +41,5 @@ follow() {
   cat err
 }
 follow tube
-follow attracting --set gas.gravity=self --set gas.sheet_corrections=0 --set gas.sibling_relaxations=0
+follow attracting --set gas.gravity=self --set gas.newton_constant=1e-12 --set gas.sheet_corrections=0 --set gas.sibling_relaxations=0
 finish
