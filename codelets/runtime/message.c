@@ -10,6 +10,7 @@
 #include "codelets/runtime/task.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
+#include "photons/base/fair_lock.h"
 #include "photons/config/parameters.h"
 #include "photons/runtime/gpu_memory.h"
 #include "photons/runtime/host_memory.h"
@@ -100,8 +101,12 @@ void message_start(const struct parameters *p) {
   if (comm_size() == 1) return;
   keep_token_on_host(&put_codelet, 0);
   keep_token_on_host(&get_codelet, 1);
-  if (starpu_mpi_init_comm(NULL, NULL, 0, MPI_COMM_WORLD) != 0)
-    fail(EXIT_RUN_FAILED, "StarPU-MPI does not start");
+  /* StarPU-MPI's thread polls, and on crowded hosts sleeps (comm.c), with the lock held that workers need
+   * to hand it a message. */
+  fair_locks(true);
+  const int status = starpu_mpi_init_comm(NULL, NULL, 0, MPI_COMM_WORLD);
+  fair_locks(false);
+  if (status != 0) fail(EXIT_RUN_FAILED, "StarPU-MPI does not start");
   const enum shared_memory shared = p->runtime.shared_memory;
   if (shared != SHARED_NOT && !host_memory_start() && comm_rank() == 0)
     warn("ranks of one host cannot share memory (are they in different containers?): their "

@@ -245,21 +245,24 @@ static void end(void *state) {
   free(r);
 }
 
+/** When the last output was, by the clock of a run that goes on. Where the clock is that of the checkpoint
+ * the number keeps its bits. */
+static double last_output(const struct gas_file *f, const struct parameters *p) {
+  const struct gas_moment *m = &f->moment;
+  const double time = f->level[0].time;
+  if (m->last_output <= 0.0 || clock_at(p, time) == m->a) return m->last_output;
+  const double end = time / log(m->a); /* time.end of the checkpoint */
+  return gas_clock_at(p, end * log(m->last_output));
+}
+
 /** The clock is anew that of time.end, which may have changed since a checkpoint. */
 static struct progress progress_of(const struct gas_file *f, const struct parameters *p) {
   const struct gas_moment *m = &f->moment;
-  if (p->gas.comoving)
-    return (struct progress){m->a,           m->start_a,     m->step, m->outputs_done,
-                             m->last_output, m->wall_seconds};
-  const double before = f->level[0].time / log(m->a); /* time.end of the checkpoint */
-  const double output = m->last_output > 0.0 && m->a > 1.0
-                            ? gas_clock_at(p, before * log(m->last_output))
-                            : m->last_output;
-  return (struct progress){.a = gas_clock_at(p, f->level[0].time),
+  return (struct progress){.a = p->gas.comoving ? m->a : gas_clock_at(p, f->level[0].time),
                            .start_a = m->start_a,
                            .step = m->step,
                            .outputs_done = m->outputs_done,
-                           .last_output = output,
+                           .last_output = p->gas.comoving ? m->last_output : last_output(f, p),
                            .wall_seconds = m->wall_seconds};
 }
 

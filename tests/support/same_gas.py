@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """usage: same_gas.py FILE PATCHES REFERENCE FOLDER...
 
-Compares the gas and the particles in this file of the folders bit by bit. The reference must have
-more patches than this number: fewer would mean that nothing is refined."""
+Compares the gas, the particles and where the run stands, in this file of the folders, bit by bit. The
+reference must have more patches than this number: fewer would mean that nothing is refined."""
 
 import sys
 
@@ -13,7 +13,10 @@ def gas(folder):
     with h5py.File(f"{folder}/{sys.argv[1]}") as file:
         groups = [group for group in ("GridData", "Particle") if group in file]
         names = ["Tree/Corner", *(f"{group}/{name}" for group in groups for name in file[group])]
-        return {name: file[name][()].tobytes() for name in names}, len(file["Tree/Corner"])
+        values = {name: file[name][()].tobytes() for name in names}
+        for name in ("a", "start_a", "last_output", "step", "outputs_done"):
+            values[name] = file.attrs[name].tobytes()
+        return values, len(file["Tree/Corner"])
 
 
 reference, patches = gas(sys.argv[3])
