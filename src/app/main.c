@@ -8,6 +8,7 @@
 #include "photons/app/analyse.h"
 #include "photons/app/options.h"
 #include "photons/app/run.h"
+#include "photons/app/stop.h"
 #include "photons/app/watch.h"
 #include "photons/base/comm.h"
 #include "photons/base/console.h"
@@ -22,6 +23,7 @@ static void return_freed_memory(void) {
 }
 
 int main(int argc, char **argv) {
+  stop_listen_early("at the start: nothing has been written");
   return_freed_memory();
   gsl_set_error_handler_off(); /* callers check results; GSL's default handler aborts */
   /* Beyond the limit of the file size, write() fails and the error names the file. */
@@ -32,8 +34,10 @@ int main(int argc, char **argv) {
   if (options.run.verbosity == 0) console_silence();
   int status;
   if (options.watch) {
+    stop_listen_no_longer();
     status = watch_run(options.watch);
   } else if (options.analyse) {
+    stop_listen_early("in the analysis: files that have their names are complete");
     status = analyse_snapshot(options.analyse, options.overrides, options.override_count,
                               options.run.dry_run);
   } else {

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -18,7 +19,7 @@
 
 #define REPEAT_SECONDS 5.0
 /** A launcher that ends the ranks of a failed run by SIGTERM kills them soon after. Until then the
- * signal may not be a wish of the user's: the rank that failed has the word. */
+ * signal may not be a wish of the user's: a rank of another host may have failed, and has the word. */
 #define LAUNCHER_SECONDS 3.0
 #define LOOK_SECONDS 0.05
 #define LAST_SECONDS 20
@@ -49,15 +50,16 @@ _Noreturn static void end_now(const char *when) {
   end_program(128 + number, "stopped by signal %d %s: %s", number, when, stop_what_stands());
 }
 
-/** Whether this is an hour to end the process, so many seconds after the signal. */
+/** Whether this is an hour to end the process, so many seconds after the signal. The process ends with the
+ * lock held: the run does not go on to a line of its own. */
 static void look(double seconds) {
+  const bool hosts = comm_size() > comm_host_size();
   pthread_mutex_lock(&stop.lock);
-  const enum stop_phase phase = stop.phase;
-  const double patience = stop.patience;
+  if (stop.phase != STOP_SAVING && !(hosts && seconds < LAUNCHER_SECONDS)) {
+    if (stop.phase == STOP_AT_ONCE) end_now("before the first step");
+    if (seconds >= stop.patience) end_now("in the middle of a step");
+  }
   pthread_mutex_unlock(&stop.lock);
-  if (phase == STOP_SAVING || (comm_size() > 1 && seconds < LAUNCHER_SECONDS)) return;
-  if (phase == STOP_AT_ONCE) end_now("before the first step");
-  if (seconds >= patience) end_now("in the middle of a step");
 }
 
 /** Wait for a signal for a moment. */
@@ -84,8 +86,8 @@ static void *watch(void *unused) {
   return NULL;
 }
 
-static void catch_signal(int number) {
-  struct sigaction action = {.sa_handler = note_signal, .sa_flags = SA_RESTART}, before;
+static void catch_signal(int number, void (*handler)(int number)) {
+  struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART}, before;
   sigemptyset(&action.sa_mask);
   if (sigaction(number, NULL, &before) != 0 ||
       /* nohup has a run go on without its terminal */
@@ -93,13 +95,51 @@ static void catch_signal(int number) {
     fail(EXIT_RUN_FAILED, "cannot catch signal %d: %s", number, strerror(errno));
 }
 
+static const int numbers[] = {SIGINT, SIGTERM, SIGUSR1, SIGHUP, SIGXCPU};
+enum { NUMBERS = sizeof numbers / sizeof *numbers };
+
+/* What a handler says before stop_listen(), and whether this rank says it. */
+static const char *early_when;
+static bool early_speaker;
+
+/** Only async-signal-safe functions may be called here. */
+static void say_early(int number) {
+  char line[160], *end = stpcpy(line, "photons-starpu: stopped by signal ");
+  if (number >= 10) *end++ = (char)('0' + number / 10);
+  *end++ = (char)('0' + number % 10);
+  *end++ = ' ';
+  end = stpcpy(stpcpy(end, early_when), "\n");
+  (void)!write(STDERR_FILENO, line, (size_t)(end - line));
+}
+
+static void end_early(int number) {
+  if (early_speaker && comm_take_word()) {
+    say_early(number);
+    _exit(128 + number);
+  }
+  signal(number, SIG_DFL);
+  raise(number); /* comes when this handler has returned */
+}
+
+void stop_listen_early(const char *when) {
+  early_speaker = comm_launch_rank() == 0;
+  early_when = when;
+  for (size_t i = 0; i < NUMBERS; i++) catch_signal(numbers[i], end_early);
+}
+
+void stop_listen_no_longer(void) {
+  struct sigaction now;
+  for (size_t i = 0; i < NUMBERS; i++)
+    if (sigaction(numbers[i], NULL, &now) == 0 && now.sa_handler == end_early)
+      signal(numbers[i], SIG_DFL);
+}
+
 void stop_listen(void) {
   pthread_t thread;
   if (sem_init(&arrived, 0, 0) != 0 || pthread_create(&thread, NULL, watch, NULL) != 0)
     fail(EXIT_RUN_FAILED, "cannot start a thread that waits for signals");
   pthread_detach(thread);
-  static const int numbers[] = {SIGINT, SIGTERM, SIGUSR1, SIGHUP, SIGXCPU};
-  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) catch_signal(numbers[i]);
+  for (size_t i = 0; i < NUMBERS; i++) catch_signal(numbers[i], note_signal);
   signal(SIGPIPE, SIG_IGN); /* a run does not depend on who reads its messages */
 }
 

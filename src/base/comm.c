@@ -5,8 +5,12 @@
 #include <mpi.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ipc.h>
+#include <sys/resource.h>
+#include <sys/shm.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -72,6 +76,11 @@ static void fail_to_start(int number) {
   _exit(EXIT_RUN_FAILED);
 }
 
+int comm_launch_rank(void) {
+  const char *rank = getenv("PMIX_RANK") ? getenv("PMIX_RANK") : getenv("PMI_RANK");
+  return rank ? (int)strtol(rank, NULL, 10) : 0;
+}
+
 static void limit_start(void) {
   const char *limit = getenv("PHOTONS_START_TIMEOUT");
   char *end = NULL;
@@ -79,14 +88,51 @@ static void limit_start(void) {
   if (limit && (end == limit || *end || seconds > 86400))
     fail(EXIT_BAD_USAGE, "PHOTONS_START_TIMEOUT=%s: not a number of seconds, 0 .. 86400", limit);
   /* Lower ranks speak first: the launcher then ends the others. */
-  const char *rank = getenv("PMIX_RANK") ? getenv("PMIX_RANK") : getenv("PMI_RANK");
-  const unsigned late = rank && strtoul(rank, NULL, 10) > 0 ? 2 : 0;
+  const unsigned late = comm_launch_rank() > 0 ? 2 : 0;
   signal(SIGALRM, fail_to_start);
   alarm(seconds > 0 ? (unsigned)seconds + late : 0);
 }
 
 void comm_started(void) {
   if (comm.started) alarm(0);
+}
+
+/* Who says why the run ends: a place that the ranks of a host share. Memory of System V, as the limit of
+ * file sizes does not count for it. */
+struct word {
+  long key;         /* tells the segment from one of another container that has the same number */
+  atomic_int owner; /* rank + 1; 0: nobody yet */
+};
+static struct word own_word;
+static struct word *word = &own_word;
+
+bool comm_take_word(void) {
+  int nobody = 0;
+  return atomic_compare_exchange_strong(&word->owner, &nobody, comm.rank + 1) ||
+         nobody == comm.rank + 1;
+}
+
+/** A segment of this process. Linux keeps it, once it is removed, while a process has it: none is left. */
+static struct word *create_word(int *id) {
+  *id = shmget(IPC_PRIVATE, sizeof *word, 0600);
+  struct word *new = *id < 0 ? (void *)-1 : shmat(*id, NULL, 0);
+  if (*id >= 0) shmctl(*id, IPC_RMID, NULL);
+  if (new == (void *)-1) return NULL;
+  new->key = (long)getpid();
+  return new;
+}
+
+/** Without shared memory each rank has a word of its own. */
+static void share_word(MPI_Comm host) {
+  struct {
+    int id;
+    long key;
+  } from = {.id = -1, .key = (long)getpid()};
+  struct word *shared = comm.host_rank == 0 ? create_word(&from.id) : NULL;
+  check(MPI_Bcast(&from, sizeof from, MPI_BYTE, 0, host), "MPI_Bcast");
+  if (comm.host_rank > 0 && from.id >= 0) shared = shmat(from.id, NULL, 0);
+  if (shared && shared != (void *)-1 && shared->key == from.key) word = shared;
+  check(MPI_Barrier(host), "MPI_Barrier"); /* the segment is there until all have it */
 }
 
 void comm_start(int *argc, char ***argv) {
@@ -109,6 +155,7 @@ void comm_start(int *argc, char ***argv) {
   check(MPI_Comm_size(host, &comm.host_size), "MPI_Comm_size");
   comm.host = comm.rank;
   check(MPI_Bcast(&comm.host, 1, MPI_INT, 0, host), "MPI_Bcast");
+  share_word(host);
   check(MPI_Comm_free(&host), "MPI_Comm_free");
   comm.crowded = comm.host_size > 1 &&
                  sysconf(_SC_NPROCESSORS_ONLN) < (long)CORES_LEAST * comm.host_size;

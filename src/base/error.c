@@ -70,6 +70,7 @@ static void wait_for_turn(void) {
   /* The rank that ended the run has the word, and has removed unfinished files of this one. */
   if (heartbeat_given_up()) sleep(10);
   if (!output_failed()) wait_for_lower_ranks();
+  if (!comm_take_word()) sleep(10); /* the rank that has it ends this one */
 }
 
 _Noreturn static void leave(int code) {

@@ -166,6 +166,37 @@ found=$?
 [ "$(grep -c 'stopped by signal 15 before the first step: there is no checkpoint' err)" -eq 1 ] ||
   complain 'SIGTERM before the first step: not said once'
 
+# mpirun that gets a signal passes SIGTERM on after a second, and kills the processes after another. Until
+# then the first of them says its line: before the first step,
+# told_once WHAT TEXT
+told_once() {
+  wait $id
+  found=$?
+  [ $found -ne 0 ] && [ $found -ne 124 ] || complain "mpirun gets a signal $1: exit code $found"
+  grep 'photons-starpu: ' err >lines
+  [ "$(wc -l <lines)" -eq 1 ] && grep -q "stopped by signal 15 $2" lines ||
+    complain "mpirun gets a signal $1: not one line with: $2"
+}
+rm -rf run pid.*
+timeout 60 mpirun --oversubscribe --bind-to none -n 3 ./start --set box.npart_side=160 \
+  --set runtime.group_size=50000 config.ini >out 2>err &
+id=$!
+until_true test -e run/.lock
+kill -s INT "$(ps -o pid= --ppid $id)"
+told_once 'before the first step' 'before the first step: there is no checkpoint'
+# and while MPI starts: the third process comes late.
+catches_term() { [ $((0x$(sed -n 's/^SigCgt:[[:space:]]*//p' "/proc/$(cat pid.0)/status") & 0x4000)) -ne 0 ]; }
+rm -rf run pid.*
+BAD=2 FAULT='sleep 20'
+timeout 60 mpirun --oversubscribe --bind-to none -n 3 ./start config.ini >out 2>err &
+id=$!
+until_true test -s pid.0
+until_true catches_term
+kill -s TERM "$(ps -o pid= --ppid $id)"
+told_once 'while MPI starts' 'at the start: nothing has been written'
+[ -e run ] && complain 'mpirun gets a signal while MPI starts: there is a folder'
+BAD='' FAULT=''
+
 # The results of another run stay.
 mkdir used && touch used/snap_000.hdf5
 expect 2 'folder used holds results of another run, such as used/snap_000.hdf5' \

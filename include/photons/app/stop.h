@@ -19,6 +19,11 @@ enum stop_phase {
   STOP_SAVING   /**< between steps: outputs and checkpoints are written to their end */
 };
 
+/** End the process at a signal, with one line, until stop_listen().
+ * @param when  at most 100 characters, kept: what the line says after the signal's number */
+void stop_listen_early(const char *when);
+/** Leave signals to the system again, after stop_listen_early(). */
+void stop_listen_no_longer(void);
 /** Hear signals from now on, in the phase STOP_AT_ONCE. Local, as is all of this. */
 void stop_listen(void);
 /** The first signal that came; 0: none. */

@@ -14,6 +14,8 @@
 
 /** Whether a launcher of MPI (mpirun, srun) started this program, by its environment; local. */
 bool comm_launched(void);
+/** The rank that the launcher gave this process, also before comm_start(); 0 without one; local. */
+int comm_launch_rank(void);
 /** Start MPI with full thread support (MPI_THREAD_MULTIPLE) if comm_launched(); local otherwise. If
  * comm_started() is not called in time, the program ends with an
  * error: some rank has not come that far. */
@@ -33,6 +35,10 @@ int comm_host_size(void);
 /** Whether this host has fewer than four cores for each rank: sched_yield() then sleeps. */
 bool comm_crowded(void);
 
+/** Ask for the word to say why the run ends. The first rank of this host that asks has it from then on;
+ * local, and allowed in signal handlers.
+ * @return whether this rank has it */
+bool comm_take_word(void);
 /** End all ranks of the run with exit status @p code; local. Returns at once if there is one
  * rank. */
 void comm_abort(int code);
