@@ -5,7 +5,7 @@
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
 mkdir -p tree/m4 tree/tools bin apt || exit 99
 cp "$PHOTONS_SOURCE/bootstrap" tree/ && touch tree/configure.ac tree/m4/photons.m4 || exit 99
-link_tools bin sh cat chmod cp dirname env find grep ls mkdir nproc rm sed touch
+link_tools bin sh cat chmod cp dirname env find grep head ls mkdir rm sed touch
 stub() { # stub FOLDER NAME: a program that logs its call, then does what stands on stdin
   { echo "#!/bin/sh"; echo "echo \"$2 \$*\" >>'$work/log'"; cat; } >"$work/$1/$2"
   chmod +x "$work/$1/$2"
@@ -42,6 +42,7 @@ stub apt dpkg-query <<'END'
 for package; do :; done
 grep -q -x "$package" "$WORK/missing" || printf installed
 END
+printf '#!/bin/sh\ncat "$WORK/cores"\n' >bin/nproc && chmod +x bin/nproc
 cat >program <<'END'
 #!/bin/sh
 case $1 in
@@ -76,6 +77,7 @@ said() { grep -q -e "$1" err; }
 called() { grep -q -e "$1" log; }
 not_called() { ! called "$1"; }
 echo 0 >uid
+echo 2 >cores
 : >missing
 : >lacking
 : >page
@@ -192,5 +194,39 @@ bootstrap --cuda=/opt/other check
 expect "traces need FxT" called '^apt-get install .* libfxt-dev$'
 expect "another CUDA configures anew" called '^configure --quiet --with-cuda=/opt/other '
 : >missing
+
+# More cores than the distribution's StarPU uses: a new build takes StarPU 1.4, what is configured stays.
+rm -f tree/Makefile tree/config.status
+bootstrap --starpu=debian build
+expect "debian's: builds no StarPU" not_called '^build-starpu.sh'
+echo 300 >cores
+bootstrap build
+expect "many cores: what is configured stays" not_called '^build-starpu.sh'
+expect "many cores: says what would take all" said '300 cores'
+rm tree/Makefile
+echo libfxt-dev >missing
+bootstrap build
+expect "many cores: traces need FxT" called '^apt-get install .* libfxt-dev$'
+expect "many cores: StarPU is built" called "^build-starpu.sh --prefix $work/starpu$"
+expect "many cores: configure is told" called "^configure --quiet PKG_CONFIG_PATH=$work/starpu/lib/pkgconfig$"
+: >missing
+echo "PKG_CONFIG_PATH=$work/starpu/lib/pkgconfig" >tree/config.status
+bootstrap --starpu=1.4 build
+expect "a second call builds no StarPU" not_called '^build-starpu.sh'
+expect "a second call does not configure" not_called '^configure'
+bootstrap --starpu=debian build
+expect "debian's again: configure is told" called '^configure --quiet --without-cuda$'
+stub tree/tools build-starpu.sh <<'END'
+exit 1
+END
+rm tree/Makefile
+bootstrap build
+expect "no StarPU 1.4: the distribution's" called '^configure --quiet$'
+expect "no StarPU 1.4: says so" said 'StarPU 1.4 could not be built'
+bootstrap --starpu=1.4 build --enable-debug-checks
+expect "no StarPU 1.4, asked for: an error" test $status -ne 0
+expect "no StarPU 1.4, asked for: configures nothing" not_called '^configure'
+bootstrap --starpu=2 build
+expect "another StarPU: an error" said 'take --starpu=debian or --starpu=1.4'
 
 finish

@@ -187,15 +187,14 @@ told_once 'before the first step' 'before the first step: there is no checkpoint
 # and while MPI starts: the third process comes late.
 catches_term() { [ $((0x$(sed -n 's/^SigCgt:[[:space:]]*//p' "/proc/$(cat pid.0)/status") & 0x4000)) -ne 0 ]; }
 rm -rf run pid.*
-BAD=2 FAULT='sleep 20'
-timeout 60 mpirun --oversubscribe --bind-to none -n 3 ./start config.ini >out 2>err &
+BAD=2 FAULT='sleep 20' timeout 60 mpirun --oversubscribe --bind-to none -n 3 \
+  ./start config.ini >out 2>err &
 id=$!
 until_true test -s pid.0
 until_true catches_term
 kill -s TERM "$(ps -o pid= --ppid $id)"
 told_once 'while MPI starts' 'at the start: nothing has been written'
 [ -e run ] && complain 'mpirun gets a signal while MPI starts: there is a folder'
-BAD='' FAULT=''
 
 # The results of another run stay.
 mkdir used && touch used/snap_000.hdf5
