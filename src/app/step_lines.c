@@ -62,7 +62,7 @@ static void write_line(char line[CONSOLE_COLUMNS + 2], const struct step_record 
 }
 
 /** "p2p 61%  m2l 3%  pm 30%  other 6%": shares of a kind of device's busy time by families of
- * stages, in the order of their first stages. */
+ * stages, in the order of their first stages. Families that took no part are left out. */
 static void print_shares(FILE *out, const struct usage *u) {
   const double to_percent = u->busy > 0.0 ? 100.0 / u->busy : 0.0;
   double other = u->busy;

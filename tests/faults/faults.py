@@ -2,10 +2,11 @@
 """Runs of the program with one fault each: what comes of them?
 
 usage: faults.py PROGRAM INJECT [--trials N] [--first N] [--seconds S] [--seed K]
-                 [--only KIND] [--show VERDICT]
+                 [--only KIND] [--system SYSTEM] [--show VERDICT]
 
-INJECT is the library of tests/faults/inject.c. Each trial runs the program with one fault, at a
-random place or moment. The verdict is `right` if the program ends well with files that have the same
+INJECT is the library of tests/faults/inject.c. Each trial runs the program on one of some systems
+(particles in a box with steps of one length or with block steps, an isolated system, gas) with one
+fault, at a random place or moment. The verdict is `right` if the program ends well with files that have the same
 bytes as those of an undisturbed run, or `ended` if it ends with one line of error (or of a signal), a
 nonzero exit code, no half file under a final name and no unfinished file (unless it was killed); from
 what is left a second run, without a fault, must make the same bytes. `taken` are
@@ -34,7 +35,7 @@ import numpy
 
 LIMIT = 300  # seconds after which a run counts as hanging; another process may have the cores
 
-CONFIG = """\
+BOX = """\
 [box]
 size = 30
 npart_side = 16
@@ -53,6 +54,57 @@ checkpoint_minutes = 1e-6
 group_size = 2100
 timeout = 3
 """
+BLOCK = BOX.replace('step = fixed\nsteps = 12', 'step = block').replace('z_end = 0', 'z_end = 1') \
+    .replace('redshifts = 4, 0', 'redshifts = 4, 1')
+ISOLATED = """\
+[box]
+boundary = isolated
+[ic]
+source = galaxy
+[galaxy]
+model = plummer
+particles = 2048
+[time]
+step = fixed
+steps = 12
+end = 12
+[output]
+dir = run
+interval = 6
+image_pixels = 64
+checkpoint_minutes = 1e-6
+[runtime]
+group_size = 432
+timeout = 3
+"""
+GAS = """\
+[run]
+system = gas
+[ic]
+source = collapse
+[gas]
+root = 16, 16, 16
+x_low = outflow
+x_high = outflow
+y_low = outflow
+y_high = outflow
+z_low = outflow
+z_high = outflow
+levels = 1
+flag_density = 0.5
+batch = 8
+gravity = self
+[time]
+end = 0.3
+[output]
+dir = run
+times = 0.15, 0.3
+image_pixels = 64
+checkpoint_minutes = 1e-6
+[runtime]
+timeout = 3
+"""
+SYSTEMS = {'box': BOX, 'block': BLOCK, 'isolated': ISOLATED, 'gas': GAS}
 READ_CONFIG = """\
 [ic]
 source = gadget
@@ -67,7 +119,7 @@ image_pixels = 64
 [runtime]
 group_size = 2100
 """
-RESULT = re.compile(r'((snap|fof_tab|powerspec|massfunc|density|slice)_\d{3}\.\w+|config-used\.ini)$')
+RESULT = re.compile(r'((snap|gas|fof_tab|powerspec|massfunc|density|slice)_\d{3}\.\w+|config-used\.ini)$')
 # Signs of a library's own end. What else mpirun says of its processes is mpirun's.
 LIBRARY = re.compile(r'\[starpu\]|libstarpu|HDF5-DIAG|[Aa]ssertion|backtrace|received signal|fftw:|malloc|'
                      r'terminate called|free\(\)|corrupted')
@@ -78,11 +130,14 @@ def contents(path):
     if path.suffix != '.hdf5':
         return re.sub(rb'# provenance .*\n', b'', path.read_bytes())
     values = {}
+    gas = path.name.startswith('gas')
 
     def take(name, thing):
         if name.startswith('Provenance'):
             return
         for key, value in thing.attrs.items():
+            if gas and not name and key in ('wall_seconds', 'xxh3_attributes'):
+                continue  # how long the run took so far, and what follows from that
             values[name, key] = numpy.asarray(value).tobytes()
         if isinstance(thing, h5py.Dataset):
             values[name] = str(thing.dtype), thing.shape, thing[...].tobytes()
@@ -168,7 +223,9 @@ def is_alive(pid):
         return False
 
 
-class Trials:
+class Machine:
+    """What all trials have in common: the program, a folder, and what can be done here."""
+
     def __init__(self, options):
         self.program = pathlib.Path(options.program).resolve()
         self.library = pathlib.Path(options.inject).resolve() if options.inject else None
@@ -176,23 +233,6 @@ class Trials:
         os.environ.update(STARPU_HOME=str(self.work), STARPU_SILENT='1', STARPU_CATCH_SIGNALS='0',
                           STARPU_WORKERS_NOBIND='1', STARPU_MPI_NOBIND='1',
                           OMPI_ALLOW_RUN_AS_ROOT='1', OMPI_ALLOW_RUN_AS_ROOT_CONFIRM='1')
-        self.clean = self.folder('clean')
-        start = time.monotonic()
-        if Run(self, self.clean).code != 0:
-            sys.exit('the undisturbed run fails: ' + (self.clean / 'err').read_text())
-        start = time.monotonic()
-        Run(self, self.clean, '--overwrite')
-        self.seconds = time.monotonic() - start
-        self.reference = self.results(self.clean / 'run')
-        self.largest = max(path.stat().st_size for path in (self.clean / 'run').iterdir())
-        self.kilobytes = sum(path.stat().st_size for path in (self.clean / 'run').rglob('*')) // 1024
-        self.counts = {}
-        if self.library:
-            Run(self, self.clean, '--overwrite',
-                inject={'LD_PRELOAD': str(self.library), 'INJECT_COUNT': str(self.work / 'counts')})
-            for line in (self.work / 'counts').read_text().splitlines():
-                name, everywhere, program = line.split()
-                self.counts[name] = {'any': int(everywhere), 'program': int(program)}
         self.mpi = shutil.which('mpirun') and subprocess.run(
             ['mpirun', '--oversubscribe', '-n', '2', 'true'], stderr=subprocess.DEVNULL,
             check=False).returncode == 0
@@ -200,11 +240,41 @@ class Trials:
                                      stderr=subprocess.DEVNULL, check=False).returncode == 0 \
             if shutil.which('unshare') else False
 
+
+class Trials:
+    """Trials of one system, beside an undisturbed run."""
+
+    def __init__(self, machine, system):
+        self.program, self.library, self.work = machine.program, machine.library, machine.work
+        self.mpi, self.mounts = machine.mpi, machine.mounts
+        self.config = SYSTEMS[system]
+        self.clean = self.folder(f'clean-{system}')
+        start = time.monotonic()
+        if Run(self, self.clean).code != 0:
+            sys.exit(f'the undisturbed run of {system} fails: ' + (self.clean / 'err').read_text())
+        self.seconds = time.monotonic() - start
+        self.reference = self.results(self.clean / 'run')
+        self.largest = max(path.stat().st_size for path in (self.clean / 'run').iterdir())
+        self.kilobytes = sum(path.stat().st_size for path in (self.clean / 'run').rglob('*')) // 1024
+        self.counts = {}
+        if self.library:
+            start = time.monotonic()
+            Run(self, self.clean, '--overwrite',
+                inject={'LD_PRELOAD': str(self.library), 'INJECT_COUNT': str(self.work / 'counts')})
+            self.seconds = time.monotonic() - start  # the first run measured the machine, too
+            for line in (self.work / 'counts').read_text().splitlines():
+                name, everywhere, program = line.split()
+                self.counts[name] = {'any': int(everywhere), 'program': int(program)}
+        self.halfway = self.folder(f'halfway-{system}') / 'run'
+        Run(self, self.halfway.parent, '--steps', '4')
+        if system == 'box':
+            prepare(self)
+
     def folder(self, name):
         folder = self.work / name
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
-        (folder / 'config.ini').write_text(CONFIG)
+        (folder / 'config.ini').write_text(self.config)
         return folder
 
     @staticmethod
@@ -331,7 +401,7 @@ def full_disk(trials, folder, choose):
 
 def injected(function, source, always):
     def trial(trials, folder, choose):
-        calls = trials.counts[function][source]
+        calls = max(1, trials.counts[function][source])
         number = choose.randint(1, calls)
         if always:  # the last calls, too, have a chance
             number = min(number, choose.randint(1, calls))
@@ -487,7 +557,7 @@ on_a_rank('a rank gets SIGTERM', signal.SIGTERM, 1)
 def a_call_fails_on_a_rank(trials, folder, choose):
     function = choose.choice(['write', 'fsync', 'rename', 'open', 'malloc'])
     source = 'program' if function == 'malloc' else 'any'
-    number = choose.randint(1, trials.counts[function][source])
+    number = choose.randint(1, max(1, trials.counts[function][source]))
     value = f'{function}:{number}'
     rank = choose.randrange(2)
     folder.joinpath('inject').write_text(f'{value} from {source} on rank {rank}\n')
@@ -497,10 +567,7 @@ def a_call_fails_on_a_rank(trials, folder, choose):
 
 
 def prepare(trials):
-    """A run that stopped halfway, and initial conditions in two formats."""
-    folder = trials.folder('halfway')
-    Run(trials, folder, '--steps', '7')
-    trials.halfway = folder / 'run'
+    """Initial conditions in two formats."""
     hdf5 = trials.clean / 'run/snap_000.hdf5'
     trials.initial = {'ics.hdf5': hdf5, 'ics.gadget2': trials.work / 'ics.gadget2'}
     write_gadget2(hdf5, trials.initial['ics.gadget2'])
@@ -552,15 +619,18 @@ def main():
     parser.add_argument('--seconds', type=float, default=1e9)
     parser.add_argument('--seed', type=int, default=1)
     parser.add_argument('--only', default='', help='kinds of faults whose names contain this text')
+    parser.add_argument('--system', default='', choices=['', *SYSTEMS], help='one system only')
     parser.add_argument('--show', default='', help='a verdict whose trials are shown')
     options = parser.parse_args()
     start = time.monotonic()
-    trials = Trials(options)
-    prepare(trials)
+    machine = Machine(options)
+    systems = {'box': Trials(machine, 'box')}
+    trials = systems['box']
     kinds = [k for k, (_, _, needs) in KINDS.items() if needs(trials) and options.only in k]
     absent = [k for k, (_, _, needs) in KINDS.items() if not needs(trials) and options.only in k]
     weights = [KINDS[k][1] for k in kinds]
     counts = collections.defaultdict(collections.Counter)
+    of_systems = collections.defaultdict(collections.Counter)
     findings = 0
     signal.signal(signal.SIGTERM, lambda *_: setattr(options, 'seconds', 0))  # after this trial
     for number in range(options.first, options.first + options.trials):
@@ -570,33 +640,41 @@ def main():
         # First each kind once, in an order of chance.
         order = random.Random(options.seed).sample(kinds, len(kinds))
         name = order[number] if number < len(order) else choose.choices(kinds, weights)[0]
+        # Each system in its turn; those of damaged initial conditions are those of a box.
+        system = options.system or list(SYSTEMS)[number % len(SYSTEMS)]
+        if name.startswith('initial conditions'):
+            system = 'box'
+        if system not in systems:
+            systems[system] = Trials(machine, system)
+        trials = systems[system]
         folder = trials.folder(f'trial-{options.seed}-{number}')
         try:
             verdict = KINDS[name][0](trials, folder, choose)
             if verdict == options.show:
-                show(name, number, folder)
+                show(f'{name}, {system}', number, folder)
             shutil.rmtree(folder)
         except Finding as finding:
             verdict = 'finding'
             findings += 1
             print(f'FAILED, seed {options.seed}: {finding}; the files are in {folder}')
-            show(name, number, folder)
+            show(f'{name}, {system}', number, folder)
         counts[name][verdict] += 1
+        of_systems[system][verdict] += 1
     verdicts = ['right', 'ended', 'taken', 'finding']
     print('| fault | trials | ' + ' | '.join(verdicts) + ' |')
     print('| --- |' + ' ---: |' * (len(verdicts) + 1))
-    for name in sorted(counts):
-        c = counts[name]
+    for name, c in [*sorted(counts.items()), *sorted(of_systems.items())]:
         print(f'| {name} | {sum(c.values())} | ' + ' | '.join(str(c[v]) for v in verdicts) + ' |')
     total = collections.Counter()
     for c in counts.values():
         total.update(c)
     print(f'| all | {sum(total.values())} | ' + ' | '.join(str(total[v]) for v in verdicts) + ' |')
-    print(f'{time.monotonic() - start:.0f} s, seed {options.seed}, {trials.seconds:.2f} s a run')
+    seconds = ', '.join(f'{t.seconds:.2f} s' for t in systems.values())
+    print(f'{time.monotonic() - start:.0f} s, seed {options.seed}; a run of {", ".join(systems)}: {seconds}')
     if absent:
         print('not tried here: ' + '; '.join(absent))
     if not findings:
-        shutil.rmtree(trials.work)
+        shutil.rmtree(machine.work)
     sys.exit(1 if findings else 0)
 
 

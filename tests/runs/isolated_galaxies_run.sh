@@ -38,6 +38,11 @@ run parts --restart config.ini
 run again one/config-used.ini
 helper one two ranks parts again || failures=$((failures + 1))
 
+# --verbose names what a step did, and a time that belongs to such a system.
+"$PHOTONS" --verbose --set output.dir=verbose --steps 1 config.ini >out 2>&1 || complain "--verbose: exit code $?"
+grep -q '^    cores .*p2p [1-9]' out || complain '--verbose: does not name p2p'
+grep -E '^    (cores .* pm |a [0-9])' out && complain '--verbose: a mesh, or a scale factor'
+
 cat >sphere.ini <<END_OF_CONFIG
 [box]
 boundary = isolated
