@@ -64,6 +64,8 @@ source = galaxy
 [galaxy]
 model = plummer
 particles = 2048
+[gravity]
+softening = 0.1
 [time]
 step = fixed
 steps = 12
