@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The ranks of a run, over MPI. */
+#define _GNU_SOURCE /* prlimit(); NOLINT(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) */
 #include "photons/base/comm.h"
 
 #include <mpi.h>
@@ -21,6 +22,9 @@
 /* Most bytes of one message (MPI counts with int), and the tag of messages. */
 enum { PIECE_MOST = 1 << 30, TAG = 1 };
 enum { START_TIMEOUT = 600 }; /* seconds */
+enum {
+  LAUNCHER_FILE = 4096 << 10
+}; /* bytes of a file that Open MPI's launcher shares with ranks */
 /* Cores per rank below which threads that wait by polling slow down the others; nanoseconds. */
 enum { CORES_LEAST = 4, NAP = 20000 };
 
@@ -93,6 +97,20 @@ static void limit_start(void) {
   alarm(seconds > 0 ? (unsigned)seconds + late : 0);
 }
 
+/** Where a limit of file sizes forbids the launcher's files, MPI does not start and the launcher hangs. It
+ * ends where a rank ends before MPI starts. */
+static void check_launcher(void) {
+  struct rlimit limit;
+  if (!getenv("OMPI_COMM_WORLD_SIZE") || prlimit(getppid(), RLIMIT_FSIZE, NULL, &limit) != 0 ||
+      limit.rlim_cur >= LAUNCHER_FILE)
+    return;
+  if (comm_launch_rank() > 0) sleep(2); /* the first rank has the word */
+  fail(EXIT_RUN_FAILED,
+       "mpirun has a limit of file sizes of %llu KiB, and Open MPI needs files of %d KiB to start: "
+       "raise the limit (ulimit -f)",
+       (unsigned long long)limit.rlim_cur >> 10, LAUNCHER_FILE >> 10);
+}
+
 void comm_started(void) {
   if (comm.started) alarm(0);
 }
@@ -138,6 +156,7 @@ static void share_word(MPI_Comm host) {
 void comm_start(int *argc, char ***argv) {
   if (!comm_launched()) return;
   int provided;
+  check_launcher();
   limit_start();
   if (setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0) !=
       0) /* Without this, Open MPI yields only if a host has more ranks than cores. */

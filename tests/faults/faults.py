@@ -160,14 +160,15 @@ class Run:
     """One start of the program and what it said."""
 
     def __init__(self, trials, folder, *arguments, ranks=1, inject=None, faulty_rank=None,
-                 limits=None, disturb=None, wrap=()):
+                 limits=None, disturb=None, wrap=(), blocks=None):
         environment = dict(os.environ, STARPU_NCPU='1' if ranks > 1 else '2')
         command = [*wrap, str(trials.program), '-q', *arguments, 'config.ini']
         if ranks > 1:
             variables = ' '.join(f'{name}={shlex.quote(value)}' for name, value in inject.items()) \
                 if inject else ''
+            limit = f'ulimit -f {blocks}; ' if blocks is not None else ''
             script = (f'rank=$OMPI_COMM_WORLD_RANK; echo $$ >pid.$rank; [ $rank = {faulty_rank} ] && '
-                      f'export {variables}; exec "$@"')
+                      f'export {variables}; {limit}exec "$@"')
             command = ['mpirun', '--oversubscribe', '--bind-to', 'none', '-n', str(ranks),
                        'sh', '-c', script, 'sh', *command]
         else:
@@ -200,6 +201,7 @@ class Run:
                                        stderr=subprocess.DEVNULL)
         if ranks > 1:
             self.wait_for_ranks(folder)
+        self.ranks = ranks
         self.said = errors.read_text(errors='replace').splitlines()
         self.ours = [line for line in self.said
                      if line.startswith('photons-starpu: ') and 'photons-starpu: warning: ' not in line]
@@ -338,7 +340,7 @@ class Trials:
                          for name in ('checkpoint.hdf5', 'checkpoint-previous.hdf5'))
         if run.code == 0 and not checkpoint:
             return
-        again = Run(self, folder, '--restart' if checkpoint else '--overwrite')
+        again = Run(self, folder, '--restart' if checkpoint else '--overwrite', ranks=run.ranks)
         if again.hangs or again.code != 0:
             raise Finding(f'the run after it: exit code {again.code}, {again.said[-1:]}')
         self.compare(folder, complete=True)
@@ -553,6 +555,12 @@ def on_a_rank(name, number, weight):
 on_a_rank('a rank killed', signal.SIGKILL, 1)
 on_a_rank('a rank stopped', signal.SIGSTOP, 1)
 on_a_rank('a rank gets SIGTERM', signal.SIGTERM, 1)
+
+
+@kind(2, lambda trials: trials.mpi)
+def limit_of_file_size_on_two_ranks(trials, folder, choose):
+    blocks = choose.randrange(0, trials.largest) // 512
+    return trials.judge(folder, Run(trials, folder, ranks=2, blocks=blocks))
 
 
 @kind(2, lambda trials: trials.mpi and trials.library)

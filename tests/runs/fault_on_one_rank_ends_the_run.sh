@@ -196,6 +196,14 @@ kill -s TERM "$(ps -o pid= --ppid $id)"
 told_once 'while MPI starts' 'at the start: nothing has been written'
 [ -e run ] && complain 'mpirun gets a signal while MPI starts: there is a folder'
 
+# A limit of file sizes on mpirun itself, with which Open MPI cannot start.
+rm -rf run
+(ulimit -f 4000 && exec timeout 30 mpirun --oversubscribe --bind-to none -n 2 ./start config.ini) >out 2>err
+found=$?
+grep 'photons-starpu: ' err >lines
+[ $found -eq 1 ] && [ "$(wc -l <lines)" -eq 1 ] && grep -q 'limit of file sizes of 2000 KiB' lines ||
+  complain "mpirun with a limit of file sizes: exit code $found, or not one line"
+
 # The results of another run stay.
 mkdir used && touch used/snap_000.hdf5
 expect 2 'folder used holds results of another run, such as used/snap_000.hdf5' \
