@@ -152,7 +152,7 @@ static char late[256];
 
 static void end_late(int number) {
   (void)number;
-  (void)!write(STDERR_FILENO, late, strlen(late));
+  if (comm_take_word()) (void)!write(STDERR_FILENO, late, strlen(late));
   _exit(EXIT_RUN_FAILED);
 }
 

@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "photons/base/comm.h"
 #include "photons/base/error.h"
 
 enum { STACK_BYTES = 256 << 10 };
@@ -56,7 +57,7 @@ static void end_with_message(int number) {
       "threads or memory do not suffice "
       "(ulimit -u, ulimit -v)\n";
   (void)number;
-  (void)!write(guard.error_output, message, sizeof message - 1);
+  if (comm_take_word()) (void)!write(guard.error_output, message, sizeof message - 1);
   _exit(EXIT_RUN_FAILED);
 }
 
