@@ -56,7 +56,7 @@ static void add_groups(struct cloud_tables *t, const struct batch_argument *a,
 /** Of group i of near batch k: its own particles. */
 static void add_own(struct cloud_tables *t, const struct batch_argument *a, uint32_t k,
                     const struct gas_batch *near, uint32_t i) {
-  const size_t *first = &a->gas->particles->level[a->level].first[near->first];
+  const size_t *first = a->gas->particles->level[a->level].first + near->first;
   add_range(t, (struct gpu_particle_range){k, (uint32_t)(first[i] - first[0]),
                                            (uint32_t)(first[i + 1] - first[i])});
 }

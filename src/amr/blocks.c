@@ -32,8 +32,9 @@ static size_t row(int side, int variable, int z, int y, int x) {
 
 /** Index of a cell of a patch in its group. */
 static size_t in_patch(int variable, int patch, int z, int y, int x) {
-  return (size_t)((variable * GAS_PATCHES + patch) * GAS_PATCH_CELLS +
-                  (z * GAS_PATCH_SIDE + y) * GAS_PATCH_SIDE + x);
+  const int cell = (variable * GAS_PATCHES + patch) * GAS_PATCH_CELLS +
+                   (z * GAS_PATCH_SIDE + y) * GAS_PATCH_SIDE + x;
+  return (size_t)cell;
 }
 
 static const char *cells_of(const struct gas *g, const struct batch_cells *b, uint32_t group) {

@@ -5,7 +5,7 @@
 const unsigned char tree_order[GAS_PATCHES] = {0, 1, 2, 4, 3, 6, 5, 7};
 
 /** Directions of siblings in GAMER's order. */
-static const signed char direction[TREE_SIBLINGS][3] = {
+static const int direction[TREE_SIBLINGS][3] = {
     {-1, 0, 0},  {1, 0, 0},   {0, -1, 0}, {0, 1, 0},   {0, 0, -1},   {0, 0, 1},   {-1, -1, 0},
     {1, -1, 0},  {-1, 1, 0},  {1, 1, 0},  {0, -1, -1}, {0, 1, -1},   {0, -1, 1},  {0, 1, 1},
     {-1, 0, -1}, {-1, 0, 1},  {1, 0, -1}, {1, 0, 1},   {-1, -1, -1}, {1, -1, -1}, {-1, 1, -1},

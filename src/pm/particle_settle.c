@@ -256,7 +256,7 @@ static void drop_staying(struct particle_migration *m, struct settling *level,
   }
   for (int l = m->first; l <= m->last; l++)
     for (uint32_t i = 0; i < level[l].leaving.from->groups; i++) {
-      size_t *first = &level[l].gone_first[i];
+      size_t *first = level[l].gone_first + i;
       first[1] += first[0];
       if (first[1] > first[0] + 1)
         qsort(level[l].gone + first[0], first[1] - first[0], sizeof *level[l].gone,

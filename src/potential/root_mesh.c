@@ -177,12 +177,16 @@ static void run(struct transform *t) {
   const struct root_mesh *m = t->mesh;
   const bool several = comm_size() > 1;
   loop_run(&gas_root_transform_stage, m->planes, plane_forward, t);
-  if (several) loop_run(&gas_root_transform_stage, m->planes, pack_plane, t);
-  if (several) exchange(m, true);
+  if (several) {
+    loop_run(&gas_root_transform_stage, m->planes, pack_plane, t);
+    exchange(m, true);
+  }
   loop_run(&gas_root_transform_stage, m->lines, work_on_line, t);
   if (!t->back) return;
-  if (several) exchange(m, false);
-  if (several) loop_run(&gas_root_transform_stage, m->planes, unpack_plane, t);
+  if (several) {
+    exchange(m, false);
+    loop_run(&gas_root_transform_stage, m->planes, unpack_plane, t);
+  }
   loop_run(&gas_root_transform_stage, m->planes, plane_backward, t);
 }
 

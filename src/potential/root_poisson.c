@@ -213,9 +213,9 @@ struct root_poisson *root_poisson_make(const struct gas *g) {
 double root_poisson_bytes(const struct root_poisson *r) {
   const struct root_mesh *m = &r->mesh;
   const double cells = (double)m->cells[0] * m->cells[1] * m->cells[2];
-  const double green = r->periodic
-                           ? 0.0
-                           : (double)m->size[1] * (m->size[2] / 2 + 1) * m->row * sizeof(double);
+  const size_t planes = m->size[2] / 2 + 1;
+  const double green = r->periodic ? 0.0
+                                   : (double)m->size[1] * (double)planes * m->row * sizeof(double);
   return root_mesh_bytes(m) + green + 2.0 * cells * sizeof(double);
 }
 

@@ -157,9 +157,10 @@ static void share_faces(unsigned variables, int axis, const struct cells *before
 /* Cell i of a group in a block. */
 INLINE size_t in_block(int i) {
   const int x = i % GAS_GROUP_SIDE, y = i / GAS_GROUP_SIDE % GAS_GROUP_SIDE,
-            z = i / (GAS_GROUP_SIDE * GAS_GROUP_SIDE);
-  return (size_t)(((z + GAS_GHOSTS) * GAS_BLOCK_SIDE + y + GAS_GHOSTS) * GAS_BLOCK_SIDE + x +
-                  GAS_GHOSTS);
+            z = i / (GAS_GROUP_SIDE * GAS_GROUP_SIDE),
+            cell = ((z + GAS_GHOSTS) * GAS_BLOCK_SIDE + y + GAS_GHOSTS) * GAS_BLOCK_SIDE + x +
+                   GAS_GHOSTS;
+  return (size_t)cell;
 }
 
 /* Energy and entropy made to agree: the one that is less exact follows the other.
