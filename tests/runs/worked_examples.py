@@ -34,7 +34,7 @@ def follow(tree, *pages):
     for page in pages:
         text = Path(page).read_text()
         edits, files = EDIT.findall(text), NEW_FILE.findall(text)
-        if len(edits) + len(files) < len(CODE.findall(text)) or not edits:
+        if not edits or CODE.search(NEW_FILE.sub("", EDIT.sub("", text))):
             sys.exit(f"{page}: a piece of code has no line before it that says where it goes")
         for file, place, line, code in edits:
             edit(Path(tree), file, place, line, code)
