@@ -76,6 +76,12 @@ echo "$objects" | xargs nm -A -g -P |
     }
     return found
   }
+  # Whether the build has all files of a row of the page: without CUDA it has not.
+  function is_built(row,   i, n, file) {
+    n = split(files[row], file, " ")
+    for (i = 1; i <= n; i++) if (!all[file[i]]) return 0
+    return 1
+  }
   # Tarjan 1972, SIAM J. Comput. 1, 146: files that reach each other by calls.
   function visit(file,   i, n, next_one, other, members, size, row) {
     order[file] = low[file] = ++visited
@@ -120,7 +126,11 @@ echo "$objects" | xargs nm -A -g -P |
       named++
       text[named] = column[2]
       n = split(column[2], word, "`")
-      for (i = 2; i <= n; i += 2) { sub(/\.[a-z]+$/, "", word[i]); circle[named, word[i]] = 1 }
+      for (i = 2; i <= n; i += 2) {
+        sub(/\.[a-z]+$/, "", word[i])
+        circle[named, word[i]] = 1
+        files[named] = files[named] " " word[i]
+      }
     }
   }
   {
@@ -149,7 +159,7 @@ echo "$objects" | xargs nm -A -g -P |
     }
     for (file in all) if (!(file in order)) visit(file)
     for (row = 1; row <= named; row++)
-      if (!found[row]) { print "docs/dev/architecture.md: no files call each other:" text[row]; bad = 1 }
+      if (!found[row] && is_built(row)) { print "docs/dev/architecture.md: no files call each other:" text[row]; bad = 1 }
     exit bad
   }' || status=1
 exit $status

@@ -3,12 +3,20 @@
 
 #include <string.h>
 
+#include "photons/base/debug_check.h"
 #include "photons/base/error.h"
 
 void slots_add(struct slots *s, starpu_data_handle_t handle, enum starpu_data_access_mode mode) {
   if (s->count == s->room)
     s->data = reallocate(s->data, s->room = 2 * s->room + 16, sizeof *s->data, "task data");
   s->data[s->count++] = (struct starpu_data_descr){handle, mode};
+}
+
+void slots_require(const struct slots *s, bool fresh, const char *what, int level) {
+  const uint32_t group = s->gas->level[s->level].batch[s->batch].first;
+  DEBUG_CHECK(fresh,
+              "%s of level %d, from group %u on, reads %s of level %d that are not up to date",
+              s->stage, s->level, group, what, level);
 }
 
 void slots_add_list(struct slots *s, const struct gas *g, int level, const struct batch_list *list,
@@ -21,12 +29,17 @@ void slots_add_list(struct slots *s, const struct gas *g, int level, const struc
 
 void slots_add_sources(struct slots *s, const struct gas *g, int level, const struct gas_batch *b,
                        double weight) {
+  slots_require(s, !g->level[level].stale, "ghost cells", level);
+  if (level > 0) slots_require(s, !g->level[level - 1].stale, "ghost cells", level - 1);
   slots_add_list(s, g, level, &b->near, true);
   slots_add_list(s, g, level - 1, &b->coarse, true);
   if (weight != 1.0) slots_add_list(s, g, level - 1, &b->coarse, false);
 }
 
 void slots_add_links(struct slots *s, const struct gas_batch *b) {
+  const int level = s->level;
+  slots_require(s, s->gas->level[level].linked == topology_changes(&s->gas->topology, level),
+                "links", level);
   if (b->links) slots_add(s, b->links, STARPU_R);
 }
 

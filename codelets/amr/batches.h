@@ -51,11 +51,24 @@ static inline char *solve_scratch(void *buffer) {
   return (char *)(((uintptr_t)VECTOR(char, buffer) + a - 1) / a * a);
 }
 
-/** Slots of a task. */
+/** Slots of a task. What the task works on is for messages of builds with --enable-debug-checks. */
 struct slots {
+  const char *stage;
+  const struct gas *gas;
+  int level;
+  uint32_t batch;
   struct starpu_data_descr *data;
   size_t count, room;
 };
+
+/** No slots yet, of a task of a stage that works on a batch. */
+static inline struct slots slots_of(const char *stage, const struct gas *g, int level,
+                                    uint32_t batch) {
+  return (struct slots){.stage = stage, .gas = g, .level = level, .batch = batch};
+}
+/** In builds with --enable-debug-checks: end the run, and name the stage and the first group of its
+ * batch, unless what a task is to read of a level is up to date. */
+void slots_require(const struct slots *s, bool fresh, const char *what, int level);
 
 void slots_add(struct slots *s, starpu_data_handle_t handle, enum starpu_data_access_mode mode);
 /** Slots for the cells of a list's batches of a level, which are read.

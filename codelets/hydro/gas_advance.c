@@ -77,7 +77,7 @@ void gas_advance_submit(struct gas *g, int level, uint32_t batch, double dt, dou
                         double share, double least_heat) {
   const struct gas_level *l = &g->level[level];
   const struct gas_batch *b = &l->batch[batch];
-  struct slots slots = {0};
+  struct slots slots = slots_of("gas_advance", g, level, batch);
   slots_add(&slots, b->handle[1 - l->now], STARPU_W);
   slots_add(&slots, b->fluxes, STARPU_W);
   slots_add(&slots, g->scratch, STARPU_SCRATCH);

@@ -75,7 +75,7 @@ void gas_fix_submit(struct gas *g, int level, uint32_t batch, double dt, double 
   const struct gas_fix_argument a = {{g, level, batch}, dt, least_heat};
   const struct gas_level *l = &g->level[level];
   const struct gas_batch *b = batch_of(&a.a);
-  struct slots slots = {0};
+  struct slots slots = slots_of("gas_fix", g, level, batch);
   slots_add(&slots, b->handle[l->now], STARPU_RW);
   slots_add(&slots, b->fluxes, STARPU_R);
   for (uint32_t i = 0; i < b->fine.count; i++)

@@ -44,7 +44,7 @@ STAGE(gas_restrict, 0xddcc77, "gas");
 void gas_restrict_submit(struct gas *g, int level, uint32_t batch) {
   const struct batch_argument a = {g, level, batch};
   const struct gas_batch *b = batch_of(&a);
-  struct slots slots = {0};
+  struct slots slots = slots_of("gas_restrict", g, level, batch);
   slots_add(&slots, b->handle[g->level[level].now], STARPU_RW);
   slots_add_list(&slots, g, level + 1, &b->sons, true);
   slots_add_links(&slots, b);

@@ -39,7 +39,7 @@ void gas_ahead_submit(struct gas *g, int level, uint32_t batch, double time,
   const struct batch_argument a = {g, level, batch};
   const struct gas_batch *b = batch_of(&a);
   struct cloud_tables *tables = allocate(1, sizeof *tables, "particles of groups");
-  struct slots slots = {0};
+  struct slots slots = slots_of("gas_ahead", g, level, batch);
   *tables = clouds_below(&a, foreign);
   if (tables->clouds.ranges == 0) {
     cloud_tables_free(tables);

@@ -47,7 +47,7 @@ STAGE(gas_collect, 0xaa8855, "gas");
 void gas_collect_submit(struct gas *g, int level, uint32_t batch) {
   const struct batch_argument a = {g, level, batch};
   const struct gas_batch *b = batch_of(&a);
-  struct slots slots = {0};
+  struct slots slots = slots_of("gas_collect", g, level, batch);
   slots_add(&slots, b->matter, STARPU_RW);
   for (uint32_t i = 0; i < b->sons.count; i++)
     slots_add(&slots, g->level[level + 1].batch[b->sons.batch[i]].matter, STARPU_R);

@@ -95,7 +95,9 @@ STAGE(gas_deposit, 0xccaa55, "gas");
 void gas_deposit_submit(struct gas *g, int level, uint32_t batch, bool ahead) {
   const struct batch_argument a = {g, level, batch};
   const struct gas_batch *b = batch_of(&a);
-  struct slots slots = {0};
+  struct slots slots = slots_of("gas_deposit", g, level, batch);
+  slots_require(&slots, g->particles->level[level].settled == g->topology.level[level].changes,
+                "particles", level);
   slots_add(&slots, b->matter, ahead ? STARPU_RW : STARPU_W);
   for (uint32_t i = 0; i < b->coarse.count; i++)
     if (coarse_matter(&a, i)) slots_add(&slots, coarse_matter(&a, i), STARPU_R);

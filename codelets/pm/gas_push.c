@@ -76,7 +76,9 @@ STAGE(gas_push, 0xddaa22, "gas");
 void gas_push_submit(struct gas *g, int level, uint32_t batch, double dt, double weight) {
   const struct gas_push_argument a = {{g, level, batch}, dt, weight};
   const struct surroundings around = surroundings(&a);
-  struct slots slots = {0};
+  struct slots slots = slots_of("gas_push", g, level, batch);
+  slots_require(&slots, g->particles->level[level].settled == g->topology.level[level].changes,
+                "particles", level);
   slots_add(&slots, g->level[level].batch[batch].particles, STARPU_RW);
   surroundings_slots(&slots, &around);
   slots_add_links(&slots, &g->level[level].batch[batch]);

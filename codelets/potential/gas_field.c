@@ -95,7 +95,7 @@ void gas_field_submit(struct gas *g, int level, uint32_t batch) {
   const struct batch_argument a = {g, level, batch};
   const struct gas_level *l = &g->level[level];
   const struct surroundings around = surroundings(&a);
-  struct slots slots = {0};
+  struct slots slots = slots_of("gas_field", g, level, batch);
   slots_add(&slots, l->batch[batch].handle[l->now], STARPU_R);
   matter_slot(&slots, g, level, batch);
   surroundings_slots(&slots, &around);

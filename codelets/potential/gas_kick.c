@@ -65,7 +65,7 @@ void gas_kick_submit(struct gas *g, int level, uint32_t batch, double dt, double
   const struct gas_kick_argument a = {{g, level, batch}, dt, weight};
   const struct gas_level *l = &g->level[level];
   const struct surroundings around = surroundings(&a);
-  struct slots slots = {0};
+  struct slots slots = slots_of("gas_kick", g, level, batch);
   slots_add(&slots, l->batch[batch].handle[l->now], STARPU_RW);
   surroundings_slots(&slots, &around);
   slots_add_links(&slots, &l->batch[batch]);

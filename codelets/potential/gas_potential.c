@@ -152,7 +152,7 @@ void gas_potential_submit(struct gas *g, int level, uint32_t batch, struct poten
   const struct gas_level *l = &g->level[level];
   const struct gas_batch *b = batch_of(&a.batch);
   const struct surroundings around = surroundings(&a);
-  struct slots slots = {0};
+  struct slots slots = slots_of("gas_potential", g, level, batch);
   slots_add(&slots, potential_handle(g, level, batch, POTENTIAL_NEXT), STARPU_W);
   slots_add(&slots, b->handle[l->now], STARPU_R);
   if (how.massive) slots_add(&slots, b->sheets, STARPU_R);

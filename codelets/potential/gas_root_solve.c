@@ -67,7 +67,7 @@ STAGE_ON_GPU(gas_root_solve, 0x113388, "gas");
 void gas_root_solve_submit(struct gas *g, const struct root_gpu *r, bool massive) {
   const struct gas_root_solve_argument a = {g, r, gravity_factor(g, 0), massive};
   const struct gas_level *l = &g->level[0];
-  struct slots slots = {0};
+  struct slots slots = slots_of("gas_root_solve", g, 0, 0);
   slots_add(&slots, r->mesh, STARPU_W);
   for (uint32_t i = 0; i < l->batch_count; i++) {
     slots_add(&slots, potential_handle(g, 0, i, POTENTIAL_END), STARPU_W);

@@ -70,7 +70,7 @@ void gas_share_submit(struct gas *g, int level, uint32_t batch, bool massive) {
   const struct gas_level *l = &g->level[level];
   const struct gas_batch *b = batch_of(&a.batch);
   const struct surroundings around = surroundings(&a.batch);
-  struct slots slots = {0};
+  struct slots slots = slots_of("gas_share", g, level, batch);
   slots_add(&slots, b->shares, STARPU_W);
   slots_add(&slots, b->handle[l->now], STARPU_R);
   if (massive) slots_add(&slots, b->sheets, STARPU_R);

@@ -134,7 +134,7 @@ void gas_sheet_submit(struct gas *g, int level, uint32_t batch) {
   const struct gas_level *l = &g->level[level];
   const struct gas_batch *b = batch_of(&a.batch);
   const struct surroundings around = surroundings(&a.batch);
-  struct slots slots = {0};
+  struct slots slots = slots_of("gas_sheet", g, level, batch);
   slots_add(&slots, b->sheets, STARPU_W);
   slots_add(&slots, potential_handle(g, level, batch, POTENTIAL_NEXT), STARPU_W);
   slots_add(&slots, b->handle[l->now], STARPU_R);

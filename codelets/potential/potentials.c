@@ -20,6 +20,8 @@ double add_matter(const struct gas *g, void *buffers[], uint32_t i, double facto
 
 static void add_list(struct slots *s, const struct gas *g, int level, const struct batch_list *list,
                      enum gas_potential which) {
+  slots_require(s, !g->level[level].stale_potential[g->level[level].potential[which]],
+                "ghosts of potentials", level);
   for (uint32_t i = 0; i < list->count; i++)
     slots_add(s, potential_handle(g, level, list->batch[i], which), STARPU_R);
 }

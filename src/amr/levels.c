@@ -184,6 +184,7 @@ static void link_level(struct gas *g, int level) {
   ghosts_free(&l->ghosts);
   drop_ghosts(g, level);
   l->ghosts = ghosts_find(g, level);
+  l->linked = topology_changes(&g->topology, level);
   l->stale = true;
   for (int k = 0; k < POTENTIALS; k++) l->stale_potential[k] = true;
   make_ghosts(g, level);

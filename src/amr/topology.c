@@ -112,7 +112,10 @@ void topology_replace(struct topology *t, int level, uint64_t *keys, uint32_t co
   struct gas_tree_level *l = &t->level[level];
   free(l->key);
   free(l->group);
-  *l = (struct gas_tree_level){count, keys, allocate(count, sizeof *l->group, "patch groups")};
+  *l = (struct gas_tree_level){.count = count,
+                               .key = keys,
+                               .group = allocate(count, sizeof *l->group, "patch groups"),
+                               .changes = l->changes + 1};
   for (uint32_t i = 0; i < count; i++) {
     struct gas_group *g = &l->group[i];
     morton_place(keys[i], g->place);

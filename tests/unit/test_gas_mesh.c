@@ -10,12 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codelets/amr/batches.h"
 #include "photons/amr/topology.h"
+#include "photons/base/debug_check.h"
 #include "photons/base/error.h"
 #include "photons/config/parameters.h"
 #include "photons/gas/comoving.h"
 
 #include <cmocka.h>
+
+#include "support/failure.h"
 
 static const enum gas_boundary periodic[3][2];
 static const enum gas_boundary mixed[3][2] = {
@@ -266,12 +270,46 @@ static void test_units_of_comoving_gas(void **state) {
   assert_true(comoving_initial_heat(&p) == comoving_heat(0.01, 50.0, 0.6));
 }
 
+/** A mesh of two levels, with one batch each, whose task reads the batches and their neighbours. */
+static void read_batch(void *context) {
+  const struct gas *g = context;
+  struct slots slots = slots_of("gas_flag", g, 1, 0);
+  slots_add_sources(&slots, g, 1, &g->level[1].batch[0], 1.0);
+  slots_add_links(&slots, &g->level[1].batch[0]);
+  free(slots.data);
+}
+
+/** Builds with --enable-debug-checks name the stage and the group of a task that would read old ghosts
+ * or links. */
+static void test_invariants(void **state) {
+  (void)state;
+  if (!DEBUG_CHECKS) skip();
+  struct gas_batch batch[2] = {{0}, {.first = 64}};
+  struct gas g = {0};
+  topology_init(&g.topology, root, periodic, 1);
+  for (int level = 0; level < 2; level++) {
+    g.level[level].batch = &batch[level];
+    g.level[level].linked = topology_changes(&g.topology, level);
+  }
+  read_batch(&g);
+  g.level[0].stale = true;
+  expect_failure(read_batch, &g, EXIT_RUN_FAILED,
+                 "gas_flag of level 1, from group 64 on, reads ghost cells of level 0");
+  g.level[0].stale = false;
+  uint64_t *keys = allocate(1, sizeof *keys, "patch groups");
+  topology_replace(&g.topology, 1, keys, 1);
+  expect_failure(read_batch, &g, EXIT_RUN_FAILED,
+                 "gas_flag of level 1, from group 64 on, reads links of level 1");
+  topology_free(&g.topology);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_places),        cmocka_unit_test(test_neighbours),
       cmocka_unit_test(test_buffers),       cmocka_unit_test(test_nesting_limits),
       cmocka_unit_test(test_nesting_keeps), cmocka_unit_test(test_boundaries),
       cmocka_unit_test(test_random_flags),  cmocka_unit_test(test_units_of_comoving_gas),
+      cmocka_unit_test(test_invariants),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -78,7 +78,8 @@ struct gas_level {
   double dt;                        /**< of the last of them */
   bool stale;                       /**< present cells have changed since ghosts were sent */
   struct gas_ghosts ghosts;         /**< messages of the level */
-  double *speed;                    /**< [group], own ones: largest c_s + |v_i| */
+  uint64_t linked; /**< topology_changes() when ghosts and lists of batches were found */
+  double *speed;   /**< [group], own ones: largest c_s + |v_i| */
   double (*sum)[GAS_VARIABLES_MAX]; /**< [group] over its cells that are not refined */
   uint32_t (*flags)[GAS_PATCHES];   /**< [group] as topology_refined() takes them */
   struct gas_fault *fault;          /**< [group], own ones: the first that was found */

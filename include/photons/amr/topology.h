@@ -50,6 +50,7 @@ struct gas_tree_level {
   uint32_t count;
   uint64_t *key; /**< [count], rising */
   struct gas_group *group;
+  uint64_t changes; /**< how often the level got new groups */
 };
 
 /** A neighbour of a patch: which neighbour of the patch's group has it, and which patch of that. */
@@ -121,6 +122,11 @@ uint32_t topology_first_below(const struct topology *t, int level, uint64_t key,
 /** Whether a level has groups. */
 static inline bool topology_has_groups(const struct topology *t, int level) {
   return level <= t->finest && t->level[level].count > 0;
+}
+/** A number that changes where a level, the next coarser or the next finer one gets new groups. */
+static inline uint64_t topology_changes(const struct topology *t, int level) {
+  return (level > 0 ? t->level[level - 1].changes : 0) + t->level[level].changes +
+         (level < t->finest ? t->level[level + 1].changes : 0);
 }
 /** Number of levels with groups. */
 int topology_levels(const struct topology *t);

@@ -38,6 +38,7 @@ struct particle_level {
   size_t *first; /**< [groups + 1] of each group in `all`; NULL: there are no groups */
   uint32_t own_first, own_end; /**< this rank's groups */
   uint64_t *key;               /**< [groups] which groups these are: gas_tree_level.key */
+  uint64_t settled;            /**< gas_tree_level.changes of these */
   uint32_t batches;
   starpu_data_handle_t *handle; /**< [batches] the same as gas_batch.particles; NULL: nothing */
   struct particle_sums *sums;   /**< [groups] of own ones, when they have been measured */
@@ -82,7 +83,7 @@ void gas_particles_deposit(struct gas *g, int level);
 void gas_particles_deposit_ahead(struct gas *g, int level, double time);
 
 /** Kick the particles of a level for half a step and drift them for the step; or kick them for what
- * is owed. @param weight  as of gravity_open() */
+ * is owed. gravity_send_around() comes before. @param weight  as of that */
 void gas_particles_open(struct gas *g, int level, double dt, double weight);
 void gas_particles_close(struct gas *g, int level, double weight);
 
