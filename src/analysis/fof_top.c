@@ -26,7 +26,6 @@ struct block_search {
   void *context;
 };
 
-
 static void search_node(const struct block_search *s, uint32_t node) {
   const struct fof *f = s->fof;
   const size_t first = top_first(f, node), width = (size_t)1 << (f->top_depth - node_level(node));

@@ -113,8 +113,8 @@ static void open_step(struct gas *g, int level, double dt, double weight) {
   if (g->particles) gas_particles_open(g, level, dt, weight);
 }
 
-/** The potential at the end of a level's step, for the boundaries of finer levels on their way there. Finer
- * levels have not taken their steps yet: it is found from the level's own densities. */
+/** The potential at the end of a level's step, for the boundaries of finer levels on their way there.
+ * Finer levels have not taken their steps yet: it is found from the level's own densities. */
 static void predict_potential(struct gas *g, int level, double dt, double weight) {
   if (!g->gravity) return;
   gravity_begin_step(g, level);
@@ -140,24 +140,25 @@ static void advance_finer(struct gas *g, int level, const struct root_step *root
                           struct sub_step s);
 
 /**
- * A step of a level and of all finer ones. What a run is without, gas, gravity or particles, takes no
- * part.
+ * A step of a level and of all finer ones. A run may be without gas, self-gravity or particles: these
+ * then take no part.
  *
- *  1. Half a kick of gas and particles by the potential at the beginning. Particles drift.
+ *  1. The potential at the beginning kicks gas and particles for half the step. Particles drift.
  *  2. The gas of the level takes the step.
  *  3. The potential at the end is predicted, for the boundaries of finer levels.
- *  4. The next finer level takes its steps, each of them from 1 to 8.
- *  5. The level is corrected: fluxes beside refined patches, and cells below these, are the finer
- *     level's means.
+ *  4. The next finer level takes its steps: two, or more where its gas has become too fast for two.
+ *  5. The level is corrected: fluxes beside refined patches become those of the finer level, and cells
+ *     of refined patches the means of its cells.
  *
- * A level that ends a step together with the next coarser one leaves the others to that. They are done for
- * the level and all finer ones, which have come to the same time.
+ * If the next coarser level ends its step at the same time, it does what is left: for all levels that
+ * have come to this time, which are the finer ones and itself.
  *
- *  6. Particles get their groups and levels, and these the densities of the particles. The
- *     potentials are solved.
- *  7. Half a kick by these.
- *  8. Groups follow the flags of the flow, those of coarser levels first. If groups have changed, 6
- *     is done for them again.
+ *  6. Particles get their levels and groups, and groups the densities of particles. Potentials are
+ *     solved.
+ *  7. These kick gas and particles for the other half of each level's step. Cells of refined patches
+ *     become the means of finer cells again.
+ *  8. Groups follow the flags, those of coarser levels first. Where groups have changed, 6 is done
+ *     again.
  */
 static void advance(struct gas *g, int level, const struct root_step *root, struct sub_step s) {
   const double dt = (s.root_end - s.root_begin) * root->length, scale = scale_after(g, root, s);

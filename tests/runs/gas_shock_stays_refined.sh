@@ -41,5 +41,6 @@ follow() {
   cat err
 }
 follow tube
-follow attracting --set gas.gravity=self --set gas.newton_constant=1e-12 --set gas.sheet_corrections=0 --set gas.sibling_relaxations=0
+follow attracting --set gas.gravity=self --set gas.newton_constant=1e-12 \
+  --set gas.sheet_corrections=0 --set gas.sibling_relaxations=0 --set time.end=40
 finish

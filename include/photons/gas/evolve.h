@@ -31,11 +31,9 @@ struct gas_record {
 struct gas_totals gas_measure(struct gas *g);
 
 /**
- * One step of the root level. With steps of their own, levels follow each other as in Schive et al.
- * (2010), section 2.1: a level is advanced, then the finer one twice by half the step; then the
- * level is corrected, and the topology of the finer one follows the flags. With self-gravity and without
- * particles the finer one takes twice as many steps, or four times, and so on, where its gas has become too fast
- * for two.
+ * One step of the root level, after Schive et al. (2010), section 2.1: a level takes its step, then the
+ * next finer one two of half the length, or more of them where self-gravity has made its gas too fast.
+ * advance() in evolve.c has the order of all parts of a step.
  * @param dt  in comoving coordinates the drift (cosmology_drift()) from gas.time on
  */
 void gas_step(struct gas *g, double dt);
