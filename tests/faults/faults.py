@@ -73,7 +73,6 @@ end = 12
 [output]
 dir = run
 interval = 6
-image_pixels = 64
 checkpoint_minutes = 1e-6
 [runtime]
 group_size = 432
