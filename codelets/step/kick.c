@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* kick: p += acceleration int dt/a; also finds the group's largest acceleration, which limits the
- * next step, and its largest momentum. motion_check.c ends the run where one of them is not finite or
- * too large.
+ * next step, and its largest momentum. motion_check.c ends the run where one of them is not finite
+ * or too large.
  *
  * reads   accelerations
  * updates momenta
