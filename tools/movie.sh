@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Make one file of the frames that a run with output.movie has drawn.
 set -eu
-program=${PHOTONS_COMMAND:-$(basename "$0")}
+program=${PHOTONS_COMMAND:-${0##*/}}
 
 usage() {
   cat <<END

@@ -116,7 +116,7 @@ static HOST_DEVICE inline void deposit_images(const struct sheet_part *p,
     const double low = image * POSITION_TURN;
     struct cutting cutting;
     cutting_begin(&cutting, v, p->mass, low, low + (double)p->extent + 1.0);
-    for (const struct piece *piece; (piece = cutting_next(&cutting));)
+    for (const struct piece *piece; (piece = cutting_next(&cutting)) != NULL;)
       if (!near || !deposit_by_edges(p, piece)) deposit_whole(&map, piece->v, piece->mass);
   }
 }

@@ -372,7 +372,8 @@ static HOST_DEVICE inline void tetrahedron_deposit(const struct vertex v[4], dou
   t.pixels = pixels;
   t.map = map;
   cutting_begin(&cutting, v, mass, low, high);
-  for (const struct piece *p; (p = cutting_next(&cutting));) deposit_whole(&t, p->v, p->mass);
+  for (const struct piece *p; (p = cutting_next(&cutting)) != NULL;)
+    deposit_whole(&t, p->v, p->mass);
 }
 
 #endif
