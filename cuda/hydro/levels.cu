@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What passes between a level and the next finer one, src/hydro/kernels/levels.h, and the choice of
  * the solver's precision. */
-#include "cuda/hydro/gpu_hydro.h"
 #include "cuda/amr/real.cuh"
+#include "cuda/hydro/gpu_hydro.h"
 
 enum { LEVEL_THREADS = 128 };
 

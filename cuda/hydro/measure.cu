@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the host asks about groups: speeds of signals, sums, and which patches are to be refined.
  * One block a group. */
-#include "cuda/hydro/gpu_hydro.h"
 #include "cuda/amr/real.cuh"
+#include "cuda/hydro/gpu_hydro.h"
 
 enum { MEASURE_THREADS = 256, MEASURE_WARPS = MEASURE_THREADS / WARP };
 

@@ -5,9 +5,9 @@
  * Densities are added up as integers, whose sums do not depend on the order. The unit is 2^-60
  * or less of the density that all particles would have in one cell: no sum overflows, and what a
  * particle has in a cell is rounded by less than 2^-61 of the mass of all particles. */
+#include "cuda/amr/real.cuh"
 #include "cuda/pm/gpu_pm.h"
 #include "cuda/potential/gpu_potential.h"
-#include "cuda/amr/real.cuh"
 
 enum { CLOUD_THREADS = 256, SIDE = GAS_GROUP_SIDE };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Particles get new groups: codelets/pm/gas_leave.c and gas_arrive.c. One block of threads a group. */
-#include "cuda/pm/gpu_pm.h"
 #include "cuda/amr/real.cuh"
+#include "cuda/pm/gpu_pm.h"
 
 enum { SETTLE_THREADS = 256 };
 

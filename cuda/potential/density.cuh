@@ -3,8 +3,8 @@
 #ifndef PHOTONS_CUDA_POTENTIAL_DENSITY_CUH
 #define PHOTONS_CUDA_POTENTIAL_DENSITY_CUH
 
-#include "cuda/potential/gpu_potential.h"
 #include "cuda/amr/real.cuh"
+#include "cuda/potential/gpu_potential.h"
 
 /** Where cell x, y, z of a group is in a block of the potential, [18][18][18]. */
 INLINE int place_in_block(int x, int y, int z) {

@@ -35,9 +35,9 @@ void gpu_gas_field(const struct gpu_gas *g, const struct gas_links *links, doubl
                    struct gas_field *field) {
   if (g->double_precision)
     measure_field<<<g->groups, FIELD_THREADS, 0, g->gpu->stream>>>(density_of<double>(g, density),
-                                                                     links, cell, blocks, field);
+                                                                   links, cell, blocks, field);
   else
     measure_field<<<g->groups, FIELD_THREADS, 0, g->gpu->stream>>>(density_of<float>(g, density),
-                                                                     links, cell, blocks, field);
+                                                                   links, cell, blocks, field);
   gpu_launched("field");
 }

@@ -19,7 +19,9 @@
 static void complete(struct gadget_header *h) {
   uint64_t total = 0;
   for (unsigned t = 0; t < GADGET_TYPES; t++) total += h->total[t];
-  if (h->files <= 1 && total == 0) memcpy(h->total, h->in_file, sizeof h->total);
+  if (h->files > 1 || total > 0) return;
+  memcpy(h->total, h->in_file, sizeof h->total);
+  h->total_is_32_bit = false;
 }
 
 /** A type's mass is that of the files that have particles of it: some writers put 0 into the others.

@@ -63,7 +63,7 @@ head -n 1 torn/log/timings.csv >header
 tail -n 1 run/log/timings.csv | cut -c 1-60 >half
 head -n -3 run/log/timings.csv | cat - half | head -c -1 >torn/log/timings.csv
 printf '%s' "$(head -c -10 run/log/statistics.csv)" >torn/log/statistics.csv
-head -c 1000 run/powerspec_002.txt >torn/powerspec_002.txt
+head -c 1500 run/powerspec_002.txt >torn/powerspec_002.txt
 watch torn
 helper numbers torn out || complain 'half a line: numbers are wrong'
 for lost in log/statistics.csv log/run.log config-used.ini log/timings.csv log; do

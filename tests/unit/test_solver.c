@@ -162,7 +162,8 @@ static void leaves_and_groups(void **state) {
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
     snprintf(settings, sizeof settings, "[runtime]\nleaf_size = %d\n", sizes[i]);
     check("in leaves", points_random(1000), settings, 200);
-    snprintf(settings, sizeof settings, "[runtime]\nleaf_size = %d\ngroup_size = 64\n", sizes[i]);
+    snprintf(settings, sizeof settings, "[runtime]\nleaf_size = %d\ngroup_size = %d\n", sizes[i],
+             sizes[i] > 64 ? sizes[i] : 64);
     check("in groups", points_random(777), settings, 200);
   }
   check("hundreds of groups", points_random(16384), "[runtime]\nleaf_size = 4\ngroup_size = 64\n",
