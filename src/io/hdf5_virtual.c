@@ -59,7 +59,7 @@ static hid_t follow(const char *link, hid_t group, const void *value, size_t siz
                     hid_t transfer) {
   unsigned flags;
   const char *name, *object;
-  char reason[256], text[512];
+  char reason[256];
   (void)link;
   (void)transfer;
   static _Thread_local int depth; /* links may lead to links, and in a circle */
@@ -67,6 +67,7 @@ static hid_t follow(const char *link, hid_t group, const void *value, size_t siz
   if (depth == LINKS_MOST) return refuse_link("too many external links lead to links");
   const hid_t file = open_beside(group, name, reason);
   if (file < 0) {
+    char text[512];
     snprintf(text, sizeof text, "an external link leads to the file %s: %s", name, reason);
     return refuse_link(text);
   }

@@ -52,8 +52,10 @@ void corpus_gas_array(const char *path, hid_t type, bool compressed) {
   const hsize_t size[3] = {GAS_GROUP_SIDE, GAS_GROUP_SIDE, GAS_GROUP_SIDE};
   const hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
   const hid_t space = H5Screate_simple(3, size, NULL), layout = H5Pcreate(H5P_DATASET_CREATE);
-  if (compressed) H5Pset_chunk(layout, 3, size);
-  if (compressed) H5Pset_deflate(layout, 6);
+  if (compressed) {
+    H5Pset_chunk(layout, 3, size);
+    H5Pset_deflate(layout, 6);
+  }
   int *ones = allocate(GAS_GROUP_CELLS, sizeof *ones, "an array");
   for (size_t i = 0; i < GAS_GROUP_CELLS; i++) ones[i] = 1;
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {

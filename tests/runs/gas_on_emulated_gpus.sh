@@ -15,6 +15,7 @@ system = gas
 source = blast
 [gas]
 root = 32, 32, 32
+flag_density = 100
 [time]
 end = 1
 [output]
