@@ -8,6 +8,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "photons/base/comm.h"
+#include "photons/base/error.h"
 #include "photons/base/input_file.h"
 
 /** What a list is of, by its heading, and what is allowed in it. */
@@ -22,14 +24,39 @@ static const struct parameter *row(void) { return parameter_find("output", "time
 
 enum line { TIME, NO_TIME, WRONG };
 
-/** What a line is: a number, nothing but a comment, or something else. */
-static enum line read_line(const char *line, double *value) {
+static const char *skip_blanks(const char *text) {
+  while (isspace((unsigned char)*text)) text++;
+  return text;
+}
+
+static bool line_ends(const char *text) { return !*text || *text == '#'; }
+
+/**
+ * The end of the second column that lists of other programs have: behind blanks a flag 0, 1 or 2 (Gadget-4), behind
+ * a comma the name of a kind of output (SWIFT). A decimal comma is neither.
+ * @return NULL if it is something else
+ */
+static const char *skip_second_column(const char *text) {
+  const bool comma = *(text = skip_blanks(text)) == ',';
+  if (!comma) return *text >= '0' && *text <= '2' ? skip_blanks(text + 1) : NULL;
+  text = skip_blanks(text + 1);
+  if (!isalpha((unsigned char)*text)) return NULL;
+  while (isalnum((unsigned char)*text) || *text == '_') text++;
+  return skip_blanks(text);
+}
+
+/** What a line is: a number, nothing but a comment, or something else. @p second becomes true where a second column
+ * stands behind a number. */
+static enum line read_line(const char *line, double *value, bool *second) {
   char *end;
-  while (isspace((unsigned char)*line)) line++;
-  if (!*line || *line == '#') return NO_TIME;
+  line = skip_blanks(line);
+  if (line_ends(line)) return NO_TIME;
   *value = strtod(line, &end);
-  while (isspace((unsigned char)*end)) end++;
-  return !*end || *end == '#' ? TIME : WRONG;
+  if (end == line) return WRONG;
+  if (line_ends(skip_blanks(end))) return TIME;
+  const char *rest = skip_second_column(end);
+  *second = rest && line_ends(rest);
+  return *second ? TIME : WRONG;
 }
 
 /** The list that a comment is the heading of: its name, or names, with nothing behind them but a unit. */
@@ -61,7 +88,7 @@ static bool add(const struct parameters *p, struct parameter_problems *problems,
 static bool take_line(const struct parameters *p, struct parameter_problems *problems,
                       struct times_file *file, int number, char *line) {
   double value = 0.0;
-  const enum line what = read_line(line, &value);
+  const enum line what = read_line(line, &value, &file->second_column);
   if (what == NO_TIME && file->count == 0 && file->kind == LIST_NOT_NAMED)
     file->kind = heading(line);
   if (what == NO_TIME) return true;
@@ -125,5 +152,9 @@ bool times_file_read(const struct parameters *p, struct parameter_problems *prob
   }
   const bool sound = take_lines(p, problems, file, stream);
   fclose(stream);
+  if (sound && file->second_column && comm_rank() == 0)
+    warn("output.times_file = %s has a second column, which is not used: each time of the first "
+         "column is an output",
+         p->output.times_file);
   return sound && settle_kind(p, problems, file);
 }

@@ -11,6 +11,7 @@ struct times_file {
   enum list_kind kind;
   double value[PARAMETER_LIST_MAX];
   size_t count;
+  bool second_column; /* flags or names behind the numbers, which mean nothing here */
 };
 
 /** Read the file that output.times_file names. What it says must be of the run's clock.

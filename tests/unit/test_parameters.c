@@ -520,10 +520,25 @@ static void output_times(void **state) {
   assert_int_equal(p.output.redshift_count, 7);
   for (size_t i = 0; i < 7; i++) assert_near(p.output.redshifts[i], expected[i], 1e-12);
 
+  /* The second column of lists of SWIFT and Gadget-4. */
+  write_text(path, "# Redshift, Select Output\n4., Snapshot\n0.25, Default # late\n1 , Off\n");
+  read_config(&p, text, NULL, 0);
+  assert_int_equal(p.output.redshift_count, 7);
+  for (size_t i = 0; i < 7; i++) assert_near(p.output.redshifts[i], expected[i], 1e-12);
+
+  write_text(path, "# Scale factor\n0.2 1\n0.8\t2\n0.5\n");
+  read_config(&p, text, NULL, 0);
+  assert_int_equal(p.output.redshift_count, 7);
+  for (size_t i = 0; i < 7; i++) assert_near(p.output.redshifts[i], expected[i], 1e-12);
+
   static const struct {
     const char *lines, *message;
   } wrong[] = {
       {"# Scale Factor\n0.2\n3\n", "line 3, \"3\", is not a scale factor"},
+      {"# Redshift\n3 2 1 0\n", "line 2, \"3 2 1 0\", is not a redshift"},
+      {"# Redshift\n3 2.5\n", "line 2, \"3 2.5\", is not a redshift"},
+      {"# Redshift\n3,1\n", "line 2, \"3,1\", is not a redshift"},
+      {"# Redshift\n3, 2\n", "line 2, \"3, 2\", is not a redshift"},
       {"0.1\n0.5\n1.0\n", "begin the file with the line \"# Redshift\" or \"# Scale factor\""},
       {"# Output list\n# Time [U_t]\n0.1\n2\n",
        "the heading says that it has times, but this run has redshifts"},
