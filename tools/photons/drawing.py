@@ -16,6 +16,11 @@ NAMED_MOST = 6  # outputs that a legend names; of more a colour bar tells the re
 TICKS_MOST = 21  # of the colour bar
 
 
+def plain(text):
+    """Text of a user or a file for a figure: its dollars are no signs of formulas."""
+    return text.replace("$", r"\$")
+
+
 def redshift_text(z):
     return f"{max(z, 0):.2f}".rstrip("0").rstrip(".")
 

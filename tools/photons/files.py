@@ -58,8 +58,29 @@ def _provenance_lines(comments):
     """The items of lines `provenance NAME: VALUE`, counts and seconds as numbers."""
     matches = (re.fullmatch(r"provenance (\S+): (.*)", line) for line in comments)
     found = {match[1]: match[2] for match in matches if match}
-    numbers = {"ranks", "workers", "gpus", "wall_seconds"}
-    return {name: float(text) if name in numbers else text for name, text in found.items()}
+    return found
+
+
+PROVENANCE_NUMBERS = ("seed", "ranks", "workers", "gpus", "wall_seconds")
+PROVENANCE_TEXTS = ("program", "git_revision", "StarPU", "host", "date", "spectrum", "particles")
+
+
+def _sound_provenance(found):
+    """The items, numbers as float. What is not of the type that the program writes is left out, and the
+    item "left out" names it: a page shows what there is."""
+    known, wrong = {}, []
+    for name, value in found.items():
+        try:
+            if name in PROVENANCE_NUMBERS:
+                value = float(value)
+            if name in PROVENANCE_NUMBERS and not np.isfinite(value):
+                raise ValueError
+            if name in PROVENANCE_TEXTS and not isinstance(value, str):
+                raise TypeError
+            known[name] = value
+        except (TypeError, ValueError):
+            wrong.append(name)
+    return {**known, "left out": ", ".join(wrong)} if wrong else known
 
 
 @names_file
@@ -205,11 +226,15 @@ def _files_of_set(path):
 def attributes(file, group):
     """Attributes of a group of an HDF5 file, as text and numbers; empty if there is no such
     group."""
-    found = file[group].attrs.items() if group in file else ()
-    return {
-        name: value.decode(errors="replace") if isinstance(value, bytes) else value
-        for name, value in found
-    }
+    found = file[group].attrs if group in file else {}
+    values = {}
+    for name in found:
+        try:
+            value = found[name]
+        except TypeError:  # a type that numpy does not have
+            value = None
+        values[name] = value.decode(errors="replace") if isinstance(value, bytes) else value
+    return values
 
 
 class _Hdf5(Table):
@@ -462,7 +487,10 @@ class Run:
     def provenance(self):
         """What the files say of the program, machine and date that made them: the attributes of the
         HDF5 group Provenance, or the lines `# provenance NAME: VALUE`, of the last output; empty
-        where there are none."""
+        where there are none. The item "left out" names those whose type is wrong."""
+        return _sound_provenance(self._stored_provenance())
+
+    def _stored_provenance(self):
         for path in self.gas_files[-1:]:
             with h5py.File(path, "r") as file:
                 found = attributes(file, "Provenance")

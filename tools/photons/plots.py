@@ -21,7 +21,8 @@ from functools import partial
 
 from . import galaxy_plots, gas_plots
 from .drawing import (
-    NAMED_MOST, add_redshifts, label_of, mark, name_of, some_of, style_of, tables_of,
+    NAMED_MOST, add_redshifts, label_of, mark, name_of, plain, some_of, style_of,
+    tables_of,
 )  # fmt: skip
 from .files import Run
 from .modules import Deferred, fail, need, parser_of
@@ -219,7 +220,7 @@ def plot_comparison(runs, labels, reference):
                 continue
             colour, dashes, _ = style_of(i, len(runs))
             residual = 100 * (power["P"] / expected["P"] - 1)
-            axis.semilogx(power["k"], residual, color=colour, ls=dashes, label=label)
+            axis.semilogx(power["k"], residual, color=colour, ls=dashes, label=plain(label))
         for share, dashes in ((0.5, ":"), (1.0, "--")):
             k = share * particles_nyquist(expected)
             axis.axvline(k, color="grey", ls=dashes, lw=0.8)

@@ -150,7 +150,7 @@ def machine_text(run):
     counts = [(known[name], name) for name in names if name in known]
     words = {"ranks": "rank", "workers": "worker", "gpus": "GPU"}
     texts = [f"{number:.0f} {words[name]}{'' if number == 1 else 's'}" for number, name in counts]
-    return ", ".join(([str(known["host"])] if "host" in known else []) + texts)
+    return ", ".join(([known["host"]] if "host" in known else []) + texts)
 
 
 def program_text(run):
@@ -159,6 +159,11 @@ def program_text(run):
     if "StarPU" in known:
         parts.append(f"with StarPU {known['StarPU']}")
     return " ".join(part for part in parts if part)
+
+
+def left_out_text(run):
+    names = run.provenance().get("left out")
+    return f"{names} of the provenance: the file has another type than expected" if names else ""
 
 
 def time_text(run, timings):
@@ -252,7 +257,8 @@ def head_rows(run):
     rows += [
         ("program", program_text(run)),
         ("machine", machine_text(run)),
-        ("written", str(run.provenance().get("date", ""))),
+        ("written", run.provenance().get("date", "")),
+        ("left out", left_out_text(run)),
         ("time", time_text(run, timings)),
     ]
     if timings is not None and len(timings.get("step", ())):

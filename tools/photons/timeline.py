@@ -13,6 +13,7 @@ import glob
 import os
 import re
 
+from .drawing import plain
 from .modules import fail, need, parser_of
 from .reading import FAULTS, explain, names_file
 
@@ -273,7 +274,7 @@ def draw(picture, title, workers, colours, ready, spans, tasks, is_task, width):
         rows.text(s - begin, -0.55, f" step {step}", fontsize=8, va="bottom")
     rows.set_yticks(range(len(workers)), [name[:24] for name, _ in workers], fontsize=8)
     rows.set_ylim(len(workers) - 0.5, -0.5)
-    rows.set_title(title, fontsize=10, loc="left", pad=16)
+    rows.set_title(plain(title), fontsize=10, loc="left", pad=16)
     order = [s for s, _ in used.most_common() if s] + [None]
     rows.legend(handles=[patches.Patch(color=colours.get(s, "#000000") if s else RUNTIME_COLOUR, label=short(s) if s else "runtime")
                          for s in order if s in used] + [patches.Patch(color=IDLE_COLOUR, label="idle")],
