@@ -320,7 +320,10 @@ static void check_times(const struct run *r) {
   const size_t behind = p->output.redshift_count - r->timeline.outputs;
   if (r->options->restart || isolated(r)) return;
   if (r->timeline.end <= r->now.a && r->options->steps != 0)
-    fail(EXIT_BAD_USAGE, "time.z_end = %g is not after the initial conditions at z = %g",
+    fail(EXIT_BAD_USAGE,
+         "time.z_end = %g is not after the initial conditions at z = %g: the run would have no "
+         "step; --steps 0 makes outputs of the initial conditions alone, and --analyse examines a "
+         "file",
          p->time.z_end, redshift(r->now.a));
   if (behind > 0 && comm_rank() == 0)
     warn("output.redshifts: %zu of them, z = %g the highest, lie before the initial conditions at "

@@ -115,8 +115,12 @@ static void check_begins_before_end(const struct parameters *p,
   const struct parameter *z_init = row_of("ic", "z_init");
   if (sound(problems, z_init) && sound(problems, row_of("time", "z_end")) &&
       p->ic.z_init <= p->time.z_end)
-    problem_with(problems, z_init, p, NULL, "not before the end of the run, time.z_end = %g",
-                 p->time.z_end);
+    problem_with(problems, z_init, p, NULL,
+                 "not above the redshift where the run ends, time.z_end = %g: it would have no "
+                 "step; for the "
+                 "initial conditions alone give output.redshifts = %g, a lower time.z_end or none, "
+                 "and --steps 0",
+                 p->time.z_end, p->ic.z_init);
 }
 
 static void check_generated(const struct parameters *p, struct parameter_problems *problems) {

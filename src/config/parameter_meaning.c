@@ -125,9 +125,21 @@ static void warn_of_interval(const struct parameters *p) {
          p->output.interval, p->time.end);
 }
 
+/** Steps behind the last output, which write nothing. */
+static void warn_of_last_output(const struct parameters *p) {
+  if (!run_has_redshifts(p) || p->output.redshift_count == 0) return;
+  const double last = p->output.redshifts[p->output.redshift_count - 1];
+  if (last > p->time.z_end)
+    warn("the last output is at z = %g, and the run goes on to time.z_end = %g%s: add z = %g to "
+         "output.redshifts, or give time.z_end = %g",
+         last, p->time.z_end, parameter_given(p, "time", "z_end") ? "" : ", as none is given",
+         p->time.z_end, last);
+}
+
 void parameters_warn(const struct parameters *p) {
   warn_of_start(p);
   warn_of_flags(p);
   warn_of_buffer(p);
   warn_of_interval(p);
+  warn_of_last_output(p);
 }

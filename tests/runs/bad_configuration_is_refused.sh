@@ -118,6 +118,20 @@ printf '[box]\nsize = 100\nnpart_side = 8\n[ic]\nz_init = 4\n[gravity]\nsoftenin
 "$PHOTONS" --dry-run late.ini >../out 2>../err || complain "late.ini: exit code $?"
 grep -q 'warning: ic.z_init = 4 is late' ../err && grep -q 'warning: gravity.softening: 0.5 kpc/h' ../err &&
   [ "$(wc -l <../err)" -eq 2 ] || complain 'late.ini: not two warnings'
+# The only output is that of the initial conditions, or z = 5, and the run goes on to z = 0.
+config '[output]' 'redshifts = 49'
+"$PHOTONS" --dry-run config.ini >../out 2>../err || complain "redshifts = 49: exit code $?"
+grep -q 'warning: the last output is at z = 49, and the run goes on to time.z_end = 0, as none is given' ../err ||
+  complain 'redshifts = 49: no warning'
+"$PHOTONS" --dry-run --set time.z_end=1 --set output.redshifts=5 config.ini >../out 2>../err ||
+  complain "redshifts = 5: exit code $?"
+grep -q 'warning: the last output is at z = 5, and the run goes on to time.z_end = 1:' ../err ||
+  complain 'redshifts = 5: no warning'
+printf '# Redshift, Select Output\n2., Snapshot\n0., Snapshot\n' >times.txt
+"$PHOTONS" --dry-run --set output.redshifts= --set output.times_file=times.txt config.ini >../out 2>../err ||
+  complain "times.txt: exit code $?"
+grep -q 'warning: output.times_file = times.txt has a second column, which is not used' ../err ||
+  complain 'times.txt: no warning'
 
 # What ends well without a run says so on standard output alone.
 for option in --help --version --defaults --reference; do

@@ -392,9 +392,10 @@ static void one_mistake_one_line(void **state) {
        "config.ini:5: [ic] mesh = 16: coarser than the particles, box.npart_side = 32"},
       {"[ic]\nmesh = 33\n", "config.ini:5: [ic] mesh = 33: odd; allowed: even numbers"},
       {"[ic]\nz_init = 0\n",
-       "config.ini:5: [ic] z_init = 0: not before the end of the run, time.z_end = 0"},
-      {"[time]\nz_end = 49\n",
-       "config.ini: [ic] z_init = 49 (default): not before the end of the run, time.z_end = 49"},
+       "config.ini:5: [ic] z_init = 0: not above the redshift where the run ends, time.z_end = 0: "
+       "it would have no step; for the initial conditions alone give output.redshifts = 0"},
+      {"[time]\nz_end = 49\n", "config.ini: [ic] z_init = 49 (default): not above the redshift "
+                               "where the run ends, time.z_end = 49: it would have no step"},
       {"[ic]\npower_spectrum = file\n",
        "config.ini: [ic] power_spectrum_file: not given, but needed with ic.power_spectrum = file"},
       {"[ic]\npower_spectrum = file\npower_spectrum_file = none.txt\n",
