@@ -117,16 +117,18 @@ static void warn_of_buffer(const struct parameters *p) {
          (long long)p->gas.regrid, way, p->gas.cfl, (long long)p->gas.buffer);
 }
 
-/** Outputs that were asked for, all of them but the first after the end. */
-static void warn_of_interval(const struct parameters *p) {
-  if (run_has_redshifts(p) || p->output.interval <= 0.0 || p->output.time_count == 0) return;
+/** No output but that of the initial conditions of a run without redshifts. */
+static void warn_of_last_time(const struct parameters *p) {
+  if (run_has_redshifts(p) || p->output.time_count == 0) return;
   if (p->output.times[p->output.time_count - 1] <= 0.0 && p->time.end > 0.0)
-    warn("output.interval = %g is beyond time.end = %g: the only output is at t = 0",
-         p->output.interval, p->time.end);
+    warn("the only output is at t = 0, and the run goes on to time.end = %g: add %g to "
+         "output.times, or "
+         "give a shorter output.interval",
+         p->time.end, p->time.end);
 }
 
 /** Steps behind the last output, which write nothing. */
-static void warn_of_last_output(const struct parameters *p) {
+static void warn_of_last_redshift(const struct parameters *p) {
   if (!run_has_redshifts(p) || p->output.redshift_count == 0) return;
   const double last = p->output.redshifts[p->output.redshift_count - 1];
   if (last > p->time.z_end)
@@ -140,6 +142,6 @@ void parameters_warn(const struct parameters *p) {
   warn_of_start(p);
   warn_of_flags(p);
   warn_of_buffer(p);
-  warn_of_interval(p);
-  warn_of_last_output(p);
+  warn_of_last_time(p);
+  warn_of_last_redshift(p);
 }

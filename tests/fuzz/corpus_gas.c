@@ -6,7 +6,7 @@
 
 #include "harness.h"
 #include "photons/gas/gas_file.h"
-#include "photons/gas/particles.h"
+#include "photons/pm/particles.h"
 #include "src/io/hdf5_util.h"
 
 static void *find_group(void *numbers, int level, uint32_t group) {

@@ -6,7 +6,7 @@
 #include "harness.h"
 #include "hdf5_input.h"
 #include "photons/gas/gas_array.h"
-#include "photons/gas/kernels.h"
+#include "photons/amr/cells.h"
 
 static void read_array(const char *path) {
   const double root[3] = {GAS_GROUP_SIDE, GAS_GROUP_SIDE, GAS_GROUP_SIDE};

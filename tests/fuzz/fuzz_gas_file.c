@@ -6,7 +6,7 @@
 #include "harness.h"
 #include "hdf5_input.h"
 #include "photons/gas/gas_file.h"
-#include "photons/gas/particles.h"
+#include "photons/pm/particles.h"
 
 /** All groups are put into the same memory. */
 static void *find_group(void *numbers, int level, uint32_t group) {

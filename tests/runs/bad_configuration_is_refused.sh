@@ -127,6 +127,15 @@ grep -q 'warning: the last output is at z = 49, and the run goes on to time.z_en
   complain "redshifts = 5: exit code $?"
 grep -q 'warning: the last output is at z = 5, and the run goes on to time.z_end = 1:' ../err ||
   complain 'redshifts = 5: no warning'
+printf '[box]\nboundary = isolated\n[ic]\nsource = galaxy\n[galaxy]\nmodel = plummer\nparticles = 2000\n' >galaxy.ini
+printf '[gravity]\nsoftening = 1\n[time]\nend = 20\n' >>galaxy.ini
+for output in output.interval=40 output.times=0; do
+  "$PHOTONS" --dry-run --set $output galaxy.ini >../out 2>../err || complain "$output: exit code $?"
+  grep -q 'warning: the only output is at t = 0, and the run goes on to time.end = 20: ' ../err ||
+    complain "$output: no warning"
+done
+"$PHOTONS" --dry-run galaxy.ini >../out 2>../err || complain "galaxy.ini: exit code $?"
+grep warning ../err && complain 'galaxy.ini: a warning'
 printf '# Redshift, Select Output\n2., Snapshot\n0., Snapshot\n' >times.txt
 "$PHOTONS" --dry-run --set output.redshifts= --set output.times_file=times.txt config.ini >../out 2>../err ||
   complain "times.txt: exit code $?"
