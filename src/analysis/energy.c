@@ -51,6 +51,13 @@ double potential_energy_of_types(struct nbody *n, double of_types[PARTICLE_TYPES
   return unit * sum;
 }
 
+void statistics_measure_energy(struct nbody *n, struct statistics *s) {
+  double potential[PARTICLE_TYPES];
+  s->potential = potential_energy_of_types(n, potential);
+  statistics_measure_moments(n, s);
+  for (int t = 0; t < PARTICLE_TYPES; t++) s->types[t].potential = potential[t];
+}
+
 double potential_energy(struct nbody *n, double a) {
   if (!nbody_has_mesh(n)) {
     double of_types[PARTICLE_TYPES];

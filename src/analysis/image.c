@@ -41,7 +41,7 @@ static void choose_limits(const double *map, size_t all, double *low, double *hi
   free(bins);
 }
 
-/** @param map  [x][y] particles per pixel; replaced by logarithms */
+/** @param map  [x][y] mean masses of particles per pixel; replaced by logarithms */
 static void draw(double *map, const struct image *image, double mean, double box) {
   const size_t pixels = image->pixels, all = pixels * pixels;
   struct picture p = {
@@ -88,7 +88,8 @@ void images_write(const struct particles *s, const struct image *image, size_t c
   struct projection projection[IMAGES_MOST] = {{0}};
   double *map[IMAGES_MOST];
   for (size_t i = 0; i < count; i++) projection[i] = projection_of(&image[i]);
-  if (image->lattice == 0 || !sheet_project(s, image->lattice, count, projection, map))
+  const bool sheet = image->lattice > 0 && !particles_have(s, COLUMN_relative_mass);
+  if (!sheet || !sheet_project(s, image->lattice, count, projection, map))
     for (size_t i = 0; i < count; i++) map[i] = smoothed_project(s, &projection[i]);
   struct drawing drawing = {s, image, map};
   if (comm_rank() == 0) loop_run(&image_stage, (uint32_t)count, draw_image, &drawing);

@@ -3,7 +3,9 @@
  * apart.
  *
  * A mesh over the box counts particles. Their distance at a cell follows from the count of the
- * smallest cell around it, of sides 1, 2, 4 ..., that holds enough of them. Kernels of many widths
+ * smallest cell around it, of sides 1, 2, 4 ..., that holds enough of them. Particles of several
+ * masses are as far apart as particles of their own mass alone would be at the density there, so
+ * that a heavy particle beside light ones is wide. Kernels of many widths
  * are cheap on a series of maps, each with pixels twice as wide as those of the one before: a
  * particle goes to the two maps whose pixels suit its width. A map is read at the finest pixels
  * with the same quadratic B-spline as it was filled with. Nothing is ever moved from one width to
@@ -18,7 +20,7 @@
 #define WIDTH 0.7           /* standard deviation of the kernel over the distance of particles */
 #define DEVIATION M_SQRT1_2 /* of a B-spline read with a B-spline, in its map's pixels */
 #define BORDER 0.25         /* of a map that a few groups touch beyond their share of the box */
-#define MAP_UNIT 0x1p-30    /* particles */
+#define MAP_UNIT 0x1p-30    /* mean masses of particles */
 enum { ENOUGH = 8 };        /* particles that tell their distance */
 enum { CELLS_MAX = 128, LEVELS_MAX = 16, WIDEST = 16, BANDS = 64 };
 
@@ -44,7 +46,9 @@ struct smoothing {
   const struct projection *projection;
   struct levels levels;
   size_t cells;    /* a side of the mesh */
-  double *spacing; /* [x][y][z] distance of particles, over the box */
+  double *spacing; /* [x][y][z] distance of particles, over the box; of particles of several masses
+                    * the distance of those of the mean mass */
+  bool by_mass;    /* count_part() adds masses, not numbers */
   struct maps maps;
   const double *sum; /* of the maps of all levels */
   double *map;       /* the picture */
@@ -64,7 +68,9 @@ static void count_part(void *context, uint32_t part) {
   for (size_t g = block_first(blocks, w->maps.parts, part);
        g < block_first(blocks, w->maps.parts, part + 1); g++) {
     const struct particle_block b = particles_block(w->particles, g);
-    for (size_t i = 0; i < b.count; i++) map[cell_of(w, &b, i)] += (uint64_t)(1.0 / MAP_UNIT);
+    for (size_t i = 0; i < b.count; i++)
+      map[cell_of(w, &b, i)] += (uint64_t)((w->by_mass ? (double)b.relative_mass[i] : 1.0) /
+                                           MAP_UNIT);
   }
 }
 
@@ -80,20 +86,25 @@ static double *coarsen(const double *fine, size_t cells) {
 }
 
 /** Replace counts in cells by the distance of particles there; a cell with few of them takes it
- * from the cell of twice the side about it. */
-static void find_spacing(double *count, size_t cells) {
+ * from the cell of twice the side about it.
+ * @param mass  in cells, which replaces counts in the distance; NULL: each particle has mass 1 */
+static void find_spacing(double *count, const double *mass, size_t cells) {
   double *wider = NULL;
   if (cells > 1) {
+    double *wider_mass = mass ? coarsen(mass, cells) : NULL;
     wider = coarsen(count, cells);
-    find_spacing(wider, cells / 2);
+    find_spacing(wider, wider_mass, cells / 2);
+    free(wider_mass);
   }
   const size_t half = cells / 2;
   for (size_t x = 0; x < cells; x++)
     for (size_t y = 0; y < cells; y++)
       for (size_t z = 0; z < cells; z++) {
-        double *here = &count[(x * cells + y) * cells + z];
-        *here = *here >= ENOUGH || !wider ? 1.0 / ((double)cells * cbrt(fmax(*here, 1.0)))
-                                          : wider[((x / 2) * half + y / 2) * half + z / 2];
+        const size_t cell = (x * cells + y) * cells + z;
+        const double units = mass ? mass[cell] : fmax(count[cell], 1.0);
+        count[cell] = count[cell] >= ENOUGH || !wider
+                          ? 1.0 / ((double)cells * cbrt(units))
+                          : wider[((x / 2) * half + y / 2) * half + z / 2];
       }
   free(wider);
 }
@@ -137,12 +148,14 @@ static void deposit_part(void *context, uint32_t part) {
     for (size_t i = 0; i < b.count; i++) {
       if (b.x[2][i] - p->low > p->extent) continue;
       const double at[2] = {b.x[0][i] / POSITION_TURN, b.x[1][i] / POSITION_TURN};
-      const double width = WIDTH * w->spacing[cell_of(w, &b, i)] * (double)p->pixels;
+      const double mass = b.relative_mass ? (double)b.relative_mass[i] : 1.0;
+      const double spacing = w->spacing[cell_of(w, &b, i)] * (b.relative_mass ? cbrt(mass) : 1.0);
+      const double width = WIDTH * spacing * (double)p->pixels;
       const double octave = fmin(fmax(log2(width / DEVIATION), 0.0), w->levels.count - 1.0);
       const int level = (int)octave;
       const double share = octave - level;
-      deposit(w, level, at, 1.0 - share, maps);
-      if (share > 0.0) deposit(w, level + 1, at, share, maps);
+      deposit(w, level, at, mass * (1.0 - share), maps);
+      if (share > 0.0) deposit(w, level + 1, at, mass * share, maps);
     }
   }
 }
@@ -176,16 +189,24 @@ static size_t choose_cells(size_t particles) {
   return cells;
 }
 
+/** Numbers or masses of particles in the cells of the mesh. */
+static double *fill_mesh(struct smoothing *w, bool by_mass) {
+  w->by_mass = by_mass;
+  w->maps = maps_create(w->cells * w->cells * w->cells, w->particles->blocks);
+  loop_run(&image_stage, w->maps.parts, count_part, w);
+  maps_sum(&w->maps);
+  return maps_convert(&w->maps, MAP_UNIT);
+}
+
 double *smoothed_project(const struct particles *s, const struct projection *p) {
   struct smoothing w = {.particles = s,
                         .projection = p,
                         .levels = choose_levels(p->pixels),
                         .cells = choose_cells(s->all)};
-  w.maps = maps_create(w.cells * w.cells * w.cells, s->blocks);
-  loop_run(&image_stage, w.maps.parts, count_part, &w);
-  maps_sum(&w.maps);
-  w.spacing = maps_convert(&w.maps, MAP_UNIT);
-  find_spacing(w.spacing, w.cells);
+  double *mass = particles_have(s, COLUMN_relative_mass) ? fill_mesh(&w, true) : NULL;
+  w.spacing = fill_mesh(&w, false);
+  find_spacing(w.spacing, mass, w.cells);
+  free(mass);
   w.maps = maps_create(w.levels.first[w.levels.count], s->blocks);
   loop_run(&image_stage, w.maps.parts, deposit_part, &w);
   free(w.spacing);

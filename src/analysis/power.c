@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Power spectrum of the particles: P(k) = V <|sum_j exp(-i k x_j) / N|^2>, as measured.
+/* Power spectrum of the particles: P(k) = V <|sum_j m_j exp(-i k x_j) / sum_j m_j|^2>, as measured.
  *
  * Fold f maps all particles into a box 2^f times smaller by taking positions modulo L/2^f. Wave
  * vectors that are multiples of 2^f 2 pi/L keep their sums, so that the same mesh reaches 2^f times
@@ -238,9 +238,17 @@ struct power_bin *power_measure(const struct particles *s, size_t mesh, unsigned
  * grid or a glass, other points cancel the V/N of a point with itself (Gabrielli 2004, Phys. Rev. E
  * 70, 066131), but at k where neighbours have moved apart by 1/k. These are beyond the points'
  * Nyquist wave number as long as P is resolved. */
-static void noise_print(FILE *file, const struct particles *s, bool regular) {
+static void noise_print(FILE *file, const struct particles *s, double effective, bool regular) {
   if (s->all == 0) {
     fprintf(file, "# no particles: no shot noise\n");
+  } else if (effective < (double)s->all) {
+    fprintf(
+        file,
+        "# P is that of mass. Pshot = V/N_effective is part of P where particles of these masses "
+        "are a random sample, N_effective = (sum of m)^2 / sum of m^2. Particles that began on a "
+        "grid or a glass have none below their Nyquist wave number\n"
+        "# N_effective = %.9g\n",
+        effective);
   } else if (regular) {
     fprintf(
         file,
@@ -255,11 +263,23 @@ static void noise_print(FILE *file, const struct particles *s, bool regular) {
   }
 }
 
+double power_effective_number(const struct particles *s) {
+  double sum[2] = {0}; /* of m, of m^2 */
+  if (!particles_have(s, COLUMN_relative_mass)) return (double)s->all;
+  for (size_t i = 0; i < s->count; i++) {
+    const double m = (double)s->relative_mass[i];
+    sum[0] += m;
+    sum[1] += m * m;
+  }
+  comm_sum_double(sum, 2);
+  return sum[0] * sum[0] / sum[1];
+}
+
 void power_write(const char *path, const struct power_bin *bins, size_t count,
-                 const struct particles *s, bool regular, size_t mesh, double a,
+                 const struct particles *s, double effective, bool regular, size_t mesh, double a,
                  const struct linear_power *linear, const struct cosmology *cosmology,
                  const struct provenance *provenance) {
-  const double shot = s->all > 0 ? s->box * s->box * s->box / (double)s->all : 0.0;
+  const double shot = s->all > 0 ? s->box * s->box * s->box / effective : 0.0;
   const struct growth growth = cosmology_growth(cosmology, a);
   struct halofit fit = {0};
   struct output_text text;
@@ -277,7 +297,7 @@ void power_write(const char *path, const struct power_bin *bins, size_t count,
             growth.d1 * linear_power_sigma(linear, 8.0), fit.k_sigma);
   }
   fprintf(file, "\n");
-  noise_print(file, s, regular);
+  noise_print(file, s, effective, regular);
   fprintf(file, "# k[h/Mpc] P[(Mpc/h)^3] Nmodes Pshot Plinear Phalofit\n");
   for (size_t i = 0; i < count; i++)
     fprintf(file, "%.7e %.7e %.1f %.7e %.7e %.7e\n", bins[i].k, bins[i].power, bins[i].modes, shot,

@@ -12,9 +12,10 @@
 #include "photons/runtime/loop.h"
 
 enum {
-  GHOSTS = 2,    /* a particle touches two planes on either side of its own, the shifted mesh
+  GHOSTS = 2,  /* a particle touches two planes on either side of its own, the shifted mesh
                   included */
-  COLOURS = 3,   /* along one axis; tiles of one colour touch no common cell */
+  COLOURS = 3, /* along one axis; tiles of one colour touch no common cell */
+  HOLDS = 1024,
   UNIT_BITS = 20 /* deposits are multiples of 2^-20 if no cell holds more than 2048 particles; their
             rounding is 5e-12 of the shot noise */
 };
@@ -41,6 +42,22 @@ static struct shape shape_of(size_t n, int rank) {
   return s;
 }
 
+/** The largest mass of a particle over the mean. Collective. */
+static double largest_mass(const struct particles *s) {
+  double largest = 1.0;
+  if (!particles_have(s, COLUMN_relative_mass)) return largest;
+  for (size_t i = 0; i < s->count; i++) largest = fmax(largest, (double)s->relative_mass[i]);
+  comm_max_double(&largest, 1);
+  return largest;
+}
+
+/** The unit of the first deposit. An integer holds HOLDS mean masses or more in units of 2^-20, and must hold
+ * the heaviest particle. */
+static double first_unit(const struct particles *s) {
+  const double excess = fmax(1.0, largest_mass(s) / HOLDS);
+  return ldexp(1.0, (int)ceil(log2(excess)) - UNIT_BITS);
+}
+
 struct power_mesh power_mesh_create(const struct particles *s, size_t n) {
   const struct shape shape = shape_of(n, comm_rank());
   struct power_mesh m = {.points = power_points_create(s, n),
@@ -50,7 +67,7 @@ struct power_mesh power_mesh_create(const struct particles *s, size_t n) {
                          .ghosts = shape.ghosts,
                          .row = shape.row,
                          .plane = shape.plane,
-                         .unit = ldexp(1.0, -UNIT_BITS)};
+                         .unit = first_unit(s)};
   for (int set = 0; set < 2; set++) {
     m.cells[set] = fftwf_alloc_real(shape.floats);
     if (!m.cells[set])
@@ -107,8 +124,9 @@ struct target {
   float per_unit;
 };
 
-/** @return OR of the bits of all sums */
-static inline integers4 deposit_point(const struct target *t, const struct point *p) {
+/** @param mass  over the mean
+ * @return OR of the bits of all sums */
+static inline integers4 deposit_point(const struct target *t, const struct point *p, float mass) {
   float wx[4], wy[4], wz[4];
   const size_t n = t->n;
   size_t x = spline_weights(p->x[0], n, t->shift, wx);
@@ -122,7 +140,7 @@ static inline integers4 deposit_point(const struct target *t, const struct point
 #pragma GCC unroll 4
   for (size_t a = 0; a < 4; a++) {
     cell *plane = t->mesh + (x + a < t->planes ? x + a : x + a - t->planes) * t->plane;
-    const float wa = wx[a] * t->per_unit;
+    const float wa = wx[a] * (mass * t->per_unit);
 #pragma GCC unroll 4
     for (size_t c = 0; c < 4; c++) {
       cells4 *cells = (cells4 *)(void *)(plane + row[c]);
@@ -159,8 +177,11 @@ static void deposit_tile(void *context, uint32_t tile) {
   displaced.shift = UINT64_C(1) << 31;
   integers4 seen = {0};
   size_t i, end;
-  for (power_points_range(p, tile, &i, &end); i < end; i++)
-    seen |= deposit_point(&target, &p->point[i]) | deposit_point(&displaced, &p->point[i]);
+  for (power_points_range(p, tile, &i, &end); i < end; i++) {
+    const float mass = p->point.mass ? p->point.mass[i] : 1.0f;
+    seen |= deposit_point(&target, &p->point.point[i], mass) |
+            deposit_point(&displaced, &p->point.point[i], mass);
+  }
   if ((seen[0] | seen[1] | seen[2] | seen[3]) < 0)
     atomic_store(&m->overflow, true); /* a sum that overflows was negative at some time */
 }
@@ -248,7 +269,7 @@ static void deposit_finely(struct power_mesh *m) {
 
 /* Transform. */
 
-/** Subtract the mean from the counts in cells before the transform; else the transform's rounding
+/** Subtract the mean from the masses in cells before the transform; else the transform's rounding
  * would be relative to the mean, not to the fluctuations. */
 static void transform_plane(void *context, uint32_t x) {
   const struct power_mesh *m = context;

@@ -21,10 +21,10 @@ struct power_mesh {
   size_t n, first, planes, ghosts; /**< ghosts: ghost planes on either side */
   size_t row, plane;               /**< strides in floats */
   float *cells[2];                 /**< int32_t while mass is deposited */
-  double unit;                     /**< of the deposits, particles */
-  double mass;                     /**< deposited on a mesh: the number of particles, except for the
-                                        rounding of deposits */
-  atomic_bool overflow;            /**< a cell holds more than an integer can represent */
+  double unit;                     /**< of the deposits, mean masses of particles */
+  double mass;          /**< deposited on a mesh, in mean masses: the number of particles,
+                                        except for the rounding of deposits */
+  atomic_bool overflow; /**< a cell holds more than an integer can represent */
   uint32_t colour;
   fftwf_plan plane_plan;
   /* After the transform along y and z: mode (x, ky, kz) is at cells[set] + x * x_stride + (ky -

@@ -21,22 +21,39 @@ enum { CHUNKS = 64 }; /* pieces of the input, one task each */
  * some ORB groups, or points. */
 struct sorting {
   const struct particles *particles; /* NULL: the input is points */
-  const struct point *in;
+  struct point_set in;
   size_t count, n;
   unsigned fold;
   const uint32_t *x_key, *y_key; /* y_key NULL: a single key along y */
   size_t keys, y_keys;
   uint32_t chunks;
   size_t *offset; /* [key][chunk] index in `out`, and the end */
-  struct point *out;
+  struct point_set out;
   bool move;
 };
 
-static inline void sort_point(const struct sorting *s, uint32_t chunk, struct point p) {
+static void free_points(struct point_set *s) {
+  free(s->point);
+  free(s->mass);
+  *s = (struct point_set){0};
+}
+
+/** Room for points, and for masses where the particles have them. */
+static struct point_set make_points(size_t count, bool masses) {
+  static const char what[] = "the power spectrum's particles";
+  struct point_set s = {.point = allocate(count, sizeof *s.point, what)};
+  if (masses) s.mass = allocate(count, sizeof *s.mass, what);
+  return s;
+}
+
+/** @param mass  of the point, or NULL */
+static inline void sort_point(const struct sorting *s, uint32_t chunk, struct point p,
+                              const float *mass) {
   size_t key = s->x_key[power_cell(p.x[0], s->n)];
   if (s->y_key) key = key * s->y_keys + s->y_key[power_cell(p.x[1], s->n)];
   size_t *at = &s->offset[key * s->chunks + chunk];
-  if (s->move) s->out[*at] = p;
+  if (s->move) s->out.point[*at] = p;
+  if (s->move && mass) s->out.mass[*at] = *mass;
   ++*at;
 }
 
@@ -45,16 +62,16 @@ static void sort_chunk(void *context, uint32_t chunk) {
   if (!s->particles) {
     const size_t end = block_first(s->count, s->chunks, chunk + 1);
     for (size_t i = block_first(s->count, s->chunks, chunk); i < end; i++)
-      sort_point(s, chunk, s->in[i]);
+      sort_point(s, chunk, s->in.point[i], s->in.mass ? &s->in.mass[i] : NULL);
     return;
   }
   const size_t blocks = s->particles->blocks, end = block_first(blocks, s->chunks, chunk + 1);
   for (size_t g = block_first(blocks, s->chunks, chunk); g < end; g++) {
     const struct particle_block b = particles_block(s->particles, g);
     for (size_t i = 0; i < b.count; i++)
-      sort_point(
-          s, chunk,
-          (struct point){{b.x[0][i] << s->fold, b.x[1][i] << s->fold, b.x[2][i] << s->fold}});
+      sort_point(s, chunk,
+                 (struct point){{b.x[0][i] << s->fold, b.x[1][i] << s->fold, b.x[2][i] << s->fold}},
+                 b.relative_mass ? &b.relative_mass[i] : NULL);
   }
 }
 
@@ -63,7 +80,8 @@ static void sort_chunk(void *context, uint32_t chunk) {
 static void sort(struct sorting *s, size_t *key_end) {
   const size_t pieces = s->particles ? s->particles->blocks : s->count;
   s->chunks = pieces < CHUNKS ? (uint32_t)pieces : CHUNKS;
-  s->out = allocate(s->count, sizeof *s->out, "the power spectrum's particles");
+  s->out = make_points(s->count, s->particles ? particles_have(s->particles, COLUMN_relative_mass)
+                                              : s->in.mass != NULL);
   memset(key_end, 0, s->keys * sizeof *key_end);
   if (s->chunks == 0) return;
   const size_t rows = s->keys * s->chunks;
@@ -105,16 +123,15 @@ struct power_points power_points_create(const struct particles *s, size_t n) {
 
 void power_points_free(struct power_points *p) {
   free(p->owner);
-  free(p->sent);
+  free_points(&p->sent);
   free(p->sent_end);
-  free(p->point);
+  free_points(&p->point);
   free(p->tile_end);
 }
 
 void power_points_fold(struct power_points *p, unsigned fold) {
   const size_t size = (size_t)comm_size();
-  free(p->sent);
-  p->sent = NULL;
+  free_points(&p->sent);
   p->fold = fold;
   p->rounds = 1;
   if (size > 1) {
@@ -138,44 +155,68 @@ void power_points_fold(struct power_points *p, unsigned fold) {
   p->loaded = p->rounds;
 }
 
-/** The points of a round that belong to this rank's planes, in memory that the caller frees. */
-static struct point *exchange(struct power_points *p, size_t round, size_t *count) {
+/** The points of this rank that are sent in a round, and their number for each rank. The points of
+ * the only round are all. */
+static struct point_set take_round(struct power_points *p, size_t round, size_t *send) {
   const size_t size = (size_t)comm_size();
-  size_t *send = allocate(2 * size, sizeof *send, "power spectrum"), *receive = send + size,
-         sum = 0;
-  struct point *part = p->sent;
-  if (p->rounds > 1)
-    part = allocate(p->particles->count / p->rounds + size, sizeof *part,
-                    "the power spectrum's particles");
+  const bool masses = p->sent.mass != NULL;
+  struct point_set part = p->sent;
+  size_t sum = 0;
+  if (p->rounds > 1) part = make_points(p->particles->count / p->rounds + size, masses);
   for (size_t r = 0; r < size; r++) {
     const size_t begin = r > 0 ? p->sent_end[r - 1] : 0, of_rank = p->sent_end[r] - begin;
     const size_t first = block_first(of_rank, p->rounds, round),
-                 end = block_first(of_rank, p->rounds, round + 1);
-    if (p->rounds > 1) memcpy(part + sum, p->sent + begin + first, (end - first) * sizeof *part);
-    send[r] = (end - first) * sizeof *part;
-    sum += end - first;
+                 count = block_first(of_rank, p->rounds, round + 1) - first;
+    if (p->rounds > 1)
+      memcpy(part.point + sum, p->sent.point + begin + first, count * sizeof *part.point);
+    if (p->rounds > 1 && masses)
+      memcpy(part.mass + sum, p->sent.mass + begin + first, count * sizeof *part.mass);
+    send[r] = count;
+    sum += count;
   }
+  if (p->rounds == 1) p->sent = (struct point_set){0};
+  return part;
+}
+
+/** Exchange one array of the points.
+ * @param send, receive  [rank] numbers of points; bytes: room for [2][rank] */
+static void exchange_array(const size_t *send, const size_t *receive, size_t *bytes, size_t size,
+                           const void *from, void *to) {
+  const size_t ranks = (size_t)comm_size();
+  for (size_t r = 0; r < ranks; r++) {
+    bytes[r] = send[r] * size;
+    bytes[ranks + r] = receive[r] * size;
+  }
+  comm_exchange(from, bytes, to, bytes + ranks);
+}
+
+/** The points of a round that belong to this rank's planes, in memory that the caller frees. */
+static struct point_set exchange(struct power_points *p, size_t round, size_t *count) {
+  const size_t size = (size_t)comm_size();
+  size_t *send = allocate(4 * size, sizeof *send, "power spectrum"), *receive = send + size;
+  struct point_set part = take_round(p, round, send);
   comm_exchange_sizes(send, receive);
   *count = 0;
-  for (size_t r = 0; r < size; r++) *count += receive[r] / sizeof *part;
-  struct point *arrived = allocate(*count, sizeof *arrived, "the power spectrum's particles");
-  comm_exchange(part, send, arrived, receive);
-  free(part);
-  if (p->rounds == 1) p->sent = NULL; /* the points of the only round stay in memory */
+  for (size_t r = 0; r < size; r++) *count += receive[r];
+  struct point_set arrived = make_points(*count,
+                                         particles_have(p->particles, COLUMN_relative_mass));
+  exchange_array(send, receive, send + 2 * size, sizeof *part.point, part.point, arrived.point);
+  if (arrived.mass)
+    exchange_array(send, receive, send + 2 * size, sizeof *part.mass, part.mass, arrived.mass);
+  free_points(&part);
   free(send);
   return arrived;
 }
 
 void power_points_load(struct power_points *p, size_t round) {
   if (p->loaded == round) return;
-  free(p->point);
-  p->point = NULL;
+  free_points(&p->point);
   struct sorting by_tile = {.n = p->n,
                             .x_key = p->x_tile,
                             .y_key = p->y_tile,
                             .keys = (size_t)p->x_tiles * p->y_tiles,
                             .y_keys = p->y_tiles};
-  struct point *arrived = NULL;
+  struct point_set arrived = {0};
   if (comm_size() > 1) {
     by_tile.in = arrived = exchange(p, round, &by_tile.count);
   } else {
@@ -184,7 +225,7 @@ void power_points_load(struct power_points *p, size_t round) {
     by_tile.fold = p->fold;
   }
   sort(&by_tile, p->tile_end);
-  free(arrived);
+  free_points(&arrived);
   p->point = by_tile.out;
   p->loaded = round;
 }

@@ -21,6 +21,12 @@ struct point {
   uint32_t x[3];
 };
 
+/** Points, and their masses over the mean of all, which is NULL where all have one mass. */
+struct point_set {
+  struct point *point;
+  float *mass;
+};
+
 /** Which particles go to which rank, for n planes of cells distributed over the ranks. The cells
  * that one tile touches stay in cache, however the fold scatters neighbouring particles. */
 struct power_points {
@@ -29,13 +35,13 @@ struct power_points {
   uint32_t x_tiles, y_tiles;         /**< of this rank; 0 where it has no planes */
   uint32_t *owner, *x_tile, *y_tile; /**< [cell along an axis] rank and tile */
   unsigned fold;
-  size_t rounds;       /**< number of parts in which points are exchanged, so that no rank needs
+  size_t rounds;          /**< number of parts in which points are exchanged, so that no rank needs
                             much more memory than its particles do */
-  size_t loaded;       /**< the round whose points are in memory; `rounds`: none */
-  struct point *sent;  /**< all particles of this rank, by owner */
-  size_t *sent_end;    /**< [owner] end in `sent` */
-  struct point *point; /**< points of the round, by tile */
-  size_t *tile_end;    /**< [tile] end in `point` */
+  size_t loaded;          /**< the round whose points are in memory; `rounds`: none */
+  struct point_set sent;  /**< all particles of this rank, by owner */
+  size_t *sent_end;       /**< [owner] end in `sent` */
+  struct point_set point; /**< points of the round, by tile */
+  size_t *tile_end;       /**< [tile] end in `point` */
 };
 
 /** Collective, except for power_points_range(). */

@@ -3,7 +3,10 @@
  * ranks. */
 #include "photons/app/analyse.h"
 
+#include "analyse_isolated.h"
+
 #include <ctype.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,18 +47,19 @@ static void settings_free(struct settings *s) {
 }
 
 /** Whether a parameter is needed that the header of a snapshot does not contain. */
-static bool wanted(const char *section, const char *key) {
+static bool wanted(bool isolated, const char *section, const char *key) {
   static const char *const keys[][2] = {
       {"cosmology", "Omega_b"}, {"cosmology", "n_s"},          {"cosmology", "sigma8"},
       {"cosmology", "w0"},      {"cosmology", "wa"},           {"cosmology", "Omega_r"},
       {"ic", "power_spectrum"}, {"ic", "power_spectrum_file"}, {"ic", "normalise"}};
+  if (isolated) return strcmp(section, "gravity") == 0 && strncmp(key, "softening", 9) == 0;
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
     if (strcmp(section, keys[i][0]) == 0 && strcmp(key, keys[i][1]) == 0) return true;
   return false;
 }
 
 /** Take the wanted settings from a configuration that parameters_print() wrote. */
-static void take_settings(struct settings *s, const char *text) {
+static void take_settings(struct settings *s, bool isolated, const char *text) {
   bool table_missing = false;
   for (int pass = 0; pass < 2; pass++) { /* pass 0: does the table of the spectrum exist? */
     char section[32] = "", line[PARAMETER_PATH_MAX + 64], key[64], value[PARAMETER_PATH_MAX];
@@ -64,7 +68,8 @@ static void take_settings(struct settings *s, const char *text) {
       snprintf(line, sizeof line, "%.*s", (int)length, next);
       next += length + (next[length] != 0);
       if (sscanf(line, "[%31[^]]", section) == 1) continue;
-      if (sscanf(line, "%63[^= ] = %1023[^\n]", key, value) < 2 || !wanted(section, key)) continue;
+      if (sscanf(line, "%63[^= ] = %1023[^\n]", key, value) < 2 || !wanted(isolated, section, key))
+        continue;
       if (pass == 0)
         table_missing |= strcmp(key, "power_spectrum_file") == 0 && access(value, R_OK) != 0;
       else if (strcmp(section, "ic") != 0 || !table_missing)
@@ -115,7 +120,7 @@ static struct start find_start(const char *text) {
  * @param[out] start  stays as it is where the snapshot does not say it
  * @return whether the snapshot contains settings
  */
-static bool take_run(struct settings *s, const char *name, struct start *start) {
+static bool take_run(struct settings *s, bool isolated, const char *name, struct start *start) {
   char path[PARAMETER_PATH_MAX + 16];
   snprintf(path, sizeof path, "%s", name);
   /* The name may be that of a set of files NAME.0.hdf5, NAME.1.hdf5 ... */
@@ -136,7 +141,7 @@ static bool take_run(struct settings *s, const char *name, struct start *start) 
     H5Gclose(config);
   }
   H5Fclose(snapshot);
-  if (text) take_settings(s, text);
+  if (text) take_settings(s, isolated, text);
   if (text) *start = find_start(text);
   const bool found = text != NULL;
   free(text);
@@ -150,28 +155,145 @@ static size_t number_of(const char *path) {
                                                              : 0;
 }
 
-/** The parameters of the analysis.
- * @param[out] start  see take_run()
- * @return whether the snapshot contains the settings of the run that wrote it */
-static bool read_parameters(struct parameters *p, const char *snapshot,
-                            const char *const *overrides, size_t count, struct start *start) {
+/** What the user asks for. */
+struct request {
+  const char *snapshot;
+  const char *const *overrides; /* of --set */
+  size_t count;
+};
+
+static void add_source(struct settings *s, const char *snapshot) {
+  settings_add(s, "ic", "source", "gadget");
+  settings_add(s, "ic", "file", snapshot);
+}
+
+/** Whether a snapshot is of an isolated system: its header says it, or the user does. */
+static bool is_isolated(const struct request *r) {
+  static const char key[] = "box.boundary=";
+  const char *named = NULL;
+  for (size_t i = 0; i < r->count; i++)
+    if (strncmp(r->overrides[i], key, sizeof key - 1) == 0)
+      named = r->overrides[i] + sizeof key - 1;
+  if (named) return strcmp(named, "isolated") == 0;
   struct settings settings = {0};
-  settings_add(&settings, "ic", "source", "gadget");
-  settings_add(&settings, "ic", "file", snapshot);
-  const bool ours = take_run(&settings, snapshot, start);
+  struct parameters p;
+  add_source(&settings, r->snapshot);
+  parameters_read(&p, NULL, (const char *const *)settings.text, settings.count);
+  settings_free(&settings);
+  return ic_snapshot_is_isolated(r->snapshot);
+}
+
+/** Settings that isolated systems need and the analysis does not; a softening length that no later
+ * setting replaces is not used. */
+static void add_isolated(struct settings *s) {
+  settings_add(s, "box", "boundary", "isolated");
+  settings_add(s, "time", "end", "1");
+  settings_add(s, "gravity", "softening", "1");
+}
+
+/** Whether settings give a softening length, the first of add_isolated() left out. */
+static bool softening_given(const struct settings *s) {
+  static const char key[] = "gravity.softening=";
+  size_t found = 0;
+  for (size_t i = 0; i < s->count; i++) found += strncmp(s->text[i], key, sizeof key - 1) == 0;
+  return found > 1;
+}
+
+/** What is known of a snapshot before its particles are read. */
+struct source {
+  bool isolated, softened; /* softened: of an isolated system, whose softening length is known */
+  bool ours;               /* the snapshot contains the settings of the run that wrote it */
+  struct start start;      /* of that run */
+};
+
+/** The parameters of the analysis. */
+static struct source read_parameters(struct parameters *p, const struct request *r) {
+  struct settings settings = {0};
+  struct source source = {.isolated = is_isolated(r)};
+  add_source(&settings, r->snapshot);
+  if (source.isolated) add_isolated(&settings);
+  source.ours = take_run(&settings, source.isolated, r->snapshot, &source.start);
   const size_t own = settings.count;
-  settings.text = reallocate(settings.text, own + count, sizeof *settings.text, "settings");
-  for (size_t i = 0; i < count; i++) settings.text[own + i] = (char *)overrides[i];
-  parameters_read(p, NULL, (const char *const *)settings.text, own + count);
+  settings.text = reallocate(settings.text, own + r->count, sizeof *settings.text, "settings");
+  for (size_t i = 0; i < r->count; i++) settings.text[own + i] = (char *)r->overrides[i];
+  settings.count += r->count;
+  parameters_read(p, NULL, (const char *const *)settings.text, settings.count);
+  source.softened = source.isolated && softening_given(&settings);
   settings.count = own;
   settings_free(&settings);
-  return ours;
+  return source;
+}
+
+/* Particles of several masses. */
+
+#define LIGHT 2.0     /* times the least mass: levels of zooms differ by factors of 8 */
+#define ROUNDING 1e-5 /* between masses that are meant to be one */
+
+/** The largest of a number over all ranks. */
+static double largest(double value) {
+  comm_max_double(&value, 1);
+  return value;
+}
+
+/** The light particles of several masses, those of at most twice the least mass. They get their mean
+ * mass. */
+static struct particles select_light(const struct particles *s) {
+  double least = -HUGE_VAL;
+  for (size_t i = 0; i < s->count; i++) least = fmax(least, -(double)s->relative_mass[i]);
+  least = -largest(least);
+  bool *keep = allocate(s->count, sizeof *keep, "light particles");
+  for (size_t i = 0; i < s->count; i++) keep[i] = (double)s->relative_mass[i] <= LIGHT * least;
+  struct particles light = particles_select(s, keep);
+  free(keep);
+  double heaviest = 0.0, sum = 0.0;
+  for (size_t i = 0; i < light.count; i++) {
+    heaviest = fmax(heaviest, (double)light.relative_mass[i]);
+    sum += (double)light.relative_mass[i];
+  }
+  comm_sum_double(&sum, 1);
+  const bool same = largest(heaviest) <= (1.0 + ROUNDING) * least;
+  light.mass = s->mass * (same ? least : (double)(float)(sum / (double)light.all));
+  particles_drop_column(&light, COLUMN_relative_mass);
+  return light;
+}
+
+/** Whether there is gas, which friends of friends do not link. */
+static bool have_gas(const struct particles *s) {
+  double found = 0.0;
+  for (size_t i = 0; i < s->count && found == 0.0; i++) found = particle_type(s, i) == 0;
+  return largest(found) > 0.0;
+}
+
+/** Decide which particles halos consist of, and sort these into groups where they are a part of all.
+ * @param[out] light  particles that halos consist of, if these are not all */
+static void choose_halo_particles(struct parameters *p, struct products *products,
+                                  struct particles *light) {
+  const struct particles *s = products->particles;
+  if (!p->analysis.fof || !particles_have(s, COLUMN_relative_mass)) return;
+  if (have_gas(s)) {
+    p->analysis.fof = false;
+    if (comm_rank() == 0)
+      warn("dark matter has different masses, and there is gas: there are no halos");
+    return;
+  }
+  *light = select_light(s);
+  const struct layout layout = layout_choose(p, light->all);
+  domain_sort_particles(light, &layout.domain);
+  products->light = light;
+  products->light_depth = layout.domain.depth;
+  if (comm_rank() == 0)
+    warn(
+        "particles have different masses: halos and their spheres are made of the %zu particles of "
+        "at most twice the least mass, of %.4g Msun/h, and there is no mass function",
+        light->all, 1e10 * light->mass);
 }
 
 static void print_snapshot(const struct parameters *p, const struct particles *particles, bool ours,
                            double seconds) {
-  say("%s: %zu particles of %.4g Msun/h in %g Mpc/h at z = %.4g, read in %.2f s\n", p->ic.file,
-      particles->all, 1e10 * particles->mass, particles->box, p->ic.z_init, seconds);
+  say("%s: %zu particles of %.4g Msun/h%s in %g Mpc/h at z = %.4g, read in %.2f s\n", p->ic.file,
+      particles->all, 1e10 * particles->mass,
+      particles_have(particles, COLUMN_relative_mass) ? " on average" : "", particles->box,
+      p->ic.z_init, seconds);
   say("cosmology   Omega_m %g, Omega_lambda %g, Omega_k %g, h %g from its header;\n"
       "            Omega_b %g, n_s %g, sigma8 %g %s\n",
       p->cosmology.omega_m, p->cosmology.omega_lambda, cosmology_printed_curvature(p),
@@ -180,55 +302,67 @@ static void print_snapshot(const struct parameters *p, const struct particles *p
 }
 
 /** What is measured and written. */
-static void print_plan(const struct parameters *p) {
-  say("would write to %s:%s%s%s\n", p->output.dir, p->analysis.fof ? " halos, mass function," : "",
+static void print_plan(const struct parameters *p, const struct particles *s) {
+  const bool one_mass = !particles_have(s, COLUMN_relative_mass);
+  const bool halos = p->analysis.fof && (one_mass || !have_gas(s));
+  say("would write to %s:%s%s%s%s\n", p->output.dir, halos ? " halos," : "",
+      halos && one_mass ? " mass function," : "",
       p->output.power_spectrum ? " power spectrum," : "", p->output.images ? " pictures" : "");
 }
 
-int analyse_snapshot(const char *snapshot, const char *const *overrides, size_t count,
-                     bool dry_run) {
-  struct parameters p;
-  struct start origin = {0};
-  const bool ours = read_parameters(&p, snapshot, overrides, count, &origin);
-  if (dry_run && comm_rank() == 0) output_folder_check(p.output.dir);
-  heartbeat_start(p.runtime.timeout, NULL);
+/** Measure a periodic box and write the products. */
+static void write_products(struct parameters *p, const struct source *source,
+                           const struct linear_power *linear, struct particles *particles) {
+  const struct cosmology cosmology = cosmology_from(p);
+  const struct layout layout = layout_choose(p, particles->all);
+  struct particles light = {0};
+  domain_sort_particles(particles, &layout.domain);
+  struct products products = {.parameters = p,
+                              .cosmology = &cosmology,
+                              .linear = linear,
+                              .particles = particles,
+                              .depth = layout.domain.depth,
+                              .lattice = source->start.lattice,
+                              .regular = source->start.regular,
+                              .a = 1.0 / (1.0 + p->ic.z_init),
+                              .number = number_of(p->ic.file),
+                              .mesh = layout.mesh.cells};
+  choose_halo_particles(p, &products, &light);
+  products_write(&products);
+  particles_free(&light);
+}
+
+static void analyse_box(struct parameters *p, const struct source *source, bool dry_run) {
   /* Products of an earlier run may be in the folder. */
-  const int lock = dry_run ? -1 : folder_lock(p.output.dir);
-  p.runtime.gpu = GPU_NO; /* the analysis has no CUDA codelets */
-  engine_start(&p, NULL);
+  const int lock = dry_run ? -1 : folder_lock(p->output.dir);
+  p->runtime.gpu = GPU_NO; /* the analysis has no CUDA codelets */
+  engine_start(p, NULL);
   double start = wall_clock();
-  struct particles particles = ic_read_snapshot(&p);
-  if (particles_have(&particles, COLUMN_relative_mass))
-    fail(EXIT_BAD_INPUT,
-         "%s: holds particles of different masses; only those of one mass are analysed, and the "
-         "dark "
-         "matter of a run with gas",
-         p.ic.file);
-  const struct cosmology cosmology = cosmology_from(&p);
-  struct linear_power *linear = linear_power_create(&p);
-  const struct layout layout = layout_choose(&p, particles.all);
-  print_snapshot(&p, &particles, ours, wall_clock() - start);
+  struct particles particles = ic_read_snapshot(p);
+  struct linear_power *linear = linear_power_create(p);
+  print_snapshot(p, &particles, source->ours, wall_clock() - start);
   start = wall_clock();
   if (dry_run) {
-    print_plan(&p);
+    print_plan(p, &particles);
   } else {
-    domain_sort_particles(&particles, &layout.domain);
-    struct products products = {.parameters = &p,
-                                .cosmology = &cosmology,
-                                .linear = linear,
-                                .particles = &particles,
-                                .depth = layout.domain.depth,
-                                .lattice = origin.lattice,
-                                .regular = origin.regular,
-                                .a = 1.0 / (1.0 + p.ic.z_init),
-                                .number = number_of(snapshot),
-                                .mesh = layout.mesh.cells};
-    products_write(&products);
-    say("analysed in %.2f s; results in %s\n", wall_clock() - start, p.output.dir);
+    write_products(p, source, linear, &particles);
+    say("analysed in %.2f s; results in %s\n", wall_clock() - start, p->output.dir);
   }
   linear_power_free(linear);
   particles_free(&particles);
   engine_stop();
   if (!dry_run) folder_unlock(lock);
+}
+
+int analyse_snapshot(const char *snapshot, const char *const *overrides, size_t count,
+                     bool dry_run) {
+  struct parameters p;
+  const struct source source = read_parameters(&p, &(struct request){snapshot, overrides, count});
+  if (dry_run && comm_rank() == 0) output_folder_check(p.output.dir);
+  heartbeat_start(p.runtime.timeout, NULL);
+  if (source.isolated)
+    analyse_isolated(&p, source.softened, number_of(snapshot), dry_run);
+  else
+    analyse_box(&p, &source, dry_run);
   return 0;
 }

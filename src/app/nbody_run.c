@@ -172,24 +172,18 @@ static void write_positions(void *context) {
   r->begun = true;
 }
 
-static void measure_isolated(const struct nbody_run *r, struct statistics *s) {
-  double potential[PARTICLE_TYPES];
-  s->potential = potential_energy_of_types(r->nbody, potential);
-  s->escaped = r->energy.work;
-  statistics_measure_moments(r->nbody, s);
-  for (int t = 0; t < PARTICLE_TYPES; t++) s->types[t].potential = potential[t];
-}
-
 /** The potential energy is computed at the first forces and at every so many steps from there. */
 static void measure_energy(struct nbody_run *r, double a, int64_t step, struct statistics *s) {
   const int64_t interval = r->parameters->output.energy_steps;
   layzer_irvine_advance(&r->energy, a, s->kinetic);
   const bool last = isolated(r->parameters) && timeline_ended(r->timeline, r->nbody->a);
   if (interval == 0 || (step % interval != 0 && !last)) return;
-  if (isolated(r->parameters))
-    measure_isolated(r, s);
-  else
+  if (isolated(r->parameters)) {
+    s->escaped = r->energy.work;
+    statistics_measure_energy(r->nbody, s);
+  } else {
     s->potential = potential_energy(r->nbody, a);
+  }
   s->layzer_irvine = layzer_irvine_integral(&r->energy, s->potential, &s->layzer_irvine_error);
 }
 

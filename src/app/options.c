@@ -37,7 +37,7 @@ static const char help[] =
     "  -r, --restart                 continue from the newest checkpoint in the output folder\n"
     "      --overwrite               remove first what an earlier run left in the output folder\n"
     "  -a, --analyse SNAPSHOT        no run: halos, mass function, power spectrum and pictures of "
-    "a Gadget snapshot\n"
+    "a Gadget snapshot; of an isolated system energies, momenta and radii\n"
     "  -w, --watch FOLDER            no run: show the run in this output folder, while it goes on "
     "or afterwards\n"
     "      --defaults                print a complete commented config.ini\n"

@@ -40,20 +40,27 @@ static struct name name_of(const struct products *o, const char *stem, const cha
   return n;
 }
 
+/** The particles that halos consist of. */
+static const struct particles *halo_particles(const struct products *o) {
+  return o->light ? o->light : o->particles;
+}
+
 static void write_halos(const struct products *o, const struct halo_catalogue *halos,
                         double length) {
   const struct parameters *p = o->parameters;
   const struct provenance provenance = provenance_of(p);
+  const double mass = halo_particles(o)->mass;
   halo_catalogue_write(name_of(o, stems[p->output.names].halos, "hdf5").path, p, halos, o->a,
                        length);
-  mass_function_write(name_of(o, "massfunc", "txt").path, halos, (size_t)p->analysis.min_members,
-                      o->linear, o->cosmology, o->a, &provenance);
+  if (!o->light)
+    mass_function_write(name_of(o, "massfunc", "txt").path, halos, (size_t)p->analysis.min_members,
+                        o->linear, o->cosmology, o->a, &provenance);
   if (comm_rank() != 0 || halos->all == 0) return; /* rank 0 has the largest halo */
   const struct halo *h = &halos->halo[0];
   say("halos       %zu with %zu particles\n"
       "            the largest: %.4g Msun/h, M200c %.4g Msun/h, R200c %.3g Mpc/h\n",
-      halos->all, halos->all_members, 1e10 * (double)h->count * o->particles->mass,
-      1e10 * (double)h->count_200 * o->particles->mass, h->r_200);
+      halos->all, halos->all_members, 1e10 * (double)h->count * mass,
+      1e10 * (double)h->count_200 * mass, h->r_200);
 }
 
 static void write_snapshot(const struct products *o, const struct halo_catalogue *halos) {
@@ -72,9 +79,10 @@ static void write_power(struct products *o) {
   size_t count;
   const struct provenance provenance = provenance_of(o->parameters);
   struct power_bin *bins = power_measure(o->particles, o->mesh, FOLDS, &count);
+  const double effective = power_effective_number(o->particles);
   if (comm_rank() == 0)
-    power_write(name_of(o, "powerspec", "txt").path, bins, count, o->particles, o->regular, o->mesh,
-                o->a, o->linear, o->cosmology, &provenance);
+    power_write(name_of(o, "powerspec", "txt").path, bins, count, o->particles, effective,
+                o->regular, o->mesh, o->a, o->linear, o->cosmology, &provenance);
   free(bins);
 }
 
@@ -88,9 +96,11 @@ static void say_growth(const struct products *o) {
       g.f1, sigma8);
 }
 
+/** In units of the spacing that particles of the mass of members would have if they filled the box. */
 static double linking_length(const struct products *o) {
-  return o->parameters->analysis.linking_length * o->particles->box /
-         cbrt((double)o->particles->all);
+  const struct particles *s = o->particles;
+  const double number = o->light ? s->mass / o->light->mass * (double)s->all : (double)s->all;
+  return o->parameters->analysis.linking_length * s->box / cbrt(number);
 }
 
 static struct image image_of(const struct products *o, const char *path) {
@@ -117,7 +127,8 @@ static void write_images(struct products *o) {
 }
 
 static void find_friends(struct products *o) {
-  o->fof = fof_find(o->particles, o->depth, linking_length(o));
+  const unsigned depth = o->light ? o->light_depth : o->depth;
+  o->fof = fof_find(halo_particles(o), depth, linking_length(o));
 }
 
 void products_write_positions(struct products *o) {

@@ -29,6 +29,7 @@ static const struct kind {
     {"", "powerspec_" NUMBER ".txt", "powerspec_*.txt"},
     {"", "powerspec_@(gas|particles)_" NUMBER ".txt", "powerspec_*.txt"},
     {"", "massfunc_" NUMBER ".txt", "massfunc_*.txt"},
+    {"", "@(energy|components)_" NUMBER ".csv", NULL}, /* made by --analyse */
     {"", "@(density|slice)_" NUMBER ".png", "pictures *.png"},
     {"",
      "@(slice_@(density|pressure|temperature|speed|level)|projection_@(density|particles))_" NUMBER

@@ -216,6 +216,15 @@ static void write_energy(FILE *out, const struct step_record *record, unsigned t
   fprintf(out, "\n");
 }
 
+void step_files_write_energy(const char *path, const struct step_record *record) {
+  const unsigned types = types_of(&record->statistics);
+  struct output_text text;
+  FILE *file = output_text_begin(&text);
+  write_energy_header(file, types);
+  write_energy(file, record, types);
+  output_text_save(&text, path);
+}
+
 /** A row for each particle that was taken out: kpc and km/s. */
 static void write_escapers(FILE *out, const struct step_record *record) {
   const struct escapers *e = record->escapers;

@@ -71,6 +71,12 @@ void particles_add_columns(struct particles *s, column_set columns) {
   s->columns |= columns;
 }
 
+void particles_drop_column(struct particles *s, enum particle_column_index column) {
+  free(particles_column(s, column));
+  particles_set_column(s, column, NULL);
+  s->columns &= ~((column_set)1 << column);
+}
+
 static struct particles allocate_particles(struct particles s) {
   s.count = block_first(s.all, s.all_blocks, s.first_block + s.blocks) - particles_first(&s);
   particles_add_columns(&s, columns_present(PRESENT_ALWAYS));

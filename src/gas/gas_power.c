@@ -112,7 +112,7 @@ static void write_bins(const struct spectra *w, const char *name, const struct p
   snprintf(path, sizeof path, "%s/powerspec_%s_%03zu.txt", w->parameters->output.dir, name,
            w->number);
   if (comm_rank() == 0)
-    power_write(path, bins, count, s, w->regular, w->mesh, w->gas->time, w->linear,
+    power_write(path, bins, count, s, (double)s->all, w->regular, w->mesh, w->gas->time, w->linear,
                 &w->gas->universe, &provenance);
 }
 

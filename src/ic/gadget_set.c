@@ -174,13 +174,30 @@ static void read_headers(struct gadget_set *set) {
   free(headers);
 }
 
+/** Find the first file of a set and read its header. Local. */
+static void find_header(struct gadget_set *set, const char *name, struct gadget_header *first) {
+  find_first(set, name);
+  set->hdf5 = find_format(set->first) == &gadget_hdf5;
+  set_format(set)->header(set->first, first);
+}
+
+double gadget_set_box(const char *name) {
+  double box = 0.0;
+  if (comm_rank() == 0) {
+    struct gadget_set set = {.files = 1};
+    struct gadget_header first;
+    find_header(&set, name, &first);
+    box = first.box;
+  }
+  comm_broadcast(&box, sizeof box, 0);
+  return box;
+}
+
 struct gadget_set gadget_set_open(const char *name, bool isolated, bool analysed) {
   struct gadget_set set = {.files = 1, .isolated = isolated, .analysed = analysed};
   if (comm_rank() == 0) {
-    find_first(&set, name);
-    set.hdf5 = find_format(set.first) == &gadget_hdf5;
     struct gadget_header first;
-    set_format(&set)->header(set.first, &first);
+    find_header(&set, name, &first);
     if (first.files > 1) {
       if (first.files > 1000000)
         fail(EXIT_BAD_INPUT, "%s: the header says that the set has %llu files", set.first,

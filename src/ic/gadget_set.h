@@ -27,6 +27,8 @@ struct gadget_set {
  * @param isolated  BoxSize is not looked at
  * @param analysed  the particles are not followed: gas is matter, and velocities may lack */
 struct gadget_set gadget_set_open(const char *name, bool isolated, bool analysed);
+/** BoxSize in the header of the first file of a set, in its unit, or GADGET_ABSENT. */
+double gadget_set_box(const char *name);
 /** Read only particles of this type from now on. */
 void gadget_set_keep(struct gadget_set *set, unsigned type);
 void gadget_set_free(struct gadget_set *set);

@@ -18,10 +18,7 @@ void ic_check_header(const char *path, struct gadget_header *h, bool isolated) {
     fail(EXIT_BAD_INPUT, "%s: there is no BoxSize in its header", path);
   if (!isolated && (!(h->box > 0.0) || !isfinite(h->box)))
     fail(EXIT_BAD_INPUT, "%s: BoxSize is %g: not a periodic cosmological volume%s", path, h->box,
-         h->analysed && h->box == 0.0
-             ? "; halos, power spectra and pictures are of such volumes only, and figures of an "
-               "isolated system are made from the folder of its run (photons-plot)"
-             : "");
+         h->analysed ? "; an isolated system is analysed with --set box.boundary=isolated" : "");
   if (!isolated && h->sides_differ)
     fail(EXIT_BAD_INPUT, "%s: BoxSize has three different numbers: the volume must be a cube",
          path);

@@ -161,22 +161,31 @@ static struct particles read_share(const struct gadget_set *set, const struct un
   return s;
 }
 
-/** Leave out all but the dark matter of a set with gas: it then stands for all matter. */
+/** Leave out all but the dark matter of a set with gas: it then stands for all matter.
+ * @param[out] factor  from the masses of the file to those of all matter, where masses differ */
 static struct gadget_masses keep_dark_matter(struct gadget_set *set, const struct units *u,
-                                             const struct gadget_masses *all) {
+                                             const struct gadget_masses *all, double *factor) {
   const uint64_t gas = set->of_type[0], others = set->count - set->of_type[PARTICLE_HALO];
   if (others == set->count)
     fail(EXIT_BAD_INPUT, "%s: holds %llu gas particles, and none of dark matter (type %d)",
          set->first, (unsigned long long)gas, PARTICLE_HALO);
   gadget_set_keep(set, PARTICLE_HALO);
   struct gadget_masses dark = gadget_set_masses(set, u->mass);
-  if (gadget_masses_differ(&dark)) return dark;
   if (comm_rank() == 0)
     warn("%s: has %llu particles of gas and other kinds: they are left out, and each particle of "
          "dark matter has %.4g times its mass, so that dark matter stands for all matter",
          set->first, (unsigned long long)others, all->sum / dark.sum);
-  dark.first = dark.least = dark.largest = (double)(float)(all->sum / (double)dark.count);
+  if (gadget_masses_differ(&dark))
+    *factor = (double)(float)(all->sum / dark.sum);
+  else
+    dark.first = dark.least = dark.largest = (double)(float)(all->sum / (double)dark.count);
   return dark;
+}
+
+/** Whether the dark matter of a set with gas is of types 2 and 3, too: that of type 1 then fills a
+ * part of the box only, the region of high resolution. */
+static bool zoom_of_gas(const struct gadget_set *set) {
+  return set->of_type[0] > 0 && set->of_type[2] + set->of_type[3] > 0;
 }
 
 static struct particles read_set(struct parameters *p, bool analysed) {
@@ -188,8 +197,11 @@ static struct particles read_set(struct parameters *p, bool analysed) {
   const struct units u = units_of(&set);
   struct gadget_masses masses = gadget_set_masses(&set, u.mass);
   const double size = settle(p, &set, &u, gadget_mean_mass(&masses));
-  if (set.of_type[0] > 0) masses = keep_dark_matter(&set, &u, &masses);
+  double factor = 1.0;
+  if (set.of_type[0] > 0 && !zoom_of_gas(&set))
+    masses = keep_dark_matter(&set, &u, &masses, &factor);
   struct particles s = read_share(&set, &u, size, &masses);
+  s.mass *= factor;
   ic_warn(&s, 1.0 - p->cosmology.omega_m - p->cosmology.omega_lambda - p->cosmology.omega_r,
           set.first);
   gadget_set_free(&set);

@@ -82,8 +82,9 @@ static double unit_of(const struct parameters *p, const struct gadget_set *set, 
   return same ? given : named;
 }
 
+/** @param b  whether the particles are analysed; the rest is stored here */
 static void body_from_file(struct body *b, const struct parameters *p, const char *file) {
-  b->set = gadget_set_open(file, true, false);
+  b->set = gadget_set_open(file, true, b->analysed);
   const struct gadget_header *h = &b->set.headers[0];
   b->length = unit_of(p, &b->set, "unit_length_kpc", p->ic.unit_length_kpc, h->unit_length,
                       3.085678e21);
@@ -243,10 +244,8 @@ static void enter_frame(const struct cloud *c) {
     }
 }
 
-struct particles ic_isolated(const struct parameters *p) {
-  struct body body[BODIES];
-  const int bodies = find_bodies(p, body);
-  if (bodies == BODIES) require_apart(p, body);
+/** Make the particles of bodies in a frame. The bodies are freed. */
+static struct particles make_particles(const struct parameters *p, struct body *body, int bodies) {
   struct particles s = create_share(body, bodies);
   struct cloud c = {.s = &s,
                     .x = allocate(s.count, sizeof *c.x, "initial conditions"),
@@ -263,4 +262,21 @@ struct particles ic_isolated(const struct parameters *p) {
     else
       gadget_set_free(&body[k].set);
   return s;
+}
+
+struct particles ic_isolated(const struct parameters *p) {
+  struct body body[BODIES];
+  const int bodies = find_bodies(p, body);
+  if (bodies == BODIES) require_apart(p, body);
+  return make_particles(p, body, bodies);
+}
+
+bool ic_snapshot_is_isolated(const char *path) { return gadget_set_box(path) == 0.0; }
+
+struct particles ic_isolated_snapshot(const struct parameters *p, double *time_myr) {
+  struct body body = {.placing = &p->galaxy.placing, .section = "galaxy", .analysed = true};
+  body_from_file(&body, p, p->ic.file);
+  const double time = body.set.headers[0].time;
+  *time_myr = time == GADGET_ABSENT ? 0.0 : KPC / MYR * time * body.length / body.velocity;
+  return make_particles(p, &body, 1);
 }

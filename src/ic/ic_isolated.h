@@ -11,6 +11,7 @@ struct body {
   struct galaxy_tables *tables;  /**< of a model; NULL: a file */
   uint64_t seed;                 /**< of a model */
   struct gadget_set set;         /**< of a file */
+  bool analysed;                 /**< not to be followed: gas is matter, and velocities may lack */
   double length, mass, velocity; /**< of a file: its units in kpc, 1e10 Msun, km/s */
   size_t first, count;           /**< its particles among those of all bodies */
   double mean_mass;              /**< 1e10 Msun */

@@ -60,7 +60,7 @@ grep '^analysis' out && complain 'an analysis that was not made has a line'
 grep -q 'softening   20.83[0-9]*, [0-9.]*, [0-9.]*, [0-9.]*, 41.66' out ||
   complain "softening: $(cat out)"
 "$PHOTONS" --analyse one/snap_000.hdf5 --set output.dir=analysis >out 2>&1
-[ $? -eq 3 ] && grep -q 'only those of one mass are analysed' out ||
+[ $? -eq 0 ] && grep -q 'halos and their spheres are made of' out ||
   complain "--analyse: $(cat out)"
 "$PYTHON" "$PHOTONS_SOURCE/tools/swift_view.py" one/snap_000.hdf5 >out 2>&1
 [ $? -eq 1 ] && grep -q 'has particles of type 2' out || complain "swift_view.py: $(cat out)"

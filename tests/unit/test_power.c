@@ -188,6 +188,52 @@ static void test_modes(void **state) {
   particles_free(&s);
 }
 
+enum { HEAVY = 4, HEAVIEST = 500, LIGHT = 1996 };
+
+/** Heavy particles and light ones, whose masses are 1. @param apart  each heavy one is as many
+ * particles of mass 1 as it has mass, all at one place */
+static struct particles make_masses(bool apart) {
+  const size_t each = apart ? HEAVIEST : 1;
+  struct particles s = make_particles(each * HEAVY + LIGHT, 5);
+  gsl_rng *rng = gsl_rng_alloc(gsl_rng_ranlxd1);
+  for (size_t i = 0; i < HEAVY + LIGHT; i++) {
+    double x[3];
+    for (size_t c = 0; c < 3; c++) x[c] = BOX * gsl_rng_uniform(rng);
+    for (size_t k = 0; i < HEAVY && k < each; k++) put(&s, each * i + k, x);
+    if (i >= HEAVY) put(&s, each * HEAVY + i - HEAVY, x);
+  }
+  gsl_rng_free(rng);
+  if (apart) return s;
+  s.mass = (double)(HEAVY * HEAVIEST + LIGHT) / (HEAVY + LIGHT);
+  particles_add_column(&s, COLUMN_relative_mass);
+  for (size_t i = 0; i < s.count; i++)
+    s.relative_mass[i] = (float)((particles_first(&s) + i < HEAVY ? HEAVIEST : 1) / s.mass);
+  return s;
+}
+
+/* A particle of mass m is m particles of mass 1 at its place. */
+static void test_masses(void **state) {
+  (void)state;
+  struct particles heavy = make_masses(false), apart = make_masses(true);
+  const double mass = (double)apart.all;
+  assert_near(power_effective_number(&heavy) * (gsl_pow_2((double)HEAVIEST) * HEAVY + LIGHT) /
+                  gsl_pow_2(mass),
+              1.0, 1e-6);
+  assert_near(power_effective_number(&apart), mass, 0.0);
+  for (unsigned folds = 0; folds <= 2; folds += 2) {
+    size_t count, other;
+    struct power_bin *found = power_measure(&heavy, 32, folds, &count),
+                     *expected = power_measure(&apart, 32, folds, &other);
+    assert_int_equal(count, other);
+    for (size_t i = 0; i < count; i++)
+      assert_near(found[i].power / expected[i].power, 1.0, 1e-5); /* float masses and transforms */
+    free(found);
+    free(expected);
+  }
+  particles_free(&heavy);
+  particles_free(&apart);
+}
+
 /** Half of the particles are in a clump, so that one cell and one rank's planes hold far more than
  * their average. Particle i has the number @p turn i + 5 mod N in the order of the particles. */
 static struct particles make_clump(size_t count, size_t blocks, size_t turn) {
@@ -229,7 +275,7 @@ static void test_clump(void **state) {
     char path[1024];
     snprintf(path, sizeof path, "%s/powerspec.txt", folder);
     const struct particles s = {.all = COUNT, .all_blocks = 1, .box = BOX};
-    power_write(path, found[0], count[0], &s, false, 34, 1.0, NULL,
+    power_write(path, found[0], count[0], &s, (double)s.all, false, 34, 1.0, NULL,
                 &(struct cosmology){.omega_m = 1.0}, NULL);
   }
   for (size_t i = 0; i < 3; i++) free(found[i]);
@@ -246,7 +292,7 @@ static void check_file(bool regular) {
                                     {.k = 0.2, .power = 2e3, .modes = 40.0}};
   const struct particles s = {.all = 1000, .all_blocks = 1, .count = 1000, .blocks = 1, .box = BOX};
   const struct cosmology cosmology = {.omega_m = 1.0}; /* D1 = a */
-  power_write(path, bins, 2, &s, regular, 64, 0.5, linear, &cosmology, NULL);
+  power_write(path, bins, 2, &s, (double)s.all, regular, 64, 0.5, linear, &cosmology, NULL);
   FILE *file = fopen(path, "r");
   assert_non_null(file);
   char line[256];
@@ -297,7 +343,8 @@ int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_lattice), cmocka_unit_test(test_displaced_lattice),
       cmocka_unit_test(test_random),  cmocka_unit_test(test_modes),
-      cmocka_unit_test(test_clump),   cmocka_unit_test(test_write),
+      cmocka_unit_test(test_masses),  cmocka_unit_test(test_clump),
+      cmocka_unit_test(test_write),
   };
   comm_start(&argc, &argv);
   const int failed = cmocka_run_group_tests(tests, NULL, NULL);

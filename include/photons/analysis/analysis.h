@@ -22,7 +22,7 @@ struct power_bin {
 };
 
 /**
- * Measure P(k): PCS on a mesh of `mesh` cells a side, interlaced, window deconvolved, up to three
+ * Measure P(k) of the mass: PCS on a mesh of `mesh` cells a side, interlaced, window deconvolved, up to three
  * quarters of the mesh's Nyquist frequency. Larger k are measured by folding the box (positions
  * shifted left by f bits), the last fold up to its Nyquist frequency. Bins are one fundamental mode
  * wide at the low end and logarithmic above. No bin is empty. With StarPU running, the work is done
@@ -36,6 +36,10 @@ struct power_bin {
 struct power_bin *power_measure(const struct particles *s, size_t mesh, unsigned folds,
                                 size_t *count);
 
+/** The number of particles of one mass that would have the same shot noise, (sum of m)^2 / sum of
+ * m^2: N itself where all have one mass. Rounding depends on the number of ranks. */
+double power_effective_number(const struct particles *s);
+
 /** Most bytes that power_measure() needs on one rank besides the particles; 0 if the parameters ask
  * for no power spectrum. Local. */
 double power_memory(const struct parameters *p, size_t particles, size_t mesh);
@@ -44,11 +48,12 @@ double power_memory(const struct parameters *p, size_t particles, size_t mesh);
  * box, mesh, N, growth and, with @p regular, k_noise: below this wave number P has no shot noise.
  * Local.
  * @param s           its box and number of particles; 0: there is no shot noise
+ * @param effective   power_effective_number() of them
  * @param regular     the particles began on a grid or a glass; false: not known
  * @param linear      NULL: unknown; its columns are then 0
  * @param provenance  NULL: is not written */
 void power_write(const char *path, const struct power_bin *bins, size_t count,
-                 const struct particles *s, bool regular, size_t mesh, double a,
+                 const struct particles *s, double effective, bool regular, size_t mesh, double a,
                  const struct linear_power *linear, const struct cosmology *cosmology,
                  const struct provenance *provenance);
 

@@ -4,6 +4,7 @@
 #define PHOTONS_ANALYSIS_ENERGY_H
 
 #include "photons/step/nbody.h"
+#include "photons/step/statistics.h"
 
 /**
  * Potential energy of the density contrast, W = 1/2 sum_i m phi(x_i)/a, by the same split as
@@ -31,5 +32,9 @@ double potential_energy_of_types(struct nbody *n, double of_types[PARTICLE_TYPES
  * @param[out] potential  [particles of this rank] (km/s)^2, in their order
  */
 void potential_of_particles(struct nbody *n, float *potential);
+
+/** Fill the potential energy, angular momenta, centres of mass and components of the statistics of an
+ * isolated system, under the same conditions. Collective. */
+void statistics_measure_energy(struct nbody *n, struct statistics *s);
 
 #endif

@@ -20,8 +20,12 @@ struct products {
   const struct linear_power *linear; /**< NULL: unknown, theory is left out */
   const struct particles *particles; /**< of this process, in the order of domain_rebuild() */
   unsigned depth;                    /**< of the groups' trees */
-  size_t lattice;                    /**< side of the lattice that the ids number; 0: unknown */
-  bool regular; /**< the particles began on a grid or a glass; false: unknown */
+  /** Halos consist of these particles, of one mass, which fill a part of the box only, and have trees
+   * of depth `light_depth`. There is no mass function then. NULL: halos consist of all particles. */
+  const struct particles *light;
+  unsigned light_depth;
+  size_t lattice; /**< side of the lattice that the ids number; 0: unknown */
+  bool regular;   /**< the particles began on a grid or a glass; false: unknown */
   double a;
   size_t number;   /**< NNN in the names */
   size_t mesh;     /**< of the power spectrum, cells a side */

@@ -26,5 +26,7 @@ struct step_files step_files_open(const char *folder, int64_t last_step,
 void step_files_write(struct step_files *f, const struct step_record *record,
                       const struct usage *cores, const struct usage *gpus, double peak_bytes);
 void step_files_close(struct step_files *f);
+/** Write a table with the columns of log/energy.csv and one row. */
+void step_files_write_energy(const char *path, const struct step_record *record);
 
 #endif

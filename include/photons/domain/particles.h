@@ -183,6 +183,8 @@ void particles_add_columns(struct particles *s, column_set columns);
 static inline void particles_add_column(struct particles *s, enum particle_column_index column) {
   particles_add_columns(s, (column_set)1 << column);
 }
+/** Take a column from the particles that have it, and free it. */
+void particles_drop_column(struct particles *s, enum particle_column_index column);
 /**
  * Copy some of the particles of all ranks, with all their columns and in their order, into one
  * range per rank. Collective.

@@ -42,8 +42,8 @@ struct particles ic_generate(const struct parameters *p, const struct cosmology 
  */
 struct particles ic_read_gadget(struct parameters *p);
 /** The same for a snapshot that is to be analysed and not to be followed: velocities may lack and
- * are 0 then. Where there is gas, particles of type 1 alone are read, with the mass of all matter.
- */
+ * are 0 then. Where there is gas, particles of type 1 alone are read, with the mass of all matter;
+ * but all particles, if there are some of type 2 or 3, which are dark matter of lower resolution. */
 struct particles ic_read_snapshot(struct parameters *p);
 /**
  * Make the particles of an isolated system in a frame (geometry.h): the galaxy of section [galaxy]
@@ -55,6 +55,14 @@ struct particles ic_read_snapshot(struct parameters *p);
  *         relative_mass and type where masses or types differ
  */
 struct particles ic_isolated(const struct parameters *p);
+/** Whether a snapshot is of an isolated system: its BoxSize is 0. Errors are those of
+ * ic_read_gadget(). */
+bool ic_snapshot_is_isolated(const char *path);
+/** The particles of the snapshot ic.file of an isolated system that is to be analysed and not to be
+ * followed, in the frame and with the columns of ic_isolated(): gas is matter of type 0, and where
+ * velocities lack they are 0. Neither the placing of section [galaxy] nor section [second] is meant.
+ * @param[out] time_myr  the header's Time, 0 without one */
+struct particles ic_isolated_snapshot(const struct parameters *p, double *time_myr);
 /** Side of a frame for particles within +-largest along each axis, with room to move, Mpc. */
 double isolated_frame(double largest);
 
