@@ -329,6 +329,9 @@ static void check_ic_file(const struct parameters *p, struct parameter_problems 
   if (sound(problems, file)) check_gadget_file(p, problems, file, p->ic.file);
 }
 
+/** Myr: several times the age of the universe. */
+#define ISOLATED_END_MOST 1e5
+
 /** What isolated systems need. */
 static void check_isolated(const struct parameters *p, struct parameter_problems *problems) {
   if (p->ic.source == IC_GENERATE && sound(problems, row_of("ic", "source")))
@@ -339,6 +342,9 @@ static void check_isolated(const struct parameters *p, struct parameter_problems
   if (sound(problems, second) && *p->second.file)
     check_gadget_file(p, problems, second, p->second.file);
   check_needed(p, problems, "time", "end", p->time.end > 0.0, "box.boundary = isolated");
+  if (sound(problems, row_of("time", "end")) && p->time.end > ISOLATED_END_MOST)
+    problem_with(problems, row_of("time", "end"), p, NULL,
+                 "too long; allowed with box.boundary = isolated: 0 .. %g Myr", ISOLATED_END_MOST);
   check_needed(p, problems, "gravity", "softening", softening_shortest(p) >= 0.0,
                "box.boundary = isolated");
   if (sound(problems, row_of("output", "times")) && p->output.time_count > 0 &&

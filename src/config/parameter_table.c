@@ -208,7 +208,7 @@ const struct parameter parameter_table[] = {
   {"gravity", "table_order", INTEGER, FIELD(gravity.table_order), PRESET, .help = "with p2p_kernel = table: order of the Taylor expansion about table entries", RANGE(0, TABLE_ORDER_MAX)},
 
   {"time", "z_end", REAL, FIELD(time.z_end), "", .computed = "the last output, or 0", .help = "redshift where the run ends; not given: that of the last output that output.redshifts, scale_factors or times_file name, or 0", RANGE(0, 10000)},
-  {"time", "end", REAL, FIELD(time.end), "", .help = "with boundary = isolated: time when the run ends; with system = gas, in its units", .unit = "Myr", RANGE(0, 1e5)},
+  {"time", "end", REAL, FIELD(time.end), "", .help = "with boundary = isolated: time when the run ends; with system = gas, in its units", .unit = "Myr", RANGE(0, 1e60)},
   {"time", "max_step", REAL, FIELD(time.max_step), "10", .help = "with boundary = isolated: longest step, and with step = block the base step", .unit = "Myr", RANGE(1e-6, 1e4)},
   {"time", "step", WORD(time.step), "block", .help = "fixed: steps of equal length in ln a; adaptive: steps chosen from the largest acceleration; block: each particle has a step of its own, chosen from its acceleration", .words = steps},
   {"time", "steps", INTEGER, FIELD(time.steps), "0", .help = "with step = fixed: number of steps from z_init to z_end", RANGE(0, 10000000)},
@@ -221,8 +221,8 @@ const struct parameter parameter_table[] = {
 
   {"output", "dir", TEXT(output.dir), "output", .help = "folder for all output files; created if it does not exist"},
   {"output", "redshifts", PARAMETER_LIST, FIELD(output.redshifts), "", .help = "redshifts of the outputs, in any order; empty: only z_end, or 0", RANGE(0, 10000)},
-  {"output", "times", PARAMETER_LIST, FIELD(output.times), "", .help = "with boundary = isolated or system = gas (in its units): times of the outputs, in any order; empty and no interval: only time.end", .unit = "Myr", RANGE(0, 1e5)},
-  {"output", "interval", REAL, FIELD(output.interval), "0", .help = "with boundary = isolated or system = gas (in its units): time between outputs, from 0 on; 0: only those of output.times", .unit = "Myr", RANGE(0, 1e5)},
+  {"output", "times", PARAMETER_LIST, FIELD(output.times), "", .help = "with boundary = isolated or system = gas (in its units): times of the outputs, in any order; empty and no interval: only time.end", .unit = "Myr", RANGE(0, 1e60)},
+  {"output", "interval", REAL, FIELD(output.interval), "0", .help = "with boundary = isolated or system = gas (in its units): time between outputs, from 0 on; 0: only those of output.times", .unit = "Myr", RANGE(0, 1e60)},
   {"output", "scale_factors", PARAMETER_LIST, FIELD(output.scale_factors), "", .help = "scale factors of more outputs, in any order", RANGE(1e-4, 1)},
   {"output", "times_file", TEXT(output.times_file), "", .help = "text file with times of more outputs, one a line, below a heading that says what they are: # Redshift or # Scale factor, with boundary = isolated or system = gas # Time; a heading is not needed for times, and for redshifts of which one is above 1"},
   {"output", "snapshots", SWITCH(output.snapshots), "yes", .help = "write Gadget HDF5 snapshots", .words = no_yes},

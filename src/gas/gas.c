@@ -17,9 +17,10 @@
 #include "photons/runtime/handle.h"
 #include "photons/runtime/scheduler.h"
 
-/* Part of the energy below which the thermal energy of cosmic gas is mostly the scheme's error. */
+/* gas_physics.dual_energy_switch and dual_energy_change: where the thermal energy of a flow is mostly the
+ * scheme's error. */
 #define COLD_FLOW 0.01
-#define COLD_CHANGE 0.1 /* the same of gas_physics.dual_energy_change */
+#define COLD_CHANGE 0.1
 
 enum {
   BATCH_GROUPS = 4,          /* on cores: some milliseconds of work */
@@ -112,12 +113,10 @@ struct gas *gas_create(const struct parameters *p) {
   g->kernels = gas_kernels_select(p->gas.precision == GAS_DOUBLE);
   g->physics = (struct gas_physics){.solver = p->gas.solver == GAS_NONE ? GAS_RTVD : p->gas.solver,
                                     .limiter = GAS_LIMITER_VAN_LEER,
-                                    .gamma = p->gas.gamma};
+                                    .gamma = p->gas.gamma,
+                                    .dual_energy_switch = COLD_FLOW,
+                                    .dual_energy_change = COLD_CHANGE};
   g->empty = p->gas.solver == GAS_NONE;
-  if (p->gas.comoving) {
-    g->physics.dual_energy_switch = COLD_FLOW;
-    g->physics.dual_energy_change = COLD_CHANGE;
-  }
   g->comoving = p->gas.comoving;
   g->molecular_weight = p->gas.molecular_weight;
   g->temperature_floor = p->gas.temperature_floor;

@@ -43,6 +43,23 @@ static void read_part(const struct gas_array *a, int field, const struct part *p
   H5Sclose(file);
 }
 
+/** Room for the fields of so many cells. */
+static void allocate_piece(size_t cells, double *values[FIELDS]) {
+  for (int field = 0; field < FIELDS; field++)
+    values[field] = allocate(cells, sizeof *values[field], "a piece of initial conditions");
+}
+
+static void free_piece(double *values[FIELDS]) {
+  for (int field = 0; field < FIELDS; field++) free(values[field]);
+}
+
+static struct gas_primitive primitive_at(double *const values[FIELDS], size_t i) {
+  return (struct gas_primitive){
+      .density = values[DENSITY][i],
+      .velocity = {values[VELOCITY][i], values[VELOCITY + 1][i], values[VELOCITY + 2][i]},
+      .pressure = values[PRESSURE][i]};
+}
+
 /** The shape of a dataset along x, y, z. */
 static void read_shape(const char *path, const char *name, hid_t dataset, size_t size[3]) {
   hsize_t shape[3];
@@ -113,28 +130,49 @@ static void check_part(const struct gas_array *a, int field, const struct part *
   }
 }
 
-/** Look at all numbers, some rows of a plane at a time. */
-static void check_numbers(const struct gas_array *a) {
-  enum { PIECE = 1 << 20 };
-  const size_t fitting = PIECE / a->size[0], least = fitting > 0 ? fitting : 1;
-  const size_t rows = least < a->size[1] ? least : a->size[1];
-  double *values = allocate(rows * a->size[0], sizeof *values, "a piece of initial conditions");
-  for (int field = 0; field < FIELDS; field++)
-    for (size_t z = 0; z < a->size[2]; z++)
-      for (size_t y = 0; y < a->size[1]; y += rows) {
-        const size_t left = a->size[1] - y;
-        const struct part p = {{0, y, z}, {a->size[0], left < rows ? left : rows, 1}};
-        read_part(a, field, &p, values);
-        check_part(a, field, &p, values);
-      }
-  free(values);
+/** End the program where the solvers cannot compute with a cell. */
+static void check_precision(const struct gas_array *a, const struct part *p,
+                            double *const values[FIELDS], double gamma, bool wide) {
+  const size_t count = p->size[0] * p->size[1] * p->size[2];
+  for (size_t i = 0; i < count; i++) {
+    const struct gas_primitive w = primitive_at(values, i);
+    const char *lack = gas_precision_lacks(&w, gamma, wide);
+    if (!lack) continue;
+    fail(EXIT_BAD_INPUT,
+         "%s: density %g, velocity (%g, %g, %g) and pressure %g in cell (x, y, z) = (%zu, %zu, "
+         "%zu) of "
+         "%zu x %zu x %zu: %s %s",
+         a->path, w.density, w.velocity[0], w.velocity[1], w.velocity[2], w.pressure,
+         p->low[0] + i % p->size[0], p->low[1] + i / p->size[0] % p->size[1], p->low[2], a->size[0],
+         a->size[1], a->size[2], lack, gas_precision_remedy(wide));
+  }
 }
 
-struct gas_array *gas_array_open(const char *path, const double root[3]) {
+/** Look at all numbers, some rows of a plane at a time. */
+static void check_numbers(const struct gas_array *a, double gamma, bool wide) {
+  enum { PIECE = 1 << 18 };
+  const size_t fitting = PIECE / a->size[0], least = fitting > 0 ? fitting : 1;
+  const size_t rows = least < a->size[1] ? least : a->size[1];
+  double *values[FIELDS];
+  allocate_piece(rows * a->size[0], values);
+  for (size_t z = 0; z < a->size[2]; z++)
+    for (size_t y = 0; y < a->size[1]; y += rows) {
+      const size_t left = a->size[1] - y;
+      const struct part p = {{0, y, z}, {a->size[0], left < rows ? left : rows, 1}};
+      for (int field = 0; field < FIELDS; field++) {
+        read_part(a, field, &p, values[field]);
+        check_part(a, field, &p, values[field]);
+      }
+      check_precision(a, &p, values, gamma, wide);
+    }
+  free_piece(values);
+}
+
+struct gas_array *gas_array_open(const char *path, const double root[3], double gamma, bool wide) {
   struct gas_array *a = NULL;
   if (comm_rank() == 0) {
     a = open_arrays(path, root);
-    check_numbers(a);
+    check_numbers(a, gamma, wide);
   }
   comm_barrier();
   return a ? a : open_arrays(path, root);
@@ -159,10 +197,7 @@ static void add_part(const struct part *p, double *const values[FIELDS], size_t 
   for (size_t i = 0; i < n[0] * n[1] * n[2]; i++) {
     const size_t x = i % n[0] / scale, y = i / n[0] % n[1] / scale, z = i / (n[0] * n[1]) / scale;
     double *to = conserved + ((z * n[1] / scale + y) * n[0] / scale + x) * GAS_VARIABLES_MAX;
-    const struct gas_primitive w = {
-        .density = values[DENSITY][i],
-        .velocity = {values[VELOCITY][i], values[VELOCITY + 1][i], values[VELOCITY + 2][i]},
-        .pressure = values[PRESSURE][i]};
+    const struct gas_primitive w = primitive_at(values, i);
     double own[GAS_VARIABLES_MAX];
     gas_conserve(&w, gamma, own);
     for (int v = 0; v < GAS_VARIABLES_MAX; v++) to[v] += weight * own[v];
@@ -177,9 +212,7 @@ void gas_array_read(struct gas_array *a, int level, const uint32_t place[3], dou
   const size_t layer = GAS_GROUP_SIDE * GAS_GROUP_SIDE * GAS_VARIABLES_MAX;
   struct part p = {.size = {side, side, (size_t)layers * scale}};
   double *values[FIELDS];
-  for (int field = 0; field < FIELDS; field++)
-    values[field] = allocate(p.size[0] * p.size[1] * p.size[2], sizeof(double),
-                             "a piece of initial conditions");
+  allocate_piece(p.size[0] * p.size[1] * p.size[2], values);
   for (size_t i = 0; i < GAS_GROUP_SIDE * layer; i++) conserved[i] = 0.0;
   for (int z = 0; z < GAS_GROUP_SIDE; z += layers) {
     for (int c = 0; c < 3; c++) p.low[c] = side * place[c];
@@ -189,5 +222,5 @@ void gas_array_read(struct gas_array *a, int level, const uint32_t place[3], dou
     pthread_mutex_unlock(&a->lock);
     add_part(&p, values, scale, gamma, conserved + (size_t)z * layer);
   }
-  for (int field = 0; field < FIELDS; field++) free(values[field]);
+  free_piece(values);
 }

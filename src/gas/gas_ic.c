@@ -35,7 +35,9 @@ struct gas_ic gas_ic_make(const struct parameters *p) {
   for (int c = 0; c < 3; c++) ic.side[c] = gas_length(p) * p->gas.root[c] / p->gas.root[0];
   if (ic.source == IC_PANCAKE) ic.pancake = pancake_make(p);
   if (ic.source == IC_GENERATE && p->gas.solver != GAS_NONE) ic.waves = gas_waves_make(p);
-  if (ic.source == IC_ARRAY) ic.array = gas_array_open(p->ic.file, p->gas.root);
+  if (ic.source == IC_ARRAY)
+    ic.array = gas_array_open(p->ic.file, p->gas.root, p->gas.gamma,
+                              p->gas.precision == GAS_DOUBLE);
   return ic;
 }
 
@@ -185,8 +187,19 @@ struct gas_primitive gas_ic_at(const struct gas_ic *ic, const double place[3], d
   }
 }
 
+/** End the program where a problem of chosen units is out of reach of the precision. Comoving gas has
+ * units of its own. */
+static void check_precision(const struct gas_ic *ic, const struct gas_primitive *w, bool wide) {
+  const char *lack = ic->source == IC_PANCAKE ? NULL : gas_precision_lacks(w, ic->gamma, wide);
+  if (lack)
+    fail(EXIT_BAD_USAGE,
+         "initial conditions with density %g, velocity (%g, %g, %g) and pressure %g: %s %s",
+         w->density, w->velocity[0], w->velocity[1], w->velocity[2], w->pressure, lack,
+         gas_precision_remedy(wide));
+}
+
 /** The conserved variables of a problem with a name. @param conserved as of gas_array_read() */
-static void fill_problem(const struct gas_ic *ic, double cell, const uint32_t corner[3],
+static void fill_problem(const struct gas_ic *ic, double cell, const uint32_t corner[3], bool wide,
                          double *conserved) {
   for (unsigned i = 0; i < GAS_GROUP_CELLS; i++) {
     const unsigned at[3] = {i % GAS_GROUP_SIDE, i / GAS_GROUP_SIDE % GAS_GROUP_SIDE,
@@ -194,6 +207,7 @@ static void fill_problem(const struct gas_ic *ic, double cell, const uint32_t co
     double place[3];
     for (int c = 0; c < 3; c++) place[c] = cell * (0.5 + GAS_GROUP_SIDE * corner[c] + at[c]);
     const struct gas_primitive w = gas_ic_at(ic, place, cell);
+    check_precision(ic, &w, wide);
     gas_conserve(&w, ic->gamma, conserved + (size_t)i * GAS_VARIABLES_MAX);
   }
 }
@@ -225,7 +239,7 @@ void gas_ic_fill(const struct gas_ic *ic, const struct gas *g, int level, uint32
   else if (ic->waves)
     gas_waves_read(ic->waves, place, conserved);
   else
-    fill_problem(ic, gas_cell(g, level), place, conserved);
+    fill_problem(ic, gas_cell(g, level), place, g->kernels->real_size == sizeof(double), conserved);
   store(g, conserved, cells);
   free(conserved);
 }

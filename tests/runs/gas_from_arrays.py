@@ -56,6 +56,16 @@ def make():
         values = good[name].copy()
         values[where] = value
         write(f"{name}_{value:g}.hdf5", {**good, name: values})
+    for name, changes in (
+        ("lost", {"velocity_x": 1.0, "pressure": 1e-9}),
+        ("light", {"density": 1e-24}),
+        ("heavy", {"density": 1e19}),
+        ("denormal", {"pressure": 1e-39}),
+        ("cgs", {"density": 1e-24, "velocity_x": 1e7, "pressure": 1e-10}),
+        ("wide", {"density": 1e-160}),
+    ):
+        one = dict(zip(FIELDS, (1.0, 0.0, 0.0, 0.0, 1.0)), **changes)
+        write(f"{name}.hdf5", {field: np.full(SHAPE, value) for field, value in one.items()})
     write("transposed.hdf5", {name: values.T for name, values in good.items()})
     write("mixed.hdf5", {**good, "pressure": waves(1)["pressure"]})
     write("flat.hdf5", {name: values[0] for name, values in good.items()})

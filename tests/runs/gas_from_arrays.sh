@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Gas from arrays in a file, at the root level or a finer one: a problem written as arrays goes
 # on bit by bit as the problem itself, coarser cells are means of the arrays' cells, finer ones are
-# interpolated between them. Bad arrays are refused in one line.
+# interpolated between them. Bad arrays, and such as the precision has no room for, are refused in one line.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
 need_python h5py numpy
 
@@ -61,4 +61,15 @@ refused 'pressure has 32 x 32 x 64 cells (z, y, x); needed' mixed.hdf5
 refused 'density has 2 dimensions' flat.hdf5
 refused 'velocity_z does not consist of numbers' text.hdf5
 refused 'there is no dataset velocity_y' missing.hdf5
+
+# What single precision cannot compute with, and the remedy. Double precision takes units of cgs.
+single='--set gas.precision=single' double='in single precision; take gas.precision = double'
+refused 'density 1, velocity (1, 0, 0) and pressure 1e-09 in cell (x, y, z) = (0, 0, 0) of 32 x 16 x 16:'\
+" the pressure is lost beside the kinetic energy $double" lost.hdf5 $single
+for file in light heavy denormal cgs; do refused 'density ' $file.hdf5 $single; done
+grep -qF "$double" err || complain "no remedy: $(cat err)"
+refused 'density 1e-160, velocity (0, 0, 0) and pressure 1 in cell' wide.hdf5
+for file in lost light heavy cgs; do
+  run $file config.ini --set ic.file=$file.hdf5 --set gas.length=3e24 --set time.end=1e17 --steps 1
+done
 finish

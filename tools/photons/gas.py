@@ -115,7 +115,7 @@ class Mesh:
         energy, density = self._read("energy"), self._read("density")
         thermal = energy - self._momentum_squared() / (2 * density)
         pressure = (self.gamma - 1) * thermal
-        if "entropy" not in self.stored or not self.comoving:
+        if "entropy" not in self.stored:
             return pressure
         cold = self._read("entropy") * density ** (self.gamma - 1)
         return np.where(thermal < 0.01 * energy, cold, pressure)

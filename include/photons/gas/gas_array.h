@@ -4,6 +4,7 @@
 #ifndef PHOTONS_GAS_ARRAY_H
 #define PHOTONS_GAS_ARRAY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -12,10 +13,12 @@ struct gas_array;
 /**
  * Open a file and look at all its numbers. The program ends with EXIT_BAD_INPUT where a dataset is
  * missing or has another shape than a level, where a density or pressure is not positive, or a
- * number is not finite. Collective: rank 0 looks at the numbers.
+ * number is not finite, or where a cell is out of reach of the run's precision. Collective: rank 0 looks
+ * at the numbers.
  * @param root  cells of the root level along x, y and z
+ * @param wide  the run's precision is double
  */
-struct gas_array *gas_array_open(const char *path, const double root[3]);
+struct gas_array *gas_array_open(const char *path, const double root[3], double gamma, bool wide);
 /** @param a  may be NULL */
 void gas_array_close(struct gas_array *a);
 

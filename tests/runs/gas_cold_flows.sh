@@ -1,0 +1,36 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Gas whose thermal energy is lost beside its kinetic energy keeps its entropy: a cold ball that falls,
+# and waves of density at Mach 1000 and 3000 in single precision. A shock in gas that moves heats it.
+. "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
+need_python h5py numpy
+
+helper make || exit 99
+cat >config.ini <<END
+[run]
+system = gas
+[ic]
+source = array
+[gas]
+root = 64, 16, 16
+[output]
+images = no
+END
+
+for mach in 1000 3000; do
+  run wave_$mach config.ini --set ic.file=wave_$mach.hdf5 --set time.end=0.000$((3000 / mach))
+  helper pressure_stays wave_$mach/gas_000.hdf5 2>err || complain "Mach $mach: another pressure"
+done
+
+set -- --set ic.file=ball.hdf5 --set gas.root=32,32,32 --set gas.gravity=self --set time.end=0.4
+for side in x_low x_high y_low y_high z_low z_high; do set -- "$@" --set gas.$side=outflow; done
+run fall config.ini "$@"
+helper entropy_stays fall/gas_000.hdf5 2>err || complain "a cold fall has another entropy"
+
+for speed in 0 8; do
+  run tube_$speed config.ini --set ic.file=tube_$speed.hdf5 --set gas.gamma=1.4 \
+    --set time.end=0.0625
+done
+helper tubes_are_equal tube_0/gas_000.hdf5 tube_8/gas_000.hdf5 2>err ||
+  complain "a tube that moves is not heated"
+finish
