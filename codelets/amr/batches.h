@@ -38,11 +38,14 @@ static inline void *nth(void *buffer, size_t bytes, uint32_t i) {
   return VECTOR(char, buffer) + bytes * i;
 }
 
-/** Keep a fault of group i of a batch, if there is one, and if it is the first. */
+/** Keep a fault of group i of a batch, if there is one, and if it is the first. Count its fluxes of first
+ * order. */
 static inline void note_fault(const struct batch_argument *a, uint32_t i,
                               const struct gas_fault *fault) {
   struct gas_fault *first = &a->gas->level[a->level].fault[batch_of(a)->first + i];
+  const uint64_t first_order = first->first_order + fault->first_order;
   if (first->patch < 0) *first = *fault;
+  first->first_order = first_order;
 }
 
 /** gas.scratch in a task: what gas_kernels.solve needs, aligned, and after it room for a block. */

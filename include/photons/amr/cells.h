@@ -37,6 +37,8 @@ enum gas_variable {
 struct gas_fault {
   int32_t patch, cell;
   double density, pressure;
+  uint64_t first_order; /**< faces of cells, one of a pair, to which solve gave fluxes of first order,
+                             since cells would not have stayed positive */
 };
 
 /** Densities that particles give to the cells of a group, [z 16][y 16][x 16]. */

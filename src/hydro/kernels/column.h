@@ -10,9 +10,12 @@
  * entropy. */
 typedef real column_cell[GAS_VARIABLES_MAX][LANES] __attribute__((aligned(64)));
 
-/** A solver along one axis: mean fluxes through the 17 faces of cells 3 to 18, from 22 cells. */
-typedef void column_solver(const struct constants *c, real dt_dh, const column_cell *restrict u,
-                           column_cell *restrict flux);
+/** A solver along one axis: mean fluxes through the 17 faces of cells 3 to 18, from 22 cells. Where the
+ * cells beside a face would not stay physical, its flux is of first order.
+ * @param[out] first_order  number of such faces among the first 16 of each column; set if there are any
+ * @return whether there are any */
+typedef bool column_solver(const struct constants *c, real dt_dh, const column_cell *restrict u,
+                           column_cell *restrict flux, uint32_t first_order[restrict LANES]);
 
 enum { COLUMN_STEP = GAS_VARIABLES_MAX * LANES }; /**< values from a cell to the next */
 

@@ -195,7 +195,9 @@ INLINE real_bits find_unphysical(const struct constants *c, real dt_dh,
 /* Fluxes of first order through the faces of cells that would not be physical. Cell 2 of the column
  * is cell 0 of `unphysical`. */
 static void first_order_fluxes(const struct constants *c, const column_cell *restrict u,
-                               real_bits (*unphysical)[LANES], column_cell *restrict flux) {
+                               real_bits (*unphysical)[LANES], column_cell *restrict flux,
+                               uint32_t first_order[restrict LANES]) {
+  memset(first_order, 0, LANES * sizeof *first_order);
   for (int i = 0; i <= GAS_GROUP_SIDE; i++) {
     column_cell below, above, safe;
     primitive_variables(c, u + i + 2, &below);
@@ -204,14 +206,17 @@ static void first_order_fluxes(const struct constants *c, const column_cell *res
     for (int q = 0; q < GAS_VARIABLES_MAX; q++)
       for (int l = 0; l < LANES; l++)
         if (unphysical[i][l] | unphysical[i + 1][l]) flux[i][q][l] = safe[q][l];
+    for (int l = 0; i < GAS_GROUP_SIDE && l < LANES; l++)
+      first_order[l] += (unphysical[i][l] | unphysical[i + 1][l]) != 0;
   }
 }
 
 /* Each stage follows the one before as soon as it has the cells that it needs. Fluxes begin one
  * face before those of the group, because also the cells beside the group may fall back to first
  * order: their own group does the same. */
-INLINE void muscl_column(enum gas_limiter limiter, const struct constants *c, real dt_dh,
-                         const column_cell *restrict u, column_cell *restrict result) {
+INLINE bool muscl_column(enum gas_limiter limiter, const struct constants *c, real dt_dh,
+                         const column_cell *restrict u, column_cell *restrict result,
+                         uint32_t first_order[restrict LANES]) {
   column_cell w[4], slope, lower[2], upper[2], flux[GAS_GROUP_SIDE + 3];
   real_bits unphysical[GAS_GROUP_SIDE + 2][LANES], any = 0;
   for (int i = 0; i < GAS_BLOCK_SIDE; i++) {
@@ -225,18 +230,19 @@ INLINE void muscl_column(enum gas_limiter limiter, const struct constants *c, re
     if (i < 4) continue;
     any |= find_unphysical(c, dt_dh, u + i - 2, flux + i - 4, unphysical[i - 4]);
   }
-  if (any) first_order_fluxes(c, u, unphysical, flux + 1);
+  if (any) first_order_fluxes(c, u, unphysical, flux + 1, first_order);
   memcpy(result, flux + 1, (GAS_GROUP_SIDE + 1) * sizeof *result);
+  return any != 0;
 }
 
-static void muscl_van_leer(const struct constants *c, real dt_dh, const column_cell *restrict u,
-                           column_cell *restrict flux) {
-  muscl_column(GAS_LIMITER_VAN_LEER, c, dt_dh, u, flux);
+static bool muscl_van_leer(const struct constants *c, real dt_dh, const column_cell *restrict u,
+                           column_cell *restrict flux, uint32_t first_order[restrict LANES]) {
+  return muscl_column(GAS_LIMITER_VAN_LEER, c, dt_dh, u, flux, first_order);
 }
 
-static void muscl_minmod(const struct constants *c, real dt_dh, const column_cell *restrict u,
-                         column_cell *restrict flux) {
-  muscl_column(GAS_LIMITER_MINMOD, c, dt_dh, u, flux);
+static bool muscl_minmod(const struct constants *c, real dt_dh, const column_cell *restrict u,
+                         column_cell *restrict flux, uint32_t first_order[restrict LANES]) {
+  return muscl_column(GAS_LIMITER_MINMOD, c, dt_dh, u, flux, first_order);
 }
 
 #endif

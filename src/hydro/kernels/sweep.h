@@ -106,26 +106,48 @@ INLINE size_t run_at(const struct columns *columns, unsigned run) {
          first_column(columns, run) * columns->inner_step;
 }
 
+/* Faces of cells of the group that got fluxes of first order in a run: not those of ghost cells, nor of
+ * columns that the run before had, too. */
+static uint32_t count_first_order(const struct cells *before, int axis, unsigned column,
+                                  unsigned repeated, const uint32_t first_order[LANES]) {
+  const unsigned fast = before->n[axis == 0 ? 1 : 0], slow = before->n[axis == 2 ? 1 : 2];
+  const unsigned ghosts_fast = (fast - GAS_GROUP_SIDE) / 2,
+                 ghosts_slow = (slow - GAS_GROUP_SIDE) / 2;
+  uint32_t count = 0;
+  for (unsigned l = repeated; l < LANES; l++) {
+    const unsigned i = (column + l) % fast - ghosts_fast, j = (column + l) / fast - ghosts_slow;
+    if (i < GAS_GROUP_SIDE && j < GAS_GROUP_SIDE) count += first_order[l];
+  }
+  return count;
+}
+
 /** One sweep.
- * faces: [face 3][variable][columns] */
-static void sweep(column_solver *solver, const struct constants *c, unsigned variables, real dt_dh,
-                  int axis, const struct cells *before, struct cells *after, real *faces) {
+ * faces: [face 3][variable][columns]
+ * @return the number of faces that got fluxes of first order */
+static uint32_t sweep(column_solver *solver, const struct constants *c, unsigned variables,
+                      real dt_dh, int axis, const struct cells *before, struct cells *after,
+                      real *faces) {
   const struct columns from = columns_of(before, axis);
   for (int a = 0; a < 3; a++) after->n[a] = a == axis ? GAS_GROUP_SIDE : before->n[a];
   const struct columns to = columns_of(after, axis);
   const unsigned runs = from.outer * runs_of(&from);
+  uint32_t count = 0, first_order[LANES];
   for (unsigned run = 0; run < runs; run++) {
     const size_t here = run_at(&from, run), next = run_at(&from, run + 1 < runs ? run + 1 : run);
     const unsigned column = run / runs_of(&from) * from.inner + first_column(&from, run);
     column_cell u[GAS_BLOCK_SIDE], flux[GAS_GROUP_SIDE + 1], later[GAS_GROUP_SIDE];
     load_columns(variables, axis, before->u + here, next - here, cells_count(before), from.along,
                  from.inner_step, u);
-    solver(c, dt_dh, u, flux);
+    if (solver(c, dt_dh, u, flux, first_order))
+      count += count_first_order(before, axis, column,
+                                 run % runs_of(&from) * LANES - first_column(&from, run),
+                                 first_order);
     update_columns(variables, dt_dh, u, flux, later);
     store_columns(variables, axis, later, after->u + run_at(&to, run), cells_count(after), to.along,
                   to.inner_step);
     store_faces(variables, axis, flux, faces + column, (size_t)from.outer * from.inner);
   }
+  return count;
 }
 
 /* Where fluxes [patch][face][variable][8][8] begin. */
@@ -189,6 +211,18 @@ INLINE void keep_warm(const struct constants *c, real *restrict u) {
   }
 }
 
+/* Without an entropy a thermal energy within the rounding of the energy can come out negative: it becomes
+ * that of the rounding. */
+static void raise_lost_pressures(const struct constants *c, real *u) {
+  const real rounding = 16 * REAL_EPSILON;
+  for (int i = 0; i < GAS_GROUP_CELLS; i++) {
+    const struct cell a = cell_at(u, GAS_GROUP_CELLS, (size_t)i, false);
+    const real lost = thermal_energy(a) + rounding * a.energy;
+    if (!is_physical(c, a) && is_positive(a.density) && is_positive(a.energy) && is_positive(lost))
+      u[GAS_ENERGY * GAS_GROUP_CELLS + i] = a.energy - thermal_energy(a) + rounding * a.energy;
+  }
+}
+
 /* Cells [variable][16][16][16] in the order of patches. */
 static void split_patches(unsigned variables, const real *restrict u, real *restrict group) {
   for (unsigned q = 0; q < variables; q++)
@@ -223,7 +257,7 @@ static struct gas_fault first_fault(const struct constants *c, const real *group
     const struct cell a = cell_at(group, GAS_GROUP_CELLS, (size_t)i, c->has_entropy);
     if (!is_physical(c, a))
       return (struct gas_fault){i / GAS_PATCH_CELLS, i % GAS_PATCH_CELLS, (double)a.density,
-                                (double)pressure_of(c, a)};
+                                (double)pressure_of(c, a), 0};
   }
   return (struct gas_fault){.patch = -1};
 }
@@ -253,17 +287,24 @@ static void solve(const struct gas_physics *physics, double dt_dh, bool reversed
                            {first, {0}},
                            {second, {0}},
                            {third, {0}}};
+  uint32_t first_order = 0;
   for (int s = 0; s < 3; s++) {
     const int axis = reversed ? 2 - s : s;
-    sweep(solver_of(physics), &c, variables, (real)dt_dh, axis, &stage[s], &stage[s + 1], faces);
+    first_order += sweep(solver_of(physics), &c, variables, (real)dt_dh, axis, &stage[s],
+                         &stage[s + 1], faces);
     share_faces(variables, axis, &stage[s], faces, fluxes);
   }
   const real change = (real)(physics->dual_energy_change / (dt_dh * dt_dh));
   if (c.has_entropy) reconcile_entropy(&c, change, block, third);
   if (physics->least_heat > 0.0) keep_warm(&c, third);
-  const bool good = all_physical(&c, third); /* here, since `third` is in the cache */
+  bool good = all_physical(&c, third); /* here, since `third` is in the cache */
+  if (!good && !c.has_entropy) {
+    raise_lost_pressures(&c, third);
+    good = all_physical(&c, third);
+  }
   split_patches(variables, third, group);
   *fault = good ? (struct gas_fault){.patch = -1} : first_fault(&c, group);
+  fault->first_order = first_order;
 }
 
 /* Of the cells that are physical. */
