@@ -89,6 +89,15 @@ template <int V, typename real> INLINE void keep_warm(const constants<real> &c, 
   }
 }
 
+/** Without an entropy a thermal energy within the rounding of the energy can come out negative: it becomes
+ * that of the rounding. */
+template <typename real> INLINE void raise_lost_pressure(const constants<real> &c, real *u) {
+  const real thermal = thermal_energy(u), rounding = 16 * epsilon(u[4]) * u[4];
+  if (!is_physical<5>(c, u) && is_positive(u[0]) && is_positive(u[4]) &&
+      is_positive(thermal + rounding))
+    u[4] += rounding - thermal;
+}
+
 /** Where cell x, y, z of a group is in [patch][8][8][8]. */
 INLINE int place_in_group(int x, int y, int z) {
   const int patch = x / GAS_PATCH_SIDE + 2 * (y / GAS_PATCH_SIDE) + 4 * (z / GAS_PATCH_SIDE);

@@ -124,7 +124,7 @@ template <typename T, int LIMITER> struct muscl {
     }
   }
 
-  __device__ __forceinline__ void take(const constants<real> &c, real dt_dh, int i,
+  __device__ __forceinline__ bool take(const constants<real> &c, real dt_dh, int i,
                                        const real (*w)[VARIABLES], real *flux) {
     real above[6], low[6], high[6], next[6], after[6];
     primitive_variables(c, w[3], above);
@@ -135,8 +135,8 @@ template <typename T, int LIMITER> struct muscl {
       after[q] = w[1][q] - dt_dh * (next[q] - latest[q]);
       flux[q] = latest[q];
     }
-    const bool bad = !is_physical<6>(c, after);
-    if ((bad || unphysical) && i >= 5) {
+    const bool bad = !is_physical<6>(c, after), falls_back = (bad || unphysical) && i >= 5;
+    if (falls_back) {
       real safe[6], u_below[6], u_above[6];
 #pragma unroll
       for (int q = 0; q < 6; q++) {
@@ -155,6 +155,7 @@ template <typename T, int LIMITER> struct muscl {
       below[q] = here[q];
       here[q] = above[q];
     }
+    return falls_back;
   }
 };
 

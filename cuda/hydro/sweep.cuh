@@ -21,9 +21,10 @@ template <typename real> struct sweep {
   bool last;
   const real *from;
   real *to, *fluxes;
-  uint32_t *fault;    /* [group] the first cell that is not physical after the last sweep */
-  const real *blocks; /* cells before the first sweep */
-  real change;        /* of reconcile_entropy() */
+  uint32_t *fault;       /* [group] the first cell that is not physical after the last sweep */
+  uint32_t *first_order; /* [group] faces of its cells that got fluxes of first order */
+  const real *blocks;    /* cells before the first sweep */
+  real change;           /* of reconcile_entropy() */
 };
 
 /** The variable that is number q in a column: the momentum along the sweep comes first. */
@@ -40,7 +41,7 @@ struct across {
 template <int AXIS, int V, typename real>
 INLINE void store_face(real *fluxes, struct across at, int face, const real *flux) {
   const int fast = AXIS == 0 ? 1 : 0, slow = AXIS == 2 ? 1 : 2;
-  if (at.fast < 0 || at.fast >= GAS_GROUP_SIDE || at.slow < 0 || at.slow >= GAS_GROUP_SIDE) return;
+  if (!in_group(at)) return;
   const int sides = (at.fast / GAS_PATCH_SIDE) << fast | (at.slow / GAS_PATCH_SIDE) << slow;
   const int cell = at.fast % GAS_PATCH_SIDE + at.slow % GAS_PATCH_SIDE * GAS_PATCH_SIDE;
   for (int upper = 0; upper < 2; upper++) {
@@ -53,15 +54,21 @@ INLINE void store_face(real *fluxes, struct across at, int face, const real *flu
   }
 }
 
+INLINE bool in_group(struct across at) {
+  return at.fast >= 0 && at.fast < GAS_GROUP_SIDE && at.slow >= 0 && at.slow < GAS_GROUP_SIDE;
+}
+
 /** Advance a column.
  * load(i, u) gives cell i; store(i, u) takes cell i of the 16 after the sweep. */
 template <int AXIS, typename solver, typename Load, typename Store>
 INLINE void advance_column(const sweep<typename solver::real> &s, struct across at,
-                           typename solver::real *fluxes, Load load, Store store) {
+                           typename solver::real *fluxes, uint32_t *first_order, Load load,
+                           Store store) {
   typedef typename solver::real real;
   enum { V = solver::VARIABLES };
   solver state = {};
   real w[4][V] = {}, next[V], flux[V], lower[V] = {};
+  uint32_t count = 0;
   load(0, next);
 #pragma unroll 1
   for (int i = 0; i < GAS_BLOCK_SIDE; i++) {
@@ -73,7 +80,7 @@ INLINE void advance_column(const sweep<typename solver::real> &s, struct across 
       w[3][q] = next[q];
     }
     if (i + 1 < GAS_BLOCK_SIDE) load(i + 1, next);
-    state.take(s.c, s.dt_dh, i, w, flux);
+    count += state.take(s.c, s.dt_dh, i, w, flux) && i < GAS_BLOCK_SIDE - 1;
     if (i < 5) continue;
     if ((i - 5) % GAS_PATCH_SIDE == 0)
       store_face<AXIS, V>(fluxes, at, (i - 5) / GAS_PATCH_SIDE, flux);
@@ -86,6 +93,7 @@ INLINE void advance_column(const sweep<typename solver::real> &s, struct across 
 #pragma unroll
     for (int q = 0; q < V; q++) lower[q] = flux[q];
   }
+  if (count > 0 && in_group(at)) atomicAdd(first_order, count);
 }
 
 /** What follows the last sweep. @return the place of cell x, y, z in the group */
@@ -97,6 +105,7 @@ INLINE int finish_cell(const sweep<real> &s, uint32_t group, int x, int y, int z
   if (V == 6)
     reconcile_entropy(s.c, s.change, u[0] - s.blocks[(size_t)group * V * GAS_BLOCK_CELLS + at], u);
   keep_warm<V>(s.c, u);
+  if (V == 5) raise_lost_pressure(s.c, u);
   if (!is_physical<V>(s.c, u)) atomicMin(&s.fault[group], (uint32_t)place);
   return place;
 }
@@ -123,7 +132,7 @@ __global__ void __launch_bounds__(SWEEP_THREADS)
   real *to = s.to + (size_t)group * V * left +
              (s.last ? 0 : x + (AXIS == 1 ? o * nx * GAS_GROUP_SIDE : o * nx));
   advance_column<AXIS, solver>(
-      s, at, fluxes_of<V>(s, group),
+      s, at, fluxes_of<V>(s, group), &s.first_order[group],
       [&](int i, real *u) {
 #pragma unroll
         for (int q = 0; q < V; q++) u[q] = from[variable_of<AXIS>(q) * cells + i * along];
@@ -162,7 +171,7 @@ __global__ void __launch_bounds__(ROW_THREADS)
     const struct across at = {y - (ny - GAS_GROUP_SIDE) / 2, z - (nz - GAS_GROUP_SIDE) / 2};
     real *mine = tile + threadIdx.x * ROW_ROOM;
     advance_column<0, solver>(
-        s, at, fluxes_of<V>(s, group),
+        s, at, fluxes_of<V>(s, group), &s.first_order[group],
         [&](int i, real *u) {
 #pragma unroll
           for (int q = 0; q < V; q++) u[q] = mine[q * ROW_THREADS * ROW_ROOM + i];
@@ -205,12 +214,16 @@ void launch_sweep(struct gpu *gpu, int axis, const sweep<typename solver::real> 
   gpu_launched("sweep");
 }
 
-/** Write the faults that were found to the host. */
+/** Write the faults that were found to the host, and count fluxes of first order.
+ * @param first_order  [group] */
 template <int V, typename real>
 static __global__ void report_faults(constants<real> c, uint32_t groups, const uint32_t *first,
-                                     const real *cells, struct gas_fault *fault) {
+                                     const uint32_t *first_order, const real *cells,
+                                     struct gas_fault *fault) {
   const uint32_t i = blockIdx.x * WARP + threadIdx.x;
-  if (i >= groups || first[i] == UINT32_MAX || fault[i].patch >= 0) return;
+  if (i >= groups) return;
+  if (first_order[i] > 0) fault[i].first_order += first_order[i];
+  if (first[i] == UINT32_MAX || fault[i].patch >= 0) return;
   real u[V];
   for (int q = 0; q < V; q++) u[q] = cells[((size_t)i * V + q) * GAS_GROUP_CELLS + first[i]];
   fault[i].cell = (int32_t)(first[i] % GAS_PATCH_CELLS);
@@ -230,10 +243,12 @@ void solve_with(const struct gpu_gas *g, double dt_dh, bool reversed, const void
   };
   const size_t groups = g->groups;
   char *scratch = (char *)gpu_scratch(
-      g->gpu, SCRATCH_LINES, groups * ((FIRST + SECOND) * sizeof(real) + sizeof(uint32_t)));
+      g->gpu, SCRATCH_LINES, groups * ((FIRST + SECOND) * sizeof(real) + 2 * sizeof(uint32_t)));
   real *const stage[3] = {(real *)scratch, (real *)scratch + groups * FIRST, (real *)cells};
   uint32_t *first = (uint32_t *)((real *)scratch + groups * (FIRST + SECOND));
+  uint32_t *first_order = first + groups;
   CHECK_CUDA(cudaMemsetAsync(first, 0xff, groups * sizeof *first, g->gpu->stream));
+  CHECK_CUDA(cudaMemsetAsync(first_order, 0, groups * sizeof *first_order, g->gpu->stream));
   sweep<real> s = {constants_of<real>(&g->physics),
                    (real)dt_dh,
                    g->groups,
@@ -243,6 +258,7 @@ void solve_with(const struct gpu_gas *g, double dt_dh, bool reversed, const void
                    NULL,
                    (real *)fluxes,
                    first,
+                   first_order,
                    (const real *)blocks,
                    (real)(g->physics.dual_energy_change / (dt_dh * dt_dh))};
   for (int i = 0; i < 3; i++) {
@@ -254,7 +270,7 @@ void solve_with(const struct gpu_gas *g, double dt_dh, bool reversed, const void
     s.n[axis] = GAS_GROUP_SIDE;
   }
   report_faults<V><<<blocks_for(groups, WARP), WARP, 0, g->gpu->stream>>>(
-      s.c, g->groups, first, (const real *)cells, fault);
+      s.c, g->groups, first, first_order, (const real *)cells, fault);
   gpu_launched("report_faults");
 }
 

@@ -11,7 +11,7 @@ bool stage_of_gas(uint32_t stage) {
 void gas_timings_header(FILE *out, bool comoving) {
   fprintf(out,
           "step,%s,wall_s,updates_per_s,level_patches,level_updates,idle_share,imbalance,"
-          "peak_rss_bytes",
+          "peak_rss_bytes,first_order_faces",
           comoving ? "a,z,dlna" : "time,dt");
   for (uint32_t i = 0; i < stage_count(); i++)
     if (stage_of_gas(i)) fprintf(out, ",%s_s", stage_name(stage_at(i)));
@@ -51,7 +51,8 @@ void gas_timings_row(FILE *out, const struct step_record *record, const struct u
   by_level(out, g->patches, g->levels);
   by_level(out, g->updates, g->levels);
   usage_print_idle_share(cores, record->wall, out);
-  fprintf(out, ",%.4g,%.0f", usage_imbalance(gpus->units ? gpus : cores), peak_bytes);
+  fprintf(out, ",%.4g,%.0f,%.0f", usage_imbalance(gpus->units ? gpus : cores), peak_bytes,
+          g->totals.first_order);
   for (uint32_t i = 0; i < stage_count(); i++)
     if (stage_of_gas(i)) fprintf(out, ",%.6g", cores->seconds[i]);
   usage_print_idle_share(gpus, record->wall, out);

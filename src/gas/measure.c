@@ -22,6 +22,19 @@ static double account_speed(const struct gas *g, int level, struct gas_totals *t
   return (g->individual ? 1 << level : 1) * cell / speed;
 }
 
+/** Take the count of fluxes of first order since the last call. Collective. */
+static double take_first_order(struct gas *g) {
+  double count = (double)g->first_order;
+  g->first_order = 0;
+  for (int level = 0; level < topology_levels(&g->topology); level++)
+    for (uint32_t i = 0; i < g->level[level].groups; i++) {
+      count += (double)g->level[level].fault[i].first_order;
+      g->level[level].fault[i].first_order = 0;
+    }
+  comm_sum_double(&count, 1);
+  return count;
+}
+
 struct gas_totals gas_measure(struct gas *g) {
   struct gas_totals t = {0};
   double limit = -INFINITY; /* minus the longest step */
@@ -36,6 +49,7 @@ struct gas_totals gas_measure(struct gas *g) {
   }
   message_wait();
   gas_require_sound(g);
+  t.first_order = take_first_order(g);
   for (int level = 0; level < levels; level++) {
     const double cell = gas_cell(g, level), steps = g->individual ? 1 << level : 1;
     const struct gas_level *l = &g->level[level];

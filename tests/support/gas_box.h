@@ -133,6 +133,7 @@ static inline void box_solve(struct gas_box *b, double dt_dh, bool reversed,
 
 /** One step of all groups. */
 static inline void box_step(struct gas_box *b, double dt_dh, bool reversed) {
+  uint64_t first_order = 0;
   b->fault.patch = -1;
   for (int z = 0; z < b->n[2]; z += GAS_GROUP_SIDE)
     for (int y = 0; y < b->n[1]; y += GAS_GROUP_SIDE)
@@ -141,8 +142,10 @@ static inline void box_step(struct gas_box *b, double dt_dh, bool reversed) {
         box_load(b, x, y, z);
         box_solve(b, dt_dh, reversed, &fault);
         box_store(b, x, y, z);
+        first_order += fault.first_order;
         if (b->fault.patch < 0) b->fault = fault;
       }
+  b->fault.first_order = first_order;
   double *swap = b->u;
   b->u = b->next;
   b->next = swap;

@@ -119,8 +119,9 @@ struct gas {
   uint32_t blocks, next_block; /**< buffers of blocks, which are used in turn; none if `fused` */
   starpu_data_handle_t *block, scratch; /**< scratch: for a worker, gas_kernels.scratch_bytes and a
                                              block */
-  uint64_t host_bytes; /**< of cells that the host took over from StarPU or gave it in regriddings:
+  uint64_t host_bytes;  /**< of cells that the host took over from StarPU or gave it in regriddings:
                             GPUs copy these to or from the host */
+  uint64_t first_order; /**< gas_fault.first_order of groups that are no more */
   uint64_t updates[GAS_LEVELS_MAX]; /**< of cells, by level, in the last step of the root level */
 };
 

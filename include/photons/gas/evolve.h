@@ -13,6 +13,7 @@ struct gas_totals {
   double courant;          /**< largest Courant number of the gas in the last steps of levels
                                             that do not divide theirs */
   int courant_level;       /**< and its level */
+  double first_order;      /**< faces of cells that got fluxes of first order since the last call */
   double potential_energy; /**< of self-gravity; 0 without it */
   struct particle_totals particles; /**< 0 without particles */
 };
