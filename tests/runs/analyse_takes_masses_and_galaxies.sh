@@ -8,12 +8,12 @@ need_python h5py numpy
 
 plain=${PHOTONS_FORCE_SETS:?the folder of the force sets}/late.hdf5
 
-# analyse SNAPSHOT FOLDER ARGUMENT...: it must succeed; messages go to FOLDER.out.
+# analyse SNAPSHOT FOLDER COMMAND...: it must succeed, started by the command; messages go to FOLDER.out.
 analyse() {
   snapshot=$1 folder=$2
   shift 2
   STARPU_NCPU=1 timeout 120 "$@" "$PHOTONS" --analyse "$snapshot" --set output.dir="$folder" \
-    --set output.image_pixels=128 >"$folder.out" 2>&1 ||
+    >"$folder.out" 2>&1 ||
     complain "$snapshot: exit code $?, $(cat "$folder.out")"
 }
 
