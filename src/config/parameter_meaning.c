@@ -117,6 +117,16 @@ static void warn_of_buffer(const struct parameters *p) {
          (long long)p->gas.regrid, way, p->gas.cfl, (long long)p->gas.buffer);
 }
 
+/** Halos of more particles than there are. */
+static void warn_of_members(const struct parameters *p) {
+  const double all = pow((double)p->box.npart_side, 3.0);
+  const struct parameter *fof = row_of((struct name){"analysis", "fof"});
+  if (p->analysis.fof && parameter_applies(fof, p) && p->ic.source == IC_GENERATE && all > 0.0 &&
+      (double)p->analysis.min_members > all)
+    warn("analysis.min_members = %lld: the run has %g particles, and will have no halos",
+         (long long)p->analysis.min_members, all);
+}
+
 /** No output but that of the initial conditions of a run without redshifts. */
 static void warn_of_last_time(const struct parameters *p) {
   if (run_has_redshifts(p) || p->output.time_count == 0) return;
@@ -142,6 +152,7 @@ void parameters_warn(const struct parameters *p) {
   warn_of_start(p);
   warn_of_flags(p);
   warn_of_buffer(p);
+  warn_of_members(p);
   warn_of_last_time(p);
   warn_of_last_redshift(p);
 }

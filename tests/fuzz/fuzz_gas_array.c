@@ -5,8 +5,8 @@
 
 #include "harness.h"
 #include "hdf5_input.h"
-#include "photons/gas/gas_array.h"
 #include "photons/amr/cells.h"
+#include "photons/gas/gas_array.h"
 
 static void read_array(const char *path) {
   const double root[3] = {GAS_GROUP_SIDE, GAS_GROUP_SIDE, GAS_GROUP_SIDE};

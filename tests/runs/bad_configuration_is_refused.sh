@@ -134,6 +134,13 @@ for output in output.interval=40 output.times=0; do
   grep -q 'warning: the only output is at t = 0, and the run goes on to time.end = 20: ' ../err ||
     complain "$output: no warning"
 done
+"$PHOTONS" --dry-run --set gravity.softening=6 galaxy.ini >../out 2>../err || complain "softening = 6: exit code $?"
+grep -q 'warning: gravity.softening = 6 kpc is longer than the scale length of component 1 of the galaxy, 5 kpc' ../err ||
+  complain 'softening = 6: no warning'
+config
+"$PHOTONS" --dry-run --set analysis.min_members=513 config.ini >../out 2>../err || complain "min_members: exit code $?"
+grep -q 'warning: analysis.min_members = 513: the run has 512 particles, and will have no halos' ../err ||
+  complain 'min_members: no warning'
 "$PHOTONS" --dry-run galaxy.ini >../out 2>../err || complain "galaxy.ini: exit code $?"
 grep warning ../err && complain 'galaxy.ini: a warning'
 printf '# Redshift, Select Output\n2., Snapshot\n0., Snapshot\n' >times.txt
