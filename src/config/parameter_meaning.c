@@ -96,6 +96,16 @@ static void warn_of_start(const struct parameters *p) {
          p->ic.z_init);
 }
 
+/** A flat universe of more than the critical density of matter. */
+static void warn_of_lambda(const struct parameters *p) {
+  if (run_has_redshifts(p) && p->cosmology.omega_lambda < 0.0 &&
+      !parameter_given(p, "cosmology", "Omega_lambda"))
+    warn("cosmology.Omega_lambda is not given and makes the universe flat: it is 1 - Omega_m - "
+         "Omega_r = %g, below 0; "
+         "for a closed universe give it",
+         p->cosmology.omega_lambda);
+}
+
 static void warn_of_flags(const struct parameters *p) {
   const size_t flags = p->gas.flag_density_count + p->gas.flag_particles_count +
                        p->gas.flag_gradient_density_count + p->gas.flag_gradient_pressure_count +
@@ -150,6 +160,7 @@ static void warn_of_last_redshift(const struct parameters *p) {
 
 void parameters_warn(const struct parameters *p) {
   warn_of_start(p);
+  warn_of_lambda(p);
   warn_of_flags(p);
   warn_of_buffer(p);
   warn_of_members(p);

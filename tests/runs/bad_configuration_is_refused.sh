@@ -118,36 +118,37 @@ printf '[box]\nsize = 100\nnpart_side = 8\n[ic]\nz_init = 4\n[gravity]\nsoftenin
 "$PHOTONS" --dry-run late.ini >../out 2>../err || complain "late.ini: exit code $?"
 grep -q 'warning: ic.z_init = 4 is late' ../err && grep -q 'warning: gravity.softening: 0.5 kpc/h' ../err &&
   [ "$(wc -l <../err)" -eq 2 ] || complain 'late.ini: not two warnings'
+# warned TEXT OPTION...: --dry-run is in order, and warns.
+warned() {
+  text=$1
+  shift
+  "$PHOTONS" --dry-run "$@" >../out 2>../err || complain "$*: exit code $?"
+  grep -q -F "warning: $text" ../err || complain "$*: no warning \"$text\""
+}
 # The only output is that of the initial conditions, or z = 5, and the run goes on to z = 0.
 config '[output]' 'redshifts = 49'
-"$PHOTONS" --dry-run config.ini >../out 2>../err || complain "redshifts = 49: exit code $?"
-grep -q 'warning: the last output is at z = 49, and the run goes on to time.z_end = 0, as none is given' ../err ||
-  complain 'redshifts = 49: no warning'
-"$PHOTONS" --dry-run --set time.z_end=1 --set output.redshifts=5 config.ini >../out 2>../err ||
-  complain "redshifts = 5: exit code $?"
-grep -q 'warning: the last output is at z = 5, and the run goes on to time.z_end = 1:' ../err ||
-  complain 'redshifts = 5: no warning'
+warned 'the last output is at z = 49, and the run goes on to time.z_end = 0, as none is given' config.ini
+warned 'the last output is at z = 5, and the run goes on to time.z_end = 1:' \
+  --set time.z_end=1 --set output.redshifts=5 config.ini
+printf '# Redshift, Select Output\n2., Snapshot\n0., Snapshot\n' >times.txt
+warned 'output.times_file = times.txt has a second column, which is not used' \
+  --set output.redshifts= --set output.times_file=times.txt config.ini
+config
+warned 'analysis.min_members = 513: the run has 512 particles, and will have no halos' \
+  --set analysis.min_members=513 config.ini
+warned 'gravity.softening_type_2 = 9 kpc/h has no effect: there are no particles of type 2' \
+  --set gravity.softening_type_2=9 config.ini
+warned 'cosmology.Omega_lambda is not given and makes the universe flat: it is 1 - Omega_m - Omega_r = -0.2, below 0' \
+  --set cosmology.Omega_m=1.2 config.ini
 printf '[box]\nboundary = isolated\n[ic]\nsource = galaxy\n[galaxy]\nmodel = plummer\nparticles = 2000\n' >galaxy.ini
 printf '[gravity]\nsoftening = 1\n[time]\nend = 20\n' >>galaxy.ini
 for output in output.interval=40 output.times=0; do
-  "$PHOTONS" --dry-run --set $output galaxy.ini >../out 2>../err || complain "$output: exit code $?"
-  grep -q 'warning: the only output is at t = 0, and the run goes on to time.end = 20: ' ../err ||
-    complain "$output: no warning"
+  warned 'the only output is at t = 0, and the run goes on to time.end = 20: ' --set $output galaxy.ini
 done
-"$PHOTONS" --dry-run --set gravity.softening=6 galaxy.ini >../out 2>../err || complain "softening = 6: exit code $?"
-grep -q 'warning: gravity.softening = 6 kpc is longer than the scale length of component 1 of the galaxy, 5 kpc' ../err ||
-  complain 'softening = 6: no warning'
-config
-"$PHOTONS" --dry-run --set analysis.min_members=513 config.ini >../out 2>../err || complain "min_members: exit code $?"
-grep -q 'warning: analysis.min_members = 513: the run has 512 particles, and will have no halos' ../err ||
-  complain 'min_members: no warning'
+warned 'gravity.softening = 6 kpc is longer than the scale length of component 1 of the galaxy, 5 kpc' \
+  --set gravity.softening=6 galaxy.ini
 "$PHOTONS" --dry-run galaxy.ini >../out 2>../err || complain "galaxy.ini: exit code $?"
 grep warning ../err && complain 'galaxy.ini: a warning'
-printf '# Redshift, Select Output\n2., Snapshot\n0., Snapshot\n' >times.txt
-"$PHOTONS" --dry-run --set output.redshifts= --set output.times_file=times.txt config.ini >../out 2>../err ||
-  complain "times.txt: exit code $?"
-grep -q 'warning: output.times_file = times.txt has a second column, which is not used' ../err ||
-  complain 'times.txt: no warning'
 
 # What ends well without a run says so on standard output alone.
 for option in --help --version --defaults --reference; do
