@@ -147,7 +147,7 @@ const struct parameter parameter_table[] = {
   {"second", "velocity", TEXT(second.placing.velocity), "", .help = "velocity of the second galaxy: VX VY VZ in km/s"},
   {"second", "inclination", TEXT(second.placing.inclination), "", .help = "the same angles as galaxy.inclination: I NODE in degrees"},
 
-  {"gas", "solver", WORD(gas.solver), "muscl", .help = "muscl: MUSCL-Hancock with the HLLC Riemann solver; rtvd: the relaxing TVD scheme of the GAMER paper; none: no gas, particles alone", .words = gas_solvers},
+  {"gas", "solver", WORD(gas.solver), "muscl", .help = "muscl: MUSCL-Hancock with the HLLC Riemann solver and an entropy for cold flows, for all flows; rtvd: the relaxing TVD scheme of the GAMER paper, half the time, for flows that are not much faster than sound; none: no gas, particles alone", .words = gas_solvers},
   {"gas", "precision", WORD(gas.precision), "single", .help = "of the cells and of all arithmetic with them", .words = gas_precisions},
   {"gas", "comoving", SWITCH(gas.comoving), "no", .help = "yes: in a periodic box that expands as [cosmology] says, with lengths in comoving Mpc/h, times as redshifts, and gamma = 5/3", .words = no_yes},
   {"gas", "molecular_weight", REAL, FIELD(gas.molecular_weight), "0.6", .help = "mean mass of a particle, for temperatures: 0.6 of ionised, 1.22 of neutral primordial gas", .unit = "hydrogen masses", RANGE(0.1, 10)},

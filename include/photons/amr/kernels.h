@@ -71,7 +71,8 @@ struct gas_kernels {
   size_t real_size;     /**< bytes of a value: 4 or 8 */
   size_t scratch_bytes; /**< what solve needs at most */
 
-  /** One time step of a group. Both solvers sweep along one axis after the other, each sweep with
+  /** One time step of a group. Faces of cells that would not stay physical get fluxes of first order, which
+   * fault->first_order counts. Both solvers sweep along one axis after the other, each sweep with
    * the whole time step: x y z, or z y x if `reversed`. Two steps of equal length, one of each, are
    * of second order. At a Courant number (dt/dh times largest_speed) above 0.5 rtvd may and above 1
    * muscl will be unstable.
