@@ -37,6 +37,10 @@ struct across {
   int fast, slow;
 };
 
+INLINE bool in_group(struct across at) {
+  return at.fast >= 0 && at.fast < GAS_GROUP_SIDE && at.slow >= 0 && at.slow < GAS_GROUP_SIDE;
+}
+
 /** Store face 0, 1 or 2 (the lower, middle and upper faces of patches) of a column. */
 template <int AXIS, int V, typename real>
 INLINE void store_face(real *fluxes, struct across at, int face, const real *flux) {
@@ -52,10 +56,6 @@ INLINE void store_face(real *fluxes, struct across at, int face, const real *flu
 #pragma unroll
     for (int q = 0; q < V; q++) to[variable_of<AXIS>(q) * GAS_FACE_CELLS] = flux[q];
   }
-}
-
-INLINE bool in_group(struct across at) {
-  return at.fast >= 0 && at.fast < GAS_GROUP_SIDE && at.slow >= 0 && at.slow < GAS_GROUP_SIDE;
 }
 
 /** Advance a column.

@@ -58,9 +58,29 @@ INLINE void limited_flux(int i, const struct moving *restrict m, real flux[restr
     }
 }
 
-/* Whether density and thermal energy are positive. */
-INLINE bool is_possible(real density, real x, real y, real z, real energy) {
-  return is_positive(density) & is_positive(density * energy - (real)0.5 * (x * x + y * y + z * z));
+/* Whether density and thermal energy of a + sign * d are positive. */
+INLINE bool is_possible(struct cell a, struct cell d, real sign) {
+  const real density = a.density + sign * d.density, energy = a.energy + sign * d.energy,
+             x = a.momentum[0] + sign * d.momentum[0], y = a.momentum[1] + sign * d.momentum[1],
+             z = a.momentum[2] + sign * d.momentum[2];
+  return (density > 0) & is_positive(density * energy - (real)0.5 * (x * x + y * y + z * z));
+}
+
+/* Cell i after a step of first order. middle: after half of it */
+INLINE struct cell safe_cell(const column_cell *restrict u, int i,
+                             const column_cell *restrict middle, int l) {
+  const int k = i & 3;
+  return (struct cell){2 * middle[k][0][l] - u[i][0][l],
+                       {2 * middle[k][1][l] - u[i][1][l], 2 * middle[k][2][l] - u[i][2][l],
+                        2 * middle[k][3][l] - u[i][3][l]},
+                       2 * middle[k][4][l] - u[i][4][l],
+                       0};
+}
+
+/* What a flux has beyond that of first order. */
+INLINE real excess_flux(const struct moving *restrict m, int here, int above,
+                        const real flux[restrict][LANES], int q, int l) {
+  return flux[q][l] - (m->right[here][q][l] - m->left[above][q][l]);
 }
 
 /* Makes the flux between cells i and i + 1 one of first order where that of second order may take more
@@ -74,21 +94,17 @@ INLINE real_bits find_unsafe(real dt_dh, const column_cell *restrict u, int i,
                              const struct moving *restrict m, const column_cell middle[restrict 4],
                              const real flux[restrict][LANES], real_bits unsafe[restrict LANES]) {
   const int here = i & 3, above = (i + 1) & 3;
-  column_cell low, high;
-  for (int q = 0; q < 5; q++)
-#pragma omp simd
-    for (int l = 0; l < LANES; l++) {
-      const real first_order = m->right[here][q][l] - m->left[above][q][l];
-      const real excess = 2 * dt_dh * (flux[q][l] - first_order);
-      low[q][l] = 2 * middle[here][q][l] - u[i][q][l] - excess;
-      high[q][l] = 2 * middle[above][q][l] - u[i + 1][q][l] + excess;
-    }
   real_bits any = 0;
 #pragma omp simd reduction(| : any)
   for (int l = 0; l < LANES; l++) {
-    const bool good = is_possible(low[0][l], low[1][l], low[2][l], low[3][l], low[4][l]) &
-                      is_possible(high[0][l], high[1][l], high[2][l], high[3][l], high[4][l]);
-    unsafe[l] = good ? 0 : 1;
+    const struct cell low = safe_cell(u, i, middle, l), high = safe_cell(u, i + 1, middle, l);
+    const struct cell excess = {2 * dt_dh * excess_flux(m, here, above, flux, 0, l),
+                                {2 * dt_dh * excess_flux(m, here, above, flux, 1, l),
+                                 2 * dt_dh * excess_flux(m, here, above, flux, 2, l),
+                                 2 * dt_dh * excess_flux(m, here, above, flux, 3, l)},
+                                2 * dt_dh * excess_flux(m, here, above, flux, 4, l),
+                                0};
+    unsafe[l] = is_possible(low, excess, -1) & is_possible(high, excess, 1) ? 0 : 1;
     any |= unsafe[l];
   }
   return any;
