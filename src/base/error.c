@@ -60,6 +60,12 @@ static void wait_for_lower_ranks(void) {
   nanosleep(&time, NULL);
 }
 
+/** Wait for the rank that has the word to end this one. Signals, which launchers send then, do not end the
+ * wait. */
+static void wait_for_end(void) {
+  for (unsigned left = 10; left > 0;) left = sleep(left);
+}
+
 /** Only one thread ends the program, and lower ranks do so first. */
 static void wait_for_turn(void) {
   static pthread_mutex_t first_only = PTHREAD_MUTEX_INITIALIZER;
@@ -68,9 +74,9 @@ static void wait_for_turn(void) {
   if (!failing) pthread_mutex_lock(&first_only);
   failing = true; /* for a fail() in what follows */
   /* The rank that ended the run has the word, and has removed unfinished files of this one. */
-  if (heartbeat_given_up()) sleep(10);
+  if (heartbeat_given_up()) wait_for_end();
   if (!output_failed()) wait_for_lower_ranks();
-  if (!comm_take_word()) sleep(10); /* the rank that has it ends this one */
+  if (!comm_take_word()) wait_for_end();
 }
 
 _Noreturn static void leave(int code) {

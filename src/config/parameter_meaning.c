@@ -137,33 +137,10 @@ static void warn_of_members(const struct parameters *p) {
          (long long)p->analysis.min_members, all);
 }
 
-/** No output but that of the initial conditions of a run without redshifts. */
-static void warn_of_last_time(const struct parameters *p) {
-  if (run_has_redshifts(p) || p->output.time_count == 0) return;
-  if (p->output.times[p->output.time_count - 1] <= 0.0 && p->time.end > 0.0)
-    warn("the only output is at t = 0, and the run goes on to time.end = %g: add %g to "
-         "output.times, or "
-         "give a shorter output.interval",
-         p->time.end, p->time.end);
-}
-
-/** Steps behind the last output, which write nothing. */
-static void warn_of_last_redshift(const struct parameters *p) {
-  if (!run_has_redshifts(p) || p->output.redshift_count == 0) return;
-  const double last = p->output.redshifts[p->output.redshift_count - 1];
-  if (last > p->time.z_end)
-    warn("the last output is at z = %g, and the run goes on to time.z_end = %g%s: add z = %g to "
-         "output.redshifts, or give time.z_end = %g",
-         last, p->time.z_end, parameter_given(p, "time", "z_end") ? "" : ", as none is given",
-         p->time.z_end, last);
-}
-
 void parameters_warn(const struct parameters *p) {
   warn_of_start(p);
   warn_of_lambda(p);
   warn_of_flags(p);
   warn_of_buffer(p);
   warn_of_members(p);
-  warn_of_last_time(p);
-  warn_of_last_redshift(p);
 }

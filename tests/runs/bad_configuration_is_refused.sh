@@ -125,11 +125,6 @@ warned() {
   "$PHOTONS" --dry-run "$@" >../out 2>../err || complain "$*: exit code $?"
   grep -q -F "warning: $text" ../err || complain "$*: no warning \"$text\""
 }
-# The only output is that of the initial conditions, or z = 5, and the run goes on to z = 0.
-config '[output]' 'redshifts = 49'
-warned 'the last output is at z = 49, and the run goes on to time.z_end = 0, as none is given' config.ini
-warned 'the last output is at z = 5, and the run goes on to time.z_end = 1:' \
-  --set time.z_end=1 --set output.redshifts=5 config.ini
 printf '# Redshift, Select Output\n2., Snapshot\n0., Snapshot\n' >times.txt
 warned 'output.times_file = times.txt has a second column, which is not used' \
   --set output.redshifts= --set output.times_file=times.txt config.ini
@@ -142,9 +137,6 @@ warned 'cosmology.Omega_lambda is not given and makes the universe flat: it is 1
   --set cosmology.Omega_m=1.2 config.ini
 printf '[box]\nboundary = isolated\n[ic]\nsource = galaxy\n[galaxy]\nmodel = plummer\nparticles = 2000\n' >galaxy.ini
 printf '[gravity]\nsoftening = 1\n[time]\nend = 20\n' >>galaxy.ini
-for output in output.interval=40 output.times=0; do
-  warned 'the only output is at t = 0, and the run goes on to time.end = 20: ' --set $output galaxy.ini
-done
 warned 'gravity.softening = 6 kpc is longer than the scale length of component 1 of the galaxy, 5 kpc' \
   --set gravity.softening=6 galaxy.ini
 "$PHOTONS" --dry-run galaxy.ini >../out 2>../err || complain "galaxy.ini: exit code $?"
