@@ -167,17 +167,22 @@ static void add_source(struct settings *s, const char *snapshot) {
   settings_add(s, "ic", "file", snapshot);
 }
 
+/** The value that --set gives a key; NULL: none. @param key  with "=" */
+static const char *override_of(const struct request *r, const char *key) {
+  const char *value = NULL;
+  for (size_t i = 0; i < r->count; i++)
+    if (strncmp(r->overrides[i], key, strlen(key)) == 0) value = r->overrides[i] + strlen(key);
+  return value;
+}
+
 /** Whether a snapshot is of an isolated system: its header says it, or the user does. */
 static bool is_isolated(const struct request *r) {
-  static const char key[] = "box.boundary=";
-  const char *named = NULL;
-  for (size_t i = 0; i < r->count; i++)
-    if (strncmp(r->overrides[i], key, sizeof key - 1) == 0)
-      named = r->overrides[i] + sizeof key - 1;
+  const char *named = override_of(r, "box.boundary="), *folder = override_of(r, "output.dir=");
   if (named) return strcmp(named, "isolated") == 0;
   struct settings settings = {0};
   struct parameters p;
   add_source(&settings, r->snapshot);
+  if (folder) settings_add(&settings, "output", "dir", folder);
   parameters_read(&p, NULL, (const char *const *)settings.text, settings.count);
   settings_free(&settings);
   return ic_snapshot_is_isolated(r->snapshot);
