@@ -13,7 +13,7 @@ static void read_array(const char *path) {
   const uint32_t place[3] = {0, 0, 0};
   double *conserved = allocate((size_t)GAS_GROUP_CELLS * GAS_VARIABLES_MAX, sizeof *conserved,
                                "a group of gas");
-  struct gas_array *a = gas_array_open(path, root);
+  struct gas_array *a = gas_array_open(path, root, 1.4, true);
   gas_array_read(a, 0, place, 1.4, conserved);
   for (size_t i = 0; i < GAS_GROUP_CELLS; i++)
     fuzz_require(conserved[i * GAS_VARIABLES_MAX] > 0.0, "a density is not above 0");
