@@ -126,7 +126,10 @@ static double chunk_count(const struct look *d) {
   double count = 1.0;
   const int rank = H5Sget_simple_extent_dims(d->space, size, NULL);
   if (H5Pget_chunk(d->layout, rank, chunk) != rank) return 0.0;
-  for (int i = 0; i < rank; i++) count *= (double)(size[i] / chunk[i] + (size[i] % chunk[i] > 0));
+  for (int i = 0; i < rank; i++) {
+    const hsize_t chunks = size[i] / chunk[i] + (size[i] % chunk[i] > 0);
+    count *= (double)chunks;
+  }
   return count;
 }
 

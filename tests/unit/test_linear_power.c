@@ -234,8 +234,9 @@ static void write_planck(int kind) {
   assert_non_null(out);
   if (kind == BYTE_ORDER_MARK) fputs("\xef\xbb\xbf", out);
   while (fgets(line, sizeof line, in)) {
-    double k, p;
-    if (sscanf(line, "%lf %lf", &k, &p) != 2) continue;
+    char *second, *end;
+    double k = strtod(line, &second), p = strtod(second, &end);
+    if (end == second) continue;
     if (kind == PER_MPC) k *= h, p /= h * h * h;
     if (kind == DELTA2) p *= k * k * k / (2.0 * M_PI * M_PI);
     if (kind == REDSHIFT_HALF) p *= 0.594; /* D1(z = 0.5) = 0.771 */
