@@ -71,17 +71,8 @@ static void choose(struct parameters *p, const struct particles *s,
                                                      types->spacing[t]); /* on any ranks */
 }
 
-/** A softening length that no particle has. */
-static void warn_of_absent_types(const struct parameters *p, const struct softening_types *types) {
-  for (unsigned t = 1; t < PARTICLE_TYPES && comm_rank() == 0; t++)
-    if (p->gravity.softening_type[t] > 0.0 && !types->present[t])
-      warn("gravity.softening_type_%u = %g kpc%s has no effect: there are no particles of type %u",
-           t, p->gravity.softening_type[t], isolated(p) ? "" : "/h", t);
-}
-
 struct softening_types softening_resolve(struct parameters *p, const struct particles *s) {
   const struct softening_types types = look(p, s);
-  warn_of_absent_types(p, &types);
   if (isolated(p))
     require_softening(p, &types);
   else

@@ -51,17 +51,6 @@ static struct galaxy first_galaxy(const struct parameters *p) {
   return g;
 }
 
-/** Forces are not those of a component that is smaller than the softening: it is not in equilibrium. */
-static void warn_of_softening(const struct parameters *p, const struct galaxy *g) {
-  for (size_t c = 0; c < g->count && comm_rank() == 0; c++) {
-    const double softening = softening_of_type(p, (unsigned)g->component[c].type);
-    if (softening > g->component[c].scale)
-      warn("gravity.softening = %g kpc is longer than the scale length of component %zu of the "
-           "galaxy, %g kpc: the component will expand; take a tenth of the scale length or less",
-           softening, c + 1, g->component[c].scale);
-  }
-}
-
 void body_from_model(struct body *b, const struct parameters *p, bool second) {
   struct galaxy g = {.count = 0};
   char reason[256];
@@ -75,7 +64,6 @@ void body_from_model(struct body *b, const struct parameters *p, bool second) {
   b->seed = (uint64_t)p->ic.seed + (second ? UINT64_C(1) << 32 : 0);
   b->tables = galaxy_tables_create(&g, b->count, reason, sizeof reason);
   if (!b->tables) fail(EXIT_BAD_USAGE, "the galaxy: %s", reason);
-  warn_of_softening(p, &g);
   b->mean_mass = galaxy_mass(b->tables) / (double)b->count;
   for (size_t c = 0; c < g.count; c++)
     b->has_types = b->has_types || g.component[c].type != PARTICLE_HALO;

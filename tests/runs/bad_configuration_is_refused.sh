@@ -131,14 +131,10 @@ warned 'output.times_file = times.txt has a second column, which is not used' \
 config
 warned 'analysis.min_members = 513: the run has 512 particles, and will have no halos' \
   --set analysis.min_members=513 config.ini
-warned 'gravity.softening_type_2 = 9 kpc/h has no effect: there are no particles of type 2' \
-  --set gravity.softening_type_2=9 config.ini
 warned 'cosmology.Omega_lambda is not given and makes the universe flat: it is 1 - Omega_m - Omega_r = -0.2, below 0' \
   --set cosmology.Omega_m=1.2 config.ini
 printf '[box]\nboundary = isolated\n[ic]\nsource = galaxy\n[galaxy]\nmodel = plummer\nparticles = 2000\n' >galaxy.ini
 printf '[gravity]\nsoftening = 1\n[time]\nend = 20\n' >>galaxy.ini
-warned 'gravity.softening = 6 kpc is longer than the scale length of component 1 of the galaxy, 5 kpc' \
-  --set gravity.softening=6 galaxy.ini
 "$PHOTONS" --dry-run galaxy.ini >../out 2>../err || complain "galaxy.ini: exit code $?"
 grep warning ../err && complain 'galaxy.ini: a warning'
 
