@@ -383,6 +383,7 @@ int run_simulation(struct parameters *p, const struct run_options *options) {
   const double start = wall_clock();
   struct run r = {.parameters = p, .options = options, .start = start, .checkpoint_wall = start};
   scheduler_foresee(p);
+  if (run_of_gas(p)) gas_choose_gpus(p);
   if (options->dry_run) return run_dry(&r);
   if (run_of_gas(p))
     gas_require_root(p);
@@ -391,7 +392,6 @@ int run_simulation(struct parameters *p, const struct run_options *options) {
   stop_listen();
   heartbeat_start(p->runtime.timeout, stop_what_stands);
   const int lock = claim_folder(&r);
-  if (run_of_gas(p)) gas_choose_gpus(p);
   engine_start(p, &r.trace);
   message_start(p);
   create_solver(&r);

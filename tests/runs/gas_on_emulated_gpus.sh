@@ -7,7 +7,7 @@
 # Of four GPUs a run takes two, on levels one, unless the root level needs more memory, or the user says
 # how many.
 PHOTONS=$(dirname "$PHOTONS")/tests/support/photons_on_cores
-export STARPU_NCPU=1 STARPU_NWORKER_PER_CUDA=1 CORES_GPUS=4 STARPU_BUS_CALIBRATE=0
+export STARPU_NCPU=1 STARPU_NWORKER_PER_CUDA=1 CORES_GPUS=4
 cat >config.ini <<END
 [run]
 system = gas
@@ -21,18 +21,18 @@ end = 1
 [output]
 images = no
 END
-# gpus NUMBER LEVELS [VARIABLE=VALUE...]: so many GPUs in the banner
+# gpus NUMBER LEVELS [VARIABLE=VALUE...]: a dry run takes so many GPUs; 4: it says nothing of them
 gpus() {
   number=$1 levels=$2
   shift 2
-  env "$@" "$PHOTONS" --steps 0 --overwrite --set gas.levels="$levels" --set output.dir=run config.ini >out 2>err ||
+  env "$@" "$PHOTONS" --dry-run --set gas.levels="$levels" config.ini >out 2>err ||
     complain "$levels levels, $*"
-  grep -q "GPUs: $number " out || complain "$number GPUs expected with $levels levels, $*: $(grep GPUs out)"
+  found=$(sed -n 's/^ *\([0-9]\) of 4 GPUs: .*/\1/p' out)
+  [ "${found:-4}" = "$number" ] || complain "${found:-4} GPUs, not $number, with $levels levels, $*"
 }
 gpus 1 1
-grep -q '1 of 4 GPUs: ' out || complain "nothing is said of GPUs: $(cat out)"
 gpus 2 0
-gpus 4 1 STARPU_LIMIT_CUDA_MEM=3
-gpus 3 1 STARPU_NCUDA=3
+gpus 3 1 STARPU_LIMIT_CUDA_MEM=3
+gpus 4 1 STARPU_NCUDA=3
 
 finish
