@@ -228,7 +228,7 @@ INLINE bool muscl_column(enum gas_limiter limiter, const struct constants *c, re
     if (i < 3) continue;
     riemann_flux(c, &upper[(m - 1) & 1], &lower[m & 1], &flux[i - 3]);
     if (i < 4) continue;
-    any |= find_unphysical(c, dt_dh, u + i - 2, flux + i - 4, unphysical[i - 4]);
+    any |= find_unphysical(c, dt_dh, u + (i - 2), flux + (i - 4), unphysical[i - 4]);
   }
   if (any) first_order_fluxes(c, u, unphysical, flux + 1, first_order);
   memcpy(result, flux + 1, (GAS_GROUP_SIDE + 1) * sizeof *result);
