@@ -40,7 +40,7 @@ done
 
 try_readers
 for real in 4 8; do
-  "$unit_tests/test_gas_file" "gas_$real.hdf5" $real 2>err || complain "gas: exit code $?"
+  "$unit_tests/gas/test_gas_file" "gas_$real.hdf5" $real 2>err || complain "gas: exit code $?"
 done
 support gas_readers.py gas_4.hdf5 gas_8.hdf5 >err 2>&1 || complain "gas: what yt reads"
 finish

@@ -17,9 +17,9 @@ check() {
 }
 ranks() { timeout 60 mpirun --oversubscribe --bind-to none -n 3 "$@" >out 2>err </dev/null; }
 
-# The faults that tests/unit/test_motion_check makes.
+# The faults that tests/unit/step/test_motion_check makes.
 while read -r name message; do
-  ranks "$unit_tests/test_motion_check" "$name"
+  ranks "$unit_tests/step/test_motion_check" "$name"
   check $? "step 3, z = 1, .*$message.*rank [0-2]"
 done <<'END'
 nan_acceleration forces: particle 881 has the acceleration
@@ -28,9 +28,9 @@ faster_than_light kick: particle 881 has the momentum
 drift_of_half_the_box drift: particle 881 with the momentum
 END
 name=nan_mass # met by all processes
-ranks "$unit_tests/test_motion_check" nan_mass
+ranks "$unit_tests/step/test_motion_check" nan_mass
 check $? 'forces: particle [0-9]+ has the acceleration'
-ranks "$unit_tests/test_motion_check" none || complain 'a run without a fault'
+ranks "$unit_tests/step/test_motion_check" none || complain 'a run without a fault'
 
 # Steps far too long for forces between near particles: the second one throws them across the box.
 cat >config.ini <<END

@@ -20,14 +20,14 @@ passes() { # passes PROCESSES TEST
   [ $code = 0 ] || complain "$2 on $1 processes: exit code $code"
 }
 for ranks in 1 2 3; do
-  for program in test_snapshot test_power test_image; do passes $ranks $program; done
+  for program in io/test_snapshot analysis/test_power analysis/test_image; do passes $ranks $program; done
   for product in powerspec.txt density.png sheet.png sheet_slice.png; do
     [ -e "$product" ] || cp "kept/$product" "$product"
     cmp "$product" "kept/$product" ||
       complain "$product of $ranks processes differs from that of one"
   done
 done
-passes 1 test_snapshot
+passes 1 io/test_snapshot
 
 # The package photons reads the set of three as the file of one.
 "$PYTHON" - <<'END' || complain "the package photons"
@@ -46,7 +46,7 @@ END
 # The disk of the last of three is full: the others have written, yet nothing stays and one line
 # says why.
 mkdir full
-launch 3 "$unit_tests/test_snapshot" full >err 2>&1
+launch 3 "$unit_tests/io/test_snapshot" full >err 2>&1
 code=$?
 [ $code != 0 ] && [ $code != 124 ] || complain "a full disk: exit code $code"
 [ -z "$(ls full)" ] || complain "a full disk: left $(ls full)"

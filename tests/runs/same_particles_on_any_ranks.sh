@@ -15,7 +15,7 @@ run() {
   grep '^checksum' err >"$number" || complain "$name on $number processes: no checksums"
 }
 
-for name in test_slab_fft test_ic test_gadget test_groups; do
+for name in mesh/test_slab_fft ic/test_ic io/test_gadget domain/test_groups; do
   run $name 1 env STARPU_NCPU=2 "$unit_tests/$name"
   for processes in 2 3; do
     run $name $processes env STARPU_NCPU=1 mpirun -n $processes "$unit_tests/$name"

@@ -8,7 +8,7 @@ need_python h5py numpy yt
 need_mpi
 
 for real in 4 8; do
-  "$unit_tests/test_gas_file" "gas_$real.hdf5" $real 2>err || complain "writing: exit code $?"
+  "$unit_tests/gas/test_gas_file" "gas_$real.hdf5" $real 2>err || complain "writing: exit code $?"
 done
 # Gas and particles in an expanding universe have physical units.
 plane_wave wave.ini
@@ -31,7 +31,7 @@ END
 support gas_readers.py wrong.hdf5 >err 2>&1 && complain "yt finds the gas in a wrong order"
 
 for ranks in 2 3; do
-  mpirun --oversubscribe --bind-to none -n $ranks "$unit_tests/test_gas_file" ranks.hdf5 8 \
+  mpirun --oversubscribe --bind-to none -n $ranks "$unit_tests/gas/test_gas_file" ranks.hdf5 8 \
     >err 2>&1 || complain "$ranks processes: exit code $?"
   "$PYTHON" - <<'END' || complain "$ranks processes write another file than one"
 import h5py

@@ -2,7 +2,7 @@
 """Does yt find in files of gas what is there?
 
 usage: gas_readers.py FILE...
-The gas of the files is that of tests/unit/test_gas_file.c: the density on level l is
+The gas of the files is that of tests/unit/gas/test_gas_file.c: the density on level l is
 1 + 100 l + x + 3y + 7z, and momentum and energy are shares of it. A file of comoving gas is a pancake
 of 64 Mpc/h at z = 20 with 100 K, in an Einstein-de Sitter universe with h = 0.5, of which a quarter is
 gas and the rest are particles."""
