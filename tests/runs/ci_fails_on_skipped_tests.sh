@@ -4,7 +4,7 @@
 # where a test failed, where none passed, and where any test but that of the GPU was skipped. A
 # stand-in for bootstrap leaves the results.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
-mkdir -p tree/.ci tree/tests/unit tree/tests/runs bin || exit 99
+mkdir -p tree/.ci tree/tests/unit/step tree/tests/runs bin || exit 99
 cp "$PHOTONS_SOURCE/.ci/run" tree/.ci/ || exit 99
 link_tools bin sh cat chmod dirname grep rm tail
 
@@ -43,7 +43,7 @@ ends_with() { [ "$(tail -n 1 err)" = "$1" ]; }
 
 ci <<'END'
 ./leave unit/test_a PASS
-./leave unit/test_b PASS
+./leave unit/step/test_b PASS
 END
 expect "all passed" test $status -eq 0
 expect "CUDA is skipped for want of nvcc" ends_with '4 passed, 0 failed, 1 skipped'

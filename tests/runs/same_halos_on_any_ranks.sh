@@ -21,13 +21,13 @@ run() {
 # halos NUMBER: their checksums
 halos() { grep '^checksum halos' "$1" | sort -u; }
 
-run test_halos 1 env STARPU_NCPU=1 "$unit_tests/test_halos"
+run test_halos 1 env STARPU_NCPU=1 "$unit_tests/analysis/test_halos"
 [ -n "$(halos 1)" ] || { echo "no checksums"; exit 1; }
 STARPU_NCPU=1 # of each process
 export STARPU_NCPU
 for processes in 2 3 7; do
-  run test_fof $processes mpirun -n $processes "$unit_tests/test_fof"
-  run test_halos $processes mpirun -n $processes "$unit_tests/test_halos"
+  run test_fof $processes mpirun -n $processes "$unit_tests/analysis/test_fof"
+  run test_halos $processes mpirun -n $processes "$unit_tests/analysis/test_halos"
   [ "$(halos $processes)" = "$(halos 1)" ] ||
     complain "$processes processes find other halos than one"
   echo "$processes processes: $(halos $processes | wc -l) catalogues"
