@@ -27,6 +27,14 @@ static void task_ended(void *cl_arg) {
   if (h->ended) h->ended(h->context);
 }
 
+const struct stage *task_stage(uint32_t *owner) {
+  const struct starpu_task *task = starpu_task_get_current();
+  if (!task || task->callback_func != task_ended) return NULL;
+  const struct header *h = task->cl_arg;
+  *owner = h->owner;
+  return h->stage;
+}
+
 void task_submit(const struct stage *stage, const struct task *task, const void *argument,
                  size_t bytes) {
   struct header *h = allocate(1, sizeof *h + bytes, stage_name(stage)); /* StarPU frees it */

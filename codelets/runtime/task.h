@@ -39,6 +39,9 @@ void task_submit(const struct stage *stage, const struct task *task, const void 
                  size_t bytes);
 /** The argument of the task whose cl_arg this is. */
 const void *task_argument(const void *cl_arg);
+/** The stage of the task that the calling worker runs; NULL: none of task_submit().
+ * @param[out] owner  as in struct task_record */
+const struct stage *task_stage(uint32_t *owner);
 /** Footprint for StarPU's history-based performance models: the amount of work in steps of 15 %,
  * and engine_variant(). */
 uint32_t task_footprint(double work);

@@ -12,6 +12,7 @@
 #include "cuda/tree/gpu_tree.h"
 #include "photons/base/debug_check.h"
 #include "photons/base/error.h"
+#include "photons/runtime/parts.h"
 #include "photons/tree/codelets.h"
 
 struct p2p_argument {
@@ -94,6 +95,40 @@ static struct p2p_target unwrap(void *buffers[], const struct p2p_argument *a, b
   return target;
 }
 
+/** Pairs of a part of a task: 0.1 ms and more. */
+#define PART_PAIRS 5e5
+
+/** A task in parts: ranges of leaves. */
+struct p2p_parts {
+  struct short_range *s;
+  const struct p2p_target *target;
+  float *acceleration;
+  uint32_t n;
+  _Atomic uint64_t pairs;
+};
+
+static void p2p_part(void *context, uint32_t i) {
+  struct p2p_parts *p = context;
+  const uint64_t leaves = 1u << p->target->depth;
+  struct p2p_target target = *p->target;
+  target.leaf = (uint32_t)(leaves * i / p->n);
+  target.leaf_end = (uint32_t)(leaves * (i + 1) / p->n);
+  p->pairs += p->s->kernels->p2p.p2p(&p->s->law, &target, &tree_scratch(p->s)->p2p,
+                                     p->acceleration);
+}
+
+static uint64_t p2p_in_parts(const struct p2p_argument *a, const struct p2p_target *target,
+                             float *acceleration) {
+  const double leaves = (double)(1u << target->depth);
+  struct p2p_parts p = {
+      .s = a->s,
+      .target = target,
+      .acceleration = acceleration,
+      .n = (uint32_t)fmin(leaves, 1.0 + (double)a->e->lists.walked.pairs / PART_PAIRS)};
+  parts_run(p.n, p2p_part, &p);
+  return p.pairs;
+}
+
 static void p2p_cpu(void *buffers[], const struct p2p_argument *a) {
   const struct p2p_law *law = &a->s->law;
   const uint32_t n = a->g->near.count, *x[n];
@@ -104,9 +139,8 @@ static void p2p_cpu(void *buffers[], const struct p2p_argument *a) {
   const struct p2p_target target = unwrap(buffers, a, false, &near,
                                           &(const struct tables){x, count, mass, type});
   float *acceleration = VECTOR(float, buffers[ACCELERATION]);
-  a->e->pairs = law->kind == P2P_EXACT
-                    ? p2p_exact(law, &target, acceleration)
-                    : a->s->kernels->p2p.p2p(law, &target, &tree_scratch(a->s)->p2p, acceleration);
+  a->e->pairs = law->kind == P2P_EXACT ? p2p_exact(law, &target, acceleration)
+                                       : p2p_in_parts(a, &target, acceleration);
   if (DEBUG_CHECKS)
     for (size_t i = 0; i < (size_t)p2p_components(&target) * target.count; i++)
       DEBUG_CHECK(isfinite(acceleration[i]) || !isfinite(a->s->factor), /* motion_check.c tells */

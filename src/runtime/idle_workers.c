@@ -8,6 +8,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "photons/runtime/parts.h"
+
 /* A sleep takes its share of the time without a task; microseconds. Shorter sleeps than the least take
  * longer than asked for: the kernel's timers have a slack of 50 us. */
 enum { SHARE = 8, SLEEP_LEAST = 50, SLEEP_MOST = 1000 };
@@ -16,7 +18,8 @@ struct worker {
   double idle_since; /* by starpu_timing_now(), in us */
   double looked;     /* when it looked for a task last */
   unsigned order;    /* of its first look among the CPU workers, from 1; 0: no look yet */
-  char padding[44];  /* a cache line each */
+  bool idle;         /* its last look found no task */
+  char padding[40];  /* a cache line each */
 };
 
 static struct {
@@ -25,6 +28,7 @@ static struct {
   unsigned awake;
   bool crowded;
   atomic_uint workers; /* CPU workers that have looked */
+  atomic_uint now;     /* CPU workers that are idle */
   struct worker worker[STARPU_NMAXWORKERS];
 } idle;
 
@@ -49,14 +53,29 @@ static void rest(struct worker *worker) {
   worker->looked = starpu_timing_now();
 }
 
+static void note(struct worker *worker, bool is_idle) {
+  if (worker->idle == is_idle) return;
+  worker->idle = is_idle;
+  if (is_idle)
+    atomic_fetch_add(&idle.now, 1);
+  else
+    atomic_fetch_sub(&idle.now, 1);
+}
+
+unsigned idle_workers_now(void) { return idle.crowded ? 0 : atomic_load(&idle.now); }
+
 /** Schedulers that give tasks to workers themselves, as random does, have no pop_task(). */
 static struct starpu_task *pop_task(unsigned context) {
   struct starpu_task *task = idle.pop_task ? idle.pop_task(context) : NULL;
   const int number = starpu_worker_get_id();
+  if (starpu_worker_get_type(number) != STARPU_CPU_WORKER) return task;
+  note(&idle.worker[number], !task);
   if (task) idle.worker[number].looked = 0.0;
-  if (task || starpu_worker_get_type(number) != STARPU_CPU_WORKER) return task;
+  if (task) return task;
   if (idle.crowded)
     sched_yield();
+  else if (parts_help())
+    idle.worker[number].looked = 0.0;
   else
     rest(&idle.worker[number]);
   return NULL;

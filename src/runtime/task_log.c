@@ -20,23 +20,33 @@ void task_log_begin(void) {
 
 void task_log_end(void) { logging = false; }
 
-void task_log_add(const struct stage *stage, uint32_t owner) {
-  const struct starpu_task *task = starpu_task_get_current();
-  struct starpu_profiling_task_info *info = task ? task->profiling_info : NULL;
-  if (!logging || !info) return;
-  /* The worker's own thread calls this function. */
-  struct task_log *log = worker_log((uint32_t)info->workerid);
+/** To the log of a worker, whose own thread calls this function. */
+static void add_record(uint32_t worker, const struct task_record *record) {
+  struct task_log *log = worker_log(worker);
   if (log->count == log->capacity) {
     log->capacity = 2 * log->capacity + 256;
     log->record = reallocate(log->record, log->capacity, sizeof *log->record, "records of tasks");
   }
-  log->record[log->count++] = (struct task_record){
-      .submit = 1e-6 * starpu_timing_timespec_to_us(&info->submit_time),
-      .start = 1e-6 * starpu_timing_timespec_to_us(&info->start_time),
-      .end = 1e-6 * starpu_timing_timespec_to_us(&info->end_time),
-      .predicted = task->predicted > 0.0 ? 1e-6 * task->predicted : NAN,
-      .owner = owner,
-      .stage = stage};
+  log->record[log->count++] = *record;
+}
+
+void task_log_add(const struct stage *stage, uint32_t owner) {
+  const struct starpu_task *task = starpu_task_get_current();
+  struct starpu_profiling_task_info *info = task ? task->profiling_info : NULL;
+  if (!logging || !info) return;
+  add_record(
+      (uint32_t)info->workerid,
+      &(struct task_record){.submit = 1e-6 * starpu_timing_timespec_to_us(&info->submit_time),
+                            .start = 1e-6 * starpu_timing_timespec_to_us(&info->start_time),
+                            .end = 1e-6 * starpu_timing_timespec_to_us(&info->end_time),
+                            .predicted = task->predicted > 0.0 ? 1e-6 * task->predicted : NAN,
+                            .owner = owner,
+                            .stage = stage});
+}
+
+void task_log_add_part(const struct stage *stage, uint32_t owner, double start, double end) {
+  if (logging)
+    add_record(worker_number(), &(struct task_record){start, start, end, NAN, owner, stage});
 }
 
 /** The start or the end of a task on a device. */

@@ -65,16 +65,16 @@ void acceptance_init(struct acceptance *a, enum mac_kind kind, double theta, dou
   }
 }
 
-void walk_scratch_reserve(struct walk_scratch *s, int list, size_t n) {
-  if (s->count[list] + n <= s->capacity[list]) return;
-  s->capacity[list] = (s->count[list] + n) * 2 + 4096;
-  s->pair[list] = reallocate(s->pair[list], 2 * s->capacity[list], sizeof(uint32_t),
+void walk_pairs_reserve(struct walk_pairs *p, int list, size_t n) {
+  if (p->count[list] + n <= p->capacity[list]) return;
+  p->capacity[list] = (p->count[list] + n) * 2 + 4096;
+  p->pair[list] = reallocate(p->pair[list], 2 * p->capacity[list], sizeof(uint32_t),
                              "interaction pairs");
 }
 
 void walk_scratch_free(struct walk_scratch *s) {
-  free(s->pair[0]);
-  free(s->pair[1]);
+  for (int i = 0; i < WALK_PARTS; i++)
+    for (int list = 0; list < 2; list++) free(s->part[i].pair[list]);
   *s = (struct walk_scratch){0};
 }
 

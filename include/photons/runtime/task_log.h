@@ -57,6 +57,12 @@ void task_log_end(void);
 void task_log_add(const struct stage *stage, uint32_t owner);
 
 /**
+ * Record what the calling worker did of another worker's task, from `start` to `end` in seconds of
+ * starpu_timing_now().
+ */
+void task_log_add_part(const struct stage *stage, uint32_t owner, double start, double end);
+
+/**
  * Sum up the records and empty the logs. No task may be running.
  * @param step           number of the step, for the rows
  * @param rows           NULL, or the file to which the records are written as lines of CSV, see

@@ -61,7 +61,8 @@ struct p2p_target {
   const float *const *source_mass;
   const uint8_t *const *source_type;
   const uint32_t *index; /**< place of each target in its group; NULL: targets are the whole group */
-  bool tide;             /**< the tides of the targets are wanted, too */
+  uint32_t leaf, leaf_end; /**< the leaves to compute, by index in their level; leaf_end = 0: all */
+  bool tide;               /**< the tides of the targets are wanted, too */
 };
 
 /** Sums over the sources of a target: the three components of the acceleration, and the tide, the sum

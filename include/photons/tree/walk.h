@@ -139,16 +139,23 @@ static HOST_DEVICE inline bool opens_target(unsigned target_depth, uint32_t t, f
   return s >= 1u << source_depth || (t < 1u << target_depth && target_radius >= source_radius);
 }
 
-/** Pairs (target, entry) in the order in which a walk finds them, before they are sorted into
- * lists. Each worker has one; it starts zero-initialised. */
-struct walk_scratch {
+/** Parts of a walk, which workers without a task may take (parts.h): ranges of neighbours. */
+enum { WALK_PARTS = 8 };
+
+/** Pairs (target, entry) in the order in which a part of a walk finds them, before they are sorted into
+ * lists. */
+struct walk_pairs {
   uint32_t *pair[2]; /**< [near, far] target, entry, target, entry ... */
   size_t count[2], capacity[2];
+};
+/** Each worker has one; it starts zero-initialised. */
+struct walk_scratch {
+  struct walk_pairs part[WALK_PARTS];
 };
 /** Free the buffers. */
 void walk_scratch_free(struct walk_scratch *s);
 /** Make room for at least n more pairs of a list (0: near, 1: far). */
-void walk_scratch_reserve(struct walk_scratch *s, int list, size_t n);
+void walk_pairs_reserve(struct walk_pairs *p, int list, size_t n);
 
 struct walk_result {
   uint64_t pairs;        /**< particle pairs on the near list, including pairs beyond r_cut */

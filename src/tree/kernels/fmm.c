@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "photons/runtime/idle_workers.h"
+#include "photons/runtime/parts.h"
 #include "photons/tree/kernels.h"
 
 #include "fmm_lanes.h"
@@ -79,6 +81,7 @@ struct m2l_lists {
   const struct node *const *source_nodes;
   const float *const *source_multipole;
   float *local;
+  uint32_t first, end; /* nodes */
 };
 
 /** The state of the lanes. */
@@ -100,7 +103,7 @@ struct m2l_batch {
 /** Give a lane the next target that has a list. Local expansions of targets without one are set to
  * zero. */
 static bool next_target(const struct m2l_lists *s, int size, struct m2l_lanes *lanes, int lane) {
-  for (; lanes->next_target < tree_nodes(s->depth); lanes->next_target++) {
+  for (; lanes->next_target < s->end; lanes->next_target++) {
     const uint32_t target = lanes->next_target, *offset = s->far->offset + target;
     if (offset[0] == offset[1]) {
       memset(s->local + (size_t)target * (size_t)size, 0, (size_t)size * sizeof(float));
@@ -181,7 +184,7 @@ INLINE void m2l_batch(int p, float scale, const struct split *split, const struc
 
 INLINE void m2l_order(int p, const struct m2l_lists *s, const struct split *split) {
   const uint32_t size = fmm_local_size(p);
-  struct m2l_lanes lanes = {.next_target = 1};
+  struct m2l_lanes lanes = {.next_target = s->first};
   struct m2l_batch batches[2];
   vfloat local[LOCAL_MAX];
   for (uint32_t k = 0; k < size; k++) local[k] = v_set(0.0f);
@@ -285,14 +288,45 @@ void KERNEL(fmm_m2m)(int order, unsigned depth, float scale, const struct node *
   EXPANSION(order, m2m_order, depth, scale, nodes, multipole);
 }
 
+/** Interactions of a part of M2L: 0.1 ms and more. At the end of a part lanes are idle, so that there are
+ * parts only where a worker has no task. */
+enum { PART_INTERACTIONS = 4000 };
+
+/** M2L in parts: ranges of nodes. */
+struct m2l_parts {
+  int order;
+  const struct m2l_lists *lists;
+  const struct split *split;
+  uint32_t n;
+};
+
+static void m2l_part(void *context, uint32_t i) {
+  const struct m2l_parts *p = context;
+  struct m2l_lists lists = *p->lists;
+  const uint64_t nodes = lists.end - lists.first;
+  lists.end = lists.first + (uint32_t)(nodes * (i + 1) / p->n);
+  lists.first += (uint32_t)(nodes * i / p->n);
+  EXPANSION(p->order, m2l_order, &lists, p->split);
+}
+
 void KERNEL(fmm_m2l)(int order, unsigned depth, unsigned source_depth, float scale,
                      const struct split *split, const struct interaction_list *far,
                      const struct node *nodes, const struct node *const *source_nodes,
                      const float *const *source_multipole, float *local) {
-  struct m2l_lists lists = {depth,        source_depth,     scale, far, nodes,
-                            source_nodes, source_multipole, NULL};
-  lists.local = local;
-  EXPANSION(order, m2l_order, &lists, split);
+  const struct m2l_lists lists = {.depth = depth,
+                                  .source_depth = source_depth,
+                                  .scale = scale,
+                                  .far = far,
+                                  .nodes = nodes,
+                                  .source_nodes = source_nodes,
+                                  .source_multipole = source_multipole,
+                                  .local = local,
+                                  .first = 1,
+                                  .end = tree_nodes(depth)};
+  struct m2l_parts p = {order, &lists, split, 1};
+  if (idle_workers_now() > 0) p.n = 1 + far->entries / PART_INTERACTIONS;
+  if (p.n > lists.end) p.n = lists.end;
+  parts_run(p.n, m2l_part, &p);
 }
 
 void KERNEL(fmm_l2l)(int order, unsigned depth, float scale, const struct node *nodes,

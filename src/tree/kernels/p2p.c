@@ -640,10 +640,10 @@ static void halve(struct leaf *l, const struct sources *sources, const struct pa
   }
 }
 
-/** Most particles of a leaf. */
-static uint32_t largest_leaf(const struct p2p_target *t) {
+/** Most particles of a leaf before `end`. */
+static uint32_t largest_leaf(const struct p2p_target *t, uint32_t end) {
   uint32_t most = (t->count >> t->depth) + 1;
-  for (uint32_t leaf = 0; t->first && leaf < 1u << t->depth; leaf++)
+  for (uint32_t leaf = t->leaf; t->first && leaf < end; leaf++)
     if (t->first[leaf + 1] - t->first[leaf] > most) most = t->first[leaf + 1] - t->first[leaf];
   return most;
 }
@@ -654,10 +654,12 @@ static void all_leaves(struct leaf *l) {
   struct p2p_scratch *scratch = l->scratch;
   const float half_box = (float)(0.5 * POSITION_TURN) * t->scale;
   const bool newton = l->law->split->kind == SPLIT_NEWTON;
+  const uint32_t leaf_end = t->leaf_end ? t->leaf_end : 1u << t->depth,
+                 largest = largest_leaf(t, leaf_end);
   unsigned levels = 1;
-  while ((largest_leaf(t) >> (levels - 1)) + 1 > P2P_BLOCK) levels++;
+  while ((largest >> (levels - 1)) + 1 > P2P_BLOCK) levels++;
   p2p_scratch_reserve(scratch, 1, levels + 1);
-  for (uint32_t leaf = 0; leaf < 1u << t->depth; leaf++) {
+  for (uint32_t leaf = t->leaf; leaf < leaf_end; leaf++) {
     const struct node *node = &t->nodes[(1u << t->depth) + leaf];
     const uint32_t first = tree_level_first(t->count, t->depth, t->first, t->depth, leaf),
                    end = tree_level_first(t->count, t->depth, t->first, t->depth, leaf + 1);

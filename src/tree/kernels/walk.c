@@ -4,20 +4,24 @@
 
 #include <string.h>
 
+#include "photons/runtime/parts.h"
 #include "photons/tree/kernels.h"
 
 enum { NEAR, FAR };
 
 /** Sort pairs by target; pairs of one target keep the order in which they were found. */
-static void build_list(const struct walk_scratch *s, int which, uint32_t targets,
-                       struct interaction_list *list) {
-  size_t n = s->count[which];
-  const uint32_t *pair = s->pair[which];
+static void build_list(const struct walk_pairs *parts, uint32_t part_count, int which, size_t n,
+                       uint32_t targets, struct interaction_list *list) {
   interaction_list_reserve(list, targets, n);
   memset(list->offset, 0, ((size_t)targets + 1) * sizeof *list->offset);
-  for (size_t i = 0; i < n; i++) list->offset[pair[2 * i] + 1]++;
+  for (const struct walk_pairs *p = parts; p < parts + part_count; p++)
+    for (size_t i = 0; i < p->count[which]; i++) list->offset[p->pair[which][2 * i] + 1]++;
   for (uint32_t t = 0; t < targets; t++) list->offset[t + 1] += list->offset[t];
-  for (size_t i = 0; i < n; i++) list->entry[list->offset[pair[2 * i]]++] = pair[2 * i + 1];
+  for (const struct walk_pairs *p = parts; p < parts + part_count; p++) {
+    const uint32_t *pair = p->pair[which];
+    for (size_t i = 0; i < p->count[which]; i++)
+      list->entry[list->offset[pair[2 * i]]++] = pair[2 * i + 1];
+  }
   memmove(list->offset + 1, list->offset, (size_t)targets * sizeof *list->offset);
   list->offset[0] = 0;
   list->entries = (uint32_t)n;
@@ -150,7 +154,7 @@ static int take_batch(const struct walk_trees *w, struct stack *stack, struct pa
   return n;
 }
 
-static inline void emit(struct walk_scratch *s, int list, uint32_t target, uint32_t entry) {
+static inline void emit(struct walk_pairs *s, int list, uint32_t target, uint32_t entry) {
   uint32_t *pair = s->pair[list] + 2 * s->count[list]++;
   pair[0] = target;
   pair[1] = entry;
@@ -207,7 +211,7 @@ static inline void push_children(struct stack *stack, const struct pair_batch *b
 }
 
 /** Walk the targets' tree with that of one source. */
-static void walk_tree(const struct walk_trees *w, uint32_t tag, struct walk_scratch *scratch,
+static void walk_tree(const struct walk_trees *w, uint32_t tag, struct walk_pairs *found,
                       struct walk_result *result) {
   const uint32_t leaves = 1u << w->depth;
   struct stack stack;
@@ -218,16 +222,43 @@ static void walk_tree(const struct walk_trees *w, uint32_t tag, struct walk_scra
   while (stack.top > 0) {
     const int n = take_batch(w, &stack, &b);
     judge_batch(w->a, &b);
-    for (int list = 0; list < 2; list++) walk_scratch_reserve(scratch, list, BATCH);
+    for (int list = 0; list < 2; list++) walk_pairs_reserve(found, list, BATCH);
     const struct fates f = fates_of(w, &b, n);
     result->visits += (uint64_t)__builtin_popcount(f.here);
-    FOR_BITS(i, f.far) emit(scratch, FAR, b.target[i], tag | b.source[i]);
+    FOR_BITS(i, f.far) emit(found, FAR, b.target[i], tag | b.source[i]);
     FOR_BITS(i, f.near) {
-      emit(scratch, NEAR, b.target[i] - leaves, tag | b.source[i]);
+      emit(found, NEAR, b.target[i] - leaves, tag | b.source[i]);
       result->pairs += (uint64_t)b.source_count[i] * b.target_count[i];
     }
     FOR_BITS(i, f.opened) push_children(&stack, &b, i, f.split >> i & 1, f.larger >> i & 1);
   }
+}
+
+/** A walk in parts. */
+struct walk_work {
+  struct walk_trees common; /* of all sources */
+  const struct node *const *source_nodes;
+  const uint32_t *slot_count;
+  const float *const *slot_mass;
+  uint32_t slots, parts;
+  struct walk_pairs *found;
+  struct walk_result result[WALK_PARTS];
+};
+
+static void walk_part(void *context, uint32_t i) {
+  struct walk_work *work = context;
+  struct walk_pairs *found = &work->found[i];
+  struct walk_result result = {0};
+  found->count[NEAR] = found->count[FAR] = 0;
+  for (uint32_t slot = work->slots * i / work->parts; slot < work->slots * (i + 1) / work->parts;
+       slot++) {
+    struct walk_trees w = work->common;
+    w.source_particles = work->slot_count[slot];
+    w.sources = work->source_nodes[slot];
+    w.source_mass = work->slot_mass ? work->slot_mass[slot] : NULL;
+    walk_tree(&w, slot << (w.a->depth + 1), found, &result);
+  }
+  work->result[i] = result;
 }
 
 struct walk_result KERNEL(walk)(const struct acceptance *a, uint32_t count, unsigned depth,
@@ -235,26 +266,29 @@ struct walk_result KERNEL(walk)(const struct acceptance *a, uint32_t count, unsi
                                 const struct node *const *source_nodes, const uint32_t *slot_count,
                                 const float *const *slot_mass, struct walk_scratch *scratch,
                                 struct interaction_list *near, struct interaction_list *far) {
-  const uint32_t leaves = 1u << depth;
-  struct walk_result result = {0};
-  scratch->count[NEAR] = scratch->count[FAR] = 0;
-  for (uint32_t slot = 0; slot < slots; slot++) {
-    /* slot 0 is the group of the targets */
-    const struct walk_trees w = {.a = a,
-                                 .count = count,
-                                 .source_particles = slot_count[slot],
-                                 .depth = depth,
-                                 .first = first,
-                                 .nodes = nodes,
-                                 .sources = source_nodes[slot],
-                                 .weight = packed_weight(a, count, slot_count[0]),
-                                 .target_mass = slot_mass ? slot_mass[0] : NULL,
-                                 .source_mass = slot_mass ? slot_mass[slot] : NULL};
-    walk_tree(&w, slot << (a->depth + 1), scratch, &result);
+  /* slot 0 is the group of the targets */
+  struct walk_work work = {.common = {.a = a,
+                                      .count = count,
+                                      .depth = depth,
+                                      .first = first,
+                                      .nodes = nodes,
+                                      .weight = packed_weight(a, count, slot_count[0]),
+                                      .target_mass = slot_mass ? slot_mass[0] : NULL},
+                           .source_nodes = source_nodes,
+                           .slot_count = slot_count,
+                           .slot_mass = slot_mass,
+                           .slots = slots,
+                           .parts = slots < WALK_PARTS ? slots : WALK_PARTS,
+                           .found = scratch->part};
+  struct walk_result all = {0};
+  parts_run(work.parts, walk_part, &work);
+  for (uint32_t i = 0; i < work.parts; i++) {
+    all.visits += work.result[i].visits;
+    all.pairs += work.result[i].pairs;
+    all.interactions += scratch->part[i].count[FAR];
+    all.entries += scratch->part[i].count[NEAR];
   }
-  result.interactions = scratch->count[FAR];
-  result.entries = scratch->count[NEAR];
-  build_list(scratch, NEAR, leaves, near);
-  build_list(scratch, FAR, tree_nodes(depth), far);
-  return result;
+  build_list(scratch->part, work.parts, NEAR, all.entries, 1u << depth, near);
+  build_list(scratch->part, work.parts, FAR, all.interactions, tree_nodes(depth), far);
+  return all;
 }

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Tasks in parts: each part runs once, workers without a task take some of them, and the task log has
+ * the time of all. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "codelets/runtime/task.h"
+#include "photons/config/parameters.h"
+#include "photons/runtime/parts.h"
+
+enum { PARTS = 40, PART = 2000 /* us */, TASKS = 500 };
+
+struct counts {
+  useconds_t time; /* of a part, in us */
+  atomic_uint calls[PARTS], inner[PARTS], workers;
+};
+
+static void inner_part(void *context, uint32_t i) {
+  atomic_fetch_add(&((struct counts *)context)->inner[i], 1);
+}
+
+static void part(void *context, uint32_t i) {
+  struct counts *c = context;
+  const int worker = starpu_worker_get_id();
+  atomic_fetch_add(&c->calls[i], 1);
+  if (worker >= 0) atomic_fetch_or(&c->workers, 1u << worker);
+  parts_run(PARTS, inner_part, c);
+  if (c->time > 0) usleep(c->time);
+}
+
+struct parted_argument {
+  struct counts *counts;
+};
+static double parted_work(const struct parted_argument *a) { return (double)a->counts->time; }
+static void parted_cpu(void *buffers[], const struct parted_argument *a) {
+  (void)buffers;
+  parts_run(PARTS, part, a->counts);
+}
+STAGE_ON_CPU(parted, 0x000000, NULL);
+
+static void check(const struct counts *c, unsigned times) {
+  for (int i = 0; i < PARTS; i++) {
+    assert_int_equal(atomic_load(&c->calls[i]), times);
+    assert_int_equal(atomic_load(&c->inner[i]), times * PARTS);
+  }
+}
+
+static void start(unsigned workers) {
+  struct parameters p = {.runtime = {.gpu = GPU_NO, .workers = workers}};
+  unsetenv("STARPU_NCPU"); /* STARPU_NCPU would take precedence */
+  engine_start(&p, NULL);
+}
+
+static void submit(struct counts *c) {
+  parted_insert((struct parted_argument){c}, (struct task){.priority = PRIORITY_LOW});
+}
+
+static void test_without_starpu(void **state) {
+  (void)state;
+  struct counts c = {0};
+  parts_run(PARTS, part, &c);
+  check(&c, 1);
+}
+
+/* 40 parts of 2 ms: 80 ms of one worker. Both workers' logs together have that time, and each has some. */
+static void test_idle_worker_helps(void **state) {
+  (void)state;
+  struct counts c = {.time = PART};
+  struct usage cores, gpus;
+  start(2);
+  task_log_begin();
+  submit(&c);
+  assert_int_equal(starpu_task_wait_for_all(), 0);
+  task_log_take(1, &cores, &gpus, NULL, NULL);
+  task_log_end();
+  engine_stop();
+  check(&c, 1);
+  assert_int_equal(atomic_load(&c.workers), 3);
+  assert_true(cores.busy >= 1e-6 * PART * PARTS);
+  assert_true(cores.seconds[parted_stage.number] == cores.busy);
+  assert_true(cores.busiest < cores.busy - 1e-6 * PART);
+}
+
+/* A worker alone has all parts. */
+static void test_one_worker(void **state) {
+  (void)state;
+  struct counts c = {0};
+  start(1);
+  submit(&c);
+  assert_int_equal(starpu_task_wait_for_all(), 0);
+  engine_stop();
+  check(&c, 1);
+}
+
+/* Short parts, whose tasks end while helpers look at them. */
+static void test_many_tasks(void **state) {
+  (void)state;
+  struct counts c = {0};
+  start(2);
+  for (int i = 0; i < TASKS; i++) {
+    if (i % 10 == 0) usleep(500); /* until a worker has no task */
+    submit(&c);
+  }
+  assert_int_equal(starpu_task_wait_for_all(), 0);
+  engine_stop();
+  check(&c, TASKS);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_without_starpu),
+      cmocka_unit_test(test_idle_worker_helps),
+      cmocka_unit_test(test_one_worker),
+      cmocka_unit_test(test_many_tasks),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
