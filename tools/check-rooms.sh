@@ -6,7 +6,7 @@
 # headers; exits with 1 if there are any. With BUILD, a folder where FOLDER is built, the same of calls,
 # from the symbols of the objects: every call that points up, and every circle of files that call each
 # other, but for circles that the page docs/dev/architecture.md names.
-rooms="base config cosmology runtime domain tree mesh step io ic analysis amr hydro potential pm gas app"
+rooms="base config cosmology runtime fft domain tree mesh step io ic analysis amr hydro potential pm gas app"
 folder=$(cd "${1:-$(dirname "$0")/..}" && pwd) || exit 1
 build=${2:+$(cd "$2" && pwd)} || exit 1
 cd "$folder" || exit 1

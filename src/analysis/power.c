@@ -37,8 +37,7 @@ struct shell {
 
 struct measurement {
   struct power_mesh mesh;
-  fftwf_plan line_plan;
-  uint32_t parts;      /* parts of this rank's planes ky, one task each */
+  uint32_t parts;      /* parts of this rank's ky, one task each */
   struct shell *shell; /* [part][n^2/4 + 1] */
   float *phase;        /* exp(-i k h/2) of one axis: the shift of the second mesh */
   float *deconvolve;   /* 1/W^2 of one axis */
@@ -75,21 +74,13 @@ static void fill_tables(struct measurement *m) {
 
 static struct measurement measurement_begin(const struct particles *s, size_t n) {
   struct measurement m = {.mesh = power_mesh_create(s, n)};
-  m.parts = part_count(m.mesh.planes);
+  m.parts = part_count(m.mesh.fft.modes.count[1]);
   m.shell = allocate(m.parts * shell_count(n), sizeof *m.shell, "power spectrum");
-  fftwf_complex *line = fftwf_alloc_complex(n);
-  m.line_plan = line ? fftwf_plan_dft_1d((int)n, line, line, FFTW_FORWARD,
-                                         FFTW_ESTIMATE | FFTW_UNALIGNED)
-                     : NULL;
-  fftwf_free(line);
-  if (!m.line_plan)
-    fail(EXIT_RUN_FAILED, "FFTW cannot plan the power spectrum's transform of %zu^3 cells", n);
   fill_tables(&m);
   return m;
 }
 
 static void measurement_end(struct measurement *m) {
-  fftwf_destroy_plan(m->line_plan);
   power_mesh_free(&m->mesh);
   free(m->shell);
   free(m->phase);
@@ -128,37 +119,27 @@ static void add_line(const struct measurement *m, size_t y, size_t z, const floa
   }
 }
 
-/** Transform a part of this rank's planes ky along x and sum up the modes. */
+/** Transform a part of this rank's lines along x and sum up the modes. */
 static void measure_part(void *context, uint32_t part) {
   const struct measurement *m = context;
   enum { LINES = 16 };
   const struct power_mesh *mesh = &m->mesh;
-  const size_t n = mesh->n, half = n / 2;
+  const struct fft_box *b = &mesh->fft.modes;
+  const size_t n = mesh->n;
   struct shell *shell = m->shell + part * shell_count(n);
   memset(shell, 0, shell_count(n) * sizeof *shell);
   fftwf_complex *line = fftwf_alloc_complex(2 * LINES * n);
   if (!line) fail(EXIT_RUN_FAILED, "not enough memory for the power spectrum");
-  const size_t end = block_first(mesh->planes, m->parts, part + 1);
-  for (size_t plane = block_first(mesh->planes, m->parts, part); plane < end; plane++)
-    for (size_t first = 0; first <= half; first += LINES) {
-      const size_t y = mesh->first + plane, lines = smaller(half + 1 - first, LINES);
-      if (4 * (m->square[y] + first * first) >= n * n) break;
-      for (size_t set = 0; set < 2; set++) {
-        for (size_t x = 0; x < n; x++) {
-          const float *in = mesh->cells[set] + x * mesh->x_stride + plane * mesh->y_stride +
-                            2 * first;
-          for (size_t i = 0; i < lines; i++) {
-            float *out = line[(set * LINES + i) * n + x];
-            out[0] = in[2 * i];
-            out[1] = in[2 * i + 1];
-          }
-        }
-        for (size_t i = 0; i < lines; i++)
-          fftwf_execute_dft(m->line_plan, line + (set * LINES + i) * n,
-                            line + (set * LINES + i) * n);
-      }
+  const size_t end = block_first(b->count[1], m->parts, part + 1);
+  for (size_t k1 = block_first(b->count[1], m->parts, part); k1 < end; k1++)
+    for (size_t k2 = 0; k2 < b->count[2]; k2 += LINES) {
+      const size_t y = b->first[1] + k1, z = b->first[2] + k2,
+                   lines = smaller(b->count[2] - k2, LINES);
+      if (4 * (m->square[y] + z * z) >= n * n) break;
+      for (size_t set = 0; set < 2; set++)
+        fft_lines(&mesh->fft, power_mesh_own(mesh, set), k1, k2, lines, line + set * LINES * n);
       for (size_t i = 0; i < lines; i++)
-        add_line(m, y, first + i, line[i * n], line[(LINES + i) * n], shell);
+        add_line(m, y, z + i, line[i * n], line[(LINES + i) * n], shell);
     }
   fftwf_free(line);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Deposit of particles on the meshes of a power spectrum, and the transforms of the meshes along y
- * and z. */
+/* Deposit of particles on the meshes of a power spectrum. */
 #include "power_mesh.h"
 
 #include <math.h>
@@ -26,21 +25,16 @@ typedef int32_t integers4 __attribute__((vector_size(16)));
 typedef int32_t cells4 __attribute__((vector_size(16), aligned(4), may_alias));
 typedef int32_t cell __attribute__((may_alias));
 
-static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
-
-struct shape {
-  size_t planes, ghosts, row, plane, floats; /* floats: of one mesh, before or after the
-                                                transform */
-};
-
-static struct shape shape_of(size_t n, int rank) {
-  struct shape s = {.planes = comm_first(n, rank + 1) - comm_first(n, rank),
-                    .ghosts = comm_size() > 1 ? GHOSTS : 0,
-                    .row = (n + 6) & ~(size_t)3};
-  s.plane = (n + 1) * s.row;
-  s.floats = larger(larger(s.planes + 2 * s.ghosts, 1) * s.plane, n * s.planes * (n + 2));
-  return s;
+static struct fft_mesh mesh_of(size_t n) {
+  const size_t row = (n + 6) & ~(size_t)3;
+  return (struct fft_mesh){.cells = {n, n, n},
+                           .precision = FFT_SINGLE,
+                           .row = row,
+                           .plane = (n + 1) * row,
+                           .stage = &power_spectrum_stage};
 }
+
+static size_t ghosts_of_rank(void) { return comm_size() > 1 ? GHOSTS : 0; }
 
 /** The largest mass of a particle over the mean. Collective. */
 static double largest_mass(const struct particles *s) {
@@ -59,43 +53,41 @@ static double first_unit(const struct particles *s) {
 }
 
 struct power_mesh power_mesh_create(const struct particles *s, size_t n) {
-  const struct shape shape = shape_of(n, comm_rank());
+  const struct fft_mesh mesh = mesh_of(n);
   struct power_mesh m = {.points = power_points_create(s, n),
+                         .fft = fft_create(&mesh),
                          .n = n,
-                         .first = comm_first(n, comm_rank()),
-                         .planes = shape.planes,
-                         .ghosts = shape.ghosts,
-                         .row = shape.row,
-                         .plane = shape.plane,
+                         .ghosts = ghosts_of_rank(),
+                         .row = mesh.row,
+                         .plane = mesh.plane,
                          .unit = first_unit(s)};
+  m.first = m.fft.values.first[0];
+  m.planes = m.fft.values.count[0];
+  const size_t bytes = fft_bytes(&m.fft) + 2 * m.ghosts * m.plane * sizeof(float);
   for (int set = 0; set < 2; set++) {
-    m.cells[set] = fftwf_alloc_real(shape.floats);
+    m.cells[set] = fftw_malloc(bytes);
     if (!m.cells[set])
       fail(EXIT_RUN_FAILED,
            "not enough memory for the power spectrum's mesh of %zu^3 cells (%zu MiB)", n,
-           shape.floats >> 18);
+           bytes >> 20);
   }
-  const int side = (int)n, size[2] = {side, side}, real[2] = {side, (int)m.row},
-            complex[2] = {side, (int)m.row / 2};
-  m.plane_plan = fftwf_plan_many_dft_r2c(2, size, 1, m.cells[0], real, 1, 0,
-                                         (fftwf_complex *)m.cells[0], complex, 1, 0, FFTW_ESTIMATE);
-  if (!m.plane_plan)
-    fail(EXIT_RUN_FAILED, "FFTW cannot plan the power spectrum's transform of %zu^3 cells", n);
   return m;
 }
 
 void power_mesh_free(struct power_mesh *m) {
-  fftwf_destroy_plan(m->plane_plan);
-  for (int set = 0; set < 2; set++) fftwf_free(m->cells[set]);
+  fft_free(&m->fft);
+  for (int set = 0; set < 2; set++) fftw_free(m->cells[set]);
   power_points_free(&m->points);
 }
 
 double power_mesh_memory(size_t particles, size_t n) {
-  const struct shape s = shape_of(n, 0);
-  /* one more mesh and one more copy of the points where ranks exchange them */
-  const double size = comm_size(), sets = size > 1 ? 3.0 : 2.0, points = size > 1 ? 2.0 : 1.0;
-  return sets * sizeof(float) * (double)s.floats +
-         points * sizeof(struct point) * (double)particles / size;
+  const struct fft_mesh mesh = mesh_of(n);
+  const double size = comm_size(), ghosts = 2.0 * (double)(ghosts_of_rank() * mesh.plane),
+               points = size > 1 ? 2.0 : 1.0; /* another copy where ranks exchange them */
+  return (2.0 * fft_bytes_of_all(&mesh) + fft_exchange_bytes_of_all(&mesh) +
+          points * sizeof(struct point) * (double)particles) /
+             size +
+         2.0 * sizeof(float) * ghosts;
 }
 
 /* Deposit. */
@@ -269,15 +261,15 @@ static void deposit_finely(struct power_mesh *m) {
 
 /* Transform. */
 
-/** Subtract the mean from the masses in cells before the transform; else the transform's rounding
- * would be relative to the mean, not to the fluctuations. */
-static void transform_plane(void *context, uint32_t x) {
+/** From integers to densities less their mean; else the transform's rounding would be relative to the
+ * mean, not to the fluctuations. */
+static void convert_plane(void *context, uint32_t x) {
   const struct power_mesh *m = context;
   const size_t n = m->n;
   const float unit = (float)m->unit,
               mean = (float)((double)m->points.particles->all / pow((double)n, 3.0));
-  for (int set = 0; set < 2; set++) {
-    float *plane = m->cells[set] + (m->ghosts + x) * m->plane;
+  for (size_t set = 0; set < 2; set++) {
+    float *plane = power_mesh_own(m, set) + x * m->plane;
     for (size_t y = 0; y < n; y++) {
       float *row = plane + y * m->row;
       for (size_t z = 0; z < m->row; z += 4) {
@@ -287,67 +279,24 @@ static void transform_plane(void *context, uint32_t x) {
       /* deposits beyond the end of the row */
       for (size_t z = 0; z < 3; z++) row[z] += row[n + z] + mean;
     }
-    fftwf_execute_dft_r2c(m->plane_plan, plane, (fftwf_complex *)plane);
   }
 }
 
-static void transform_planes(struct power_mesh *m) {
-  loop_run(&power_spectrum_stage, (uint32_t)m->planes, transform_plane, m);
-  double excess = 0.0; /* of mass over the mean: the sum of the modes (0, 0) of all planes */
-  for (int set = 0; set < 2; set++)
-    for (size_t x = 0; x < m->planes; x++)
-      excess += (double)m->cells[set][(m->ghosts + x) * m->plane];
+/** The deposited mass, from the modes ky = kz = 0 of all planes x. */
+static void sum_mass(struct power_mesh *m) {
+  const struct fft_box *b = &m->fft.modes;
+  double excess = 0.0; /* over the mean */
+  for (size_t set = 0; set < 2 && b->first[1] == 0 && b->count[1] > 0; set++)
+    for (size_t x = 0; x < m->n; x++)
+      excess += (double)power_mesh_own(m, set)[2 * fft_at(b, x, 0, 0)];
   comm_sum_double(&excess, 1);
   m->mass = (double)m->points.particles->all + 0.5 * excess;
-}
-
-struct packing {
-  const struct power_mesh *mesh;
-  const float *from;
-};
-
-/** Cut one plane x into pieces, the planes ky of each rank. */
-static void pack_plane(void *context, uint32_t x) {
-  const struct packing *p = context;
-  const struct power_mesh *m = p->mesh;
-  const size_t n = m->n, modes = n + 2;
-  for (int r = 0; r < comm_size(); r++) {
-    const size_t first = comm_first(n, r), count = comm_first(n, r + 1) - first;
-    float *to = m->packed + (m->planes * first + x * count) * modes;
-    for (size_t y = 0; y < count; y++)
-      memcpy(to + y * modes, p->from + (m->ghosts + x) * m->plane + (first + y) * m->row,
-             modes * sizeof *to);
-  }
-}
-
-/** From planes x to planes ky. The data received are [x][ky here][kz]. */
-static void transpose(struct power_mesh *m) {
-  const size_t size = (size_t)comm_size(), n = m->n, modes = n + 2;
-  size_t *send = allocate(2 * size, sizeof *send, "power spectrum"), *receive = send + size;
-  for (size_t r = 0; r < size; r++)
-    send[r] = receive[r] = m->planes * (comm_first(n, (int)r + 1) - comm_first(n, (int)r)) * modes *
-                           sizeof(float);
-  m->packed = allocate(m->planes * n * modes, sizeof *m->packed,
-                       "the exchange of the power spectrum's mesh");
-  for (int set = 0; set < 2; set++) {
-    struct packing packing = {.mesh = m, .from = m->cells[set]};
-    loop_run(&power_spectrum_stage, (uint32_t)m->planes, pack_plane, &packing);
-    comm_exchange(m->packed, send, m->cells[set], receive);
-  }
-  free(m->packed);
-  free(send);
-  m->x_stride = m->planes * modes;
-  m->y_stride = modes;
 }
 
 void power_mesh_fill(struct power_mesh *m, unsigned fold) {
   power_points_fold(&m->points, fold);
   deposit_finely(m);
-  transform_planes(m);
-  if (comm_size() > 1) {
-    transpose(m);
-  } else {
-    m->x_stride = m->plane;
-    m->y_stride = m->row;
-  }
+  loop_run(&power_spectrum_stage, (uint32_t)m->planes, convert_plane, m);
+  for (size_t set = 0; set < 2; set++) fft_to_lines(&m->fft, power_mesh_own(m, set));
+  sum_mass(m);
 }

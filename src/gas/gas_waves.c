@@ -22,9 +22,9 @@ struct gas_waves {
 
 /** Let all ranks have what each has in its planes. */
 static double *gather_field(const struct displacement *d) {
-  const size_t n = d->fft.n, row = 2 * d->fft.kz, ranks = (size_t)comm_size();
-  double *own = allocate(d->fft.planes * n * n, sizeof *own, "waves of gas");
-  for (size_t i = 0; i < d->fft.planes * n; i++)
+  const size_t n = d->fft.size[0], row = d->fft.values.step[1], ranks = (size_t)comm_size();
+  double *own = allocate(d->fft.values.count[0] * n * n, sizeof *own, "waves of gas");
+  for (size_t i = 0; i < d->fft.values.count[0] * n; i++)
     memcpy(own + i * n, d->field[0] + i * row, n * sizeof *own);
   if (ranks == 1) return own;
   double *all = allocate(n * n * n, sizeof *all, "waves of gas");
@@ -58,7 +58,7 @@ struct gas_waves *gas_waves_make(const struct parameters *p) {
   struct displacement d = displacement_create(&first_order, power, &g, (size_t)p->gas.root[0],
                                               false);
   struct gas_waves *w = allocate(1, sizeof *w, "waves of gas");
-  *w = (struct gas_waves){.side = d.fft.n,
+  *w = (struct gas_waves){.side = d.fft.size[0],
                           .density = comoving_mean_density(&c) * comoving_gas_share(p),
                           .velocity = a * a * cosmology_hubble(&c, a) * g.f1,
                           .heat = comoving_initial_heat(p),

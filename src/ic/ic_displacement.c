@@ -12,34 +12,34 @@
 #include "photons/domain/particles.h"
 #include "photons/runtime/loop.h"
 
-static size_t plane_modes(const struct displacement *d) { return d->fft.n * d->fft.kz; }
+static size_t side(const struct displacement *d) { return d->fft.size[0]; }
 
-/* Allocate without touching the memory: tasks touch it first. */
-static void *allocate_planes(const struct displacement *d, size_t planes) {
-  const size_t count = planes * plane_modes(d) + 1;
-  fftw_complex *modes = fftw_alloc_complex(count);
-  if (!modes)
+/* Allocate without touching the memory: tasks touch it first. @param next  with room for one more plane */
+static void *allocate_planes(const struct displacement *d, bool next) {
+  const size_t plane = d->fft.values.step[0] * sizeof(double),
+               bytes = fft_bytes(&d->fft) + (next ? plane : 0);
+  void *memory = fftw_malloc(bytes);
+  if (!memory)
     fail(EXIT_RUN_FAILED,
          "not enough memory for initial conditions: 4 meshes of %zu x %zu^2 cells, %.1f GiB each",
-         d->fft.planes, d->fft.n, (double)(planes * plane_modes(d)) * sizeof *modes / 1073741824.0);
-  use_huge_pages(modes, count * sizeof *modes);
-  return modes;
+         d->fft.values.count[0], side(d), (double)bytes / 1073741824.0);
+  use_huge_pages(memory, bytes);
+  return memory;
 }
 
 /* Wavenumber for derivatives, in units of the fundamental mode. The slope of a wave at the Nyquist
  * frequency vanishes at mesh points, hence 0. (2LPTic has -mesh/2 there. At z = 49 that changes the
  * second-order displacement by 7 % and the whole displacement by 3e-4.) */
 static double frequency(const struct displacement *d, size_t i) {
-  if (2 * i == d->fft.n) return 0.0;
-  return 2 * i < d->fft.n ? (double)i : (double)i - (double)d->fft.n;
+  return 2 * i == side(d) ? 0.0 : fft_frequency(i, side(d));
 }
 
 static double frequency_squared(const struct displacement *d, size_t i) {
-  const double absolute = (double)(2 * i <= d->fft.n ? i : d->fft.n - i);
+  const double absolute = fft_frequency(i, side(d));
   return absolute * absolute;
 }
 
-/* A loop over planes of modes or of a field. */
+/* A loop over this rank's modes of equal k1. */
 struct loop {
   const struct displacement *d;
   const fftw_complex *modes;
@@ -48,18 +48,19 @@ struct loop {
   double factor;
 };
 
-static void for_planes(void (*function)(void *context, uint32_t plane), struct loop *loop) {
-  loop_run(&initial_conditions_stage, (uint32_t)loop->d->fft.planes, function, loop);
+static void for_lines(void (*function)(void *context, uint32_t line), struct loop *loop) {
+  loop_run(&initial_conditions_stage, (uint32_t)loop->d->fft.modes.count[1], function, loop);
 }
 
 /* dPsi_a/dq_b: ik_b k_a A. */
-static void gradient_plane(void *context, uint32_t plane) {
+static void gradient_line(void *context, uint32_t line) {
   const struct loop *l = context;
   const struct displacement *d = l->d;
-  size_t m = plane * plane_modes(d);
-  for (size_t i = 0; i < d->fft.n; i++)
-    for (size_t k = 0; k < d->fft.kz; k++, m++) {
-      const double q[3] = {frequency(d, i), frequency(d, d->fft.first + plane), frequency(d, k)};
+  const struct fft_box *b = &d->fft.modes;
+  for (size_t i = 0; i < side(d); i++)
+    for (size_t k = 0, m = fft_at(b, i, line, 0); k < b->count[2]; k++, m++) {
+      const double q[3] = {frequency(d, i), frequency(d, b->first[1] + line),
+                           frequency(d, b->first[2] + k)};
       const double factor = l->factor * (q[l->axis[0]] * q[l->axis[1]]);
       l->out[m][0] = -factor * l->modes[m][1];
       l->out[m][1] = factor * l->modes[m][0];
@@ -73,8 +74,8 @@ static double *displacement_gradient(const struct displacement *d, unsigned a, u
                       .out = (fftw_complex *)field,
                       .axis = {a, b},
                       .factor = d->scale * d->scale};
-  for_planes(gradient_plane, &loop);
-  slab_fft_backward(&d->fft, field);
+  for_lines(gradient_line, &loop);
+  fft_backward(&d->fft, field);
   return field;
 }
 
@@ -87,7 +88,7 @@ struct source {
 
 static void source_plane(void *context, uint32_t plane) {
   const struct source *s = context;
-  const size_t first = plane * 2 * plane_modes(s->d), end = first + 2 * plane_modes(s->d);
+  const size_t step = s->d->fft.values.step[0], first = plane * step, end = first + step;
   double *source = s->source, *sum = s->sum, *next = s->next;
   switch (s->term) {
   case FIRST_PRODUCT:
@@ -108,7 +109,7 @@ static void source_plane(void *context, uint32_t plane) {
 /* Sum over a < b of Psi_aa Psi_bb - Psi_ab^2, with memory for three of its six terms at a time. The
  * result is in the array of the second-order modes. */
 static void second_order_source(const struct displacement *d) {
-  const uint32_t planes = (uint32_t)d->fft.planes;
+  const uint32_t planes = (uint32_t)d->fft.values.count[0];
   struct source s = {
       .d = d, .source = (double *)d->modes[1], .sum = d->field[0], .next = d->field[1]};
   displacement_gradient(d, 0, 0, s.sum);
@@ -126,42 +127,44 @@ static void second_order_source(const struct displacement *d) {
 }
 
 /* From the source S to -i factor S/k^2, in place. */
-static void inverse_laplacian_plane(void *context, uint32_t plane) {
+static void inverse_laplacian_line(void *context, uint32_t line) {
   const struct loop *l = context;
   const struct displacement *d = l->d;
-  fftw_complex *mode = l->out + plane * plane_modes(d);
-  for (size_t i = 0; i < d->fft.n; i++)
-    for (size_t k = 0; k < d->fft.kz; k++, mode++) {
-      const double square = frequency_squared(d, i) + frequency_squared(d, d->fft.first + plane) +
-                            frequency_squared(d, k);
+  const struct fft_box *b = &d->fft.modes;
+  for (size_t i = 0; i < side(d); i++) {
+    fftw_complex *mode = l->out + fft_at(b, i, line, 0);
+    for (size_t k = 0; k < b->count[2]; k++, mode++) {
+      const double square = frequency_squared(d, i) + frequency_squared(d, b->first[1] + line) +
+                            frequency_squared(d, b->first[2] + k);
       const double re = (*mode)[0], im = (*mode)[1];
       (*mode)[0] = square > 0.0 ? im * l->factor / square : 0.0;
       (*mode)[1] = square > 0.0 ? -re * l->factor / square : 0.0;
     }
+  }
 }
 
 /* Crocce et al. 2006, appendix D: Psi2 = D2 grad phi2, where the Laplacian of phi2 is the source
  * for D1 = 1; so A2 = -i D2 S/k^2. The source here is computed from the first-order displacements
  * at this redshift and therefore contains a factor D1^2. */
 static void second_order_modes(struct displacement *d, const struct growth *g) {
-  d->modes[1] = allocate_planes(d, d->fft.planes);
+  d->modes[1] = allocate_planes(d, false);
   second_order_source(d);
-  slab_fft_forward(&d->fft, (double *)d->modes[1]);
-  const double cells = (double)d->fft.n * (double)d->fft.n * (double)d->fft.n;
+  fft_forward(&d->fft, (double *)d->modes[1]);
+  const double cells = (double)side(d) * (double)side(d) * (double)side(d);
   struct loop loop = {.d = d,
                       .out = d->modes[1],
                       .factor = g->d2 / (g->d1 * g->d1) / (cells * d->scale * d->scale)};
-  for_planes(inverse_laplacian_plane, &loop);
+  for_lines(inverse_laplacian_line, &loop);
 }
 
 struct displacement displacement_create(const struct parameters *p,
                                         const struct linear_power *power, const struct growth *g,
                                         size_t mesh, bool between) {
-  struct displacement d = {
-      .fft = slab_fft_create(mesh), .scale = 2.0 * M_PI / p->box.size, .between = between};
-  for (int order = 0; order < p->ic.order; order++)
-    d.field[order] = allocate_planes(&d, d.fft.planes + 1);
-  d.modes[0] = allocate_planes(&d, d.fft.planes);
+  struct displacement d = {.fft = fft_create(&(struct fft_mesh){.cells = {mesh, mesh, mesh}}),
+                           .scale = 2.0 * M_PI / p->box.size,
+                           .between = between};
+  for (int order = 0; order < p->ic.order; order++) d.field[order] = allocate_planes(&d, true);
+  d.modes[0] = allocate_planes(&d, false);
 
   d.window = allocate(mesh, sizeof *d.window, "interpolation window");
   for (size_t i = 0; i < mesh; i++) {
@@ -176,42 +179,45 @@ struct displacement displacement_create(const struct parameters *p,
 
 /* The mean of cos(k x) over a cell in whose middle it is 1. */
 static double cell_window(const struct displacement *d, double frequency) {
-  const double x = M_PI * frequency / (double)d->fft.n;
+  const double x = M_PI * frequency / (double)side(d);
   return x == 0.0 ? 1.0 : sin(x) / x;
 }
 
 /* Multiply by the mean of exp(i k x) over a cell whose lowest corner is x = 0. */
-static void average_plane(void *context, uint32_t plane) {
+static void average_line(void *context, uint32_t line) {
   const struct loop *l = context;
   const struct displacement *d = l->d;
-  fftw_complex *mode = l->out + plane * plane_modes(d);
-  for (size_t i = 0; i < d->fft.n; i++)
-    for (size_t k = 0; k < d->fft.kz; k++, mode++) {
-      const double q[3] = {frequency(d, i), frequency(d, d->fft.first + plane), frequency(d, k)};
-      const double phase = M_PI / (double)d->fft.n * (q[0] + q[1] + q[2]);
+  const struct fft_box *b = &d->fft.modes;
+  for (size_t i = 0; i < side(d); i++) {
+    fftw_complex *mode = l->out + fft_at(b, i, line, 0);
+    for (size_t k = 0; k < b->count[2]; k++, mode++) {
+      const double q[3] = {frequency(d, i), frequency(d, b->first[1] + line),
+                           frequency(d, b->first[2] + k)};
+      const double phase = M_PI / (double)side(d) * (q[0] + q[1] + q[2]);
       const double window = cell_window(d, q[0]) * cell_window(d, q[1]) * cell_window(d, q[2]);
       const double re = window * (*mode)[0], im = window * (*mode)[1];
       (*mode)[0] = re * cos(phase) - im * sin(phase);
       (*mode)[1] = re * sin(phase) + im * cos(phase);
     }
+  }
 }
 
 void displacement_average(struct displacement *d) {
   for (int order = 0; order < 2 && d->modes[order]; order++) {
     struct loop loop = {.d = d, .out = d->modes[order]};
-    for_planes(average_plane, &loop);
+    for_lines(average_line, &loop);
   }
 }
 
 /* -i k^2 A. */
-static void contrast_plane(void *context, uint32_t plane) {
+static void contrast_line(void *context, uint32_t line) {
   const struct loop *l = context;
   const struct displacement *d = l->d;
-  size_t m = plane * plane_modes(d);
-  for (size_t i = 0; i < d->fft.n; i++)
-    for (size_t k = 0; k < d->fft.kz; k++, m++) {
-      const double square = frequency_squared(d, i) + frequency_squared(d, d->fft.first + plane) +
-                            frequency_squared(d, k);
+  const struct fft_box *b = &d->fft.modes;
+  for (size_t i = 0; i < side(d); i++)
+    for (size_t k = 0, m = fft_at(b, i, line, 0); k < b->count[2]; k++, m++) {
+      const double square = frequency_squared(d, i) + frequency_squared(d, b->first[1] + line) +
+                            frequency_squared(d, b->first[2] + k);
       l->out[m][0] = l->factor * square * l->modes[m][1];
       l->out[m][1] = -l->factor * square * l->modes[m][0];
     }
@@ -222,18 +228,19 @@ void displacement_contrast(struct displacement *d) {
                       .modes = d->modes[0],
                       .out = (fftw_complex *)d->field[0],
                       .factor = d->scale * d->scale};
-  for_planes(contrast_plane, &loop);
-  slab_fft_backward(&d->fft, d->field[0]);
+  for_lines(contrast_line, &loop);
+  fft_backward(&d->fft, d->field[0]);
 }
 
-static void component_plane(void *context, uint32_t plane) {
+static void component_line(void *context, uint32_t line) {
   const struct loop *l = context;
   const struct displacement *d = l->d;
-  const size_t j = d->fft.first + plane;
-  size_t m = plane * plane_modes(d);
-  for (size_t i = 0; i < d->fft.n; i++) {
+  const struct fft_box *b = &d->fft.modes;
+  const size_t j = b->first[1] + line;
+  for (size_t i = 0; i < side(d); i++) {
     const double window = d->scale * d->window[i] * d->window[j];
-    for (size_t k = 0; k < d->fft.kz; k++, m++) {
+    size_t m = fft_at(b, i, line, 0);
+    for (size_t k = b->first[2]; k < b->first[2] + b->count[2]; k++, m++) {
       const double q[3] = {frequency(d, i), frequency(d, j), frequency(d, k)};
       const double factor = q[l->axis[0]] * window * d->window[k];
       l->out[m][0] = factor * l->modes[m][0];
@@ -244,13 +251,14 @@ static void component_plane(void *context, uint32_t plane) {
 
 /* Receive the plane that follows this rank's planes; it is the first plane of another rank. */
 static void fetch_next_plane(const struct displacement *d, double *field) {
-  const size_t n = d->fft.n, plane = 2 * plane_modes(d), size = (size_t)comm_size();
+  const struct fft_box *b = &d->fft.values;
+  const size_t n = side(d), plane = b->step[0], size = (size_t)comm_size();
   size_t *send = allocate(2 * size, sizeof *send, "message sizes"), *receive = send + size;
-  if (d->fft.planes > 0) {
-    send[block_containing(n, size, (d->fft.first + n - 1) % n)] = plane * sizeof *field;
-    receive[block_containing(n, size, (d->fft.first + d->fft.planes) % n)] = plane * sizeof *field;
+  if (b->count[0] > 0) {
+    send[block_containing(n, size, (b->first[0] + n - 1) % n)] = plane * sizeof *field;
+    receive[block_containing(n, size, (b->first[0] + b->count[0]) % n)] = plane * sizeof *field;
   }
-  comm_exchange(field, send, field + d->fft.planes * plane, receive);
+  comm_exchange(field, send, field + b->count[0] * plane, receive);
   free(send);
 }
 
@@ -258,14 +266,14 @@ void displacement_transform(struct displacement *d, unsigned axis) {
   for (int order = 0; order < 2 && d->modes[order]; order++) {
     struct loop loop = {
         .d = d, .modes = d->modes[order], .out = (fftw_complex *)d->field[order], .axis = {axis}};
-    for_planes(component_plane, &loop);
-    slab_fft_backward(&d->fft, d->field[order]);
+    for_lines(component_line, &loop);
+    fft_backward(&d->fft, d->field[order]);
     if (d->between) fetch_next_plane(d, d->field[order]);
   }
 }
 
 void displacement_read(const struct displacement *d, const double q[3], double psi[2]) {
-  const size_t n = d->fft.n;
+  const size_t n = side(d);
   size_t index[3][2];
   double weight[3][2];
   for (int c = 0; c < 3; c++) {
@@ -274,14 +282,14 @@ void displacement_read(const struct displacement *d, const double q[3], double p
     weight[c][1] = q[c] - floor(q[c]);
     weight[c][0] = 1.0 - weight[c][1];
   }
-  index[0][0] -= d->fft.first;
+  index[0][0] -= d->fft.values.first[0];
   index[0][1] = index[0][0] + 1;
   psi[0] = psi[1] = 0.0;
   for (int corner = 0; corner < 8; corner++) {
     const int x = corner >> 2, y = corner >> 1 & 1, z = corner & 1;
     const double w = weight[0][x] * weight[1][y] * weight[2][z];
     if (w == 0.0) continue;
-    const size_t cell = (index[0][x] * n + index[1][y]) * (2 * d->fft.kz) + index[2][z];
+    const size_t cell = fft_at(&d->fft.values, index[0][x], index[1][y], index[2][z]);
     for (int order = 0; order < 2 && d->modes[order]; order++)
       psi[order] += w * d->field[order][cell];
   }
@@ -292,7 +300,7 @@ void displacement_free(struct displacement *d) {
     fftw_free(d->modes[order]);
     fftw_free(d->field[order]);
   }
-  slab_fft_free(&d->fft);
+  fft_free(&d->fft);
   free(d->window);
   *d = (struct displacement){0};
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Displacement fields of generated initial conditions: random phases, second order, interpolation
- * to a point. Meshes are distributed over the ranks as described in slab_fft.h. The fields are the
+ * to a point. Meshes are distributed over the ranks as described in photons/fft/fft.h. The fields are the
  * same for any number of ranks.
  *
  * For each mode of the mesh one scalar A is stored, from which the displacement follows as Psi_k =
@@ -14,7 +14,7 @@
 #include <stddef.h>
 
 #include "photons/cosmology/cosmology.h"
-#include "photons/mesh/slab_fft.h"
+#include "photons/fft/fft.h"
 #include "photons/runtime/stage.h"
 
 /** Loops of initial conditions. */
@@ -27,22 +27,22 @@ struct linear_power;
  * Random first-order modes: A_k = i delta_k/k^2 with |delta_k|^2 L^3 = -P(k) ln(u) d1^2 (or P(k)
  * d1^2: ic.fixed). Zero at k = 0, where a component is the mesh's Nyquist frequency, and beyond the
  * particles' Nyquist frequency. Collective.
- * @param f           mesh and the planes of this rank
+ * @param f           mesh and the modes of this rank
  * @param d1          growth factor; scales P(k) from z = 0
- * @param[out] modes  [ky here][kx][kz]
+ * @param[out] modes  where f->modes says
  */
 void ic_random_modes(const struct parameters *p, const struct linear_power *power,
-                     const struct slab_fft *f, double d1, fftw_complex *modes);
+                     const struct fft *f, double d1, fftw_complex *modes);
 
 struct displacement {
-  struct slab_fft fft;
+  struct fft fft;
   double scale;           /**< h/Mpc of the fundamental mode */
   bool between;           /**< particles lie between mesh points */
   double *window;         /**< by index along a side: inverse of the interpolation window, or 1 */
-  fftw_complex *modes[2]; /**< A of first and second order, [ky here][kx][kz]; [1] is NULL with
+  fftw_complex *modes[2]; /**< A of first and second order, where fft.modes says; [1] is NULL with
                                ic.order = 1 */
-  double *field[2];       /**< one component of the displacement, Mpc/h: [x here, and the next if
-                               `between`][y][2 kz] */
+  double *field[2];       /**< one component of the displacement, Mpc/h, where fft.values says; the
+                               plane behind the last one of this rank follows if `between` */
 };
 
 /**

@@ -79,7 +79,7 @@ _Noreturn static void fail_displacement(const struct displaced *d, uint64_t id, 
 /* x = q + Psi1 + Psi2, dx/dt = H (f1 Psi1 + f2 Psi2), p = a^2 dx/dt */
 static void displace_part(void *context, uint32_t part) {
   const struct displaced *d = context;
-  const double cell = d->box / (double)d->displacement->fft.n;
+  const double cell = d->box / (double)d->displacement->fft.size[0];
   for (size_t i = (size_t)part * PART; i < part_end(d->lattice->count, part); i++) {
     double q[3], psi[2];
     const uint64_t number = lattice_particle(d->lattice, i, q);

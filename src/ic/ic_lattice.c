@@ -10,8 +10,8 @@
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/config/parameters.h"
+#include "photons/fft/fft.h"
 #include "photons/ic/ic.h"
-#include "photons/mesh/slab_fft.h"
 
 /** Until lattice_distribute(), `points` holds this rank's part of the glass; a grid is one point,
  * on rank 0. */
@@ -86,8 +86,9 @@ static void send_points(struct lattice *l) {
   free(send);
 }
 
-void lattice_distribute(struct lattice *l, const struct slab_fft *mesh) {
-  l->mesh = mesh->n;
+void lattice_distribute(struct lattice *l, const struct fft *mesh) {
+  const struct fft_box *b = &mesh->values;
+  l->mesh = mesh->size[0];
   send_points(l);
   l->begin = allocate(l->tiles + 1, sizeof *l->begin, "the tiles of a glass");
   size_t room = 0;
@@ -95,7 +96,7 @@ void lattice_distribute(struct lattice *l, const struct slab_fft *mesh) {
     size_t end = l->begin[tile];
     for (size_t i = 0; i < l->points_count; i++) {
       /* wraps to a large number before the first plane */
-      if (plane_of(l, tile, &l->points[i]) - mesh->first >= mesh->planes) continue;
+      if (plane_of(l, tile, &l->points[i]) - b->first[0] >= b->count[0]) continue;
       if (end == room) {
         room = room ? 2 * room : l->points_count;
         l->entries = reallocate(l->entries, room, sizeof *l->entries, "the particles of a glass");

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 struct parameters;
-struct slab_fft;
+struct fft;
 
 struct lattice {
   size_t tiles, glass; /**< tiles: along a side of the box; glass: particles of one tile, over all
@@ -35,7 +35,7 @@ struct lattice {
  * times a cube. Collective. */
 struct lattice lattice_create(const struct parameters *p);
 /** Distribute the particles, to each rank those over its planes x of a mesh. Collective. */
-void lattice_distribute(struct lattice *l, const struct slab_fft *mesh);
+void lattice_distribute(struct lattice *l, const struct fft *mesh);
 /** Particle i < count of this rank, in the order of all particles.
  * @return its index among all particles; place: in cells */
 uint64_t lattice_particle(const struct lattice *l, size_t i, double place[3]);

@@ -24,26 +24,27 @@ static gsl_rng *generator_create(void) {
 /* Seeds of the columns (i, j) of modes with j on this rank, [j][i], and of their partners (-i,
  * -j). */
 struct seeds {
-  const struct slab_fft *f;
+  const struct fft *f;
   uint32_t *own, *partner;
 };
 
 /* All ranks draw all seeds, and keep the ones that they need. */
 static void draw_seed(struct seeds *s, gsl_rng *generator, size_t i, size_t j) {
-  const size_t n = s->f->n, here = j - s->f->first, mirrored = (n - j) % n - s->f->first;
+  const struct fft_box *b = &s->f->modes;
+  const size_t n = s->f->size[0], here = j - b->first[1], mirrored = (n - j) % n - b->first[1];
   const uint32_t seed = (uint32_t)(0x7fffffff * gsl_rng_uniform(generator));
-  /* wraps to a large number below the first plane */
-  if (here < s->f->planes) s->own[here * n + i] = seed;
-  if (mirrored < s->f->planes) s->partner[mirrored * n + (n - i) % n] = seed;
+  /* wraps to a large number below the first one of this rank */
+  if (here < b->count[1]) s->own[here * n + i] = seed;
+  if (mirrored < b->count[1]) s->partner[mirrored * n + (n - i) % n] = seed;
 }
 
 /* The order is from low to high frequencies, so that a finer mesh has the same large-scale
  * modes. */
-static struct seeds seeds_create(const struct slab_fft *f, uint64_t seed) {
-  const size_t n = f->n, last = n - 1;
+static struct seeds seeds_create(const struct fft *f, uint64_t seed) {
+  const size_t n = f->size[0], last = n - 1, lines = f->modes.count[1];
   struct seeds s = {.f = f};
-  s.own = allocate(f->planes * n, sizeof *s.own, "random seeds of initial conditions");
-  s.partner = allocate(f->planes * n, sizeof *s.partner, "random seeds of initial conditions");
+  s.own = allocate(lines * n, sizeof *s.own, "random seeds of initial conditions");
+  s.partner = allocate(lines * n, sizeof *s.partner, "random seeds of initial conditions");
   gsl_rng *g = generator_create();
   gsl_rng_set(g, (unsigned long)seed);
   for (size_t i = 0; i < n / 2; i++) {
@@ -89,7 +90,7 @@ static void warn_of_missing_power(const double *table, size_t squares, double bo
 }
 
 struct random_modes {
-  const struct slab_fft *f;
+  const struct fft *f;
   struct seeds seeds;
   const double *amplitude; /* by the square of the mode number, below `squares` */
   size_t largest, squares; /* of the mode numbers that are used */
@@ -111,24 +112,24 @@ static void draw_mode(const struct random_modes *r, gsl_rng *generator, size_t s
 }
 
 /* Draw the columns (i, j) of one j. */
-static void draw_plane(void *context, uint32_t plane) {
+static void draw_line(void *context, uint32_t line) {
   const struct random_modes *r = context;
-  const size_t n = r->f->n, half = n / 2, j = r->f->first + plane;
-  fftw_complex *modes = r->modes + plane * n * r->f->kz;
-  memset(modes, 0, n * r->f->kz * sizeof *modes);
+  const struct fft_box *b = &r->f->modes;
+  const size_t n = r->f->size[0], half = n / 2, j = b->first[1] + line;
   gsl_rng *generator = generator_create();
   for (size_t i = 0; i < n; i++) {
+    fftw_complex *column = r->modes + fft_at(b, i, line, 0);
+    memset(column, 0, b->count[2] * sizeof *column);
     const size_t from_zero_i = i < half ? i : n - i, from_zero_j = j < half ? j : n - j;
     const size_t square_ij = from_zero_i * from_zero_i + from_zero_j * from_zero_j;
     if (from_zero_i > r->largest || from_zero_j > r->largest || square_ij >= r->squares) continue;
-    fftw_complex *column = modes + i * r->f->kz;
-    gsl_rng_set(generator, r->seeds.own[plane * n + i]);
+    gsl_rng_set(generator, r->seeds.own[line * n + i]);
     for (size_t k = 0; k <= r->largest && square_ij + k * k < r->squares; k++)
       draw_mode(r, generator, square_ij + k * k, column[k]);
     if (i == 0 ? j < half : i < half) continue;
     /* In the plane k = 0 only half of the modes are independent: a real field has A(-k) =
      * -A(k)*. */
-    gsl_rng_set(generator, r->seeds.partner[plane * n + i]);
+    gsl_rng_set(generator, r->seeds.partner[line * n + i]);
     draw_mode(r, generator, square_ij, column[0]);
     column[0][0] = -column[0][0];
   }
@@ -136,8 +137,8 @@ static void draw_plane(void *context, uint32_t plane) {
 }
 
 void ic_random_modes(const struct parameters *p, const struct linear_power *power,
-                     const struct slab_fft *f, double d1, fftw_complex *modes) {
-  const size_t half = f->n / 2, cut = (size_t)p->box.npart_side / 2;
+                     const struct fft *f, double d1, fftw_complex *modes) {
+  const size_t half = f->size[0] / 2, cut = (size_t)p->box.npart_side / 2;
   /* k may be up to `cut` in the cube; in the sphere its square is bounded. Nyquist frequencies are
    * never used. */
   const size_t largest = cut < half ? cut : half - 1;
@@ -153,7 +154,7 @@ void ic_random_modes(const struct parameters *p, const struct linear_power *powe
                                 .sign = p->ic.paired ? -1.0 : 1.0,
                                 .fixed = p->ic.fixed,
                                 .modes = modes};
-  loop_run(&initial_conditions_stage, (uint32_t)f->planes, draw_plane, &random);
+  loop_run(&initial_conditions_stage, (uint32_t)f->modes.count[1], draw_line, &random);
   free(random.seeds.own);
   free(random.seeds.partner);
   free(amplitude);

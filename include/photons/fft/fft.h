@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The distributed Fourier transform: of real numbers on a mesh that is divided over the ranks. FFTW
+ * transforms lines of cells; between the second and the third axis the ranks exchange their numbers.
+ * Results depend neither on the number of ranks nor on that of workers.
+ *
+ * Axes are 0, 1 and 2; along axis 2 numbers follow each other in memory. Values are transformed along
+ * axis 2, then 1, then 0. A rank has slabs: of the values some planes of equal x0, and of the modes
+ * some of equal k1. Those who use the transform go by the boxes fft.values and fft.modes, and take for
+ * granted only that a rank has whole rows of values along axis 2, and whole lines of modes along axis
+ * 0. Pencils would have such boxes, too.
+ *
+ * Initial waves of particles and of gas, power spectra of particles and of gas, and the potential of
+ * the root level of gas are made with it. Two transforms are apart:
+ *
+ * - The particle mesh (photons/mesh/mesh.h). Its parts are tasks between those of deposit, walks and
+ *   read-out. Each rank has several slabs and columns, each of them data of StarPU that cores or GPUs
+ *   transform, and each of their blocks is a message of its own, so that transforms, messages and the
+ *   short range overlap. Here ranks have one slab each, and wait for each other between two axes.
+ * - The root level on a GPU (photons/potential/root_gpu.h). One rank has the whole level there, and
+ *   cuFFT transforms it at once. */
+#ifndef PHOTONS_FFT_FFT_H
+#define PHOTONS_FFT_FFT_H
+
+#include <fftw3.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+struct stage;
+
+enum fft_precision { FFT_DOUBLE, FFT_SINGLE };
+
+/** What is transformed. */
+struct fft_mesh {
+  size_t cells[3]; /**< along each axis */
+  bool padded;     /**< the transforms are over twice as many cells along each axis, of which
+                                     the second half is empty: products are then convolutions without
+                                     periodic images */
+  enum fft_precision precision; /**< of all numbers */
+  size_t row, plane;   /**< numbers from a row of values to the next, and from a plane to the
+                                     next; 0: as few as the transform needs. Both are even; in single
+                                     precision multiples of 4 */
+  bool lasting;        /**< memory for exchanges is kept from one transform to the next */
+  struct stage *stage; /**< of the loops; NULL: mesh_transform */
+};
+
+/** A part of a mesh: numbers first .. first + count - 1 along each axis, and in memory `step` numbers
+ * from one to the next. */
+struct fft_box {
+  size_t first[3], count[3], step[3];
+};
+
+struct fft {
+  struct fft_mesh mesh;
+  size_t size[3];        /**< of the transforms: mesh.cells, or twice as many */
+  struct fft_box values; /**< real numbers of this rank */
+  struct fft_box
+      modes; /**< complex numbers of this rank, of k2 up to size[2]/2; of a padded mesh they
+                              are only ever seen line by line: see fft_work */
+  struct fft_plans *plans;
+  void *buffer; /**< mesh.lasting: memory for exchanges */
+};
+
+/** Plan transforms. Main thread only. Failure ends the program. */
+struct fft fft_create(const struct fft_mesh *mesh);
+void fft_free(struct fft *f);
+
+/** Bytes of memory that the numbers of this rank need, values or modes: both are in the same memory,
+ * which malloc(), allocate() and fftw_malloc() align as FFTW needs it. */
+size_t fft_bytes(const struct fft *f);
+/** Bytes that the numbers of all ranks need, and what a transform takes up besides for exchanges. */
+double fft_bytes_of_all(const struct fft_mesh *mesh);
+double fft_exchange_bytes_of_all(const struct fft_mesh *mesh);
+/** The values of a rank. */
+struct fft_box fft_values_of(const struct fft *f, int rank);
+
+/** Where a number is in memory, counted from the first one of the rank: x or k within the box. */
+static inline size_t fft_at(const struct fft_box *b, size_t i0, size_t i1, size_t i2) {
+  return i0 * b->step[0] + i1 * b->step[1] + i2 * b->step[2];
+}
+/** The frequency of mode k along an axis, of n cells: negative above n/2. */
+static inline double fft_frequency(size_t k, size_t n) {
+  return 2 * k <= n ? (double)k : (double)k - (double)n;
+}
+
+/** Transform values to modes in place, without a norm, exponent -i; not of a padded mesh. Double
+ * precision. Collective. */
+void fft_forward(const struct fft *f, double *memory);
+/** Transform modes back to values, exponent +i: both transforms together multiply by the product of the
+ * sizes. Double precision. Collective. */
+void fft_backward(const struct fft *f, double *memory);
+
+/**
+ * What is done with modes of equal k1.
+ * @param k1     on the whole mesh
+ * @param k2     of the first of `count` neighbours along axis 2, on the whole mesh
+ * @param modes  [k0 < size[0]][count]
+ */
+typedef void fft_work(void *context, size_t k1, size_t k2, size_t count, fftw_complex *modes);
+
+/** Transform values, let all modes of this rank be worked on, and transform them back to values. Of a
+ * padded mesh rows with x1 >= cells[1] are 0 on entry, and numbers beyond the cells are lost. Double
+ * precision. Collective. */
+void fft_convolve(const struct fft *f, double *memory, fft_work *work, void *context);
+/** The same without the transform back: the values are lost.
+ * @param whole  of a padded mesh x1 and x2 of the second half have values, too */
+void fft_visit(const struct fft *f, double *memory, bool whole, fft_work *work, void *context);
+
+/** Transform values along axes 2 and 1 only, in place, and exchange: to numbers (x0, k1, k2) in the
+ * places of modes (k0, k1, k2). Any precision. Collective. */
+void fft_to_lines(const struct fft *f, void *memory);
+/** After fft_to_lines(): transform lines along axis 0 that are neighbours along axis 2.
+ * @param line      their k1 within the box of modes
+ * @param k2        of the first line, within the box
+ * @param[out] out  [count][size[0]] complex numbers; memory of fftw_malloc() */
+void fft_lines(const struct fft *f, const void *memory, size_t line, size_t k2, size_t count,
+               void *out);
+
+#endif
