@@ -44,7 +44,9 @@ double gas_memory(const struct gas *g) {
     groups += g->topology.level[level].count;
   return groups * g->group_memory +
          (double)comm_size() * (double)g->blocks * (double)g->batch * (double)gas_block_bytes(g) +
-         (g->gravity ? root_poisson_bytes(g->gravity->root) : 0.0) +
+         (g->gravity
+              ? root_poisson_bytes(g->topology.root, g->topology.boundary[0][0] == GAS_PERIODIC)
+              : 0.0) +
          (g->particles ? gas_particles_bytes(g->particles->count) : 0.0);
 }
 

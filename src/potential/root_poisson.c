@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "photons/amr/matter.h"
+#include "photons/amr/root_exchange.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/potential/gravity.h"
@@ -15,29 +16,29 @@
 #include "photons/runtime/handle.h"
 #include "photons/runtime/loop.h"
 #include "photons/runtime/message.h"
-#include "root_mesh.h"
 
 #define PI 3.14159265358979323846
 
 LOOP_STAGE(gas_root_potential, 0x117733, .family = "gas");
+LOOP_STAGE(gas_root_transform, 0x115522, .family = "gas");
 
 enum { NEAR = 12, NEAR_SIDE = 2 * NEAR + 1 }; /* cells in which the Green function is relaxed */
 
-/** The root level's groups and its mesh. A rank sends its groups' planes to the ranks that have
- * these planes of the mesh, and gets the potential from there. */
+/** Axes of the level along those of its transform: rows are along x, as those of groups. */
+static const unsigned axis_of[3] = {2, 1, 0};
+
+/** The root level's mesh, and the way between its groups and the mesh. */
 struct root_poisson {
-  struct root_mesh mesh;
+  struct fft fft; /* along z, y, x */
+  double *values;
+  uint32_t size[3]; /* of the transforms, along x, y, z */
   bool periodic;
-  double *green;            /* [line here][z <= size/2][row]: transform of the Green function */
-  double *near;             /* [NEAR_SIDE]^3: Green function around the origin */
-  double *eigenvalue[3];    /* along each axis; of the periodic Laplacian */
-  uint32_t first, own;      /* groups of this rank */
-  size_t *sent;             /* [rank][own group] where its planes are in the message to a rank */
-  size_t *received;         /* [group] where its planes are in the messages that this rank gets */
-  size_t *bytes;            /* [2][rank] of messages to and from the ranks */
-  double *outside, *inside; /* the messages: of own groups, of own planes */
-  double *sum;              /* [group] of the source */
-  struct root_gpu *gpu;     /* solves the level in place of the mesh; NULL: the mesh does */
+  double *green;                  /* [line here][z <= size/2][x]: transform of the Green function */
+  double *near;                   /* [NEAR_SIDE]^3: Green function around the origin */
+  double *eigenvalue[3];          /* along each axis; of the periodic Laplacian */
+  struct root_exchange *exchange; /* NULL until it is needed */
+  double *sum;                    /* [group] of the source */
+  struct root_gpu *gpu;           /* solves the level in place of the mesh; NULL: the mesh does */
 };
 
 /* Far from the origin: Martinsson & Rodin 2002, Proc. R. Soc. A 458, 2609. */
@@ -90,39 +91,41 @@ static uint32_t distance(uint32_t cell, uint32_t size) {
 
 static void fill_green(void *context, uint32_t plane) {
   const struct green_part *part = context;
-  const struct root_mesh *m = &part->root->mesh;
-  const uint32_t z = root_mesh_first(m, comm_rank()) + plane;
-  for (uint32_t y = 0; y < m->size[1]; y++)
-    for (uint32_t x = 0; x < m->size[0]; x++)
-      root_mesh_row(m, plane, y)[x] = lattice_green(
-          part->root, (const uint32_t[]){distance(x, m->size[0]), distance(y, m->size[1]),
-                                         part->half == FIRST_HALF ? z : m->cells[2] - z});
+  const struct root_poisson *r = part->root;
+  const struct fft_box *b = &r->fft.values;
+  const uint32_t *size = r->size, z = (uint32_t)b->first[0] + plane;
+  for (uint32_t y = 0; y < size[1]; y++)
+    for (uint32_t x = 0; x < size[0]; x++)
+      r->values[fft_at(b, plane, y, x)] = lattice_green(
+          r, (const uint32_t[]){distance(x, size[0]), distance(y, size[1]),
+                                part->half == FIRST_HALF ? z : size[2] / 2 - z});
 }
 
-static double *green_at(const struct root_poisson *r, uint32_t y, uint32_t z) {
-  const struct root_mesh *m = &r->mesh;
-  return r->green + ((y - m->first_line) * (size_t)(m->size[2] / 2 + 1) + z) * m->row;
+/** The Green function of waves k1 = y and k0 = z, [x] of this rank. */
+static double *green_at(const struct root_poisson *r, size_t y, size_t z) {
+  const struct fft_box *b = &r->fft.modes;
+  return r->green + ((y - b->first[1]) * (r->size[2] / 2 + 1) + z) * b->count[2];
 }
 
-static void add_green(void *context, uint32_t y, fftw_complex *waves) {
+static void add_green(void *context, size_t y, size_t first, size_t count, fftw_complex *waves) {
   const struct green_part *part = context;
-  const struct root_mesh *m = &part->root->mesh;
-  for (uint32_t z = 0; z <= m->size[2] / 2; z++) {
+  const struct root_poisson *r = part->root;
+  for (uint32_t z = 0; z <= r->size[2] / 2; z++) {
     const double sign = part->half == SECOND_HALF && z % 2 == 1 ? -1.0 : 1.0;
-    double *green = green_at(part->root, y, z);
-    for (uint32_t x = 0; x < m->row; x++) green[x] += sign * waves[z * m->row + x][0];
+    double *green = green_at(r, y, z) + first - r->fft.modes.first[2];
+    for (size_t x = 0; x < count; x++) green[x] += sign * waves[z * count + x][0];
   }
 }
 
 static void make_green(struct root_poisson *r) {
-  struct root_mesh *m = &r->mesh;
+  const struct fft_box *b = &r->fft.modes;
   r->near = near_green();
-  r->green = allocate((size_t)m->lines * (m->size[2] / 2 + 1) * m->row, sizeof *r->green,
+  r->green = allocate(b->count[1] * (r->size[2] / 2 + 1) * b->count[2], sizeof *r->green,
                       "the Green function");
   for (int half = FIRST_HALF; half <= SECOND_HALF; half++) {
     struct green_part part = {r, half};
-    loop_run(&gas_root_potential_stage, m->planes, fill_green, &part);
-    root_mesh_transform(m, true, add_green, &part);
+    loop_run(&gas_root_potential_stage, (uint32_t)r->fft.values.count[0], fill_green, &part);
+    fft_visit(&r->fft, r->values, true, add_green, &part);
   }
 }
 
@@ -134,102 +137,64 @@ static double *make_eigenvalues(uint32_t n) {
 }
 
 /** Make the waves those of the potential. */
-static void solve_line(void *context, uint32_t y, fftw_complex *waves) {
+static void solve_line(void *context, size_t y, size_t first, size_t count, fftw_complex *waves) {
   const struct root_poisson *r = context;
-  const struct root_mesh *m = &r->mesh;
-  const double norm = 1.0 / ((double)m->size[0] * m->size[1] * m->size[2]);
-  for (uint32_t z = 0; z < m->size[2]; z++) {
+  const double norm = 1.0 / ((double)r->size[0] * r->size[1] * r->size[2]);
+  const double *along_x = r->eigenvalue[0] + first;
+  for (uint32_t z = 0; z < r->size[2]; z++) {
     const double across = r->eigenvalue[1][y] + r->eigenvalue[2][z];
-    const double *green = r->periodic ? NULL : green_at(r, y, distance(z, m->size[2]));
-    fftw_complex *row = waves + (size_t)z * m->row;
-    for (uint32_t x = 0; x < m->row; x++) {
-      const double sum = across + r->eigenvalue[0][x];
+    const double *green = r->periodic ? NULL
+                                      : green_at(r, y, distance(z, r->size[2])) + first -
+                                            r->fft.modes.first[2];
+    fftw_complex *row = waves + z * count;
+    for (size_t x = 0; x < count; x++) {
+      const double sum = across + along_x[x];
       const double factor = green ? green[x] : sum > 0.0 ? -1.0 / sum : 0.0;
       for (int part = 0; part < 2; part++) row[x][part] *= norm * factor;
     }
   }
 }
 
-/* Between groups and the mesh. */
-
-enum { PLANE = GAS_GROUP_SIDE * GAS_GROUP_SIDE };
-
-/** The planes of a group that a rank has: numbers in the group. */
-struct common {
-  uint32_t first, end;
-};
-
-static struct common common_planes(const struct root_poisson *r, const struct gas *g,
-                                   uint32_t group, int rank) {
-  const uint32_t low = GAS_GROUP_SIDE * g->topology.level[0].group[group].place[2];
-  const uint32_t high = low + GAS_GROUP_SIDE;
-  const uint32_t from = root_mesh_first(&r->mesh, rank), to = root_mesh_first(&r->mesh, rank + 1);
-  const uint32_t first = from > low ? from : low, end = to < high ? to : high;
-  return first < end ? (struct common){first - low, end - low} : (struct common){0, 0};
-}
-
-static size_t numbers(struct common c) { return (size_t)(c.end - c.first) * PLANE; }
-
-/** Find where groups are in the messages. */
-static void plan_messages(struct root_poisson *r, const struct gas *g) {
-  const size_t ranks = (size_t)comm_size();
-  const uint32_t groups = g->topology.level[0].count;
-  size_t all = 0, here = 0;
-  r->first = gas_first_group(g, 0, comm_rank());
-  r->own = gas_first_group(g, 0, comm_rank() + 1) - r->first;
-  r->sent = allocate(ranks * r->own, sizeof *r->sent, "the root level's messages");
-  r->received = allocate(groups, sizeof *r->received, "the root level's messages");
-  r->bytes = allocate(2 * ranks, sizeof *r->bytes, "message sizes");
-  r->sum = allocate(groups, sizeof *r->sum, "sums of groups");
-  for (int rank = 0; rank < comm_size(); rank++) {
-    const size_t before[2] = {all, here};
-    for (uint32_t i = 0; i < r->own; i++) {
-      r->sent[(size_t)rank * r->own + i] = all;
-      all += numbers(common_planes(r, g, r->first + i, rank));
-    }
-    for (uint32_t i = gas_first_group(g, 0, rank); i < gas_first_group(g, 0, rank + 1); i++) {
-      r->received[i] = here;
-      here += numbers(common_planes(r, g, i, comm_rank()));
-    }
-    r->bytes[rank] = (all - before[0]) * sizeof(double);
-    r->bytes[ranks + (size_t)rank] = (here - before[1]) * sizeof(double);
-  }
-  r->outside = allocate(all, sizeof *r->outside, "the root level's messages");
-  r->inside = allocate(here, sizeof *r->inside, "the root level's messages");
+static struct fft_mesh mesh_of(const uint32_t root[3], bool periodic) {
+  struct fft_mesh m = {.padded = !periodic, .lasting = true, .stage = &gas_root_transform_stage};
+  for (int c = 0; c < 3; c++) m.cells[c] = GAS_GROUP_SIDE * (size_t)root[axis_of[c]];
+  return m;
 }
 
 struct root_poisson *root_poisson_make(const struct gas *g) {
   struct root_poisson *r = allocate(1, sizeof *r, "the root level's potential");
-  uint32_t cells[3];
-  for (int c = 0; c < 3; c++) cells[c] = GAS_GROUP_SIDE * g->topology.root[c];
   r->periodic = g->topology.boundary[0][0] == GAS_PERIODIC;
-  root_mesh_init(&r->mesh, cells, !r->periodic);
-  for (int c = 0; c < 3; c++) r->eigenvalue[c] = make_eigenvalues(r->mesh.size[c]);
+  const struct fft_mesh mesh = mesh_of(g->topology.root, r->periodic);
+  r->fft = fft_create(&mesh);
+  r->values = fftw_malloc(fft_bytes(&r->fft));
+  if (!r->values)
+    fail(EXIT_RUN_FAILED, "not enough memory for the potential of the root level: %.1f GB",
+         1e-9 * (double)fft_bytes(&r->fft));
+  for (int c = 0; c < 3; c++) {
+    r->size[axis_of[c]] = (uint32_t)r->fft.size[c];
+    r->eigenvalue[axis_of[c]] = make_eigenvalues((uint32_t)r->fft.size[c]);
+  }
   if (!r->periodic) make_green(r);
-  r->gpu = root_gpu_make(g, r->mesh.size, r->green);
+  r->gpu = root_gpu_make(g, r->size, r->green);
   return r;
 }
 
-double root_poisson_bytes(const struct root_poisson *r) {
-  const struct root_mesh *m = &r->mesh;
-  const double cells = (double)m->cells[0] * m->cells[1] * m->cells[2];
-  const size_t planes = m->size[2] / 2 + 1;
-  const double green = r->periodic ? 0.0
-                                   : (double)m->size[1] * (double)planes * m->row * sizeof(double);
-  return root_mesh_bytes(m) + green + 2.0 * cells * sizeof(double);
+double root_poisson_bytes(const uint32_t root[3], bool periodic) {
+  const struct fft_mesh m = mesh_of(root, periodic);
+  const double x = (double)m.cells[2], y = (double)m.cells[1], z = (double)m.cells[0];
+  const double green = periodic ? 0.0 : 2.0 * y * (x + 1.0) * (z + 1.0) * sizeof(double);
+  return fft_bytes_of_all(&m) + fft_exchange_bytes_of_all(&m) + green +
+         root_exchange_bytes_of_all(x * y * z);
 }
 
 void root_poisson_free(struct root_poisson *r) {
   root_gpu_free(r->gpu);
-  root_mesh_free(&r->mesh);
+  fft_free(&r->fft);
+  fftw_free(r->values);
   for (int c = 0; c < 3; c++) free(r->eigenvalue[c]);
   free(r->green);
   free(r->near);
-  free(r->sent);
-  free(r->received);
-  free(r->bytes);
-  free(r->outside);
-  free(r->inside);
+  root_exchange_free(r->exchange);
   free(r->sum);
   free(r);
 }
@@ -251,25 +216,12 @@ static double *cube_at(starpu_data_handle_t handle, size_t first) {
   return (double *)starpu_vector_get_local_ptr(handle) + first;
 }
 
-/** Copy the cells of own group i to or from the messages. */
-static void copy_group(const struct copy *c, uint32_t i, double *cube, bool pack) {
-  const struct root_poisson *r = c->root;
-  for (int rank = 0; rank < comm_size(); rank++) {
-    const struct common planes = common_planes(r, c->gas, r->first + i, rank);
-    double *piece = r->outside + r->sent[(size_t)rank * r->own + i];
-    double *inside = cube + planes.first * PLANE;
-    memcpy(pack ? piece : inside, pack ? inside : piece, numbers(planes) * sizeof *cube);
-  }
-}
-
 /** The source of a group: its densities, and pseudo-mass. */
-static void put_group(void *context, uint32_t i) {
+static void give_source(void *context, uint32_t group, double *source) {
   const struct copy *c = context;
   const struct gas *g = c->gas;
-  const uint32_t group = c->root->first + i;
   size_t first;
   const struct gas_batch *b = batch_at(c, group, &first);
-  double source[GAS_GROUP_CELLS];
   c->root->sum[group] = g->gravity->kernels->source(
       gas_cells(g, 0, group), gravity_factor(g, 0), 0.0,
       c->massive ? cube_at(b->sheets, first) : NULL, source);
@@ -277,35 +229,15 @@ static void put_group(void *context, uint32_t i) {
     c->root->sum[group] += matter_add(
         (const struct gas_matter *)starpu_vector_get_local_ptr(b->matter) + group - b->first,
         gravity_factor(g, 0), source);
-  copy_group(c, i, source, true);
 }
 
-static void get_group(void *context, uint32_t i) {
+static void take_potential(void *context, uint32_t group, double *cube) {
   const struct copy *c = context;
-  const struct gas *g = c->gas;
   size_t first;
-  const struct gas_batch *b = batch_at(c, c->root->first + i, &first);
-  copy_group(c, i, cube_at(b->potential[g->level[0].potential[POTENTIAL_END]], first), false);
+  const struct gas_batch *b = batch_at(c, group, &first);
+  memcpy(cube_at(b->potential[c->gas->level[0].potential[POTENTIAL_END]], first), cube,
+         GAS_GROUP_CELLS * sizeof *cube);
 }
-
-/** Copy what this rank's planes have of a group to or from the mesh. */
-static void copy_planes(const struct copy *c, uint32_t group, bool to_mesh) {
-  const struct root_mesh *m = &c->root->mesh;
-  const uint32_t *place = c->gas->topology.level[0].group[group].place;
-  const struct common planes = common_planes(c->root, c->gas, group, comm_rank());
-  double *piece = c->root->inside + c->root->received[group];
-  for (uint32_t z = planes.first; z < planes.end; z++)
-    for (uint32_t y = 0; y < GAS_GROUP_SIDE; y++, piece += GAS_GROUP_SIDE) {
-      double *row = root_mesh_row(m,
-                                  GAS_GROUP_SIDE * place[2] + z - root_mesh_first(m, comm_rank()),
-                                  GAS_GROUP_SIDE * place[1] + y) +
-                    GAS_GROUP_SIDE * place[0];
-      memcpy(to_mesh ? row : piece, to_mesh ? piece : row, GAS_GROUP_SIDE * sizeof *row);
-    }
-}
-
-static void put_planes(void *context, uint32_t group) { copy_planes(context, group, true); }
-static void get_planes(void *context, uint32_t group) { copy_planes(context, group, false); }
 
 /** Take over an own root batch's data from StarPU, or give it back. */
 static void hold(const struct copy *c, bool acquire) {
@@ -351,18 +283,16 @@ void root_poisson_solve(struct gas *g, bool massive) {
     return;
   }
   struct copy copy = {g, r, massive};
-  const uint32_t groups = g->topology.level[0].count;
-  if (!r->bytes) plan_messages(r, g); /* batches are made after the solver */
-  if (!massive) message_wait();       /* tasks of other levels read the mean density */
+  if (!r->exchange) { /* batches are made after the solver */
+    r->exchange = root_exchange_make(g, &r->fft, axis_of, &gas_root_potential_stage);
+    r->sum = allocate(g->topology.level[0].count, sizeof *r->sum, "sums of groups");
+  }
+  if (!massive) message_wait(); /* tasks of other levels read the mean density */
   hold(&copy, true);
-  root_mesh_clear(&r->mesh);
-  loop_run(&gas_root_potential_stage, r->own, put_group, &copy);
+  if (!r->periodic) memset(r->values, 0, fft_bytes(&r->fft));
+  root_exchange_to_mesh(r->exchange, give_source, &copy, r->values);
   if (!massive) g->gravity->mean_density = mean_density(r, g);
-  comm_exchange(r->outside, r->bytes, r->inside, r->bytes + comm_size());
-  loop_run(&gas_root_potential_stage, groups, put_planes, &copy);
-  root_mesh_convolve(&r->mesh, solve_line, r);
-  loop_run(&gas_root_potential_stage, groups, get_planes, &copy);
-  comm_exchange(r->inside, r->bytes + comm_size(), r->outside, r->bytes);
-  loop_run(&gas_root_potential_stage, r->own, get_group, &copy);
+  fft_convolve(&r->fft, r->values, solve_line, r);
+  root_exchange_to_groups(r->exchange, &r->fft.values, r->values, take_potential, &copy);
   hold(&copy, false);
 }

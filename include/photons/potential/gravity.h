@@ -75,10 +75,11 @@ void gravity_copy_potential(const struct gas *g, int level, uint32_t group, void
  * present potential with ghost cells. @param weight  of potential_task */
 void gravity_send_around(struct gas *g, int level, double weight);
 
-/** The root level's solver (root_poisson.c), and the bytes of its meshes. */
+/** The root level's solver (root_poisson.c), and the bytes of its meshes on all ranks.
+ * @param root  groups of the level along x, y, z */
 struct root_poisson *root_poisson_make(const struct gas *g);
 void root_poisson_free(struct root_poisson *r);
-double root_poisson_bytes(const struct root_poisson *r);
+double root_poisson_bytes(const uint32_t root[3], bool periodic);
 /** Solve the root level; collective. Sets self_gravity.mean_density. @param massive  with pseudo-mass */
 void root_poisson_solve(struct gas *g, bool massive);
 /** The potential at a point of the unit lattice of a unit source at the origin: the solution of sum

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "photons/amr/root_exchange.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "photons/base/comm.h"
+#include "photons/base/error.h"
+#include "photons/runtime/loop.h"
+
+enum { SIDE = GAS_GROUP_SIDE };
+
+struct root_exchange {
+  const struct gas *gas;
+  struct fft_box *box; /* [rank] of the mesh */
+  unsigned axis[3];
+  struct stage *stage;
+  uint32_t first, own;      /* groups of this rank */
+  size_t *sent;             /* [rank][own group] where its cells are in the message to a rank */
+  size_t *received;         /* [group] where its cells are in the messages that this rank gets */
+  size_t *bytes;            /* [2][rank] of messages to and from the ranks */
+  double *outside, *inside; /* the messages: of own groups, of the own part of the mesh; on one rank
+                               the same */
+};
+
+/** The rows along axis 2 of a group that a rank has: numbers in the group along axes 0 and 1. */
+struct common {
+  size_t first[2], end[2];
+};
+
+static size_t corner(const struct root_exchange *e, uint32_t group, int axis) {
+  return SIDE * (size_t)e->gas->topology.level[0].group[group].place[e->axis[axis]];
+}
+
+static struct common common_rows(const struct root_exchange *e, uint32_t group, int rank) {
+  const struct fft_box *b = &e->box[rank];
+  struct common c;
+  for (int i = 0; i < 2; i++) {
+    const size_t low = corner(e, group, i), high = low + SIDE, end = b->first[i] + b->count[i];
+    c.first[i] = b->first[i] > low ? b->first[i] - low : 0;
+    c.end[i] = end < high ? (end > low ? end - low : 0) : SIDE;
+    if (c.end[i] < c.first[i]) c.end[i] = c.first[i];
+  }
+  return c;
+}
+
+static size_t numbers(struct common c) {
+  return (c.end[0] - c.first[0]) * (c.end[1] - c.first[1]) * SIDE;
+}
+
+/** Find where groups are in the messages. @return the numbers of each of both */
+static struct common_sizes { size_t sent, received; } plan_messages(struct root_exchange *e) {
+  struct common_sizes at = {0, 0};
+  for (int rank = 0; rank < comm_size(); rank++) {
+    const struct common_sizes before = at;
+    for (uint32_t i = 0; i < e->own; i++) {
+      e->sent[(size_t)rank * e->own + i] = at.sent;
+      at.sent += numbers(common_rows(e, e->first + i, rank));
+    }
+    const uint32_t end = gas_first_group(e->gas, 0, rank + 1);
+    for (uint32_t i = gas_first_group(e->gas, 0, rank); i < end; i++) {
+      e->received[i] = at.received;
+      at.received += numbers(common_rows(e, i, comm_rank()));
+    }
+    e->bytes[rank] = (at.sent - before.sent) * sizeof(double);
+    e->bytes[comm_size() + rank] = (at.received - before.received) * sizeof(double);
+  }
+  return at;
+}
+
+struct root_exchange *root_exchange_make(const struct gas *g, const struct fft *f,
+                                         const unsigned axis[3], struct stage *stage) {
+  static const char what[] = "messages of the root level";
+  const size_t ranks = (size_t)comm_size();
+  struct root_exchange *e = allocate(1, sizeof *e, what);
+  *e = (struct root_exchange){
+      .gas = g, .stage = stage, .first = gas_first_group(g, 0, comm_rank())};
+  memcpy(e->axis, axis, sizeof e->axis);
+  e->own = gas_first_group(g, 0, comm_rank() + 1) - e->first;
+  e->box = allocate(ranks, sizeof *e->box, what);
+  for (int rank = 0; rank < comm_size(); rank++) e->box[rank] = fft_values_of(f, rank);
+  e->sent = allocate(ranks * e->own, sizeof *e->sent, what);
+  e->received = allocate(g->topology.level[0].count, sizeof *e->received, what);
+  e->bytes = allocate(2 * ranks, sizeof *e->bytes, what);
+  const struct common_sizes size = plan_messages(e);
+  e->outside = allocate(size.sent, sizeof *e->outside, what);
+  e->inside = ranks > 1 ? allocate(size.received, sizeof *e->inside, what) : e->outside;
+  return e;
+}
+
+void root_exchange_free(struct root_exchange *e) {
+  if (!e) return;
+  if (e->inside != e->outside) free(e->inside);
+  free(e->outside);
+  free(e->box);
+  free(e->sent);
+  free(e->received);
+  free(e->bytes);
+  free(e);
+}
+
+double root_exchange_bytes_of_all(double cells) {
+  return (comm_size() > 1 ? 2.0 : 1.0) * cells * sizeof(double);
+}
+
+/* What loops over groups need. */
+struct passage {
+  struct root_exchange *exchange;
+  root_cube *cube;
+  void *context;
+  const struct fft_box *box;
+  double *memory; /* of the mesh; what is read is not changed */
+};
+
+/** Copy the cells of own group i to or from the messages. */
+static void copy_group(const struct root_exchange *e, uint32_t i, double *cube, bool pack) {
+  for (int rank = 0; rank < comm_size(); rank++) {
+    const struct common c = common_rows(e, e->first + i, rank);
+    double *piece = e->outside + e->sent[(size_t)rank * e->own + i];
+    const size_t rows = c.end[1] - c.first[1];
+    for (size_t x = c.first[0]; x < c.end[0]; x++, piece += rows * SIDE) {
+      double *row = cube + (x * SIDE + c.first[1]) * SIDE;
+      memcpy(pack ? piece : row, pack ? row : piece, rows * SIDE * sizeof *cube);
+    }
+  }
+}
+
+static void give_group(void *context, uint32_t i) {
+  const struct passage *p = context;
+  double cube[SIDE * SIDE * SIDE];
+  p->cube(p->context, p->exchange->first + i, cube);
+  copy_group(p->exchange, i, cube, true);
+}
+
+static void take_group(void *context, uint32_t i) {
+  const struct passage *p = context;
+  double cube[SIDE * SIDE * SIDE];
+  copy_group(p->exchange, i, cube, false);
+  p->cube(p->context, p->exchange->first + i, cube);
+}
+
+/** Copy what this rank has of a group on the mesh from or to the messages. */
+static void copy_rows(const struct passage *p, uint32_t group, bool to_mesh) {
+  const struct root_exchange *e = p->exchange;
+  const struct common c = common_rows(e, group, comm_rank());
+  const size_t *first = e->box[comm_rank()].first;
+  double *piece = e->inside + e->received[group];
+  for (size_t x = c.first[0]; x < c.end[0]; x++)
+    for (size_t y = c.first[1]; y < c.end[1]; y++, piece += SIDE) {
+      double *row = p->memory + fft_at(p->box, corner(e, group, 0) + x - first[0],
+                                       corner(e, group, 1) + y - first[1], corner(e, group, 2));
+      memcpy(to_mesh ? row : piece, to_mesh ? piece : row, SIDE * sizeof *row);
+    }
+}
+
+static void put_rows(void *context, uint32_t group) { copy_rows(context, group, true); }
+static void get_rows(void *context, uint32_t group) { copy_rows(context, group, false); }
+
+void root_exchange_to_mesh(struct root_exchange *e, root_cube *give, void *context,
+                           double *memory) {
+  struct passage p = {e, give, context, &e->box[comm_rank()], memory};
+  loop_run(e->stage, e->own, give_group, &p);
+  if (comm_size() > 1) comm_exchange(e->outside, e->bytes, e->inside, e->bytes + comm_size());
+  loop_run(e->stage, e->gas->topology.level[0].count, put_rows, &p);
+}
+
+void root_exchange_to_groups(struct root_exchange *e, const struct fft_box *box,
+                             const double *memory, root_cube *take, void *context) {
+  struct passage p = {e, take, context, box, (double *)memory};
+  loop_run(e->stage, e->gas->topology.level[0].count, get_rows, &p);
+  if (comm_size() > 1) comm_exchange(e->inside, e->bytes + comm_size(), e->outside, e->bytes);
+  loop_run(e->stage, e->own, take_group, &p);
+}
