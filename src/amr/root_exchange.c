@@ -68,7 +68,7 @@ static struct common_sizes { size_t sent, received; } plan_messages(struct root_
   return at;
 }
 
-struct root_exchange *root_exchange_make(const struct gas *g, const struct fft *f,
+struct root_exchange *root_exchange_make(const struct gas *g, const struct fft_mesh *mesh,
                                          const unsigned axis[3], struct stage *stage) {
   static const char what[] = "messages of the root level";
   const size_t ranks = (size_t)comm_size();
@@ -78,7 +78,7 @@ struct root_exchange *root_exchange_make(const struct gas *g, const struct fft *
   memcpy(e->axis, axis, sizeof e->axis);
   e->own = gas_first_group(g, 0, comm_rank() + 1) - e->first;
   e->box = allocate(ranks, sizeof *e->box, what);
-  for (int rank = 0; rank < comm_size(); rank++) e->box[rank] = fft_values_of(f, rank);
+  for (int rank = 0; rank < comm_size(); rank++) e->box[rank] = fft_values_of(mesh, rank);
   e->sent = allocate(ranks * e->own, sizeof *e->sent, what);
   e->received = allocate(g->topology.level[0].count, sizeof *e->received, what);
   e->bytes = allocate(2 * ranks, sizeof *e->bytes, what);

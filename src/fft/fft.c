@@ -149,8 +149,7 @@ static size_t plane_of(const struct fft_mesh *m) {
   return m->plane > 0 ? m->plane : padding(m) * m->cells[1] * row_of(m);
 }
 
-struct fft_box fft_values_of(const struct fft *f, int rank) {
-  const struct fft_mesh *m = &f->mesh;
+struct fft_box fft_values_of(const struct fft_mesh *m, int rank) {
   const size_t first = comm_first(m->cells[0], rank);
   return (struct fft_box){
       .first = {first},
@@ -199,7 +198,7 @@ struct fft fft_create(const struct fft_mesh *mesh) {
   struct fft f = {.mesh = *mesh};
   if (!f.mesh.stage) f.mesh.stage = &mesh_transform_stage;
   for (int axis = 0; axis < 3; axis++) f.size[axis] = padding(mesh) * mesh->cells[axis];
-  f.values = fft_values_of(&f, comm_rank());
+  f.values = fft_values_of(mesh, comm_rank());
   f.modes = own_modes(&f);
   make_plans(&f);
   if (mesh->lasting && comm_size() > 1) f.buffer = take(&f, packed_size(&f));
@@ -299,7 +298,7 @@ static void exchange(const struct transform *t, bool to_lines) {
   size_t *planes = allocate(2 * ranks, sizeof *planes, "message sizes"), *lines = planes + ranks;
   for (int r = 0; r < comm_size(); r++) {
     planes[r] = f->values.count[0] * (first_line(f, r + 1) - first_line(f, r)) * bytes;
-    lines[r] = fft_values_of(f, r).count[0] * f->modes.count[1] * bytes;
+    lines[r] = fft_values_of(&f->mesh, r).count[0] * f->modes.count[1] * bytes;
   }
   if (to_lines)
     comm_exchange(t->buffer, planes, t->memory, lines);

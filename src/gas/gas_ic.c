@@ -48,6 +48,10 @@ void gas_ic_free(struct gas_ic *ic) {
   ic->array = NULL;
 }
 
+void gas_ic_share(const struct gas_ic *ic, const struct gas *g) {
+  if (ic->waves) gas_waves_share(ic->waves, g);
+}
+
 bool gas_ic_reaches(const struct gas_ic *ic, int level) {
   if (ic->waves) return level == 0;
   return !ic->array || level <= gas_array_level(ic->array);
@@ -237,7 +241,7 @@ void gas_ic_fill(const struct gas_ic *ic, const struct gas *g, int level, uint32
   if (ic->array)
     gas_array_read(ic->array, level, place, ic->gamma, conserved);
   else if (ic->waves)
-    gas_waves_read(ic->waves, place, conserved);
+    gas_waves_read(ic->waves, group, conserved);
   else
     fill_problem(ic, gas_cell(g, level), place, g->kernels->real_size == sizeof(double), conserved);
   store(g, conserved, cells);

@@ -1,99 +1,55 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "photons/gas/gas_power.h"
 
-#include <fftw3.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "photons/amr/root_exchange.h"
 #include "photons/analysis/analysis.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/config/parameters.h"
 #include "photons/cosmology/linear_power.h"
+#include "photons/fft/fft.h"
 #include "photons/io/provenance.h"
 #include "photons/pm/particles.h"
+#include "photons/runtime/loop.h"
 
 enum { FOLDS = 2 }; /* P(k) of particles reaches 2^FOLDS times the Nyquist frequency of the cells */
 enum { SIDE = GAS_GROUP_SIDE };
 
-/** Put the densities of an own group of the root level onto a mesh [x][y][2 kz] of n^3 cells. */
-static void place_group(const struct gas *g, uint32_t group, size_t n, double *mesh) {
-  const uint32_t *place = g->topology.level[0].group[group].place;
+LOOP_STAGE(gas_spectrum, 0x998855, .family = "gas", .untimed = true);
+
+static struct fft_mesh mesh_of(const struct parameters *p) {
+  const size_t n = (size_t)p->gas.root[0];
+  return (struct fft_mesh){.cells = {n, n, n}, .stage = &gas_spectrum_stage};
+}
+
+/** The densities of an own group of the root level, [z][y][x]. */
+static void give_density(void *context, uint32_t group, double *cube) {
+  const struct gas *g = context;
   const void *cells = gas_cells(g, 0, group);
   for (size_t i = 0; i < GAS_GROUP_CELLS; i++) {
     size_t at[3];
     for (size_t c = 0; c < 3; c++)
-      at[c] = SIDE * place[c] + GAS_PATCH_SIDE * (i / GAS_PATCH_CELLS >> c & 1) + (i >> 3 * c & 7);
-    mesh[(at[0] * n + at[1]) * 2 * (n / 2 + 1) + at[2]] = g->kernels->real_size == sizeof(double)
-                                                              ? ((const double *)cells)[i]
-                                                              : (double)((const float *)cells)[i];
+      at[c] = GAS_PATCH_SIDE * (i / GAS_PATCH_CELLS >> c & 1) + (i >> 3 * c & 7);
+    cube[(at[2] * SIDE + at[1]) * SIDE + at[0]] = g->kernels->real_size == sizeof(double)
+                                                      ? ((const double *)cells)[i]
+                                                      : (double)((const float *)cells)[i];
   }
 }
 
-/** The density on the root level, of all ranks; fftw_free() it. */
-static double *gather_density(const struct gas *g, size_t n) {
-  const size_t reals = n * n * 2 * (n / 2 + 1);
-  double *mesh = fftw_alloc_real(reals);
-  if (!mesh) fail(EXIT_RUN_FAILED, "not enough memory for the power spectrum of %zu^3 cells", n);
-  for (size_t i = 0; i < reals; i++) mesh[i] = 0.0;
-  const uint32_t end = gas_first_group(g, 0, comm_rank() + 1);
-  for (uint32_t i = gas_first_group(g, 0, comm_rank()); i < end; i++) place_group(g, i, n, mesh);
-  comm_sum_double(mesh, reals);
-  return mesh;
-}
-
-/** Frequency i of n along an axis, in fundamental modes, and the window of a cell there. */
-static double frequency(size_t i, size_t n) {
-  return 2 * i <= n ? (double)i : (double)i - (double)n;
-}
-static double window(double frequency, size_t n) {
-  const double angle = M_PI * frequency / (double)n;
-  return angle == 0.0 ? 1.0 : sin(angle) / angle;
-}
-
-/** Add up the modes of a transform in bins as wide as the fundamental mode, those that are wholly
- * below the Nyquist frequency; k and P are sums. */
-static void add_modes(const fftw_complex *mode, size_t n, struct power_bin *bin) {
-  for (size_t x = 0; x < n; x++)
-    for (size_t y = 0; y < n; y++)
-      for (size_t z = 0; z <= n / 2; z++, mode++) {
-        const double k[3] = {frequency(x, n), frequency(y, n), (double)z};
-        const double size = sqrt(k[0] * k[0] + k[1] * k[1] + k[2] * k[2]);
-        const size_t number = (size_t)(size + 0.5);
-        if (number == 0 || 2 * number >= n) continue;
-        const double weight = z == 0 ? 0.5 : 1.0; /* the plane z = 0 holds both k and -k */
-        const double cell = window(k[0], n) * window(k[1], n) * window(k[2], n);
-        const double re = (*mode)[0] / cell, im = (*mode)[1] / cell;
-        struct power_bin *b = &bin[number];
-        b->modes += weight;
-        b->k += weight * size;
-        b->power += weight * (re * re + im * im);
-      }
-}
-
-/** Bins of the root level's density. @return [count]; free() it */
-static struct power_bin *measure_density(double *mesh, size_t n, double box, size_t *count) {
-  const int side = (int)n;
-  struct power_bin *bin = allocate(n, sizeof *bin, "power spectrum");
-  fftw_plan plan = fftw_plan_dft_r2c_3d(side, side, side, mesh, (fftw_complex *)mesh,
-                                        FFTW_ESTIMATE);
-  if (!plan) fail(EXIT_RUN_FAILED, "FFTW cannot plan the transform of %zu^3 cells", n);
-  fftw_execute(plan);
-  fftw_destroy_plan(plan);
-  const fftw_complex *mode = (const fftw_complex *)mesh;
-  const double mass = mode[0][0]; /* the sum of all cells */
-  add_modes(mode, n, bin);
-  *count = 0;
-  for (size_t i = 1; i < n; i++) {
-    if (!(bin[i].modes > 0.0)) continue;
-    const struct power_bin sum = bin[i];
-    bin[(*count)++] = (struct power_bin){.k = 2.0 * M_PI / box * sum.k / sum.modes,
-                                         .power = pow(box, 3.0) * sum.power / (sum.modes * mass) /
-                                                  mass,
-                                         .modes = sum.modes};
-  }
-  return bin;
+/** This rank's planes of the density on the root level; fftw_free() it. */
+static double *gather_density(const struct gas *g, const struct fft *f) {
+  static const unsigned axis[3] = {2, 1, 0};
+  double *memory = fftw_malloc(fft_bytes(f));
+  if (!memory)
+    fail(EXIT_RUN_FAILED, "not enough memory for the power spectrum of %zu^3 cells", f->size[0]);
+  struct root_exchange *e = root_exchange_make(g, &f->mesh, axis, f->mesh.stage);
+  root_exchange_to_mesh(e, give_density, (void *)g, memory);
+  root_exchange_free(e);
+  return memory;
 }
 
 /** What both files need. */
@@ -118,12 +74,15 @@ static void write_bins(const struct spectra *w, const char *name, const struct p
 
 static void write_gas(const struct spectra *w) {
   size_t count;
-  double *mesh = gather_density(w->gas, w->mesh);
+  const struct fft_mesh mesh = mesh_of(w->parameters);
   const struct particles none = {.box = w->parameters->box.size};
-  struct power_bin *bins = measure_density(mesh, w->mesh, none.box, &count);
+  struct fft f = fft_create(&mesh);
+  double *memory = gather_density(w->gas, &f);
+  struct power_bin *bins = power_measure_cells(&f, memory, none.box, &count);
   write_bins(w, "gas", bins, count, &none);
   free(bins);
-  fftw_free(mesh);
+  fftw_free(memory);
+  fft_free(&f);
 }
 
 /** Whether all particles have the same mass. Collective. */
@@ -204,4 +163,17 @@ void gas_power_write(const struct gas *g, const struct parameters *p, size_t num
   if (!g->empty) write_gas(&w);
   if (g->particles) write_particles(&w);
   linear_power_free(w.linear);
+}
+
+double gas_power_memory(const struct parameters *p, size_t particles) {
+  const double *root = p->gas.root;
+  if (!p->gas.comoving || !p->output.power_spectrum || root[0] != root[1] || root[0] != root[2])
+    return 0.0;
+  const struct fft_mesh mesh = mesh_of(p);
+  const double gas = fft_bytes_of_all(&mesh) + fmax(fft_exchange_bytes_of_all(&mesh),
+                                                    root_exchange_bytes_of_all(pow(root[0], 3.0)));
+  const double shared = (double)particles * 3.0 *
+                        sizeof(uint32_t); /* as messages, then as columns */
+  return fmax(p->gas.solver == GAS_NONE ? 0.0 : gas,
+              shared + fmax(2.0 * shared, comm_size() * power_memory(p, particles, mesh.cells[0])));
 }

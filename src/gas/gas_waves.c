@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "photons/gas/gas_waves.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "photons/amr/root_exchange.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/config/parameters.h"
@@ -15,36 +17,42 @@
 enum { CONTRAST, DISPLACEMENT_X, DISPLACEMENT_Y, DISPLACEMENT_Z, FIELDS };
 
 struct gas_waves {
-  size_t side;
-  double *field[FIELDS];                 /* [x][y][z] */
+  struct fft_mesh mesh;
+  double
+      *plane[FIELDS]; /* this rank's values of the mesh, along x, y, z; NULL once they are shared */
+  uint32_t first;     /* own group */
+  double *cube[FIELDS];                  /* [own group][x][y][z]; NULL until they are shared */
   double density, velocity, heat, gamma; /* velocity: v~ over displacement; heat: as of pancakes */
 };
 
-/** Let all ranks have what each has in its planes. */
-static double *gather_field(const struct displacement *d) {
-  const size_t n = d->fft.size[0], row = d->fft.values.step[1], ranks = (size_t)comm_size();
-  double *own = allocate(d->fft.values.count[0] * n * n, sizeof *own, "waves of gas");
-  for (size_t i = 0; i < d->fft.values.count[0] * n; i++)
-    memcpy(own + i * n, d->field[0] + i * row, n * sizeof *own);
-  if (ranks == 1) return own;
-  double *all = allocate(n * n * n, sizeof *all, "waves of gas");
-  size_t *bytes = allocate(ranks, sizeof *bytes, "message sizes");
-  for (size_t r = 0; r < ranks; r++)
-    bytes[r] = (comm_first(n, (int)r + 1) - comm_first(n, (int)r)) * n * n * sizeof *own;
-  comm_gather_all_sizes(own, bytes, all);
-  free(bytes);
-  free(own);
-  return all;
+static struct fft_mesh mesh_of(const struct parameters *p) {
+  const size_t n = (size_t)p->gas.root[0];
+  return (struct fft_mesh){.cells = {n, n, n}};
 }
 
+static double *copy_field(const struct displacement *d) {
+  const struct fft_box *b = &d->fft.values;
+  double *copy = allocate(b->count[0] * b->step[0], sizeof *copy, "waves of gas");
+  memcpy(copy, d->field[0], b->count[0] * b->step[0] * sizeof *copy);
+  return copy;
+}
+
+/** End the program on all ranks alike. */
 static void require_density(const struct gas_waves *w, double z) {
-  for (size_t i = 0; i < w->side * w->side * w->side; i++)
-    if (!(w->field[CONTRAST][i] > -1.0))
-      fail(
-          EXIT_BAD_USAGE,
-          "initial conditions of gas: the density contrast of linear theory is %g in a cell at z = "
-          "%g, and must be above -1: take an earlier ic.z_init",
-          w->field[CONTRAST][i], z);
+  const struct fft_box b = fft_values_of(&w->mesh, comm_rank());
+  double depth = 0.0; /* of the emptiest cell: minus its contrast */
+  for (size_t i = 0; i < b.count[0]; i++)
+    for (size_t j = 0; j < b.count[1]; j++)
+      for (size_t k = 0; k < b.count[2]; k++) {
+        const double contrast = w->plane[CONTRAST][fft_at(&b, i, j, k)];
+        depth = fmax(depth, isnan(contrast) ? INFINITY : -contrast);
+      }
+  comm_max_double(&depth, 1);
+  if (depth >= 1.0)
+    fail(EXIT_BAD_USAGE,
+         "initial conditions of gas: the density contrast of linear theory is %g in a cell at z = "
+         "%g, and must be above -1: take an earlier ic.z_init",
+         -depth, z);
 }
 
 struct gas_waves *gas_waves_make(const struct parameters *p) {
@@ -58,17 +66,17 @@ struct gas_waves *gas_waves_make(const struct parameters *p) {
   struct displacement d = displacement_create(&first_order, power, &g, (size_t)p->gas.root[0],
                                               false);
   struct gas_waves *w = allocate(1, sizeof *w, "waves of gas");
-  *w = (struct gas_waves){.side = d.fft.size[0],
+  *w = (struct gas_waves){.mesh = mesh_of(p),
                           .density = comoving_mean_density(&c) * comoving_gas_share(p),
                           .velocity = a * a * cosmology_hubble(&c, a) * g.f1,
                           .heat = comoving_initial_heat(p),
                           .gamma = p->gas.gamma};
   displacement_average(&d);
   displacement_contrast(&d);
-  w->field[CONTRAST] = gather_field(&d);
+  w->plane[CONTRAST] = copy_field(&d);
   for (unsigned axis = 0; axis < 3; axis++) {
     displacement_transform(&d, axis);
-    w->field[DISPLACEMENT_X + axis] = gather_field(&d);
+    w->plane[DISPLACEMENT_X + axis] = copy_field(&d);
   }
   displacement_free(&d);
   linear_power_free(power);
@@ -77,20 +85,67 @@ struct gas_waves *gas_waves_make(const struct parameters *p) {
 }
 
 void gas_waves_free(struct gas_waves *w) {
-  for (int i = 0; w && i < FIELDS; i++) free(w->field[i]);
+  for (int i = 0; w && i < FIELDS; i++) {
+    free(w->plane[i]);
+    free(w->cube[i]);
+  }
   free(w);
 }
 
-void gas_waves_read(const struct gas_waves *w, const uint32_t place[3], double *conserved) {
+/** One field of the waves. */
+struct field {
+  const struct gas_waves *waves;
+  double *cube;
+};
+
+static void take_cube(void *context, uint32_t group, double *cube) {
+  const struct field *f = context;
+  memcpy(f->cube + (size_t)(group - f->waves->first) * GAS_GROUP_CELLS, cube,
+         GAS_GROUP_CELLS * sizeof *cube);
+}
+
+void gas_waves_share(struct gas_waves *w, const struct gas *g) {
+  static const unsigned axis[3] = {0, 1, 2};
+  if (w->cube[CONTRAST]) return;
+  const struct fft_box box = fft_values_of(&w->mesh, comm_rank());
+  struct root_exchange *e = root_exchange_make(g, &w->mesh, axis, &initial_conditions_stage);
+  w->first = gas_first_group(g, 0, comm_rank());
+  const size_t own = gas_first_group(g, 0, comm_rank() + 1) - w->first;
+  for (int i = 0; i < FIELDS; i++) {
+    w->cube[i] = allocate(own * GAS_GROUP_CELLS, sizeof *w->cube[i], "waves of gas");
+    root_exchange_to_groups(e, &box, w->plane[i], take_cube, &(struct field){w, w->cube[i]});
+    free(w->plane[i]);
+    w->plane[i] = NULL;
+  }
+  root_exchange_free(e);
+}
+
+void gas_waves_read(const struct gas_waves *w, uint32_t group, double *conserved) {
   for (size_t i = 0; i < GAS_GROUP_CELLS; i++) {
-    const size_t x = GAS_GROUP_SIDE * place[0] + i % 16,
-                 y = GAS_GROUP_SIDE * place[1] + i / 16 % 16,
-                 z = GAS_GROUP_SIDE * place[2] + i / 256;
-    const size_t at = (x * w->side + y) * w->side + z;
-    struct gas_primitive cell = {.density = w->density * (1.0 + w->field[CONTRAST][at])};
+    const size_t x = i % GAS_GROUP_SIDE, y = i / GAS_GROUP_SIDE % GAS_GROUP_SIDE,
+                 z = i / (GAS_GROUP_SIDE * GAS_GROUP_SIDE);
+    const size_t at = (size_t)(group - w->first) * GAS_GROUP_CELLS +
+                      (x * GAS_GROUP_SIDE + y) * GAS_GROUP_SIDE + z;
+    struct gas_primitive cell = {.density = w->density * (1.0 + w->cube[CONTRAST][at])};
     for (int axis = 0; axis < 3; axis++)
-      cell.velocity[axis] = w->velocity * w->field[DISPLACEMENT_X + axis][at];
+      cell.velocity[axis] = w->velocity * w->cube[DISPLACEMENT_X + axis][at];
     cell.pressure = cell.density * w->heat;
     gas_conserve(&cell, w->gamma, conserved + i * GAS_VARIABLES_MAX);
   }
+}
+
+static double cells(const struct parameters *p) { return pow(p->gas.root[0], 3.0); }
+
+double gas_waves_held_memory(const struct parameters *p) {
+  return FIELDS * cells(p) * sizeof(double);
+}
+
+double gas_waves_memory(const struct parameters *p) {
+  const struct fft_mesh mesh = mesh_of(p);
+  const double field = fft_bytes_of_all(&mesh);
+  /* All fields but one, and the modes, a component and an exchange of the last one; or a field twice,
+   * and the messages. */
+  const double made = (FIELDS + 1) * field + fmax(field, fft_exchange_bytes_of_all(&mesh)),
+               shared = (FIELDS + 1) * field + root_exchange_bytes_of_all(cells(p));
+  return fmax(made, shared);
 }

@@ -127,6 +127,7 @@ void gas_place_particles(struct gas *g, int level) {
 
 void gas_begin(struct gas *g, const struct gas_ic *ic) {
   message_begin();
+  if (ic) gas_ic_share(ic, g);
   fill_level(g, 0, ic);
   for (int level = 0; level < g->topology.finest && g->topology.level[level].count > 0; level++) {
     gas_place_particles(g, 0);

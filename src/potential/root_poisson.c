@@ -284,7 +284,7 @@ void root_poisson_solve(struct gas *g, bool massive) {
   }
   struct copy copy = {g, r, massive};
   if (!r->exchange) { /* batches are made after the solver */
-    r->exchange = root_exchange_make(g, &r->fft, axis_of, &gas_root_potential_stage);
+    r->exchange = root_exchange_make(g, &r->fft.mesh, axis_of, &gas_root_potential_stage);
     r->sum = allocate(g->topology.level[0].count, sizeof *r->sum, "sums of groups");
   }
   if (!massive) message_wait(); /* tasks of other levels read the mean density */

@@ -35,6 +35,11 @@ run fixed gas.ini $start --set ic.fixed=yes
 run universe gas.ini --set gas.gravity=self --set gas.levels=1 --set gas.flag_density=8 \
   --set gas.buffer=2 --set gas.root=16,16,16
 
+for folder in gas ranks; do
+  grep -v '^# provenance' $folder/powerspec_gas_000.txt >$folder.txt
+done
+cmp gas.txt ranks.txt || complain "three ranks: another power spectrum"
+
 "$PYTHON" - <<'END' || complain "other gas than particles"
 import h5py
 import numpy as np

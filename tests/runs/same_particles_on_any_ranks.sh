@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Fourier transforms, initial conditions and groups on several processes: their tests pass, and the
-# particles are those of one process bit by bit.
+# Fourier transforms, waves and spectra of gas, initial conditions and groups on several processes:
+# their tests pass, and the results are those of one process bit by bit.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
 need_mpi
 OMPI_MCA_hwloc_base_binding_policy=none # all else is set for every test
@@ -15,9 +15,11 @@ run() {
   grep '^checksum' err >"$number" || complain "$name on $number processes: no checksums"
 }
 
-for name in fft/test_slab_fft ic/test_ic io/test_gadget domain/test_groups; do
-  numbers='2 3'
-  [ $name = fft/test_slab_fft ] && numbers='2 3 4'
+for name in fft/test_slab_fft gas/test_gas_waves ic/test_ic io/test_gadget domain/test_groups; do
+  case $name in
+  fft/* | gas/*) numbers='2 3 4' ;;
+  *) numbers='2 3' ;;
+  esac
   run $name 1 env STARPU_NCPU=2 "$unit_tests/$name"
   for processes in $numbers; do
     run $name $processes env STARPU_NCPU=1 mpirun -n $processes "$unit_tests/$name"

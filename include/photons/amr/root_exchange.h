@@ -17,7 +17,7 @@ struct root_exchange;
  * @param axis   of the level (0 is x) along which each axis of the mesh is
  * @param stage  of the loops over groups
  */
-struct root_exchange *root_exchange_make(const struct gas *g, const struct fft *f,
+struct root_exchange *root_exchange_make(const struct gas *g, const struct fft_mesh *mesh,
                                          const unsigned axis[3], struct stage *stage);
 /** @param e  may be NULL */
 void root_exchange_free(struct root_exchange *e);

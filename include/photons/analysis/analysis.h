@@ -9,6 +9,7 @@
 #include "photons/config/parameters.h"
 #include "photons/cosmology/cosmology.h"
 #include "photons/domain/particles.h"
+#include "photons/fft/fft.h"
 
 struct linear_power;
 struct provenance;
@@ -35,6 +36,17 @@ struct power_bin {
  */
 struct power_bin *power_measure(const struct particles *s, size_t mesh, unsigned folds,
                                 size_t *count);
+
+/**
+ * Measure P(k) of a density on a cube of cells, whose window is deconvolved, up to the Nyquist
+ * frequency. Bins are one fundamental mode wide. The bits are the same on any number of ranks.
+ * Collective.
+ * @param f       of the cells, in double precision, not padded
+ * @param memory  values of the density, in any unit; lost
+ * @return on every rank: bins in order of k, to be freed with free()
+ */
+struct power_bin *power_measure_cells(const struct fft *f, double *memory, double box,
+                                      size_t *count);
 
 /** The number of particles of one mass that would have the same shot noise, (sum of m)^2 / sum of
  * m^2: N itself where all have one mass. Rounding depends on the number of ranks. */

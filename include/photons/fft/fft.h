@@ -71,7 +71,7 @@ size_t fft_bytes(const struct fft *f);
 double fft_bytes_of_all(const struct fft_mesh *mesh);
 double fft_exchange_bytes_of_all(const struct fft_mesh *mesh);
 /** The values of a rank. */
-struct fft_box fft_values_of(const struct fft *f, int rank);
+struct fft_box fft_values_of(const struct fft_mesh *mesh, int rank);
 
 /** Where a number is in memory, counted from the first one of the rank: x or k within the box. */
 static inline size_t fft_at(const struct fft_box *b, size_t i0, size_t i1, size_t i2) {

@@ -39,6 +39,10 @@ struct pancake pancake_make(const struct parameters *p);
 struct gas_ic gas_ic_make(const struct parameters *p);
 void gas_ic_free(struct gas_ic *ic);
 
+/** To be called before the first level is filled: what a rank's groups need comes to the rank.
+ * Collective. */
+void gas_ic_share(const struct gas_ic *ic, const struct gas *g);
+
 /** Whether cells of a level can be given. Others are interpolated from the next coarser level. */
 bool gas_ic_reaches(const struct gas_ic *ic, int level);
 

@@ -15,5 +15,7 @@
  * acquired.
  */
 void gas_power_write(const struct gas *g, const struct parameters *p, size_t number);
+/** Most bytes that this takes up on all ranks, with so many particles. */
+double gas_power_memory(const struct parameters *p, size_t particles);
 
 #endif

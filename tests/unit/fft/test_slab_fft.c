@@ -78,7 +78,7 @@ static void test_share(void **state) {
                          f.modes.count[0] * f.modes.count[1] * f.modes.count[2]};
     size_t planes = 0;
     for (int r = 0; r < comm_size(); r++) {
-      const struct fft_box b = fft_values_of(&f, r);
+      const struct fft_box b = fft_values_of(&f.mesh, r);
       assert_int_equal(b.first[0], planes);
       planes += b.count[0];
     }
