@@ -364,16 +364,21 @@ void gas_run_dry(struct parameters *p, const char *checkpoint_path, struct progr
     gas_ic_free(&ic);
   }
   if (!checkpoint_path && gas_particles_wanted(p)) particles = gas_particles_look(p);
-  gas_require_root(p);
+  gas_require_root(p, !checkpoint_path);
   set_timeline(timeline, p, now);
   parameters_print(p, stdout);
   printf("\n# what a run would use\n");
   describe_mesh(stdout, p);
   if (particles > 0)
     printf("  particles   %zu, %.1f MB\n", particles, 1e-6 * gas_particles_bytes(particles));
-  const double root = gas_root_memory(p), patch = gas_bytes_per_group(p);
-  const double left = installed_memory() - root - gas_particles_bytes(particles);
-  printf("  memory      about %.1f MB for the root level, %.3f MB for each refined patch;\n"
-         "              %.3g patches have room in the %.1f GB installed\n",
-         1e-6 * root, 1e-6 * patch, left / patch, 1e-9 * installed_memory());
+  const double root = gas_root_memory(p), patch = gas_bytes_per_group(p),
+               at_times = gas_memory_at_times(p, particles, !checkpoint_path);
+  const double left = installed_memory() - root - gas_particles_bytes(particles) - at_times;
+  printf("  memory      about %.1f MB for the root level, %.3f MB for each refined patch;\n",
+         1e-6 * root, 1e-6 * patch);
+  if (at_times > 0.0)
+    printf("              %.1f MB more at times, for initial waves or power spectra;\n",
+           1e-6 * at_times);
+  printf("              %.3g patches have room in the %.1f GB installed\n", left / patch,
+         1e-9 * installed_memory());
 }

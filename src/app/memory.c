@@ -10,6 +10,7 @@
 #include "photons/base/installed_memory.h"
 #include "photons/config/parameters.h"
 #include "photons/domain/domain.h"
+#include "photons/ic/ic.h"
 #include "photons/runtime/scheduler.h"
 
 /* Measured on x86-64 with Debian 12: a run of 16^3 particles without outputs less what it
@@ -53,16 +54,6 @@ static double mesh(const struct parameters *p, const struct layout *l) {
   return all + (scheduler_any_gpu() ? patch : larger(patch - late, 0.0));
 }
 
-/** Displacements of generated initial conditions: a mesh of modes and one of a component, of each
- * order. */
-static double initial_conditions(const struct parameters *p) {
-  if (p->ic.source != IC_GENERATE) return 0.0;
-  const double n = p->ic.mesh              ? (double)p->ic.mesh
-                   : p->box.npart_side % 2 ? 2.0 * (double)p->box.npart_side
-                                           : (double)p->box.npart_side;
-  return 2.0 * (double)p->ic.order * n * n * (n + 2.0) * sizeof(double);
-}
-
 /** Keys, or later a copy of the widest column, and each particle's node. With GPUs there are no keys.
  * Several ranks have two copies of the keys or of a column on their way. */
 static double rebuild(const struct layout *l, double particles) {
@@ -101,8 +92,8 @@ struct memory_use memory_estimate(const struct parameters *p, size_t particles) 
   use.on_gpus = fmin(larger(ranks * scheduler_gpu_memory() - use.particles, 0.0),
                      use.trees + use.mesh + packed);
   /* Initial conditions come before trees, meshes and tasks. */
-  const double before = initial_conditions(p) + use.on_gpus - use.trees - use.mesh - use.tasks -
-                        (rests(p) ? 0.0 : packed);
+  const double before = (p->ic.source == IC_GENERATE ? ic_generate_memory(p) : 0.0) + use.on_gpus -
+                        use.trees - use.mesh - use.tasks - (rests(p) ? 0.0 : packed);
   double between = larger(rebuild(&l, (double)particles), outputs(p, particles, l.mesh.cells));
   if (rests(p)) { /* sub-steps, rebuilds and outputs have the memory of the mesh */
     use.tasks += all_targets(p, particles);

@@ -386,7 +386,7 @@ int run_simulation(struct parameters *p, const struct run_options *options) {
   if (run_of_gas(p)) gas_choose_gpus(p);
   if (options->dry_run) return run_dry(&r);
   if (run_of_gas(p))
-    gas_require_root(p);
+    gas_require_root(p, !options->restart);
   else if (nbody_run_generated(p) > 0)
     nbody_run_require_possible(p);
   stop_listen();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The gas of a run: made from parameters, its memory, and given to the host. */
+/* The gas of a run: made from parameters, and given to the host. */
 #include "photons/gas/create.h"
 
 #include <math.h>
@@ -8,7 +8,6 @@
 
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
-#include "photons/base/installed_memory.h"
 #include "photons/config/parameters.h"
 #include "photons/gas/comoving.h"
 #include "photons/pm/particles.h"
@@ -36,42 +35,6 @@ double gas_bytes_per_group(const struct parameters *p) {
          sizeof(struct gas_group) + sizeof(uint64_t) + sizeof(double[1 + GAS_VARIABLES_MAX]) +
          sizeof(uint32_t[GAS_PATCHES]) + sizeof(struct gas_fault) + sizeof(struct gas_field) +
          sizeof(struct gas_batch) + gravity_bytes_per_group(p) + gas_particles_bytes_per_group(p);
-}
-
-double gas_memory(const struct gas *g) {
-  double groups = 0.0;
-  for (int level = 0; level <= g->topology.finest; level++)
-    groups += g->topology.level[level].count;
-  return groups * g->group_memory +
-         (double)comm_size() * (double)g->blocks * (double)g->batch * (double)gas_block_bytes(g) +
-         (g->gravity
-              ? root_poisson_bytes(g->topology.root, g->topology.boundary[0][0] == GAS_PERIODIC)
-              : 0.0) +
-         (g->particles ? gas_particles_bytes(g->particles->count) : 0.0);
-}
-
-double gas_root_memory(const struct parameters *p) {
-  const double cells = p->gas.root[0] * p->gas.root[1] * p->gas.root[2];
-  return cells / GAS_GROUP_CELLS * gas_bytes_per_group(p);
-}
-
-void gas_require_root(const struct parameters *p) {
-  const double needed = gas_root_memory(p), installed = installed_memory();
-  if (needed > installed)
-    fail(EXIT_RUN_FAILED,
-         "the root level of %g x %g x %g cells needs %.1f GB of memory of %.1f GB: use fewer cells "
-         "in gas.root, or more machines",
-         p->gas.root[0], p->gas.root[1], p->gas.root[2], 1e-9 * needed, 1e-9 * installed);
-}
-
-void gas_require_memory(const struct gas *g, int level, uint32_t groups) {
-  const double installed = installed_memory();
-  const double needed = gas_memory(g) + groups * g->group_memory;
-  if (needed > installed)
-    fail(EXIT_RUN_FAILED,
-         "at %s level %d is to have %.4g patches, and gas would need %.1f GB of memory of %.1f "
-         "GB: use fewer gas.levels, larger thresholds of gas.flag_*, or more machines",
-         gas_moment(g).text, level, (double)GAS_PATCHES * groups, 1e-9 * needed, 1e-9 * installed);
 }
 
 double gas_length(const struct parameters *p) {

@@ -54,6 +54,13 @@ static struct gas_particle *generate(const struct parameters *p, size_t *count) 
   return particle;
 }
 
+double waves_particle_memory(const struct parameters *p) {
+  struct parameters first_order = *p;
+  first_order.ic.order = 1;
+  const double columns = 3.0 * (sizeof(uint32_t) + sizeof(float)) + sizeof(uint64_t);
+  return ic_generate_memory(&first_order) + (double)waves_particle_count(p) * columns;
+}
+
 /** A point of the grid. */
 static void grid_point(const struct parameters *p, size_t number, double place[3]) {
   const double spacing = p->box.size / (double)p->box.npart_side;

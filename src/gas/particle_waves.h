@@ -7,6 +7,8 @@
 
 /** The number of particles that box.npart_side asks for. */
 size_t waves_particle_count(const struct parameters *p);
+/** Most bytes that all ranks need for waves_make_particles() of ic.source = generate. */
+double waves_particle_memory(const struct parameters *p);
 /** The particles of ic.source = generate or pancake at ic.z_init: displaced, in first order, from a
  * grid whose points are corners of the root level's cells where both are equally many. They have
  * the mass of all matter that is not gas.

@@ -25,6 +25,12 @@ static size_t choose_mesh(const struct parameters *p) {
   return n % 2 ? 2 * n : n; /* even, and such that grid points are mesh points */
 }
 
+double ic_generate_memory(const struct parameters *p) {
+  const size_t n = choose_mesh(p);
+  const struct fft_mesh mesh = {.cells = {n, n, n}};
+  return 2.0 * (double)p->ic.order * fft_bytes_of_all(&mesh) + fft_exchange_bytes_of_all(&mesh);
+}
+
 /* The particles over this rank's planes, one component at a time. */
 struct displaced {
   const struct lattice *lattice;

@@ -16,10 +16,13 @@ void gas_free(struct gas *g);
  * ghosts. */
 double gas_bytes_per_group(const struct parameters *p);
 double gas_memory(const struct gas *g);
-/** Bytes of memory of the root level. */
+/** Bytes of memory of the root level, and most bytes that all ranks need at times besides: for initial
+ * waves where the run begins, and for power spectra. */
 double gas_root_memory(const struct parameters *p);
-/** End the program where the machines in use cannot hold the root level. */
-void gas_require_root(const struct parameters *p);
+double gas_memory_at_times(const struct parameters *p, size_t particles, bool begins);
+/** End the program where the machines in use cannot hold the root level and what there is at times.
+ * @param begins  from initial conditions, not from a checkpoint */
+void gas_require_root(const struct parameters *p, bool begins);
 /** End the run where the machines in use cannot hold so many groups more. */
 void gas_require_memory(const struct gas *g, int level, uint32_t groups);
 

@@ -24,6 +24,8 @@ struct linear_power;
  */
 struct particles ic_generate(const struct parameters *p, const struct cosmology *c,
                              const struct linear_power *power);
+/** Most bytes that this needs on all ranks besides the particles. */
+double ic_generate_memory(const struct parameters *p);
 
 /**
  * Read Gadget-2 binary (formats 1 and 2, either byte order) or Gadget HDF5, one file or many
