@@ -75,6 +75,9 @@ static void print_parameter(const struct parameter *row, FILE *out) {
     parameter_print_allowed(row, ", ", out);
     fputs(".\n", out);
   }
+  fputs("Of: ", out);
+  parameter_print_systems(row, out);
+  fputs(".\n", out);
   if (*initial) {
     fputs("Default: ", out);
     print_text(initial, strlen(initial), out);

@@ -46,7 +46,8 @@ static const char help[] =
     "  -q, --quiet                   print warnings and errors, nothing else\n"
     "  -v, --verbose                 print every step, with the time of its parts and of idle "
     "workers\n"
-    "  -h, --help                    print this\n"
+    "  -h, --help [NAME]             print this, or what a parameter or those of a section mean, "
+    "and to which systems they apply\n"
     "  -V, --version                 print the versions of the program and its libraries\n"
     "\n"
     "Without -q and -v a run shows a progress bar on a terminal. Elsewhere it prints the line of\n"
@@ -95,13 +96,37 @@ static void print_version(FILE *out) {
   fprintf(out, "MPI     %s (built with %s)\n", mpi, BUILD_MPI_VERSION);
 }
 
-/* Print on rank 0 and end the program. A write error (full disk) is reported. */
-static _Noreturn void print_and_end(void (*print)(FILE *out)) {
-  if (comm_rank() == 0) print(stdout);
+/** End the program after what is printed. A write error (full disk) is reported. */
+static _Noreturn void end_printed(void) {
   if (fflush(stdout) != 0 || ferror(stdout))
     fail(EXIT_RUN_FAILED, "cannot write to standard output: %s", strerror(errno));
   comm_end();
   exit(EXIT_SUCCESS);
+}
+
+/** Print on rank 0 and end the program. */
+static _Noreturn void print_and_end(void (*print)(FILE *out)) {
+  if (comm_rank() == 0) print(stdout);
+  end_printed();
+}
+
+/** --help, or what is known of a parameter or a section. */
+static _Noreturn void help_and_end(const char *name) {
+  if (!name || *name == '-') print_and_end(print_help);
+  char *text = NULL;
+  size_t size;
+  FILE *stream = open_memstream(&text, &size);
+  if (!stream) fail(EXIT_RUN_FAILED, "not enough memory for the help");
+  const bool found = parameters_explain(name, stream);
+  if (fclose(stream) != 0) fail(EXIT_RUN_FAILED, "not enough memory for the help");
+  if (!found)
+    fail(EXIT_BAD_USAGE,
+         "--help %s: neither a parameter nor a section; expected SECTION.KEY, KEY or SECTION, and "
+         "--defaults lists them all",
+         name);
+  if (comm_rank() == 0) fputs(text, stdout);
+  free(text);
+  end_printed();
 }
 
 /** N: steps from the start of the run; +N: from the present step. */
@@ -159,7 +184,7 @@ struct options options_read(int argc, char **argv) {
     case DEFAULTS: print_and_end(parameters_print_defaults);
     case MANUAL: print_and_end(print_manual);
     case REFERENCE: print_and_end(parameters_print_reference);
-    case 'h': print_and_end(print_help);
+    case 'h': help_and_end(argv[optind]);
     case 'V': print_and_end(print_version);
     case 'w': o.watch = optarg; break;
     case ':': fail(EXIT_BAD_USAGE, "the option %s needs a value; try --help", argv[optind - 1]);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <libgen.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -280,16 +281,12 @@ static void check_trace_steps(const struct parameters *p, struct parameter_probl
 
 /** The choice with which a key has no meaning. */
 static const char *obstacle(const struct parameter *row, const struct parameters *p) {
-  struct parameters other = *p;
-  const bool isolated = p->box.boundary == BOUNDARY_ISOLATED;
-  if (p->run.system == SYSTEM_GAS) {
-    other.gas.comoving = !p->gas.comoving;
-    if (!parameter_applies(row, &other)) return "run.system = gas";
-    return p->gas.comoving ? "gas.comoving = yes" : "gas.comoving = no";
-  }
-  other.box.boundary = isolated ? BOUNDARY_PERIODIC : BOUNDARY_ISOLATED;
-  if (!parameter_applies(row, &other)) return "run.system = particles";
-  return isolated ? "box.boundary = isolated" : "box.boundary = periodic";
+  const unsigned gas = KIND_GAS_AT_REST | KIND_COMOVING_GAS,
+                 other = parameter_systems(row) & (run_of_gas(p) ? gas : KINDS_ALL & ~gas);
+  if (!other) return run_of_gas(p) ? "run.system = gas" : "run.system = particles";
+  if (run_of_gas(p)) return p->gas.comoving ? "gas.comoving = yes" : "gas.comoving = no";
+  return p->box.boundary == BOUNDARY_ISOLATED ? "box.boundary = isolated"
+                                              : "box.boundary = periodic";
 }
 
 /** Whether a row is a switch that is off: nothing is asked for. */
@@ -301,6 +298,18 @@ static bool is_off(const struct parameters *p, const struct parameter *row) {
 static bool asks_for_output(const struct parameters *p, const struct parameter *row) {
   return row->type == PARAMETER_SWITCH && !is_off(p, row) &&
          (strcmp(row->section, "output") == 0 || strcmp(row->section, "analysis") == 0);
+}
+
+static void problem_no_meaning(struct parameter_problems *problems, const struct parameter *row,
+                               const struct parameters *p, const char *with) {
+  char *systems;
+  size_t size;
+  FILE *text = open_memstream(&systems, &size);
+  if (!text) fail(EXIT_RUN_FAILED, "not enough memory for a message");
+  parameter_print_systems(row, text);
+  if (fclose(text) != 0) fail(EXIT_RUN_FAILED, "not enough memory for a message");
+  problem_with(problems, row, p, NULL, "has no meaning with %s: it is of %s", with, systems);
+  free(systems);
 }
 
 /** Keys that are given, but belong to the other system or boundary: errors. Defaults that are given are
@@ -315,7 +324,7 @@ static void check_applies(const struct parameters *p, struct parameter_problems 
       continue;
     with = obstacle(row, p);
     if (!parameter_is_default(p, row))
-      problem_with(problems, row, p, NULL, "has no meaning with %s", with);
+      problem_no_meaning(problems, row, p, with);
     else if (asks_for_output(p, row))
       snprintf(asked + strlen(asked), sizeof asked - strlen(asked), "%s%s.%s", *asked ? ", " : "",
                row->section, row->key);
@@ -507,8 +516,6 @@ static void check_static(const struct parameters *p, struct parameter_problems *
   const struct parameter *source = row_of("ic", "source");
   if (p->ic.source == IC_PANCAKE && sound(problems, source))
     problem_with(problems, source, p, NULL, "needs gas.comoving = yes");
-  if (p->gas.temperature_floor > 0.0 && sound(problems, row_of("gas", "temperature_floor")))
-    problem_with(problems, row_of("gas", "temperature_floor"), p, NULL, "needs gas.comoving = yes");
   check_needed(p, problems, "time", "end", p->time.end > 0.0, "run.system = gas");
   if (sound(problems, row_of("output", "times")) && p->output.time_count > 0 &&
       p->output.times[p->output.time_count - 1] > p->time.end)

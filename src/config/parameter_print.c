@@ -47,22 +47,79 @@ void parameters_print_defaults(FILE *out) {
   }
 }
 
-/* A table cell with the default. If the presets differ, all three are printed. */
-static void print_default_cell(const struct parameter *row, FILE *out) {
+void parameter_print_systems(const struct parameter *row, FILE *out) {
+  static const struct {
+    enum system_kind kind;
+    const char *name;
+  } names[] = {{KIND_BOX, "periodic boxes"},
+               {KIND_ISOLATED, "isolated systems"},
+               {KIND_GAS_AT_REST, "gas at rest"},
+               {KIND_COMOVING_GAS, "comoving gas"}};
+  unsigned left = parameter_systems(row);
+  if (left == KINDS_ALL) {
+    fputs("all systems", out);
+    return;
+  }
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    if (!(left & names[i].kind)) continue;
+    left &= ~(unsigned)names[i].kind;
+    fprintf(out, "%s%s", names[i].name, left == 0 ? "" : (left & (left - 1)) == 0 ? " and " : ", ");
+  }
+}
+
+/* The default. If the presets differ, all three are printed. */
+static void print_default(const struct parameter *row, const char *quote, FILE *out) {
   const struct preset *preset = preset_find(row);
   const char *initial = parameter_initial(row, ACCURACY_DEFAULT, BOUNDARY_PERIODIC);
   if (row->computed)
     fprintf(out, "%s", row->computed);
   else if (preset && (strcmp(preset->value[ACCURACY_PAPER], initial) != 0 ||
                       strcmp(preset->value[ACCURACY_HIGH], initial) != 0))
-    fprintf(out, "`%s` (paper: `%s`, high: `%s`)", initial, preset->value[ACCURACY_PAPER],
-            preset->value[ACCURACY_HIGH]);
+    fprintf(out, "%1$s%2$s%1$s (paper: %1$s%3$s%1$s, high: %1$s%4$s%1$s)", quote, initial,
+            preset->value[ACCURACY_PAPER], preset->value[ACCURACY_HIGH]);
   else if (*initial)
-    fprintf(out, "`%s`", initial);
+    fprintf(out, "%1$s%2$s%1$s", quote, initial);
   if (preset && preset->isolated[ACCURACY_DEFAULT])
-    fprintf(out, "; with `box.boundary = isolated` `%s` (paper: `%s`, high: `%s`)",
-            preset->isolated[ACCURACY_DEFAULT], preset->isolated[ACCURACY_PAPER],
+    fprintf(out,
+            "; with %1$sbox.boundary = isolated%1$s %1$s%2$s%1$s (paper: %1$s%3$s%1$s, high: "
+            "%1$s%4$s%1$s)",
+            quote, preset->isolated[ACCURACY_DEFAULT], preset->isolated[ACCURACY_PAPER],
             preset->isolated[ACCURACY_HIGH]);
+}
+
+/** Whether a name is that of the row's section, or its key with or without the section. */
+static bool row_is_named(const struct parameter *row, const char *name) {
+  const char *dot = strchr(name, '.');
+  if (!dot) return strcmp(name, row->section) == 0 || parameter_find(row->section, name) == row;
+  return strlen(row->section) == (size_t)(dot - name) &&
+         strncmp(name, row->section, strlen(row->section)) == 0 &&
+         parameter_find(row->section, dot + 1) == row;
+}
+
+static void explain(const struct parameter *row, FILE *out) {
+  fprintf(out, "[%s] %s\n  %s\n", row->section, row->key, row->help);
+  if (row->unit) fprintf(out, "  unit: %s\n", row->unit);
+  if (row->type != PARAMETER_TEXT) {
+    fputs("  allowed: ", out);
+    parameter_print_allowed(row, ", ", out);
+    fputc('\n', out);
+  }
+  fputs("  default: ", out);
+  print_default(row, "", out);
+  fputs(!row->computed && row->initial && !*row->initial ? "none\n  of: " : "\n  of: ", out);
+  parameter_print_systems(row, out);
+  fputc('\n', out);
+}
+
+bool parameters_explain(const char *name, FILE *out) {
+  bool found = false;
+  for (const struct parameter *row = parameter_table; row < parameter_table + parameter_count;
+       row++) {
+    if (!row_is_named(row, name)) continue;
+    found = true;
+    explain(row, out);
+  }
+  return found;
 }
 
 void parameters_print_reference(FILE *out) {
@@ -74,14 +131,19 @@ void parameters_print_reference(FILE *out) {
         "A key that is left out or left empty has its default. Relative paths begin at the current "
         "directory;\ninput files that are not there are looked for beside the configuration. "
         "Integers may be written as "
-        "`2e5`.\n",
+        "`2e5`.\n\n"
+        "The last column says which systems a key is of: periodic boxes of particles, isolated "
+        "systems of particles\n(`box.boundary = isolated`), gas at rest (`run.system = gas`), and "
+        "comoving gas (with `gas.comoving = yes`). A key of other\nsystems than the chosen one is "
+        "refused if its value is not the default. Files and reports list the keys of the chosen "
+        "system alone.\n",
         out);
   for (const struct parameter *row = parameter_table; row < parameter_table + parameter_count;
        row++) {
     if (section_begins(row))
       fprintf(out,
-              "\n## [%s]\n\n| key | meaning | unit | allowed | default |\n| --- | --- | --- | --- "
-              "| --- |\n",
+              "\n## [%s]\n\n| key | meaning | unit | allowed | default | of |\n| --- | --- | --- | "
+              "--- | --- | --- |\n",
               row->section);
     fprintf(out, "| `%s`", row->key);
     for (size_t i = 0; i < sizeof row->aliases / sizeof *row->aliases && row->aliases[i]; i++)
@@ -91,7 +153,9 @@ void parameters_print_reference(FILE *out) {
     fprintf(out, " | %s | ", row->unit ? row->unit : "");
     parameter_print_allowed(row, ", ", out);
     fputs(" | ", out);
-    print_default_cell(row, out);
+    print_default(row, "`", out);
+    fputs(" | ", out);
+    parameter_print_systems(row, out);
     fputs(" |\n", out);
   }
 }

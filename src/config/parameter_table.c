@@ -82,6 +82,17 @@ static const char *const memories[] = {
 #define RANGE(from, to) .low = (from), .high = (to)
 #define PRESET NULL
 
+/* Which systems a row is of, if not all those of its section (section_table). */
+#define OF(kinds) .systems = (kinds)
+#define BOX KIND_BOX
+#define ISOLATED KIND_ISOLATED
+#define REST KIND_GAS_AT_REST
+#define COMOVING KIND_COMOVING_GAS
+#define PARTICLES (BOX | ISOLATED)
+#define GAS (REST | COMOVING)
+#define EXPANDING (BOX | COMOVING)
+#define STATIC (ISOLATED | REST)
+
 /* clang-format off */
 const struct parameter parameter_table[] = {
   {"run", "system", WORD(run.system), "particles", .help = "particles: N-body; gas: gas, particles or both on an adaptive mesh, section [gas], in units of its own", .words = systems},
@@ -97,34 +108,34 @@ const struct parameter parameter_table[] = {
   {"cosmology", "Omega_r", REAL, FIELD(cosmology.omega_r), "0", .help = "density of radiation today, over the critical density: of all that is relativistic today; it acts on the expansion and the growth of structure, and is smooth", RANGE(0, 0.1)},
 
   {"box", "boundary", WORD(box.boundary), "periodic", .help = "periodic: a periodic, expanding box; isolated: galaxies in empty space, which does not expand, with lengths in kpc, velocities in km/s and times in Myr (no h)", .words = boundaries},
-  {"box", "escape_radius", REAL, FIELD(box.escape_radius), "0", .help = "with boundary = isolated: particles at this distance from the origin are taken out and written to log/escapers.csv; 0: none", .unit = "kpc", RANGE(0, 1e9)},
-  {"box", "size", REAL, FIELD(box.size), "", .help = "side of the periodic box, with gas.comoving = yes along x; needed with ic.source = generate or gas.comoving = yes", .unit = "Mpc/h", RANGE(1e-3, 1e6)},
-  {"box", "npart_side", INTEGER, FIELD(box.npart_side), "", .help = "N = npart_side^3 particles; needed with ic.source = generate; with gas.comoving = yes: particles along x, which are all matter but the gas of Omega_b, or with gas.solver = none all matter; not given: all matter is gas", RANGE(2, 65536)},
+  {"box", "escape_radius", REAL, FIELD(box.escape_radius), "0", OF(ISOLATED), .help = "with boundary = isolated: particles at this distance from the origin are taken out and written to log/escapers.csv; 0: none", .unit = "kpc", RANGE(0, 1e9)},
+  {"box", "size", REAL, FIELD(box.size), "", OF(EXPANDING), .help = "side of the periodic box, with gas.comoving = yes along x; needed with ic.source = generate or gas.comoving = yes", .unit = "Mpc/h", RANGE(1e-3, 1e6)},
+  {"box", "npart_side", INTEGER, FIELD(box.npart_side), "", OF(EXPANDING), .help = "N = npart_side^3 particles; needed with ic.source = generate; with gas.comoving = yes: particles along x, which are all matter but the gas of Omega_b, or with gas.solver = none all matter; not given: all matter is gas", RANGE(2, 65536)},
 
   {"ic", "source", WORD(ic.source), "generate", .help = "generate initial conditions of a periodic box, read them from a Gadget file, or make the galaxy of section [galaxy] with boundary = isolated; with system = gas: a problem by its name, or arrays of density, velocity_x, velocity_y, velocity_z and pressure from an HDF5 file", .words = ic_sources},
-  {"ic", "file", TEXT(ic.file), "", .help = "with source = gadget: Gadget file with initial conditions, or the common stem of several files; with source = array: HDF5 file"},
-  {"ic", "unit_length", WORD(ic.unit_length), "auto", .help = "length unit of ic.file; auto: found from its box size and masses", .words = ic_units},
-  {"ic", "unit_length_kpc", REAL, FIELD(ic.unit_length_kpc), "1", .help = "with boundary = isolated: length unit of files, unless they name it", .unit = "kpc", RANGE(1e-9, 1e9)},
-  {"ic", "unit_mass_msun", REAL, FIELD(ic.unit_mass_msun), "1e10", .help = "with boundary = isolated: mass unit of files, unless they name it", .unit = "Msun", RANGE(1e-9, 1e30)},
-  {"ic", "unit_velocity_kms", REAL, FIELD(ic.unit_velocity_kms), "1", .help = "with boundary = isolated: velocity unit of files, unless they name it", .unit = "km/s", RANGE(1e-9, 1e9)},
-  {"ic", "z_init", REAL, FIELD(ic.z_init), "49", .help = "redshift of the initial conditions", RANGE(0, 10000)},
-  {"ic", "order", INTEGER, FIELD(ic.order), "2", .help = "1: Zel'dovich approximation, 2: second-order Lagrangian perturbation theory", RANGE(1, 2)},
-  {"ic", "seed", INTEGER, FIELD(ic.seed), "12345", .help = "seed of the random phases; the same seed gives the same universe as N-GenIC and 2LPTic", RANGE(1, 2147483647)},
-  {"ic", "mesh", INTEGER, FIELD(ic.mesh), "0", .help = "cells a side of the mesh for displacements, even; automatic: npart_side, or twice npart_side if that is odd", RANGE(2, 65536), .automatic = "0"},
-  {"ic", "sphere_mode", SWITCH(ic.sphere_mode), "yes", .help = "yes: drop modes with |k| beyond the particles' Nyquist frequency; no: keep the whole cube of modes", .words = no_yes},
-  {"ic", "fixed", SWITCH(ic.fixed), "no", .help = "fixed amplitudes, |delta_k|^2 = P(k), instead of random ones", .words = no_yes},
-  {"ic", "paired", SWITCH(ic.paired), "no", .help = "shift all phases by pi; a run and its partner with the same seed are a pair", .words = no_yes},
-  {"ic", "glass", TEXT(ic.glass), "", .help = "Gadget file with a glass, copied to fill the box; empty: the particles start from a grid"},
-  {"ic", "power_spectrum", WORD(ic.power_spectrum), "eh98", .help = "linear power spectrum: the fit of Eisenstein & Hu (1998) or a table", .words = power_sources},
-  {"ic", "power_spectrum_file", TEXT(ic.power_spectrum_file), "", .help = "table of k [h/Mpc] and P(k) [(Mpc/h)^3] at z = 0, or of their log10"},
-  {"ic", "normalise", SWITCH(ic.normalise), "yes", .help = "yes: scale the power spectrum to sigma8; no: use the table as it is, whose sigma8 must be within a factor of 2", .words = no_yes},
-  {"ic", "direction", WORD(ic.direction), "x", .help = "with source = sod, acoustic or jeans: along which the tube or the wave lies", .words = gas_directions},
-  {"ic", "energy", REAL, FIELD(ic.energy), "1", .help = "with source = sedov: energy of the explosion", RANGE(1e-30, 1e30)},
-  {"ic", "amplitude", REAL, FIELD(ic.amplitude), "1e-6", .help = "with source = acoustic or jeans: of the wave, over the density", RANGE(0, 0.5)},
-  {"ic", "separation", REAL, FIELD(ic.separation), "0.25", .help = "with source = point_masses: of the two masses, over the side of the box along x", RANGE(1e-3, 0.9)},
-  {"ic", "particles", TEXT(ic.particles), "", .help = "with system = gas: HDF5 file with particles (position, velocity, mass) that move on the same mesh and attract the gas and each other; empty: none"},
-  {"ic", "temperature", REAL, FIELD(ic.temperature), "0", .help = "with gas.comoving = yes: of the gas at z_init; automatic: that of the microwave background until z = 137, where they part, then falling as (1 + z)^2", .unit = "K", RANGE(1e-6, 1e9), .automatic = "0"},
-  {"ic", "z_caustic", REAL, FIELD(ic.z_caustic), "1", .help = "with source = pancake: redshift where the gas would cross itself without pressure", RANGE(-0.999, 10000)},
+  {"ic", "file", TEXT(ic.file), "", OF(PARTICLES | REST), .help = "with source = gadget: Gadget file with initial conditions, or the common stem of several files; with source = array: HDF5 file"},
+  {"ic", "unit_length", WORD(ic.unit_length), "auto", OF(BOX), .help = "length unit of ic.file; auto: found from its box size and masses", .words = ic_units},
+  {"ic", "unit_length_kpc", REAL, FIELD(ic.unit_length_kpc), "1", OF(ISOLATED), .help = "with boundary = isolated: length unit of files, unless they name it", .unit = "kpc", RANGE(1e-9, 1e9)},
+  {"ic", "unit_mass_msun", REAL, FIELD(ic.unit_mass_msun), "1e10", OF(ISOLATED), .help = "with boundary = isolated: mass unit of files, unless they name it", .unit = "Msun", RANGE(1e-9, 1e30)},
+  {"ic", "unit_velocity_kms", REAL, FIELD(ic.unit_velocity_kms), "1", OF(ISOLATED), .help = "with boundary = isolated: velocity unit of files, unless they name it", .unit = "km/s", RANGE(1e-9, 1e9)},
+  {"ic", "z_init", REAL, FIELD(ic.z_init), "49", OF(EXPANDING), .help = "redshift of the initial conditions", RANGE(0, 10000)},
+  {"ic", "order", INTEGER, FIELD(ic.order), "2", OF(BOX), .help = "1: Zel'dovich approximation, 2: second-order Lagrangian perturbation theory", RANGE(1, 2)},
+  {"ic", "seed", INTEGER, FIELD(ic.seed), "12345", OF(PARTICLES | COMOVING), .help = "seed of the random phases; the same seed gives the same universe as N-GenIC and 2LPTic", RANGE(1, 2147483647)},
+  {"ic", "mesh", INTEGER, FIELD(ic.mesh), "0", OF(BOX), .help = "cells a side of the mesh for displacements, even; automatic: npart_side, or twice npart_side if that is odd", RANGE(2, 65536), .automatic = "0"},
+  {"ic", "sphere_mode", SWITCH(ic.sphere_mode), "yes", OF(EXPANDING), .help = "yes: drop modes with |k| beyond the particles' Nyquist frequency; no: keep the whole cube of modes", .words = no_yes},
+  {"ic", "fixed", SWITCH(ic.fixed), "no", OF(EXPANDING), .help = "fixed amplitudes, |delta_k|^2 = P(k), instead of random ones", .words = no_yes},
+  {"ic", "paired", SWITCH(ic.paired), "no", OF(EXPANDING), .help = "shift all phases by pi; a run and its partner with the same seed are a pair", .words = no_yes},
+  {"ic", "glass", TEXT(ic.glass), "", OF(BOX), .help = "Gadget file with a glass, copied to fill the box; empty: the particles start from a grid"},
+  {"ic", "power_spectrum", WORD(ic.power_spectrum), "eh98", OF(EXPANDING), .help = "linear power spectrum: the fit of Eisenstein & Hu (1998) or a table", .words = power_sources},
+  {"ic", "power_spectrum_file", TEXT(ic.power_spectrum_file), "", OF(EXPANDING), .help = "table of k [h/Mpc] and P(k) [(Mpc/h)^3] at z = 0, or of their log10"},
+  {"ic", "normalise", SWITCH(ic.normalise), "yes", OF(EXPANDING), .help = "yes: scale the power spectrum to sigma8; no: use the table as it is, whose sigma8 must be within a factor of 2", .words = no_yes},
+  {"ic", "direction", WORD(ic.direction), "x", OF(GAS), .help = "with source = sod, acoustic or jeans: along which the tube or the wave lies", .words = gas_directions},
+  {"ic", "energy", REAL, FIELD(ic.energy), "1", OF(REST), .help = "with source = sedov: energy of the explosion", RANGE(1e-30, 1e30)},
+  {"ic", "amplitude", REAL, FIELD(ic.amplitude), "1e-6", OF(REST), .help = "with source = acoustic or jeans: of the wave, over the density", RANGE(0, 0.5)},
+  {"ic", "separation", REAL, FIELD(ic.separation), "0.25", OF(REST), .help = "with source = point_masses: of the two masses, over the side of the box along x", RANGE(1e-3, 0.9)},
+  {"ic", "particles", TEXT(ic.particles), "", OF(GAS), .help = "with system = gas: HDF5 file with particles (position, velocity, mass) that move on the same mesh and attract the gas and each other; empty: none"},
+  {"ic", "temperature", REAL, FIELD(ic.temperature), "0", OF(COMOVING), .help = "with gas.comoving = yes: of the gas at z_init; automatic: that of the microwave background until z = 137, where they part, then falling as (1 + z)^2", .unit = "K", RANGE(1e-6, 1e9), .automatic = "0"},
+  {"ic", "z_caustic", REAL, FIELD(ic.z_caustic), "1", OF(COMOVING), .help = "with source = pancake: redshift where the gas would cross itself without pressure", RANGE(-0.999, 10000)},
 
   {"galaxy", "model", TEXT(galaxy.model), "", .help = "with ic.source = galaxy: m31, plummer, hernquist or nfw; empty: the components below"},
   {"galaxy", "particles", INTEGER, FIELD(galaxy.particles), "131072", .help = "with ic.source = galaxy: number of particles of all components", RANGE(2, 1LL << 40)},
@@ -151,11 +162,11 @@ const struct parameter parameter_table[] = {
   {"gas", "precision", WORD(gas.precision), "single", .help = "of the cells and of all arithmetic with them", .words = gas_precisions},
   {"gas", "comoving", SWITCH(gas.comoving), "no", .help = "yes: in a periodic box that expands as [cosmology] says, with lengths in comoving Mpc/h, times as redshifts, and gamma = 5/3", .words = no_yes},
   {"gas", "molecular_weight", REAL, FIELD(gas.molecular_weight), "0.6", .help = "mean mass of a particle, for temperatures: 0.6 of ionised, 1.22 of neutral primordial gas", .unit = "hydrogen masses", RANGE(0.1, 10)},
-  {"gas", "temperature_floor", REAL, FIELD(gas.temperature_floor), "0", .help = "with comoving = yes: gas that is colder after a step of its level is warmed to this temperature; 0: none", .unit = "K", RANGE(0, 1e9)},
+  {"gas", "temperature_floor", REAL, FIELD(gas.temperature_floor), "0", OF(COMOVING), .help = "with comoving = yes: gas that is colder after a step of its level is warmed to this temperature; 0: none", .unit = "K", RANGE(0, 1e9)},
   {"gas", "gamma", REAL, FIELD(gas.gamma), "1.6666666666666667", .help = "ratio of specific heats", RANGE(1.0001, 10)},
   {"gas", "cfl", REAL, FIELD(gas.cfl), "0.5", .help = "Courant number: the largest part of a cell that a signal crosses in a step", RANGE(1e-3, 1)},
   {"gas", "root", PARAMETER_LIST, FIELD(gas.root), "", .help = "cells of the root level along x, y and z, multiples of 16", RANGE(16, 65536)},
-  {"gas", "length", REAL, FIELD(gas.length), "1", .help = "length of the box along x; cells are cubes", RANGE(1e-30, 1e30)},
+  {"gas", "length", REAL, FIELD(gas.length), "1", OF(REST), .help = "length of the box along x; cells are cubes", RANGE(1e-30, 1e30)},
   {"gas", "x_low", WORD(gas.boundary[0][0]), "periodic", .help = "boundary at the low end of x", .words = gas_boundaries},
   {"gas", "x_high", WORD(gas.boundary[0][1]), "periodic", .help = "boundary at the high end of x", .words = gas_boundaries},
   {"gas", "y_low", WORD(gas.boundary[1][0]), "periodic", .help = "boundary at the low end of y", .words = gas_boundaries},
@@ -175,70 +186,70 @@ const struct parameter parameter_table[] = {
   {"gas", "fused", SWITCH(gas.fused), "yes", .help = "advance a batch of patch groups in one task; no: one task prepares the cells, one solves, one sums fluxes", .words = no_yes},
   {"gas", "batch", INTEGER, FIELD(gas.batch), "0", .help = "patch groups of 16^3 cells in a task; automatic: 4, with a GPU 256", RANGE(1, 65536), .automatic = "0"},
   {"gas", "gravity", WORD(gas.gravity), "none", .help = "self: of the gas itself; periodic as its box is, or isolated where all boundaries are outflow", .words = gas_gravities},
-  {"gas", "newton_constant", REAL, FIELD(gas.newton_constant), "1", .help = "Newton's constant in the units of the run", RANGE(1e-30, 1e30)},
+  {"gas", "newton_constant", REAL, FIELD(gas.newton_constant), "1", OF(REST), .help = "Newton's constant in the units of the run", RANGE(1e-30, 1e30)},
   {"gas", "poisson", WORD(gas.poisson), "direct", .help = "potential of a patch group from the values around it: direct: by sine transforms, to rounding; sor: by successive over-relaxation, as the GAMER paper", .words = gas_poissons},
   {"gas", "sor_tolerance", REAL, FIELD(gas.sor_tolerance), "1e-7", .help = "with poisson = sor: where the relaxation of a patch group's potential ends: its residual over 4 pi G density", RANGE(1e-14, 1e-2)},
   {"gas", "sibling_relaxations", INTEGER, FIELD(gas.sibling_relaxations), "0", .help = "further solutions of all patch groups of a level with the values of neighbouring groups, in each solution of the level", RANGE(0, 1000)},
   {"gas", "sheet_corrections", INTEGER, FIELD(gas.sheet_corrections), "1", .help = "corrections of the potential of coarser levels by that of finer ones and the sheets of pseudo-mass at their edges; 0: forces are wrong by some 10 %, which is of use in tests alone", RANGE(0, 100)},
 
   {"gravity", "accuracy", WORD(gravity.accuracy), "default", .help = "chooses the defaults of the other keys of this section; paper: the settings of the PhotoNs-GPU paper", .words = accuracies},
-  {"gravity", "pm_grid", INTEGER, FIELD(gravity.pm_grid), "0", .help = "mesh cells a side, even; automatic: chosen from the number of particles", RANGE(8, 16384), .automatic = "0"},
-  {"gravity", "pm_grid_most", INTEGER, FIELD(gravity.pm_grid_most), "0", .help = "cells a side, even, of the finest mesh that a run changes to where the counted pairs pay for it; not more than pm_grid: the mesh stays; automatic: with pm_grid automatic, and on GPUs or with memory = fast, 1.25 to 2 times the first mesh, as three quarters of the GPUs' memory or a quarter of the machine's allow, else the mesh stays", RANGE(8, 16384), .automatic = "0"},
-  {"gravity", "assignment", WORD(gravity.assignment), PRESET, .help = "mass assignment to the mesh: cloud-in-cell, triangular-shaped cloud or piecewise cubic spline", .words = assignments},
-  {"gravity", "gradient", WORD(gravity.gradient), PRESET, .help = "force from the mesh potential: four-point differences, or ik in Fourier space", .words = gradients},
-  {"gravity", "interlace", SWITCH(gravity.interlace), PRESET, .help = "average the forces of two meshes shifted by half a cell, which reduces aliasing", .words = no_yes},
-  {"gravity", "split", WORD(gravity.split), PRESET, .help = "function that divides the force between mesh and tree: Gaussian or Kaiser window", .words = splits},
-  {"gravity", "r_split", REAL, FIELD(gravity.r_split), PRESET, .help = "split radius: scale beyond which the mesh computes most of the force", .unit = "cells", RANGE(0.1, 20)},
-  {"gravity", "r_cut", REAL, FIELD(gravity.r_cut), PRESET, .help = "cutoff: the short-range force is zero beyond this distance", .unit = "cells", RANGE(0.5, 100)},
+  {"gravity", "pm_grid", INTEGER, FIELD(gravity.pm_grid), "0", OF(BOX), .help = "mesh cells a side, even; automatic: chosen from the number of particles", RANGE(8, 16384), .automatic = "0"},
+  {"gravity", "pm_grid_most", INTEGER, FIELD(gravity.pm_grid_most), "0", OF(BOX), .help = "cells a side, even, of the finest mesh that a run changes to where the counted pairs pay for it; not more than pm_grid: the mesh stays; automatic: with pm_grid automatic, and on GPUs or with memory = fast, 1.25 to 2 times the first mesh, as three quarters of the GPUs' memory or a quarter of the machine's allow, else the mesh stays", RANGE(8, 16384), .automatic = "0"},
+  {"gravity", "assignment", WORD(gravity.assignment), PRESET, OF(BOX), .help = "mass assignment to the mesh: cloud-in-cell, triangular-shaped cloud or piecewise cubic spline", .words = assignments},
+  {"gravity", "gradient", WORD(gravity.gradient), PRESET, OF(BOX), .help = "force from the mesh potential: four-point differences, or ik in Fourier space", .words = gradients},
+  {"gravity", "interlace", SWITCH(gravity.interlace), PRESET, OF(BOX), .help = "average the forces of two meshes shifted by half a cell, which reduces aliasing", .words = no_yes},
+  {"gravity", "split", WORD(gravity.split), PRESET, OF(BOX), .help = "function that divides the force between mesh and tree: Gaussian or Kaiser window", .words = splits},
+  {"gravity", "r_split", REAL, FIELD(gravity.r_split), PRESET, OF(BOX), .help = "split radius: scale beyond which the mesh computes most of the force", .unit = "cells", RANGE(0.1, 20)},
+  {"gravity", "r_cut", REAL, FIELD(gravity.r_cut), PRESET, OF(BOX), .help = "cutoff: the short-range force is zero beyond this distance", .unit = "cells", RANGE(0.5, 100)},
   {"gravity", "order", INTEGER, FIELD(gravity.order), PRESET, .help = "order of the multipole expansions", RANGE(1, FMM_ORDER_MAX)},
   {"gravity", "mac", WORD(gravity.mac), PRESET, .help = "acceptance criterion, when two nodes interact by expansions: the opening angle alone, or also the error relative to the last acceleration; gothic, with boundary = isolated: the acceleration criterion of GOTHIC", .words = macs},
   {"gravity", "theta", REAL, FIELD(gravity.theta), PRESET, .help = "opening angle: largest (r_A + r_B)/d of two nodes that interact by expansions; below 1 with mac = geometric", RANGE(0.01, 1.5)},
   {"gravity", "mac_tolerance", REAL, FIELD(gravity.mac_tolerance), PRESET, .help = "with mac = relative: allowed error of one interaction over |acceleration|", RANGE(1e-8, 1)},
-  {"gravity", "delta_acc", REAL, FIELD(gravity.delta_acc), "0.001953125", .help = "with mac = gothic: largest (G m/d^2) (b/d)^2 over |acceleration| of two nodes with the mass m, the sum b of their radii and the distance d; GOTHIC's standard is 2^-9", RANGE(1e-8, 1)},
+  {"gravity", "delta_acc", REAL, FIELD(gravity.delta_acc), "0.001953125", OF(ISOLATED), .help = "with mac = gothic: largest (G m/d^2) (b/d)^2 over |acceleration| of two nodes with the mass m, the sum b of their radii and the distance d; GOTHIC's standard is 2^-9", RANGE(1e-8, 1)},
   {"gravity", "softening", REAL, FIELD(gravity.softening), "-1", .help = "Plummer-equivalent softening length, comoving; automatic: 1/30 of the mean particle spacing", .unit = "kpc/h", RANGE(0, 1e6), .automatic = "-1"},
   {"gravity", "softening_type_1", REAL, FIELD(gravity.softening_type[1]), "0", .help = "softening length of particles of type 1 (halo); automatic: that of gravity.softening", .unit = "kpc/h", RANGE(1e-6, 1e6), .automatic = "0"},
   {"gravity", "softening_type_2", REAL, FIELD(gravity.softening_type[2]), "0", .help = "softening length of particles of type 2 (disk); automatic: that of gravity.softening", .unit = "kpc/h", RANGE(1e-6, 1e6), .automatic = "0"},
   {"gravity", "softening_type_3", REAL, FIELD(gravity.softening_type[3]), "0", .help = "softening length of particles of type 3 (bulge); automatic: that of gravity.softening", .unit = "kpc/h", RANGE(1e-6, 1e6), .automatic = "0"},
   {"gravity", "softening_type_4", REAL, FIELD(gravity.softening_type[4]), "0", .help = "softening length of particles of type 4 (stars); automatic: that of gravity.softening", .unit = "kpc/h", RANGE(1e-6, 1e6), .automatic = "0"},
   {"gravity", "softening_type_5", REAL, FIELD(gravity.softening_type[5]), "0", .help = "softening length of particles of type 5 (boundary); automatic: that of gravity.softening", .unit = "kpc/h", RANGE(1e-6, 1e6), .automatic = "0"},
-  {"gravity", "softening_max_physical", REAL, FIELD(gravity.softening_max_physical), "0", .help = "largest softening length in physical units; 0: no limit", .unit = "kpc/h", RANGE(0, 1e6)},
+  {"gravity", "softening_max_physical", REAL, FIELD(gravity.softening_max_physical), "0", OF(BOX), .help = "largest softening length in physical units; 0: no limit", .unit = "kpc/h", RANGE(0, 1e6)},
   {"gravity", "softening_kernel", WORD(gravity.softening_kernel), "spline", .help = "shape of a softened particle: spline or Plummer", .words = softenings},
   {"gravity", "p2p_kernel", WORD(gravity.p2p_kernel), PRESET, .help = "particle-particle force: fitted polynomial, table, or exact function", .words = p2p_kernels},
   {"gravity", "p2p_degree", INTEGER, FIELD(gravity.p2p_degree), PRESET, .help = "with p2p_kernel = polynomial: degree of the polynomial", RANGE(1, P2P_DEGREE_MAX)},
   {"gravity", "table_order", INTEGER, FIELD(gravity.table_order), PRESET, .help = "with p2p_kernel = table: order of the Taylor expansion about table entries", RANGE(0, TABLE_ORDER_MAX)},
 
-  {"time", "z_end", REAL, FIELD(time.z_end), "", .computed = "the last output, or 0", .help = "redshift where the run ends; not given: that of the last output that output.redshifts, scale_factors or times_file name, or 0", RANGE(0, 10000)},
-  {"time", "end", REAL, FIELD(time.end), "", .help = "with boundary = isolated: time when the run ends; with system = gas, in its units", .unit = "Myr", RANGE(0, 1e60)},
-  {"time", "max_step", REAL, FIELD(time.max_step), "10", .help = "with boundary = isolated: longest step, and with step = block the base step", .unit = "Myr", RANGE(1e-6, 1e4)},
+  {"time", "z_end", REAL, FIELD(time.z_end), "", OF(EXPANDING), .computed = "the last output, or 0", .help = "redshift where the run ends; not given: that of the last output that output.redshifts, scale_factors or times_file name, or 0", RANGE(0, 10000)},
+  {"time", "end", REAL, FIELD(time.end), "", OF(STATIC), .help = "with boundary = isolated: time when the run ends; with system = gas, in its units", .unit = "Myr", RANGE(0, 1e60)},
+  {"time", "max_step", REAL, FIELD(time.max_step), "10", OF(ISOLATED), .help = "with boundary = isolated: longest step, and with step = block the base step", .unit = "Myr", RANGE(1e-6, 1e4)},
   {"time", "step", WORD(time.step), "block", .help = "fixed: steps of equal length in ln a; adaptive: steps chosen from the largest acceleration; block: each particle has a step of its own, chosen from its acceleration", .words = steps},
   {"time", "steps", INTEGER, FIELD(time.steps), "0", .help = "with step = fixed: number of steps from z_init to z_end", RANGE(0, 10000000)},
-  {"time", "max_dlna", REAL, FIELD(time.max_dlna), "0.025", .help = "with step = adaptive: longest step in ln a; with step = block: the base step, which is also that of the mesh; with gas.comoving = yes: longest step of the root level", RANGE(1e-6, 1)},
+  {"time", "max_dlna", REAL, FIELD(time.max_dlna), "0.025", OF(EXPANDING), .help = "with step = adaptive: longest step in ln a; with step = block: the base step, which is also that of the mesh; with gas.comoving = yes: longest step of the root level", RANGE(1e-6, 1)},
   {"time", "min_dlna", REAL, FIELD(time.min_dlna), "1e-6", .help = "with step = adaptive or block: where a step would be shorter than this in ln a, or with boundary = isolated than this part of max_step, the run ends and says why", RANGE(0, 1)},
   {"time", "eta", REAL, FIELD(time.eta), "0.025", .help = "with step = adaptive or block: dt = sqrt(2 eta softening/|acceleration|), of the particle with the largest acceleration, or of each particle", RANGE(1e-6, 10)},
-  {"time", "eta_tide", REAL, FIELD(time.eta_tide), "0.25", .help = "with step = block in a periodic box: a particle's step may be as long as eta_tide/sqrt(tide), if that is longer than eta allows; the tide is the sum of G m F/d over the sources of its short-range force, and bounds how fast the acceleration changes along a path; 0: eta alone", RANGE(0, 10)},
-  {"time", "criterion", WORD(time.criterion), "acceleration", .help = "with step = block: what chooses the steps of particles; acceleration: see eta; gothic, with boundary = isolated: dt = gothic_eta min(softening/|velocity|, sqrt(softening/|acceleration|)), as in GOTHIC", .words = criteria},
-  {"time", "gothic_eta", REAL, FIELD(time.gothic_eta), "0.5", .help = "with criterion = gothic: its factor", RANGE(1e-6, 10)},
+  {"time", "eta_tide", REAL, FIELD(time.eta_tide), "0.25", OF(BOX), .help = "with step = block in a periodic box: a particle's step may be as long as eta_tide/sqrt(tide), if that is longer than eta allows; the tide is the sum of G m F/d over the sources of its short-range force, and bounds how fast the acceleration changes along a path; 0: eta alone", RANGE(0, 10)},
+  {"time", "criterion", WORD(time.criterion), "acceleration", OF(ISOLATED), .help = "with step = block: what chooses the steps of particles; acceleration: see eta; gothic, with boundary = isolated: dt = gothic_eta min(softening/|velocity|, sqrt(softening/|acceleration|)), as in GOTHIC", .words = criteria},
+  {"time", "gothic_eta", REAL, FIELD(time.gothic_eta), "0.5", OF(ISOLATED), .help = "with criterion = gothic: its factor", RANGE(1e-6, 10)},
 
   {"output", "dir", TEXT(output.dir), "output", .help = "folder for all output files; created if it does not exist"},
-  {"output", "redshifts", PARAMETER_LIST, FIELD(output.redshifts), "", .help = "redshifts of the outputs, in any order; empty: only z_end, or 0", RANGE(0, 10000)},
-  {"output", "times", PARAMETER_LIST, FIELD(output.times), "", .help = "with boundary = isolated or system = gas (in its units): times of the outputs, in any order; empty and no interval: only time.end", .unit = "Myr", RANGE(0, 1e60)},
-  {"output", "interval", REAL, FIELD(output.interval), "0", .help = "with boundary = isolated or system = gas (in its units): time between outputs, from 0 on; 0: only those of output.times", .unit = "Myr", RANGE(0, 1e60)},
-  {"output", "scale_factors", PARAMETER_LIST, FIELD(output.scale_factors), "", .help = "scale factors of more outputs, in any order", RANGE(1e-4, 1)},
+  {"output", "redshifts", PARAMETER_LIST, FIELD(output.redshifts), "", OF(EXPANDING), .help = "redshifts of the outputs, in any order; empty: only z_end, or 0", RANGE(0, 10000)},
+  {"output", "times", PARAMETER_LIST, FIELD(output.times), "", OF(STATIC), .help = "with boundary = isolated or system = gas (in its units): times of the outputs, in any order; empty and no interval: only time.end", .unit = "Myr", RANGE(0, 1e60)},
+  {"output", "interval", REAL, FIELD(output.interval), "0", OF(STATIC), .help = "with boundary = isolated or system = gas (in its units): time between outputs, from 0 on; 0: only those of output.times", .unit = "Myr", RANGE(0, 1e60)},
+  {"output", "scale_factors", PARAMETER_LIST, FIELD(output.scale_factors), "", OF(EXPANDING), .help = "scale factors of more outputs, in any order", RANGE(1e-4, 1)},
   {"output", "times_file", TEXT(output.times_file), "", .help = "text file with times of more outputs, one a line, below a heading that says what they are: # Redshift or # Scale factor, with boundary = isolated or system = gas # Time; a heading is not needed for times, and for redshifts of which one is above 1"},
-  {"output", "snapshots", SWITCH(output.snapshots), "yes", .help = "write Gadget HDF5 snapshots", .words = no_yes},
-  {"output", "names", WORD(output.names), "short", .help = "short: snap_NNN.hdf5 and fof_tab_NNN.hdf5; gadget4: Gadget-4's snapshot_NNN.hdf5 and fof_subhalo_tab_NNN.hdf5, which other programs look for, and snapshots in the order of the halos as with halo_order = yes", .words = output_names},
-  {"output", "files", INTEGER, FIELD(output.files), "1", .help = "number of files of a snapshot; 0: one for each rank", RANGE(0, 1000000)},
-  {"output", "unit_length", WORD(output.unit_length), "kpc/h", .help = "length unit of snapshots and halo catalogues", .words = output_units},
-  {"output", "accelerations", SWITCH(output.accelerations), "no", .help = "write accelerations into snapshots", .words = no_yes},
-  {"output", "potential", SWITCH(output.potential), "no", .help = "with boundary = isolated: write the potential of each particle into snapshots", .words = no_yes},
-  {"output", "compression", INTEGER, FIELD(output.compression), "0", .help = "gzip level of snapshots; 0: none", RANGE(0, 9)},
-  {"output", "power_spectrum", SWITCH(output.power_spectrum), "yes", .help = "measure P(k) at every output; with gas.comoving = yes that of the gas and that of the particles", .words = no_yes},
-  {"output", "images", SWITCH(output.images), "yes", .help = "draw the projected density at every output; of gas also slices of density, pressure, speed and level", .words = no_yes},
-  {"output", "image_pixels", INTEGER, FIELD(output.image_pixels), "1024", .help = "pixels a side of the images, of gas of the longer side", RANGE(64, 4096), .aliases = {"image_size"}},
-  {"output", "movie", INTEGER, FIELD(output.movie), "0", .help = "number of frames of a movie of the projected density, equally spaced in ln a from z_init to z_end; 0: none", RANGE(0, 10000)},
-  {"output", "movie_pixels", INTEGER, FIELD(output.movie_pixels), "512", .help = "pixels a side of the frames", RANGE(64, 4096)},
-  {"output", "halo_order", SWITCH(output.halo_order), "no", .help = "write the particles of snapshots in the order of the halo catalogue, members of halos first", .words = no_yes},
-  {"output", "energy_steps", INTEGER, FIELD(output.energy_steps), "20", .help = "steps from one potential energy in log/statistics.csv to the next; 0: none", RANGE(0, 10000000)},
+  {"output", "snapshots", SWITCH(output.snapshots), "yes", OF(PARTICLES), .help = "write Gadget HDF5 snapshots", .words = no_yes},
+  {"output", "names", WORD(output.names), "short", OF(PARTICLES), .help = "short: snap_NNN.hdf5 and fof_tab_NNN.hdf5; gadget4: Gadget-4's snapshot_NNN.hdf5 and fof_subhalo_tab_NNN.hdf5, which other programs look for, and snapshots in the order of the halos as with halo_order = yes", .words = output_names},
+  {"output", "files", INTEGER, FIELD(output.files), "1", OF(PARTICLES), .help = "number of files of a snapshot; 0: one for each rank", RANGE(0, 1000000)},
+  {"output", "unit_length", WORD(output.unit_length), "kpc/h", OF(PARTICLES), .help = "length unit of snapshots and halo catalogues", .words = output_units},
+  {"output", "accelerations", SWITCH(output.accelerations), "no", OF(PARTICLES), .help = "write accelerations into snapshots", .words = no_yes},
+  {"output", "potential", SWITCH(output.potential), "no", OF(ISOLATED), .help = "with boundary = isolated: write the potential of each particle into snapshots", .words = no_yes},
+  {"output", "compression", INTEGER, FIELD(output.compression), "0", OF(PARTICLES), .help = "gzip level of snapshots; 0: none", RANGE(0, 9)},
+  {"output", "power_spectrum", SWITCH(output.power_spectrum), "yes", OF(EXPANDING), .help = "measure P(k) at every output; with gas.comoving = yes that of the gas and that of the particles", .words = no_yes},
+  {"output", "images", SWITCH(output.images), "yes", OF(BOX | GAS), .help = "draw the projected density at every output; of gas also slices of density, pressure, speed and level", .words = no_yes},
+  {"output", "image_pixels", INTEGER, FIELD(output.image_pixels), "1024", OF(BOX | GAS), .help = "pixels a side of the images, of gas of the longer side", RANGE(64, 4096), .aliases = {"image_size"}},
+  {"output", "movie", INTEGER, FIELD(output.movie), "0", OF(BOX), .help = "number of frames of a movie of the projected density, equally spaced in ln a from z_init to z_end; 0: none", RANGE(0, 10000)},
+  {"output", "movie_pixels", INTEGER, FIELD(output.movie_pixels), "512", OF(BOX), .help = "pixels a side of the frames", RANGE(64, 4096)},
+  {"output", "halo_order", SWITCH(output.halo_order), "no", OF(BOX), .help = "write the particles of snapshots in the order of the halo catalogue, members of halos first", .words = no_yes},
+  {"output", "energy_steps", INTEGER, FIELD(output.energy_steps), "20", OF(PARTICLES), .help = "steps from one potential energy in log/statistics.csv to the next; 0: none", RANGE(0, 10000000)},
   {"output", "checkpoint_minutes", REAL, FIELD(output.checkpoint_minutes), "0", .help = "wall-clock time between checkpoints, with one more at the end of the run; 0: only when the run is stopped, by a signal, a file, its time or --steps", .unit = "min", RANGE(0, 1e6)},
   {"output", "log_seconds", REAL, FIELD(output.log_seconds), "10", .help = "wall-clock time between the lines of steps on standard output; log/run.log has a line for each step; 0: each step here, too", .unit = "s", RANGE(0, 1e6)},
 
@@ -247,14 +258,14 @@ const struct parameter parameter_table[] = {
   {"analysis", "min_members", INTEGER, FIELD(analysis.min_members), "20", .help = "least number of particles of a halo", RANGE(2, 1 << 30)},
   {"analysis", "slice", REAL, FIELD(analysis.slice), "0.05", .help = "thickness of the slice through the middle of the box that is drawn besides the full projection; 0: no slice", .unit = "box", RANGE(0, 1)},
 
-  {"runtime", "group_size", INTEGER, FIELD(runtime.group_size), "0", .help = "particles of an ORB group; automatic: chosen from the number of particles and whether GPUs are in use", RANGE(64, 1 << 30), .automatic = "0"},
-  {"runtime", "leaf_size", INTEGER, FIELD(runtime.leaf_size), "0", .help = "most particles of a tree leaf", RANGE(1, 4096), .automatic = "0"},
-  {"runtime", "sort_interval", INTEGER, FIELD(runtime.sort_interval), "0", .help = "steps between sorts of the particles into their group's tree; automatic: chosen from the counted work", RANGE(1, 1000000), .automatic = "0"},
-  {"runtime", "rebuild_interval", INTEGER, FIELD(runtime.rebuild_interval), "0", .help = "steps between rebuilds of the groups; automatic: when the groups have spread out", RANGE(1, 1000000), .automatic = "0"},
+  {"runtime", "group_size", INTEGER, FIELD(runtime.group_size), "0", OF(PARTICLES), .help = "particles of an ORB group; automatic: chosen from the number of particles and whether GPUs are in use", RANGE(64, 1 << 30), .automatic = "0"},
+  {"runtime", "leaf_size", INTEGER, FIELD(runtime.leaf_size), "0", OF(PARTICLES), .help = "most particles of a tree leaf", RANGE(1, 4096), .automatic = "0"},
+  {"runtime", "sort_interval", INTEGER, FIELD(runtime.sort_interval), "0", OF(PARTICLES), .help = "steps between sorts of the particles into their group's tree; automatic: chosen from the counted work", RANGE(1, 1000000), .automatic = "0"},
+  {"runtime", "rebuild_interval", INTEGER, FIELD(runtime.rebuild_interval), "0", OF(PARTICLES), .help = "steps between rebuilds of the groups; automatic: when the groups have spread out", RANGE(1, 1000000), .automatic = "0"},
   {"runtime", "scheduler", TEXT(runtime.scheduler), "", .help = "StarPU scheduler; empty: chosen by the program (the environment variable STARPU_SCHED takes precedence)"},
   {"runtime", "workers", INTEGER, FIELD(runtime.workers), "0", .help = "number of CPU cores that run tasks; automatic: all (the environment variable STARPU_NCPU takes precedence)", RANGE(1, 4096), .automatic = "0"},
   {"runtime", "gpu", WORD(runtime.gpu), "auto", .help = "auto: use GPUs if there are any; no: never; require: end with an error if there is none", .words = gpu_uses},
-  {"runtime", "memory", WORD(runtime.memory), "auto", .help = "small: on cores the two meshes of interlacing take turns in the same memory, which is given back while rebuilds and outputs need memory, and the mesh does not get finer by itself; fast: they do not, and it may; auto: fast if the run then needs less than a quarter of the machine's memory, else small. With GPUs nothing changes", .words = memories},
+  {"runtime", "memory", WORD(runtime.memory), "auto", OF(BOX), .help = "small: on cores the two meshes of interlacing take turns in the same memory, which is given back while rebuilds and outputs need memory, and the mesh does not get finer by itself; fast: they do not, and it may; auto: fast if the run then needs less than a quarter of the machine's memory, else small. With GPUs nothing changes", .words = memories},
   {"runtime", "shared_memory", WORD(runtime.shared_memory), "yes", .help = "ranks of one host exchange data through shared memory, that of GPUs where each rank has one; host: that of the host alone; no: through MPI", .words = shared_memories},
   {"runtime", "wall_time", REAL, FIELD(runtime.wall_time), "0", .help = "wall-clock time that the program may take: the run writes a checkpoint and ends before it is used up; 0: no limit", .unit = "h", RANGE(0, 1e6)},
   {"runtime", "signal_grace", REAL, FIELD(runtime.signal_grace), "120", .help = "time that a step may go on after a signal to stop, at least twice the longest step; a longer step is given up; 0: give up the step at once", .unit = "s", RANGE(0, 1e6)},
@@ -294,123 +305,32 @@ static_assert(offsetof(struct parameters, output.scale_factor_count) ==
               "a list's count follows it");
 static_assert(sizeof(enum accuracy) == sizeof(unsigned), "words are stored as unsigned");
 
-/** Whether a row is `section.key`, or belongs to `section.`. */
-static bool row_matches(const struct parameter *row, const char *name) {
-  const size_t section = strlen(row->section);
-  return strncmp(name, row->section, section) == 0 && name[section] == '.' &&
-         (!name[section + 1] || strcmp(name + section + 1, row->key) == 0);
+/* The systems of the rows that name none. */
+static const struct {
+  const char *section;
+  unsigned systems;
+} section_table[] = {{"run", KINDS_ALL},    {"cosmology", EXPANDING}, {"box", PARTICLES},
+                     {"ic", KINDS_ALL},     {"galaxy", ISOLATED},     {"second", ISOLATED},
+                     {"gas", GAS},          {"gravity", PARTICLES},   {"time", PARTICLES},
+                     {"output", KINDS_ALL}, {"analysis", BOX},        {"runtime", KINDS_ALL}};
+
+unsigned parameter_systems(const struct parameter *row) {
+  if (row->systems) return row->systems;
+  size_t i = 0;
+  while (strcmp(section_table[i].section, row->section) != 0) {
+    i++;
+    assert(i < sizeof section_table / sizeof *section_table);
+  }
+  return section_table[i].systems;
 }
 
-static bool row_is_among(const struct parameter *row, const char *const *name) {
-  for (; *name; name++)
-    if (row_matches(row, *name)) return true;
-  return false;
+enum system_kind system_kind_of(const struct parameters *p) {
+  if (run_of_gas(p)) return p->gas.comoving ? KIND_COMOVING_GAS : KIND_GAS_AT_REST;
+  return p->box.boundary == BOUNDARY_ISOLATED ? KIND_ISOLATED : KIND_BOX;
 }
 
 bool parameter_applies(const struct parameter *row, const struct parameters *p) {
-  static const char *const gas[] = {"run.",
-                                    "gas.",
-                                    "ic.source",
-                                    "ic.file",
-                                    "ic.direction",
-                                    "ic.energy",
-                                    "ic.amplitude",
-                                    "ic.separation",
-                                    "ic.particles",
-                                    "output.dir",
-                                    "output.times_file",
-                                    "output.images",
-                                    "output.image_pixels",
-                                    "output.checkpoint_minutes",
-                                    "output.log_seconds",
-                                    "runtime.scheduler",
-                                    "runtime.workers",
-                                    "runtime.gpu",
-                                    "runtime.shared_memory",
-                                    "runtime.wall_time",
-                                    "runtime.signal_grace",
-                                    "runtime.timeout",
-                                    "runtime.trace_steps",
-                                    NULL};
-  static const char *const gas_static[] = {"gas.length",   "gas.newton_constant", "time.end",
-                                           "output.times", "output.interval",     NULL};
-  static const char *const gas_comoving[] = {"cosmology.",
-                                             "box.size",
-                                             "box.npart_side",
-                                             "ic.z_init",
-                                             "ic.seed",
-                                             "ic.sphere_mode",
-                                             "ic.fixed",
-                                             "ic.paired",
-                                             "ic.power_spectrum",
-                                             "ic.power_spectrum_file",
-                                             "ic.normalise",
-                                             "ic.temperature",
-                                             "ic.z_caustic",
-                                             "time.z_end",
-                                             "time.max_dlna",
-                                             "output.redshifts",
-                                             "output.scale_factors",
-                                             "output.power_spectrum",
-                                             NULL};
-  static const char *const gas_alone[] = {"gas.",          "ic.direction",   "ic.energy",
-                                          "ic.amplitude",  "ic.temperature", "ic.z_caustic",
-                                          "ic.separation", "ic.particles",   NULL};
-  static const char *const periodic[] = {"cosmology.",
-                                         "analysis.",
-                                         "box.size",
-                                         "box.npart_side",
-                                         "ic.z_init",
-                                         "time.z_end",
-                                         "time.max_dlna",
-                                         "output.redshifts",
-                                         "output.scale_factors",
-                                         "output.power_spectrum",
-                                         "output.images",
-                                         "output.image_pixels",
-                                         "output.movie",
-                                         "output.movie_pixels",
-                                         "output.halo_order",
-                                         "gravity.pm_grid",
-                                         "gravity.pm_grid_most",
-                                         "gravity.assignment",
-                                         "gravity.gradient",
-                                         "gravity.interlace",
-                                         "gravity.split",
-                                         "gravity.r_split",
-                                         "gravity.r_cut",
-                                         "ic.unit_length",
-                                         "ic.order",
-                                         "ic.mesh",
-                                         "ic.sphere_mode",
-                                         "ic.fixed",
-                                         "ic.paired",
-                                         "ic.glass",
-                                         "ic.power_spectrum",
-                                         "ic.power_spectrum_file",
-                                         "ic.normalise",
-                                         "runtime.memory",
-                                         NULL};
-  static const char *const isolated[] = {"galaxy.",
-                                         "second.",
-                                         "ic.unit_length_kpc",
-                                         "ic.unit_mass_msun",
-                                         "ic.unit_velocity_kms",
-                                         "time.end",
-                                         "time.max_step",
-                                         "output.times",
-                                         "output.interval",
-                                         "output.potential",
-                                         "gravity.delta_acc",
-                                         "time.criterion",
-                                         "time.gothic_eta",
-                                         "box.escape_radius",
-                                         NULL};
-  if (p->run.system == SYSTEM_GAS)
-    return row_is_among(row, p->gas.comoving ? gas_comoving : gas_static) ||
-           (row_is_among(row, gas) && !row_is_among(row, gas_static));
-  return !row_is_among(row, gas_alone) &&
-         !row_is_among(row, p->box.boundary == BOUNDARY_ISOLATED ? periodic : isolated);
+  return parameter_systems(row) & system_kind_of(p);
 }
 
 bool section_known(const char *section) {

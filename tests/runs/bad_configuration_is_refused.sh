@@ -139,11 +139,14 @@ printf '[gravity]\nsoftening = 1\n[time]\nend = 20\n' >>galaxy.ini
 grep warning ../err && complain 'galaxy.ini: a warning'
 
 # What ends well without a run says so on standard output alone.
-for option in --help --version --defaults --reference; do
+for option in --help '--help time.max_step' '--help gas' --version --defaults --reference; do
   "$PHOTONS" $option >../out 2>../err || complain "$option: exit code $?"
   [ -s ../out ] || complain "$option: says nothing"
   [ -s ../err ] && complain "$option: something on standard error"
 done
+"$PHOTONS" --help max_step | grep -q '^  of: isolated systems$' ||
+  complain '--help max_step: not of isolated systems'
+expect 2 '--help max_stop: neither a parameter nor a section' --help max_stop
 if [ -w /dev/full ]; then
   "$PHOTONS" --defaults >/dev/full 2>../err
   [ $? -eq 1 ] || complain '--defaults to a full disk: not exit code 1'

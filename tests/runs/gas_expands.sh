@@ -100,6 +100,8 @@ refused 'gamma.*not 5/3' --set gas.gamma=1.4
 refused 'x_low\|all periodic' --set gas.x_low=outflow --set gas.x_high=outflow
 refused 'time.*end.*has no meaning with gas.comoving = yes' --set time.end=1
 refused 'needs gas.comoving = yes' --set gas.comoving=no
+refused 'temperature_floor.*has no meaning with gas.comoving = no: it is of comoving gas' \
+  --set gas.comoving=no --set gas.temperature_floor=10
 refused 'z_caustic.*not after' --set ic.z_caustic=99
 "$PHOTONS" --dry-run wave.ini >out 2>err || complain "dry run"
 grep -q '^  comoving    64 Mpc/h' out || complain "the dry run says nothing of the box"

@@ -19,6 +19,15 @@ enum parameter_type {
   PARAMETER_LIST,    /**< double[PARAMETER_LIST_MAX] followed by its size_t count */
 };
 
+/** What a run is of: the systems that parameters tell apart. */
+enum system_kind {
+  KIND_BOX = 1,          /**< particles in a periodic box that expands */
+  KIND_ISOLATED = 2,     /**< particles in empty space */
+  KIND_GAS_AT_REST = 4,  /**< gas, particles or both on an adaptive mesh */
+  KIND_COMOVING_GAS = 8, /**< the same in a periodic box that expands */
+  KINDS_ALL = 15,
+};
+
 struct parameter {
   const char *section, *key;
   enum parameter_type type;
@@ -34,6 +43,8 @@ struct parameter {
                                  NULL: none */
   const char *const *words; /**< NULL-terminated; "" stands for an enum value that cannot be
                                  chosen */
+  unsigned systems; /**< those that the row has a meaning for, of enum system_kind; 0: those of
+                                 its section. See parameter_systems() */
 };
 
 /** Values that gravity.accuracy = paper | default | high gives to a key of [gravity] that the user
@@ -49,8 +60,11 @@ extern const size_t parameter_count;
 extern const struct preset preset_table[];
 extern const size_t preset_count;
 
-/** Whether a row has a meaning with box.boundary as it is: some belong to periodic boxes or to isolated
- * systems alone. */
+/** The systems that a row has a meaning for, of enum system_kind. */
+unsigned parameter_systems(const struct parameter *row);
+/** The system that run.system, box.boundary and gas.comoving choose. */
+enum system_kind system_kind_of(const struct parameters *p);
+/** Whether a row has a meaning for the chosen system. */
 bool parameter_applies(const struct parameter *row, const struct parameters *p);
 bool section_known(const char *section);
 /** The row of a key or alias; NULL: there is none. */
@@ -86,6 +100,9 @@ int parameter_print(const struct parameter *row, const struct parameters *p, FIL
 /** Print the allowed values, e.g. `0.1 .. 1` or `cic | tsc | pcs` (words separated by @p
  * separator); nothing for texts. */
 void parameter_print_allowed(const struct parameter *row, const char *separator, FILE *out);
+
+/** Print the systems that a row is of, e.g. `periodic boxes and comoving gas`. */
+void parameter_print_systems(const struct parameter *row, FILE *out);
 
 enum { PROBLEMS_PRINTED = 20 };
 

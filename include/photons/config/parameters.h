@@ -252,8 +252,12 @@ bool softening_differs(const struct parameters *p);
 /** Print a complete commented config.ini with default values (--defaults). */
 void parameters_print_defaults(FILE *out);
 
-/** Print all resolved values as a config.ini that would repeat the run (--dry-run, log,
- * snapshots). */
+/** Print what is known of the parameter `section.key` or `key`, or of all of a section (--help NAME).
+ * @return false: there is none of this name */
+bool parameters_explain(const char *name, FILE *out);
+
+/** Print all resolved values of the chosen system's parameters as a config.ini that would repeat the run
+ * (--dry-run, log, files). */
 void parameters_print(const struct parameters *p, FILE *out);
 
 /** Read "A:B", or "A" for one step, the format of runtime.trace_steps.

@@ -315,6 +315,76 @@ static void round_trip(void **state) {
   free(text);
 }
 
+/* The keys of a configuration as parameters_print() lists them. */
+static char *listed(const char *text) {
+  struct parameters p;
+  char *list = NULL;
+  size_t size;
+  read_config(&p, text, NULL, 0);
+  FILE *stream = open_memstream(&list, &size);
+  assert_non_null(stream);
+  parameters_print(&p, stream);
+  assert_int_equal(fclose(stream), 0);
+  return list;
+}
+
+/* A list has the parameters of the chosen system alone, and all that it uses. */
+static void lists_are_of_the_chosen_system(void **state) {
+  (void)state;
+  static const struct {
+    const char *config, *there[8], *absent[8];
+  } systems[] = {
+      {NEEDED,
+       {"[cosmology]", "eta_tide =", "softening_max_physical =", "pm_grid =", "redshifts ="},
+       {"[gas]", "[galaxy]", "escape_radius =", "max_step =", "gothic_eta =", "times ="}},
+      {"[box]\nboundary = isolated\n[ic]\nsource = galaxy\n[galaxy]\nmodel = plummer\n[gravity]\n"
+       "softening = 1\n[time]\nend = 9\n",
+       {"[galaxy]", "escape_radius =", "max_step =", "gothic_eta =", "times =", "theta ="},
+       {"[cosmology]", "[gas]", "eta_tide =", "softening_max_physical =", "pm_grid =", "images ="}},
+      {"[run]\nsystem = gas\n[ic]\nsource = sod\n[gas]\nroot = 16, 16, 16\n[time]\nend = 1\n",
+       {"[gas]", "length =", "direction =", "times =", "images =", "gpu ="},
+       {"[cosmology]", "[gravity]", "[box]", "temperature_floor =", "temperature =", "seed ="}},
+      {"[run]\nsystem = gas\n[ic]\nsource = pancake\n[box]\nsize = 9\n[gas]\nroot = 16, 16, 16\n"
+       "comoving = yes\n",
+       {"[cosmology]", "temperature_floor =", "z_caustic =", "redshifts =", "max_dlna ="},
+       {"[gravity]", "length =", "times =", "separation =", "energy =", "eta ="}}};
+  for (size_t i = 0; i < sizeof systems / sizeof *systems; i++) {
+    char *list = listed(systems[i].config);
+    for (size_t k = 0; k < 8; k++) {
+      char line[64];
+      snprintf(line, sizeof line, "\n%s", systems[i].there[k] ? systems[i].there[k] : "");
+      if (!strstr(list, line)) fail_msg("%s: no %s in\n%s", systems[i].config, line, list);
+      snprintf(line, sizeof line, "\n%s", systems[i].absent[k] ? systems[i].absent[k] : "?");
+      if (strstr(list, line)) fail_msg("%s: %s in\n%s", systems[i].config, line, list);
+    }
+    free(list);
+  }
+}
+
+/* Sections that are of one kind of system have no row for others; --help NAME says which. */
+static void rows_say_their_systems(void **state) {
+  (void)state;
+  for (const struct parameter *row = parameter_table; row < parameter_table + parameter_count;
+       row++) {
+    const unsigned systems = parameter_systems(row);
+    assert_true(systems > 0 && (systems & ~(unsigned)KINDS_ALL) == 0);
+    if (strcmp(row->section, "gas") == 0) assert_int_equal(systems & (KIND_BOX | KIND_ISOLATED), 0);
+    char *text = NULL, name[64];
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
+    assert_non_null(stream);
+    snprintf(name, sizeof name, "%s.%s", row->section, row->key);
+    assert_true(parameters_explain(name, stream));
+    assert_false(parameters_explain("gas.nothing", stream));
+    assert_int_equal(fclose(stream), 0);
+    assert_non_null(strstr(text, row->help));
+    assert_non_null(strstr(text, systems == KIND_ISOLATED ? "\n  of: isolated systems\n"
+                                 : systems == KINDS_ALL   ? "\n  of: all systems\n"
+                                                          : "\n  of: "));
+    free(text);
+  }
+}
+
 /* --defaults is itself a config.ini that changes nothing. */
 static void defaults_read_back(void **state) {
   (void)state;
@@ -637,6 +707,8 @@ int main(void) {
       cmocka_unit_test(ranges_and_words),
       cmocka_unit_test(not_numbers),
       cmocka_unit_test(round_trip),
+      cmocka_unit_test(lists_are_of_the_chosen_system),
+      cmocka_unit_test(rows_say_their_systems),
       cmocka_unit_test(defaults_read_back),
       cmocka_unit_test(one_mistake_one_line),
       cmocka_unit_test(all_mistakes_at_once),
