@@ -319,8 +319,8 @@ static void check_applies(const struct parameters *p, struct parameter_problems 
   const char *with = "";
   for (const struct parameter *row = parameter_table; row < parameter_table + parameter_count;
        row++) {
-    if (!p->given[row - parameter_table] || parameter_applies(row, p) || !sound(problems, row) ||
-        is_off(p, row))
+    if (!p->given[row - parameter_table] || parameter_is_of_system(row, p) ||
+        !sound(problems, row) || is_off(p, row))
       continue;
     with = obstacle(row, p);
     if (!parameter_is_default(p, row))

@@ -17,8 +17,6 @@ static const struct dependence {
   struct name key, switched_by;
   const char *needed; /* value of the second, for people */
 } dependences[] = {
-    {{"ic", "file"}, {"ic", "source"}, "gadget or array"},
-    {{"ic", "unit_length"}, {"ic", "source"}, "gadget"},
     {{"galaxy", "model"}, {"ic", "source"}, "galaxy"},
     {{"galaxy", "component_1"}, {"ic", "source"}, "galaxy"},
     {{"gas", "newton_constant"}, {"gas", "gravity"}, "self"},
@@ -44,19 +42,55 @@ static void check_dependences(const struct parameters *p, struct parameter_probl
   for (size_t i = 0; i < sizeof dependences / sizeof *dependences; i++) {
     const struct dependence *d = &dependences[i];
     const struct parameter *row = row_of(d->key), *by = row_of(d->switched_by);
-    if (!given(p, row) || given(p, by) || !parameter_applies(row, p) || !parameter_applies(by, p) ||
-        problems->origin[row - parameter_table].bad || parameter_is_default(p, row))
+    if (!given(p, row) || given(p, by) || !parameter_is_of_system(row, p) ||
+        !parameter_is_of_system(by, p) || problems->origin[row - parameter_table].bad ||
+        parameter_is_default(p, row))
       continue;
     problem_with(problems, row, p, NULL, "has no meaning without %s.%s = %s, which is not given",
                  d->switched_by.section, d->switched_by.key, d->needed);
   }
 }
 
+/** A key that is given, not as its default, and that the chosen ic.source does not use. */
+static bool is_of_other_source(const struct parameters *p, const struct parameter *row) {
+  return given(p, row) && parameter_is_of_system(row, p) && !parameter_is_of_source(row, p) &&
+         !parameter_is_default(p, row);
+}
+
+/** Who gives such a key and no ic.source has forgotten the source. */
+static void check_sources(const struct parameters *p, struct parameter_problems *problems) {
+  if (parameter_given(p, "ic", "source")) return;
+  for (const struct parameter *row = parameter_table; row < parameter_table + parameter_count;
+       row++) {
+    if (!is_of_other_source(p, row) || problems->origin[row - parameter_table].bad) continue;
+    char sources[256] = "";
+    FILE *text = fmemopen(sources, sizeof sources, "w");
+    if (!text) fail(EXIT_RUN_FAILED, "not enough memory for a message");
+    parameter_print_sources(row, text);
+    fclose(text);
+    problem_with(problems, row, p, NULL,
+                 "has no meaning without ic.source = %s, which is not given", sources);
+  }
+}
+
+/** Who gives both may have them in the file for other runs. */
+static void warn_of_sources(const struct parameters *p) {
+  char names[512] = "";
+  for (const struct parameter *row = parameter_table; row < parameter_table + parameter_count;
+       row++)
+    if (is_of_other_source(p, row))
+      snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s.%s", *names ? ", " : "",
+               row->section, row->key);
+  const struct parameter *source = row_of((struct name){"ic", "source"});
+  if (*names) warn("%s: no effect with ic.source = %s", names, source->words[p->ic.source]);
+}
+
 /** Report a wish that a switch, which is off, makes impossible. */
 static void check_switch(const struct parameters *p, struct parameter_problems *problems,
                          bool wanted, struct name wish, bool on, struct name other) {
   const struct parameter *row = row_of(wish);
-  if (wanted && !on && parameter_applies(row, p) && !problems->origin[row - parameter_table].bad)
+  if (wanted && !on && parameter_is_of_system(row, p) &&
+      !problems->origin[row - parameter_table].bad)
     problem_with(problems, row, p, NULL, "needs %s.%s = yes", other.section, other.key);
 }
 
@@ -66,7 +100,7 @@ static void check_second(const struct parameters *p, struct parameter_problems *
   if (*p->second.model || *p->second.file) return;
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
     const struct parameter *row = row_of((struct name){"second", keys[i]});
-    if (given(p, row) && parameter_applies(row, p) && !parameter_is_default(p, row) &&
+    if (given(p, row) && parameter_is_of_system(row, p) && !parameter_is_default(p, row) &&
         !problems->origin[row - parameter_table].bad)
       problem_with(problems, row, p, NULL,
                    "there is no second galaxy: give second.model or second.file");
@@ -77,6 +111,7 @@ void parameters_check_meaning(const struct parameters *p, struct parameter_probl
   const bool snapshots = p->output.snapshots;
   const struct name switch_snapshots = {"output", "snapshots"};
   check_dependences(p, problems);
+  check_sources(p, problems);
   check_second(p, problems);
   check_switch(p, problems, p->output.halo_order, (struct name){"output", "halo_order"},
                p->analysis.fof, (struct name){"analysis", "fof"});
@@ -131,13 +166,14 @@ static void warn_of_buffer(const struct parameters *p) {
 static void warn_of_members(const struct parameters *p) {
   const double all = pow((double)p->box.npart_side, 3.0);
   const struct parameter *fof = row_of((struct name){"analysis", "fof"});
-  if (p->analysis.fof && parameter_applies(fof, p) && p->ic.source == IC_GENERATE && all > 0.0 &&
-      (double)p->analysis.min_members > all)
+  if (p->analysis.fof && parameter_is_of_system(fof, p) && p->ic.source == IC_GENERATE &&
+      all > 0.0 && (double)p->analysis.min_members > all)
     warn("analysis.min_members = %lld: the run has %g particles, and will have no halos",
          (long long)p->analysis.min_members, all);
 }
 
 void parameters_warn(const struct parameters *p) {
+  warn_of_sources(p);
   warn_of_start(p);
   warn_of_lambda(p);
   warn_of_flags(p);

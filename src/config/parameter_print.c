@@ -67,6 +67,16 @@ void parameter_print_systems(const struct parameter *row, FILE *out) {
   }
 }
 
+void parameter_print_sources(const struct parameter *row, FILE *out) {
+  const char *const *words = parameter_find("ic", "source")->words;
+  unsigned left = row->sources;
+  for (unsigned i = 0; left; i++) {
+    if (!(left >> i & 1)) continue;
+    left &= ~(1u << i);
+    fprintf(out, "%s%s", words[i], left == 0 ? "" : (left & (left - 1)) == 0 ? " or " : ", ");
+  }
+}
+
 /* The default. If the presets differ, all three are printed. */
 static void print_default(const struct parameter *row, const char *quote, FILE *out) {
   const struct preset *preset = preset_find(row);
@@ -108,6 +118,10 @@ static void explain(const struct parameter *row, FILE *out) {
   print_default(row, "", out);
   fputs(!row->computed && row->initial && !*row->initial ? "none\n  of: " : "\n  of: ", out);
   parameter_print_systems(row, out);
+  if (row->sources) {
+    fputs(", with ic.source = ", out);
+    parameter_print_sources(row, out);
+  }
   fputc('\n', out);
 }
 

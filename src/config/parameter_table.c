@@ -92,6 +92,11 @@ static const char *const memories[] = {
 #define GAS (REST | COMOVING)
 #define EXPANDING (BOX | COMOVING)
 #define STATIC (ISOLATED | REST)
+/* Sources of initial conditions that use a row, if not all do. */
+#define WITH(sources_of_it) .sources = (sources_of_it)
+#define SOURCE(source) (1u << (source))
+#define GENERATED SOURCE(IC_GENERATE)
+#define WAVES (SOURCE(IC_ACOUSTIC) | SOURCE(IC_JEANS))
 
 /* clang-format off */
 const struct parameter parameter_table[] = {
@@ -113,29 +118,29 @@ const struct parameter parameter_table[] = {
   {"box", "npart_side", INTEGER, FIELD(box.npart_side), "", OF(EXPANDING), .help = "N = npart_side^3 particles; needed with ic.source = generate; with gas.comoving = yes: particles along x, which are all matter but the gas of Omega_b, or with gas.solver = none all matter; not given: all matter is gas", RANGE(2, 65536)},
 
   {"ic", "source", WORD(ic.source), "generate", .help = "generate initial conditions of a periodic box, read them from a Gadget file, or make the galaxy of section [galaxy] with boundary = isolated; with system = gas: a problem by its name, or arrays of density, velocity_x, velocity_y, velocity_z and pressure from an HDF5 file", .words = ic_sources},
-  {"ic", "file", TEXT(ic.file), "", OF(PARTICLES | REST), .help = "with source = gadget: Gadget file with initial conditions, or the common stem of several files; with source = array: HDF5 file"},
-  {"ic", "unit_length", WORD(ic.unit_length), "auto", OF(BOX), .help = "length unit of ic.file; auto: found from its box size and masses", .words = ic_units},
+  {"ic", "file", TEXT(ic.file), "", OF(PARTICLES | REST), WITH(SOURCE(IC_GADGET) | SOURCE(IC_ARRAY)), .help = "with source = gadget: Gadget file with initial conditions, or the common stem of several files; with source = array: HDF5 file"},
+  {"ic", "unit_length", WORD(ic.unit_length), "auto", OF(BOX), WITH(SOURCE(IC_GADGET)), .help = "length unit of ic.file; auto: found from its box size and masses", .words = ic_units},
   {"ic", "unit_length_kpc", REAL, FIELD(ic.unit_length_kpc), "1", OF(ISOLATED), .help = "with boundary = isolated: length unit of files, unless they name it", .unit = "kpc", RANGE(1e-9, 1e9)},
   {"ic", "unit_mass_msun", REAL, FIELD(ic.unit_mass_msun), "1e10", OF(ISOLATED), .help = "with boundary = isolated: mass unit of files, unless they name it", .unit = "Msun", RANGE(1e-9, 1e30)},
   {"ic", "unit_velocity_kms", REAL, FIELD(ic.unit_velocity_kms), "1", OF(ISOLATED), .help = "with boundary = isolated: velocity unit of files, unless they name it", .unit = "km/s", RANGE(1e-9, 1e9)},
   {"ic", "z_init", REAL, FIELD(ic.z_init), "49", OF(EXPANDING), .help = "redshift of the initial conditions", RANGE(0, 10000)},
-  {"ic", "order", INTEGER, FIELD(ic.order), "2", OF(BOX), .help = "1: Zel'dovich approximation, 2: second-order Lagrangian perturbation theory", RANGE(1, 2)},
+  {"ic", "order", INTEGER, FIELD(ic.order), "2", OF(BOX), WITH(GENERATED), .help = "1: Zel'dovich approximation, 2: second-order Lagrangian perturbation theory", RANGE(1, 2)},
   {"ic", "seed", INTEGER, FIELD(ic.seed), "12345", OF(PARTICLES | COMOVING), .help = "seed of the random phases; the same seed gives the same universe as N-GenIC and 2LPTic", RANGE(1, 2147483647)},
-  {"ic", "mesh", INTEGER, FIELD(ic.mesh), "0", OF(BOX), .help = "cells a side of the mesh for displacements, even; automatic: npart_side, or twice npart_side if that is odd", RANGE(2, 65536), .automatic = "0"},
-  {"ic", "sphere_mode", SWITCH(ic.sphere_mode), "yes", OF(EXPANDING), .help = "yes: drop modes with |k| beyond the particles' Nyquist frequency; no: keep the whole cube of modes", .words = no_yes},
-  {"ic", "fixed", SWITCH(ic.fixed), "no", OF(EXPANDING), .help = "fixed amplitudes, |delta_k|^2 = P(k), instead of random ones", .words = no_yes},
-  {"ic", "paired", SWITCH(ic.paired), "no", OF(EXPANDING), .help = "shift all phases by pi; a run and its partner with the same seed are a pair", .words = no_yes},
-  {"ic", "glass", TEXT(ic.glass), "", OF(BOX), .help = "Gadget file with a glass, copied to fill the box; empty: the particles start from a grid"},
+  {"ic", "mesh", INTEGER, FIELD(ic.mesh), "0", OF(BOX), WITH(GENERATED), .help = "cells a side of the mesh for displacements, even; automatic: npart_side, or twice npart_side if that is odd", RANGE(2, 65536), .automatic = "0"},
+  {"ic", "sphere_mode", SWITCH(ic.sphere_mode), "yes", OF(EXPANDING), WITH(GENERATED), .help = "yes: drop modes with |k| beyond the particles' Nyquist frequency; no: keep the whole cube of modes", .words = no_yes},
+  {"ic", "fixed", SWITCH(ic.fixed), "no", OF(EXPANDING), WITH(GENERATED), .help = "fixed amplitudes, |delta_k|^2 = P(k), instead of random ones", .words = no_yes},
+  {"ic", "paired", SWITCH(ic.paired), "no", OF(EXPANDING), WITH(GENERATED), .help = "shift all phases by pi; a run and its partner with the same seed are a pair", .words = no_yes},
+  {"ic", "glass", TEXT(ic.glass), "", OF(BOX), WITH(GENERATED), .help = "Gadget file with a glass, copied to fill the box; empty: the particles start from a grid"},
   {"ic", "power_spectrum", WORD(ic.power_spectrum), "eh98", OF(EXPANDING), .help = "linear power spectrum: the fit of Eisenstein & Hu (1998) or a table", .words = power_sources},
   {"ic", "power_spectrum_file", TEXT(ic.power_spectrum_file), "", OF(EXPANDING), .help = "table of k [h/Mpc] and P(k) [(Mpc/h)^3] at z = 0, or of their log10"},
   {"ic", "normalise", SWITCH(ic.normalise), "yes", OF(EXPANDING), .help = "yes: scale the power spectrum to sigma8; no: use the table as it is, whose sigma8 must be within a factor of 2", .words = no_yes},
-  {"ic", "direction", WORD(ic.direction), "x", OF(GAS), .help = "with source = sod, acoustic or jeans: along which the tube or the wave lies", .words = gas_directions},
-  {"ic", "energy", REAL, FIELD(ic.energy), "1", OF(REST), .help = "with source = sedov: energy of the explosion", RANGE(1e-30, 1e30)},
-  {"ic", "amplitude", REAL, FIELD(ic.amplitude), "1e-6", OF(REST), .help = "with source = acoustic or jeans: of the wave, over the density", RANGE(0, 0.5)},
-  {"ic", "separation", REAL, FIELD(ic.separation), "0.25", OF(REST), .help = "with source = point_masses: of the two masses, over the side of the box along x", RANGE(1e-3, 0.9)},
+  {"ic", "direction", WORD(ic.direction), "x", OF(GAS), WITH(WAVES | SOURCE(IC_SOD) | SOURCE(IC_PANCAKE)), .help = "with source = sod, acoustic or jeans: along which the tube or the wave lies", .words = gas_directions},
+  {"ic", "energy", REAL, FIELD(ic.energy), "1", OF(REST), WITH(SOURCE(IC_SEDOV)), .help = "with source = sedov: energy of the explosion", RANGE(1e-30, 1e30)},
+  {"ic", "amplitude", REAL, FIELD(ic.amplitude), "1e-6", OF(REST), WITH(WAVES), .help = "with source = acoustic or jeans: of the wave, over the density", RANGE(0, 0.5)},
+  {"ic", "separation", REAL, FIELD(ic.separation), "0.25", OF(REST), WITH(SOURCE(IC_POINT_MASSES)), .help = "with source = point_masses: of the two masses, over the side of the box along x", RANGE(1e-3, 0.9)},
   {"ic", "particles", TEXT(ic.particles), "", OF(GAS), .help = "with system = gas: HDF5 file with particles (position, velocity, mass) that move on the same mesh and attract the gas and each other; empty: none"},
   {"ic", "temperature", REAL, FIELD(ic.temperature), "0", OF(COMOVING), .help = "with gas.comoving = yes: of the gas at z_init; automatic: that of the microwave background until z = 137, where they part, then falling as (1 + z)^2", .unit = "K", RANGE(1e-6, 1e9), .automatic = "0"},
-  {"ic", "z_caustic", REAL, FIELD(ic.z_caustic), "1", OF(COMOVING), .help = "with source = pancake: redshift where the gas would cross itself without pressure", RANGE(-0.999, 10000)},
+  {"ic", "z_caustic", REAL, FIELD(ic.z_caustic), "1", OF(COMOVING), WITH(SOURCE(IC_PANCAKE)), .help = "with source = pancake: redshift where the gas would cross itself without pressure", RANGE(-0.999, 10000)},
 
   {"galaxy", "model", TEXT(galaxy.model), "", .help = "with ic.source = galaxy: m31, plummer, hernquist or nfw; empty: the components below"},
   {"galaxy", "particles", INTEGER, FIELD(galaxy.particles), "131072", .help = "with ic.source = galaxy: number of particles of all components", RANGE(2, 1LL << 40)},
@@ -329,8 +334,16 @@ enum system_kind system_kind_of(const struct parameters *p) {
   return p->box.boundary == BOUNDARY_ISOLATED ? KIND_ISOLATED : KIND_BOX;
 }
 
-bool parameter_applies(const struct parameter *row, const struct parameters *p) {
+bool parameter_is_of_system(const struct parameter *row, const struct parameters *p) {
   return parameter_systems(row) & system_kind_of(p);
+}
+
+bool parameter_is_of_source(const struct parameter *row, const struct parameters *p) {
+  return !row->sources || row->sources >> p->ic.source & 1;
+}
+
+bool parameter_applies(const struct parameter *row, const struct parameters *p) {
+  return parameter_is_of_system(row, p) && parameter_is_of_source(row, p);
 }
 
 bool section_known(const char *section) {

@@ -78,6 +78,13 @@ for key in gas.levels=2 ic.energy=2 ic.direction=y; do
   refused 2 'has no meaning with run.system = particles' particles.ini --set $key
 done
 
+# What another source of initial conditions uses is no error where the source is given, and is in no list.
+"$PHOTONS" --dry-run --set ic.source=acoustic --set ic.energy=2 config.ini >out 2>err ||
+  complain "ic.energy=2 with ic.source = acoustic: exit code $?"
+grep -q 'warning: ic.energy: no effect with ic.source = acoustic' err || complain "no warning of ic.energy"
+grep -q '^energy' out && complain 'ic.energy in the list of a wave'
+grep -q '^amplitude' out || complain 'no ic.amplitude in the list of a wave'
+
 # Memory: of the root level, and of levels that come to be later.
 refused 1 'the root level of 16384 x 16384 x 16384 cells needs' config.ini \
   --set gas.root=16384,16384,16384

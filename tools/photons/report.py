@@ -225,7 +225,8 @@ def gas_rows(run, config):
     """What is known of a run of gas."""
     section, problem = config.get("gas", {}), config.get("ic", {})
     names = {"solver": "solver", "precision": "precision", "gamma": "γ", "cfl": "Courant number"}
-    details = (name for name in ("direction", "amplitude", "energy") if name in problem)
+    names_of_details = ("direction", "amplitude", "energy", "separation", "z_caustic")
+    details = (name for name in names_of_details if name in problem)
     source = [problem.get("source", ""), *(f"{name} = {problem[name]}" for name in details)]
     rows = [
         ("gas", listed(names, section)),

@@ -45,6 +45,7 @@ struct parameter {
                                  chosen */
   unsigned systems; /**< those that the row has a meaning for, of enum system_kind; 0: those of
                                  its section. See parameter_systems() */
+  unsigned sources; /**< bits of the values of ic.source that use the row; 0: all */
 };
 
 /** Values that gravity.accuracy = paper | default | high gives to a key of [gravity] that the user
@@ -64,7 +65,10 @@ extern const size_t preset_count;
 unsigned parameter_systems(const struct parameter *row);
 /** The system that run.system, box.boundary and gas.comoving choose. */
 enum system_kind system_kind_of(const struct parameters *p);
-/** Whether a row has a meaning for the chosen system. */
+bool parameter_is_of_system(const struct parameter *row, const struct parameters *p);
+/** Whether the chosen ic.source uses a row. */
+bool parameter_is_of_source(const struct parameter *row, const struct parameters *p);
+/** Whether a row has an effect in the chosen system, which begins with the chosen ic.source. */
 bool parameter_applies(const struct parameter *row, const struct parameters *p);
 bool section_known(const char *section);
 /** The row of a key or alias; NULL: there is none. */
@@ -103,6 +107,8 @@ void parameter_print_allowed(const struct parameter *row, const char *separator,
 
 /** Print the systems that a row is of, e.g. `periodic boxes and comoving gas`. */
 void parameter_print_systems(const struct parameter *row, FILE *out);
+/** Print the values of ic.source that use a row, e.g. `gadget or array`; nothing where all do. */
+void parameter_print_sources(const struct parameter *row, FILE *out);
 
 enum { PROBLEMS_PRINTED = 20 };
 

@@ -343,11 +343,11 @@ static void lists_are_of_the_chosen_system(void **state) {
        {"[cosmology]", "[gas]", "eta_tide =", "softening_max_physical =", "pm_grid =", "images ="}},
       {"[run]\nsystem = gas\n[ic]\nsource = sod\n[gas]\nroot = 16, 16, 16\n[time]\nend = 1\n",
        {"[gas]", "length =", "direction =", "times =", "images =", "gpu ="},
-       {"[cosmology]", "[gravity]", "[box]", "temperature_floor =", "temperature =", "seed ="}},
+       {"[cosmology]", "[gravity]", "temperature_floor =", "seed =", "energy =", "amplitude ="}},
       {"[run]\nsystem = gas\n[ic]\nsource = pancake\n[box]\nsize = 9\n[gas]\nroot = 16, 16, 16\n"
        "comoving = yes\n",
        {"[cosmology]", "temperature_floor =", "z_caustic =", "redshifts =", "max_dlna ="},
-       {"[gravity]", "length =", "times =", "separation =", "energy =", "eta ="}}};
+       {"[gravity]", "length =", "times =", "separation =", "fixed =", "eta ="}}};
   for (size_t i = 0; i < sizeof systems / sizeof *systems; i++) {
     char *list = listed(systems[i].config);
     for (size_t k = 0; k < 8; k++) {
