@@ -210,7 +210,7 @@ static __device__ inline void act(const struct law<real> &law, const float *tabl
 /** Force of the collected sources on the targets. Sources that do not fill a whole step are moved
  * to the front of the list, unless `all`. Returns the number of sources used. */
 template <typename real, int FORM, int T, bool SOFT, bool MIXED, int ROOM>
-static __device__ inline uint32_t empty(const struct law<real> &law, const float *table,
+static __device__ inline uint32_t flush(const struct law<real> &law, const float *table,
                                         const struct softened_targets<real, MIXED, T> &own,
                                         struct list<real, ROOM, MIXED && SOFT> *list, uint32_t n,
                                         bool all, const struct share &share,
@@ -329,13 +329,13 @@ collect(const struct law<real> &law, const float *table,
     k.close += append(&k.work->close, k.close, b_close, b);
   }
   while (k.far >= (last ? 1u : (uint32_t)TILE)) {
-    const uint32_t acted = empty<real, FORM, T, false, MIXED>(law, table, own, &k.work->far, k.far,
+    const uint32_t acted = flush<real, FORM, T, false, MIXED>(law, table, own, &k.work->far, k.far,
                                                               last, k.share, t);
     k.in_reach += acted;
     k.far -= acted;
   }
   while (k.close >= (last ? 1u : (uint32_t)TILE)) {
-    const uint32_t acted = empty<real, FORM, T, true, MIXED>(law, table, own, &k.work->close,
+    const uint32_t acted = flush<real, FORM, T, true, MIXED>(law, table, own, &k.work->close,
                                                              k.close, last, k.share, t);
     k.in_reach += acted;
     k.close -= acted;
@@ -489,7 +489,7 @@ static __device__ uint32_t act_on_quarter(const struct p2p_problem &p, const str
           __syncthreads();
           finished = true;
           for (int w = 0; w < WARPS; w++) finished = finished && all[w].shelf.last;
-          /* after the shelves follows a turn that empties the lists */
+          /* after the shelves follows a turn that flushes the lists */
           for (int w = 0; w < WARPS + finished; w++) {
             const bool end = w == WARPS;
             const uint32_t n = end ? 1 : all[w].shelf.count;

@@ -53,7 +53,7 @@ static double scale_after(const struct gas *g, const struct root_step *root, str
 /** The length of steps was chosen before the step of the root level. In its course gravity can make
  * gas too fast. */
 bool gas_divides(const struct gas *g, int level) {
-  return level > 0 && g->gravity && g->individual && !g->empty;
+  return level > 0 && g->gravity && g->individual && !g->particles_alone;
 }
 
 /** Into how many equal parts a step of a level is to be divided, a power of two. */

@@ -81,7 +81,7 @@ struct gas *gas_create(const struct parameters *p) {
                                     .gamma = p->gas.gamma,
                                     .dual_energy_switch = COLD_FLOW,
                                     .dual_energy_change = COLD_CHANGE};
-  g->empty = p->gas.solver == GAS_NONE;
+  g->particles_alone = p->gas.solver == GAS_NONE;
   g->comoving = p->gas.comoving;
   g->molecular_weight = p->gas.molecular_weight;
   g->temperature_floor = p->gas.temperature_floor;

@@ -47,7 +47,7 @@ static const struct kind *kind_of(const struct gas *g, int kind) {
 /** Whether there is such a picture. */
 static bool is_wanted(const struct gas *g, int kind) {
   if (kind == LEVEL) return true;
-  return kind == PARTICLES ? g->particles != NULL : !g->empty;
+  return kind == PARTICLES ? g->particles != NULL : !g->particles_alone;
 }
 
 /** What is seen: width x height pixels of each picture. */

@@ -160,7 +160,7 @@ void gas_power_write(const struct gas *g, const struct parameters *p, size_t num
                       .number = number,
                       .mesh = (size_t)p->gas.root[0]};
   if (p->ic.source == IC_GENERATE) w.linear = linear_power_create(p);
-  if (!g->empty) write_gas(&w);
+  if (!g->particles_alone) write_gas(&w);
   if (g->particles) write_particles(&w);
   linear_power_free(w.linear);
 }

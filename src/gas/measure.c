@@ -42,7 +42,7 @@ struct gas_totals gas_measure(struct gas *g) {
   for (int level = 0; level < levels; level++) {
     if (g->gravity) gravity_send_around(g, level, 1.0);
     for (uint32_t i = gas_own_begin(g, level); i < gas_own_end(g, level); i++) {
-      if (!g->empty) gas_cfl_submit(g, level, i);
+      if (!g->particles_alone) gas_cfl_submit(g, level, i);
       gas_sum_submit(g, level, i);
       if (g->gravity) gas_field_submit(g, level, i);
     }
@@ -53,7 +53,7 @@ struct gas_totals gas_measure(struct gas *g) {
   for (int level = 0; level < levels; level++) {
     const double cell = gas_cell(g, level), steps = g->individual ? 1 << level : 1;
     const struct gas_level *l = &g->level[level];
-    if (!g->empty) limit = fmax(limit, -account_speed(g, level, &t));
+    if (!g->particles_alone) limit = fmax(limit, -account_speed(g, level, &t));
     gas_gather(g, level, l->sum, sizeof *l->sum);
     for (uint32_t i = 0; i < g->topology.level[level].count; i++)
       for (unsigned v = 0; v < g->variables; v++)
@@ -63,7 +63,7 @@ struct gas_totals gas_measure(struct gas *g) {
     for (uint32_t i = 0; i < g->topology.level[level].count; i++) {
       const struct gas_field *field = &l->field[i];
       t.potential_energy += field->energy * cell * cell * cell;
-      if (field->acceleration > 0.0 && !g->empty)
+      if (field->acceleration > 0.0 && !g->particles_alone)
         limit = fmax(limit, -steps * sqrt(2.0 * cell / field->acceleration));
     }
   }

@@ -7,7 +7,7 @@
 #include "photons/hydro/codelets.h"
 
 void hydro_solve(struct gas *g, int level, struct hydro_step s) {
-  if (g->empty) return;
+  if (g->particles_alone) return;
   gas_send_cells_around(g, level);
   for (uint32_t i = gas_own_begin(g, level); i < gas_own_end(g, level); i++) {
     if (g->fused) {
@@ -29,7 +29,7 @@ static void restrict_level(struct gas *g, int level) {
 }
 
 void hydro_correct(struct gas *g, int level, struct hydro_step s) {
-  if (g->empty || !topology_has_groups(&g->topology, level + 1)) return;
+  if (g->particles_alone || !topology_has_groups(&g->topology, level + 1)) return;
   if (g->fix_fluxes) gas_ghosts_submit(g, level + 1, GHOST_SIDES);
   for (uint32_t i = gas_own_begin(g, level); i < gas_own_end(g, level); i++)
     if (g->fix_fluxes && g->level[level].batch[i].fine.count > 0)
@@ -38,7 +38,7 @@ void hydro_correct(struct gas *g, int level, struct hydro_step s) {
 }
 
 void hydro_restrict(struct gas *g, int level) {
-  if (g->empty) return;
+  if (g->particles_alone) return;
   for (int l = topology_levels(&g->topology) - 2; l >= level; l--) restrict_level(g, l);
 }
 

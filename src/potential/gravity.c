@@ -155,7 +155,7 @@ void gravity_solve(struct gas *g, int level, double weight) {
 
 void gravity_kick(struct gas *g, int level, double dt, double weight) {
   gravity_send_around(g, level, weight); /* for particles, too */
-  if (g->empty) return;
+  if (g->particles_alone) return;
   for (uint32_t i = gas_own_begin(g, level); i < gas_own_end(g, level); i++)
     gas_kick_submit(g, level, i, dt, weight);
   g->level[level].stale = true;

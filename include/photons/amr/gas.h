@@ -92,7 +92,7 @@ struct gas {
   const struct gas_kernels *kernels;
   struct self_gravity *gravity;    /**< gravity.h; NULL: there is none */
   struct gas_particles *particles; /**< particles.h; NULL: there are none */
-  bool empty;                      /**< there is no gas: cells are 0 and stay so */
+  bool particles_alone;            /**< there is no gas: cells are 0 and stay so */
   struct gas_physics physics;
   struct gas_flags flags[GAS_LEVELS_MAX]; /**< criteria of refinement, by level; that of particles
                                                in units of `lightest` */
