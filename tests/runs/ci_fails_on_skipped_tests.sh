@@ -4,7 +4,7 @@
 # where a test failed, where none passed, and where any test but that of the GPU was skipped. A
 # stand-in for bootstrap leaves the results.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
-mkdir -p tree/.ci tree/tests/unit/step tree/tests/runs bin || exit 99
+mkdir -p tree/.ci tree/tests/unit/step tree/tests/gpu tree/tests/runs bin || exit 99
 cp "$PHOTONS_SOURCE/.ci/run" tree/.ci/ || exit 99
 link_tools bin sh cat chmod dirname grep rm tail
 
@@ -50,10 +50,10 @@ expect "CUDA is skipped for want of nvcc" ends_with '4 passed, 0 failed, 1 skipp
 
 ci <<'END'
 ./leave unit/test_a PASS
-./leave unit/cuda_check SKIP 'no GPU'
+./leave gpu/cuda_check SKIP 'no GPU'
 END
 expect "no GPU" test $status -eq 0
-expect "no GPU: says so" says 'tests/unit/cuda_check was skipped: no GPU'
+expect "no GPU: says so" says 'tests/gpu/cuda_check was skipped: no GPU'
 expect "no GPU: counts the test" ends_with '3 passed, 0 failed, 2 skipped'
 
 ci <<'END'

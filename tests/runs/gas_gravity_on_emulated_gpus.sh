@@ -2,6 +2,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Self-gravity of gas, and gas in an expanding universe, on emulated GPUs are those on cores.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
-"$unit_tests/cuda_check_on_cores" gas-gravity || complain "gas-gravity"
-"$unit_tests/cuda_check_on_cores" gas-cosmology || complain "gas-cosmology"
+"$gpu_tests/cuda_check_on_cores" gas-gravity || complain "gas-gravity"
+"$gpu_tests/cuda_check_on_cores" gas-cosmology || complain "gas-cosmology"
 finish

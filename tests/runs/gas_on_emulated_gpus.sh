@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Stages and whole steps of gas on emulated GPUs are those on cores. A run takes the GPUs that make it faster.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
-"$unit_tests/cuda_check_on_cores" gas >out 2>err || complain "cuda_check_on_cores gas: $(tail -n 20 out)"
+"$gpu_tests/cuda_check_on_cores" gas >out 2>err || complain "cuda_check_on_cores gas: $(tail -n 20 out)"
 
 # Of four GPUs a run takes two, on levels one, unless the root level needs more memory, or the user says
 # how many.

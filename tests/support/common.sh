@@ -8,7 +8,7 @@ skip() {
   exit 77
 }
 [ -x "$PHOTONS" ] || { echo "error: $PHOTONS is not built"; exit 99; }
-unit_tests=$(dirname "$PHOTONS")/tests/unit
+unit_tests=$(dirname "$PHOTONS")/tests/unit gpu_tests=$(dirname "$PHOTONS")/tests/gpu
 
 # need_python MODULE...: skip the test unless $PYTHON can import the modules. Scripts may then
 # import the modules of tools/.

@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cuda_check gas-cosmology: gas in an expanding universe, and particles on the mesh, on GPUs beside
- * those on cores. */
+/* Gas in an expanding universe, and particles on the mesh, on GPUs beside those on cores. */
 #include <stdio.h>
 
 #include "photons/config/choices.h"
-#include "tests/unit/cuda_check_gas.h"
+#include "tests/gpu/checks.h"
+#include "tests/gpu/compare.h"
+#include "tests/gpu/gas/gas.h"
 
-enum { PRECISIONS = 2, TEXT = 2000 };
-static const char *const precisions[PRECISIONS] = {
-    [GAS_SINGLE] = "single", [GAS_DOUBLE] = "double"};
+enum { TEXT = 2000 };
 /* As of self-gravity. Where the thermal energy is near its threshold, rounding decides in some cells
  * whether it or the entropy is kept. The two differ by the error of the scheme, and so do the pressures
  * that they give: in single precision runs drift apart, and are short. */
 static const int steps[PRECISIONS] = {2, GAS_STEPS};
 static const double bar[PRECISIONS] = {1e-4, 1e-10}, entropy_bar[PRECISIONS] = {1e-2, 1e-10};
 
-int check_gas_cosmology(void) {
+void check_gas_cosmology(void) {
   static const char text[] =
       "[run]\nsystem = gas\n[cosmology]\nOmega_m = 0.3\nOmega_lambda = 0.7\n"
       "[gas]\ncomoving = yes\nregrid = 2\nbuffer = 2\nbatch = 5\ngravity = self\n"
@@ -37,17 +36,14 @@ int check_gas_cosmology(void) {
       "gravity = self\nprecision = double\nx_low = outflow\n"
       "x_high = outflow\ny_low = outflow\ny_high = outflow\nz_low = outflow\nz_high = outflow\n"
       "[time]\nend = 1\n";
-  int failures = 0;
   puts("runs of gas in an expanding universe:");
   for (int precision = 0; precision < PRECISIONS; precision++)
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
       char given[TEXT], name[TEXT];
-      snprintf(given, sizeof given, text, precisions[precision], runs[i].more);
-      snprintf(name, sizeof name, "%s, %s precision", runs[i].name, precisions[precision]);
-      failures += compare_gas_runs(given, name, steps[precision], bar[precision],
-                                   entropy_bar[precision]);
+      snprintf(given, sizeof given, text, gas_precision_names[precision], runs[i].more);
+      snprintf(name, sizeof name, "%s, %s precision", runs[i].name, gas_precision_names[precision]);
+      compare_gas_runs(given, name, steps[precision], bar[precision], entropy_bar[precision]);
     }
-  failures += compare_gas_runs(masses, "two particles in empty space", GAS_STEPS, bar[GAS_DOUBLE],
-                               bar[GAS_DOUBLE]);
-  return failures;
+  compare_gas_runs(masses, "two particles in empty space", GAS_STEPS, bar[GAS_DOUBLE],
+                   bar[GAS_DOUBLE]);
 }

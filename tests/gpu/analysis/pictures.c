@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The phase-space sheet of pictures: CUDA against CPU, bit by bit. */
-#include "tests/unit/cuda_pictures.h"
-
-#include <cuda_runtime_api.h>
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -16,12 +12,8 @@
 #include "src/analysis/sheet.h"
 #include "src/analysis/sheet_part.h"
 #include "support/force_set.h"
-
-#define CUDA(call)                                                                                 \
-  do {                                                                                             \
-    cudaError_t status = (call);                                                                   \
-    if (status != cudaSuccess) fail(EXIT_RUN_FAILED, "%s: %s", #call, cudaGetErrorString(status)); \
-  } while (0)
+#include "tests/gpu/checks.h"
+#include "tests/gpu/compare.h"
 
 enum shape { UNIFORM, JITTERED, FOLDED, CLUMPED };
 static const char *const shapes[] = {"uniform", "jittered", "folded", "clumped"};
@@ -119,8 +111,7 @@ static double *project(bool gpu, size_t side, const struct projection *projectio
                        uint64_t *gpu_tasks) {
   struct parameters p;
   parameters_from_text(&p, "[box]\nsize = 100\nnpart_side = 2\n", NULL, 0);
-  p.runtime.gpu = gpu ? GPU_REQUIRE : GPU_NO;
-  engine_start(&p, NULL);
+  start_engine(&p, gpu);
   starpu_profiling_status_set(STARPU_PROFILING_ENABLE);
   struct particles s = particles_create_blocks(side * side * side, 8, 100.0, 1.0);
   for (size_t g = 0; g < s.blocks; g++) {
@@ -160,9 +151,8 @@ static bool check_tasks(void) {
   return same;
 }
 
-int check_pictures(void) {
+void check_pictures(void) {
   static const size_t sides[] = {1, 2, 3, 24}, pixels[] = {64, 257};
-  int failures = 0;
   puts("pictures: CPU, GPU:");
   for (enum shape shape = UNIFORM; shape <= CLUMPED; shape++)
     for (size_t i = 0; i < sizeof sides / sizeof *sides; i++)
@@ -172,5 +162,4 @@ int check_pictures(void) {
   failures += !check_deposit(JITTERED, 128, 1024, false);
   failures += !check_deposit(JITTERED, 64, 1024, true);
   failures += !check_tasks();
-  return failures;
 }

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Mesh stages: the CPU's results are the input of the next stage on both. */
+#include <complex.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda/mesh/gpu_mesh.h"
+#include "photons/base/error.h"
+#include "tests/gpu/bench.h"
+#include "tests/gpu/checks.h"
+
+struct mesh_arrays {
+  float **slab, **slab_out;           /* host, device: [set][field][slab] */
+  float complex **block, **block_out; /* [set][field][slab][column] */
+  float **patch, **patch_out;         /* [set][group] */
+};
+
+static void check_density(const struct bench *b, struct mesh_arrays *a, struct difference *assign,
+                          struct difference *add, struct difference *transform) {
+  const struct nbody *s = b->s;
+  const struct mesh *m = s->long_range.mesh;
+  const struct patch *patches[s->domain.group_count];
+  void *fft = allocate(mesh_scratch_bytes(m), 1, "FFT scratch");
+  for (uint32_t set = 0; set < s->long_range.sets; set++) {
+    for (uint32_t g = 0; g < s->domain.group_count; g++) {
+      const struct patch *q = &s->long_range.groups[g].patch;
+      const size_t cells = (size_t)q->size[0] * q->size[1] * q->size[2];
+      float *cpu = allocate(cells, sizeof *cpu, "patch"),
+            *gpu = allocate(cells, sizeof *gpu, "patch"), *out = device_memory(cells * sizeof *out);
+      s->long_range.kernels->deposit(
+          m, s->domain.groups[g].count, particles_block(&s->domain.particles, g).x[0],
+          particles_block(&s->domain.particles, g).relative_mass, set == 1, q, cpu);
+      gpu_deposit(b->mesh, s->domain.groups[g].count, position_on_device(b, g),
+                  masses_on_device(b, g), set == 1, q, out);
+      to_host(b, gpu, out, cells * sizeof *gpu);
+      compare(assign, cpu, gpu, cells);
+      CUDA(cudaMemcpy(out, cpu, cells * sizeof *out, cudaMemcpyHostToDevice));
+      patches[g] = q;
+      a->patch[g] = cpu;
+      a->patch_out[g] = out;
+      free(gpu);
+    }
+    for (uint32_t slab = 0; slab < m->slabs; slab++) {
+      const size_t k = slab_row(&s->long_range, set, 0, slab),
+                   planes = slab_first(m, slab + 1) - slab_first(m, slab),
+                   floats = planes * plane_floats(m);
+      memset(a->slab[k], 0, floats * sizeof(float));
+      for (uint32_t g = 0; g < s->domain.group_count; g++)
+        s->long_range.kernels->patch_add(m, slab, patches[g], a->patch[g], a->slab[k]);
+      gpu_patch_add(b->mesh, slab, s->domain.group_count, patches,
+                    (const float *const *)a->patch_out, a->slab_out[k]);
+      float *gpu = allocate(floats, sizeof *gpu, "slab");
+      to_host(b, gpu, a->slab_out[k], floats * sizeof *gpu);
+      for (size_t row = 0; row < planes * m->cells; row++) {
+        const size_t at = row / m->cells * plane_floats(m) + row % m->cells * m->row;
+        compare(add, a->slab[k] + at, gpu + at, m->cells);
+      }
+      free(gpu);
+      CUDA(cudaMemcpy(a->slab_out[k], a->slab[k], floats * sizeof(float), cudaMemcpyHostToDevice));
+      const size_t row = block_row(&s->long_range, set, 0, slab, 0);
+      mesh_fft_yz(m, slab, a->slab[k], a->block + row, fft);
+      gpu_fft_yz(b->mesh, slab, a->slab_out[k], a->block_out + row);
+      for (uint32_t c = 0; c < m->columns; c++) {
+        const size_t size = block_size(m, slab, c);
+        float complex *back = allocate(size, sizeof *back, "block");
+        to_host(b, back, a->block_out[row + c], size * sizeof *back);
+        compare(transform, (float *)a->block[row + c], (float *)back, 2 * size);
+        CUDA(cudaMemcpy(a->block_out[row + c], a->block[row + c], size * sizeof *back,
+                        cudaMemcpyHostToDevice));
+        free(back);
+      }
+    }
+    for (uint32_t g = 0; g < s->domain.group_count; g++) {
+      free(a->patch[g]);
+      CUDA(cudaFree(a->patch_out[g]));
+    }
+  }
+  free(fft);
+}
+
+static void check_fields(const struct bench *b, struct mesh_arrays *a, struct difference *green,
+                         struct difference *potential, struct difference *inverse) {
+  const struct nbody *s = b->s;
+  const struct mesh *m = s->long_range.mesh;
+  void *fft = allocate(mesh_scratch_bytes(m), 1, "FFT scratch");
+  const size_t rows = s->long_range.sets * m->spectra * m->slabs,
+               slabs = s->long_range.sets * m->fields * m->slabs;
+  for (uint32_t c = 0; c < m->columns; c++) {
+    float complex *out[rows], *out_gpu[rows]; /* NOLINT(clang-analyzer-core.VLASize): there are
+                                                 rows */
+    const float complex *in[s->long_range.sets * m->slabs], *in_gpu[s->long_range.sets * m->slabs];
+    for (uint32_t i = 0; i < rows; i++) {
+      out[i] = a->block[i * m->columns + c];
+      out_gpu[i] = a->block_out[i * m->columns + c];
+    }
+    for (uint32_t set = 0; set < s->long_range.sets; set++)
+      for (uint32_t slab = 0; slab < m->slabs; slab++) {
+        in[set * m->slabs + slab] = a->block[block_row(&s->long_range, set, 0, slab, c)];
+        in_gpu[set * m->slabs + slab] = a->block_out[block_row(&s->long_range, set, 0, slab, c)];
+      }
+    const uint32_t width = column_first(m, c + 1) - column_first(m, c);
+    double *energy = allocate(width, 2 * sizeof *energy, "sums of potentials"), *energy_gpu;
+    CUDA(cudaMalloc((void **)&energy_gpu, width * sizeof *energy));
+    mesh_fft_x(m, c, in, out, energy, fft);
+    gpu_fft_x(b->mesh, c, in_gpu, out_gpu, energy_gpu);
+    to_host(b, energy + width, energy_gpu, width * sizeof *energy);
+    for (uint32_t i = 0; i < width; i++) compare_one(potential, energy[i], energy[width + i]);
+    CUDA(cudaFree(energy_gpu));
+    free(energy);
+    for (uint32_t i = 0; i < rows; i++) {
+      const size_t size = block_size(m, i % m->slabs, c);
+      float complex *back = allocate(size, sizeof *back, "block");
+      to_host(b, back, out_gpu[i], size * sizeof *back);
+      compare(green, (float *)out[i], (float *)back, 2 * size);
+      CUDA(cudaMemcpy(out_gpu[i], out[i], size * sizeof *back, cudaMemcpyHostToDevice));
+      free(back);
+    }
+  }
+  for (uint32_t i = 0; i < slabs; i++) {
+    const uint32_t slab = i % m->slabs, field = i / m->slabs % m->fields,
+                   set = i / m->slabs / m->fields;
+    const size_t block = block_row(&s->long_range, set, spectrum_of_field(field), slab, 0);
+    const size_t planes = slab_first(m, slab + 1) - slab_first(m, slab),
+                 floats = planes * plane_floats(m);
+    mesh_ifft_yz(m, slab, field, (const float complex *const *)a->block + block, a->slab[i], fft);
+    gpu_ifft_yz(b->mesh, slab, field, (const float complex *const *)a->block_out + block,
+                a->slab_out[i]);
+    float *gpu = allocate(floats, sizeof *gpu, "slab");
+    to_host(b, gpu, a->slab_out[i], floats * sizeof *gpu);
+    for (size_t row = 0; row < planes * m->cells; row++) {
+      const size_t at = row / m->cells * plane_floats(m) + row % m->cells * m->row;
+      compare(inverse, a->slab[i] + at, gpu + at, m->cells + 4);
+    }
+    CUDA(cudaMemcpy(a->slab_out[i], a->slab[i], floats * sizeof(float), cudaMemcpyHostToDevice));
+    free(gpu);
+  }
+  free(fft);
+}
+
+static void check_read(const struct bench *b, const struct mesh_arrays *a,
+                       struct difference *read) {
+  const struct nbody *s = b->s;
+  const struct mesh *m = s->long_range.mesh;
+  const float **planes = allocate((size_t)m->fields * m->cells, sizeof *planes, "planes");
+  const float **device_planes = allocate((size_t)m->fields * m->cells, sizeof *planes, "planes");
+  const struct field_view view = whole_planes(m->row, planes),
+                          device_view = whole_planes(m->row, device_planes);
+  for (uint32_t set = 0; set < s->long_range.sets; set++) {
+    for (uint32_t field = 0; field < m->fields; field++)
+      for (uint32_t slab = 0; slab < m->slabs; slab++)
+        for (uint32_t x = slab_first(m, slab); x < slab_first(m, slab + 1); x++) {
+          const size_t plane = (size_t)field * m->cells + x,
+                       k = slab_row(&s->long_range, set, field, slab);
+          planes[plane] = a->slab[k] + (x - slab_first(m, slab)) * plane_floats(m);
+          device_planes[plane] = a->slab_out[k] + (x - slab_first(m, slab)) * plane_floats(m);
+        }
+    for (uint32_t g = 0; g < s->domain.group_count; g++) {
+      const size_t n = 3 * (size_t)s->domain.groups[g].count;
+      float *cpu = allocate(n, sizeof *cpu, "accelerations"),
+            *gpu = allocate(n, sizeof *gpu, "accelerations"),
+            *out = to_device(cpu, n * sizeof *cpu);
+      s->long_range.kernels->read(m, s->domain.groups[g].count,
+                                  particles_block(&s->domain.particles, g).x[0], set == 1,
+                                  s->long_range.factor, &view, cpu);
+      gpu_read(b->mesh, s->domain.groups[g].count, position_on_device(b, g), set == 1,
+               s->long_range.factor, &device_view, g % 2 == 0, out);
+      to_host(b, gpu, out, n * sizeof *gpu);
+      compare(read, cpu, gpu, n);
+      free(cpu);
+      free(gpu);
+      CUDA(cudaFree(out));
+    }
+  }
+  free(planes);
+  free(device_planes);
+}
+
+void check_mesh(const struct bench *b) {
+  const struct nbody *s = b->s;
+  const struct mesh *m = s->long_range.mesh;
+  const size_t slabs = (size_t)s->long_range.sets * m->fields * m->slabs,
+               blocks = slabs * m->columns;
+  struct mesh_arrays a = {
+      .slab = allocate(slabs, sizeof *a.slab, "slabs"),
+      .slab_out = allocate(slabs, sizeof *a.slab_out, "slabs"),
+      .block = allocate(blocks, sizeof *a.block, "blocks"),
+      .block_out = allocate(blocks, sizeof *a.block_out, "blocks"),
+      .patch = allocate(s->domain.group_count, sizeof *a.patch, "patches"),
+      .patch_out = allocate(s->domain.group_count, sizeof *a.patch_out, "patches")};
+  for (size_t i = 0; i < slabs; i++) {
+    const uint32_t slab = (uint32_t)(i % m->slabs);
+    const size_t floats = (slab_first(m, slab + 1) - slab_first(m, slab)) * plane_floats(m);
+    a.slab[i] = allocate(floats, sizeof(float), "slab");
+    a.slab_out[i] = device_memory(floats * sizeof(float));
+    for (uint32_t c = 0; c < m->columns; c++) {
+      a.block[i * m->columns + c] = allocate(block_size(m, slab, c), sizeof(float complex),
+                                             "block");
+      a.block_out[i * m->columns + c] = device_memory(block_size(m, slab, c) *
+                                                      sizeof(float complex));
+    }
+  }
+  struct difference assign = {"pm_assign", 0, 0, 0}, add = {"patch_add", 0, 0, 0},
+                    transform = {"fft_yz", 0, 0, 0}, green = {"fft_x", 0, 0, 0},
+                    potential = {"fft_x potential", 0, 0, 0}, inverse = {"ifft_yz", 0, 0, 0},
+                    read = {"pm_read", 0, 0, 0};
+  check_density(b, &a, &assign, &add, &transform);
+  check_fields(b, &a, &green, &potential, &inverse);
+  check_read(b, &a, &read);
+  /* Weights are rounded to a fixed part of a particle, while the mass of a cell falls with the cell. */
+  report(&assign, 1e-6 * fmax(1.0, sqrt(pow(m->cells, 3.0) / (double)s->domain.particles.count)));
+  report(&add, 1e-6);
+  report(&transform, 1e-6);
+  report(&green, 1e-6);
+  report(&potential, 1e-6);
+  report(&inverse, 1e-6);
+  report(&read, 1e-6);
+  for (size_t i = 0; i < slabs; i++) {
+    free(a.slab[i]);
+    CUDA(cudaFree(a.slab_out[i]));
+  }
+  for (size_t i = 0; i < blocks; i++) {
+    free(a.block[i]);
+    CUDA(cudaFree(a.block_out[i]));
+  }
+  void *tables[] = {a.slab, a.slab_out, a.block, a.block_out, a.patch, a.patch_out};
+  for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) free(tables[i]);
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Blocks of potentials with their ghost cells. */
+#include <stdlib.h>
+
+#include "photons/base/error.h"
+#include "photons/potential/potential_blocks.h"
+#include "tests/gpu/potential/stages.h"
+
+/** The lists of a block's sources, on the host and on the device. */
+struct source_lists {
+  const char **host, **device;
+  uint32_t near, begin, end;
+};
+
+static void add_list(const struct stages *s, struct source_lists *a, int level,
+                     const struct batch_list *list, bool now) {
+  const uint32_t first = a->near + a->begin + a->end;
+  for (uint32_t i = 0; i < list->count; i++) {
+    const struct batch_data *d = &s->data[level][list->batch[i]];
+    a->host[first + i] = now ? d->now.host : d->old.host;
+    a->device[first + i] = now ? d->now.device : d->old.device;
+  }
+}
+
+static struct source_lists lists_of(const struct stages *s, int level, const struct gas_batch *b,
+                                    struct mode m) {
+  const size_t most = b->near.count + 2 * (size_t)b->coarse.count;
+  struct source_lists a = {.host = allocate(most, sizeof *a.host, "lists"),
+                           .device = allocate(most, sizeof *a.device, "lists")};
+  if (m.near) add_list(s, &a, level, &b->near, true);
+  a.near = m.near ? b->near.count : 0;
+  if (m.coarse && (m.weight < 1.0 || m.change)) {
+    add_list(s, &a, level - 1, &b->coarse, false);
+    a.begin = b->coarse.count;
+  }
+  if (m.coarse && m.weight > 0.0) {
+    add_list(s, &a, level - 1, &b->coarse, true);
+    a.end = b->coarse.count;
+  }
+  return a;
+}
+
+/** The CPU's blocks. */
+static void make_blocks(const struct stages *s, int level, const struct gas_batch *b, struct mode m,
+                        const struct source_lists *a, double *blocks) {
+  const struct potential_sources from = {
+      .gas = s->g,
+      .level = level,
+      .near = {m.near ? &b->near : NULL, a->host},
+      .begin = {m.coarse ? &b->coarse : NULL, a->host + a->near},
+      .end = {m.coarse ? &b->coarse : NULL, a->host + a->near + a->begin},
+      .weight = m.weight};
+  for (uint32_t i = 0; i < b->count; i++)
+    (m.change  ? m.inner ? potential_block_corrected : potential_ghosts_corrected
+     : m.inner ? potential_block
+               : potential_ghosts)(&from, b->first + i, blocks + i * (size_t)POISSON_CELLS);
+}
+
+/** Compare inner cells of a block, or ghost cells beyond faces. */
+static void compare_block(struct difference *d, bool inner, const double *cpu, const double *gpu) {
+  for (size_t i = 0; i < POISSON_CELLS; i++) {
+    int outside = 0;
+    for (size_t step = 1; step < POISSON_CELLS; step *= POISSON_SIDE) {
+      const size_t at = i / step % POISSON_SIDE;
+      outside += at == 0 || at == POISSON_SIDE - 1;
+    }
+    if (outside == (inner ? 0 : 1)) compare_numbers(d, sizeof *cpu, &cpu[i], &gpu[i], sizeof *cpu);
+  }
+}
+
+static void compare_whole(struct stages *s, const struct gas_batch *b, const double *cpu,
+                          const double *gpu) {
+  for (size_t at = 0; at < b->count * (size_t)POISSON_CELLS; at += POISSON_CELLS)
+    for (int inner = 0; inner < 2; inner++) compare_block(&s->blocks, inner, cpu + at, gpu + at);
+}
+
+/** Compare ghost cells of groups that are solved, and inner cells of groups that keep them.
+ * @param now  potential of the groups; NULL: blocks are not made from it */
+static void compare_half(struct stages *s, int level, const struct gas_batch *b,
+                         struct gpu_half half, const double *now, const double *cpu,
+                         const double *gpu) {
+  for (uint32_t i = 0; i < b->count; i++) {
+    const size_t at = i * (size_t)POISSON_CELLS;
+    double inner[GAS_GROUP_CELLS];
+    if (is_solved(s, level, b->first + i, half)) {
+      compare_block(&s->ghosts, false, cpu + at, gpu + at);
+    } else if (half.keep && now) {
+      potential_inner(gpu + at, inner);
+      compare_numbers(&s->kept, sizeof *inner, now + i * (size_t)GAS_GROUP_CELLS, inner,
+                      sizeof inner);
+    }
+  }
+}
+
+void check_blocks(struct stages *s, int level, const struct gas_batch *b,
+                  const struct batch_data *d, struct mode m) {
+  const size_t bytes = b->count * sizeof(double[POISSON_CELLS]);
+  const struct gpu_gas g = batch_on_gpu(s, b);
+  struct source_lists a = lists_of(s, level, b, m);
+  double *cpu = allocate(bytes, 1, "blocks"), *gpu = allocate(bytes, 1, "blocks");
+  double *out = device_memory(bytes);
+  const struct gpu_potentials from = {.cells = a.device,
+                                      .near = a.near,
+                                      .begin = a.begin,
+                                      .end = a.end,
+                                      .weight = m.weight,
+                                      .change = m.change,
+                                      .links = (const struct gas_links *)(void *)d->links.device};
+  make_blocks(s, level, b, m, &a, cpu);
+  if (m.inner) {
+    gpu_gas_potential_blocks(&g, &from, out);
+    copy_back(s, gpu, out, bytes);
+    compare_whole(s, b, cpu, gpu);
+  }
+  for (int i = 0; i < HALVES && !m.inner; i++) {
+    const struct gpu_half half = half_of(i, d);
+    gpu_gas_potential_ghosts(&g, &from, half, out);
+    copy_back(s, gpu, out, bytes);
+    compare_half(s, level, b, half,
+                 m.near && !m.change ? (const double *)(void *)d->now.host : NULL, cpu, gpu);
+  }
+  CUDA(cudaFree(out));
+  free(a.host);
+  free(a.device);
+  free(cpu);
+  free(gpu);
+}

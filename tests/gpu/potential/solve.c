@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Solutions of groups, and what they give to coarser ones. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "photons/base/error.h"
+#include "photons/potential/gravity.h"
+#include "photons/potential/potential_blocks.h"
+#include "tests/gpu/potential/stages.h"
+
+enum { FACTOR_PERCENT = 70, MEAN_PERCENT = 110 };
+static const double factor = FACTOR_PERCENT / 100.0, mean = MEAN_PERCENT / 100.0;
+
+static struct gpu_density density_of(const struct prepared *t, bool massive) {
+  return (struct gpu_density){.cells = t->d->cells,
+                              .mass = massive ? (const double *)(void *)t->d->mass.device : NULL,
+                              .factor = factor,
+                              .mean = mean};
+}
+
+static const double *block_of(const struct prepared *t, uint32_t i) {
+  return (const double *)(void *)t->blocks.host + i * (size_t)POISSON_CELLS;
+}
+
+static double find_source(const struct prepared *t, uint32_t i, bool massive, double *source) {
+  const double *mass = (const double *)(void *)t->d->mass.host + i * (size_t)GAS_GROUP_CELLS;
+  return t->s->g->gravity->kernels->source(t->cells + i * gas_group_bytes(t->s->g), factor, mean,
+                                           massive ? mass : NULL, source);
+}
+
+static void compare_cubes(const struct prepared *t, struct difference *d, const double *cpu,
+                          const double *gpu) {
+  double *back = allocate(t->b->count, CUBE_BYTES, "results of the GPU");
+  copy_back(t->s, back, gpu, t->b->count * CUBE_BYTES);
+  compare_numbers(d, sizeof *cpu, cpu, back, t->b->count * CUBE_BYTES);
+  free(back);
+}
+
+/** What the CPU finds for a group. Groups that are not solved keep the potential of their blocks,
+ * or get 0. */
+static void solve_group(struct prepared *t, uint32_t i, bool direct, struct gpu_half half,
+                        bool massive, double tolerance, double *cube) {
+  const struct self_gravity *gravity = t->s->g->gravity;
+  double source[GAS_GROUP_CELLS], block[POISSON_CELLS];
+  const double sum = find_source(t, i, massive, source);
+  memcpy(block, block_of(t, i), sizeof block);
+  const bool solved = is_solved(t->s, t->level, t->b->first + i, half);
+  if (solved && direct) {
+    gravity->poisson->solve_directly(&gravity->waves, source, block, cube);
+    return;
+  }
+  if (solved) gravity->poisson->solve(source, tolerance * sum, POISSON_SWEEPS_MAX, block);
+  potential_inner(block, cube);
+  if (!solved && !half.keep) memset(cube, 0, CUBE_BYTES);
+}
+
+void check_solution(struct prepared *t, bool direct, struct gpu_half half, bool massive) {
+  const struct self_gravity *gravity = t->s->g->gravity;
+  const struct gpu_gas g = batch_on_gpu(t->s, t->b);
+  const struct gpu_density density = density_of(t, massive);
+  const double tolerance = 1e-10, *blocks = (const double *)(void *)t->blocks.device;
+  double *cpu = allocate(t->b->count, CUBE_BYTES, "potentials");
+  for (uint32_t i = 0; i < t->b->count; i++)
+    solve_group(t, i, direct, half, massive, tolerance, cpu + i * (size_t)GAS_GROUP_CELLS);
+  if (direct) {
+    double *pivot = to_device(gravity->waves.pivot, sizeof gravity->waves.pivot);
+    gpu_gas_solve_directly(&g, &gravity->waves, pivot, &density, half, blocks, t->out);
+    compare_cubes(t, &t->s->solved, cpu, t->out);
+    CUDA(cudaFree(pivot));
+  } else {
+    gpu_gas_relax(&g, &density, tolerance, 0.0, half, blocks, t->out);
+    compare_cubes(t, &t->s->relaxed, cpu, t->out);
+  }
+  free(cpu);
+}
+
+void check_shares(struct prepared *t, bool massive) {
+  const struct gpu_gas g = batch_on_gpu(t->s, t->b);
+  const struct gpu_density density = density_of(t, massive);
+  const size_t bytes = t->b->count * sizeof(struct poisson_share);
+  struct poisson_share *cpu = allocate(bytes, 1, "shares"), *gpu = allocate(bytes, 1, "shares"),
+                       *out = device_memory(bytes);
+  for (uint32_t i = 0; i < t->b->count; i++) {
+    double source[GAS_GROUP_CELLS];
+    find_source(t, i, massive, source);
+    t->s->g->gravity->poisson->share(block_of(t, i), source, &cpu[i]);
+  }
+  gpu_gas_share(&g, &density, (const double *)(void *)t->blocks.device, out);
+  copy_back(t->s, gpu, out, bytes);
+  compare_numbers(&t->s->shares, sizeof(double), cpu, gpu, bytes);
+  CUDA(cudaFree(out));
+  free(cpu);
+  free(gpu);
+}
+
+/** What a link of gas_batch.around says of the host's shares. */
+static const struct poisson_share *share_at(const struct prepared *t, gas_link_t link) {
+  if (link == NO_GROUP) return NULL;
+  const uint32_t batch = t->b->around.batch[link >> GAS_LINK_SHIFT];
+  return (const struct poisson_share *)(void *)t->s->data[t->level + 1][batch].shares.host +
+         (link & GAS_LINK_MASK);
+}
+
+/** Put the finer means of a patch, or of the one beyond its face, into a block. */
+static void put_means(const struct poisson_share *share, int patch, int face, double *block) {
+  for (int i = 0; share && i < GAS_PATCH_CELLS; i++) {
+    int at = 0;
+    bool inside = true;
+    for (int c = 2; c >= 0; c--) {
+      int cell = 1 + GAS_PATCH_SIDE * (patch >> c & 1) + (i >> 3 * c & 7);
+      if (face >= 0 && c == face / 2) cell += face % 2 ? GAS_PATCH_SIDE : -GAS_PATCH_SIDE;
+      inside = inside && cell >= 0 && cell < POISSON_SIDE;
+      at = POISSON_SIDE * at + cell;
+    }
+    if (inside) block[at] = share->mean[i];
+  }
+}
+
+static void find_pseudo_mass(const struct prepared *t, uint32_t i, double *cube, double *inner) {
+  const struct poisson_kernels *k = t->s->g->gravity->poisson;
+  const struct gas_links *l = &t->b->link[i];
+  double source[GAS_GROUP_CELLS], block[POISSON_CELLS];
+  memcpy(block, block_of(t, i), sizeof block);
+  find_source(t, i, false, source);
+  memset(cube, 0, CUBE_BYTES);
+  for (int p = 0; p < GAS_PATCHES; p++) {
+    put_means(share_at(t, l->share[p]), p, -1, block);
+    for (int face = 0; face < GAS_FACES; face++)
+      if ((p >> face / 2 & 1) == face % 2)
+        put_means(share_at(t, l->share_beside[p][face]), p, face, block);
+  }
+  for (int p = 0; p < GAS_PATCHES; p++) {
+    const struct poisson_share *mine = share_at(t, l->share[p]);
+    if (mine) k->cover(block, source, mine, p, 1.0 / factor, cube);
+    for (int face = 0; face < GAS_FACES && !mine; face++) {
+      const struct poisson_share *beside = share_at(t, l->share_beside[p][face]);
+      if (beside) k->sheet(block, p, face, beside->slope[face ^ 1], 1.0 / factor, cube);
+      t->s->sheets += beside != NULL;
+    }
+  }
+  potential_inner(block, inner);
+}
+
+void check_sheets(struct prepared *t) {
+  const struct gpu_gas g = batch_on_gpu(t->s, t->b);
+  const struct gpu_density density = density_of(t, false);
+  const uint32_t finer = t->b->around.count;
+  const char **shares = allocate(finer, sizeof *shares, "shares");
+  double *mass = allocate(t->b->count, CUBE_BYTES, "pseudo-mass"),
+         *inner = allocate(t->b->count, CUBE_BYTES, "potentials"),
+         *inner_out = device_memory(t->b->count * CUBE_BYTES),
+         *blocks = to_device(t->blocks.host, t->blocks.bytes);
+  for (uint32_t i = 0; i < finer; i++)
+    shares[i] = t->s->data[t->level + 1][t->b->around.batch[i]].shares.device;
+  for (uint32_t i = 0; i < t->b->count; i++)
+    find_pseudo_mass(t, i, mass + i * (size_t)GAS_GROUP_CELLS, inner + i * (size_t)GAS_GROUP_CELLS);
+  gpu_gas_sheet(&g, (const struct gas_links *)(void *)t->d->links.device, shares, finer, &density,
+                blocks, t->out, inner_out);
+  compare_cubes(t, &t->s->mass, mass, t->out);
+  compare_cubes(t, &t->s->means, inner, inner_out);
+  CUDA(cudaFree(inner_out));
+  CUDA(cudaFree(blocks));
+  free(mass);
+  free(inner);
+  free(shares);
+}
+
+void check_kick(struct prepared *t) {
+  const struct gas *g = t->s->g;
+  const struct gpu_gas gpu = batch_on_gpu(t->s, t->b);
+  const size_t bytes = t->b->count * gas_group_bytes(g);
+  char *cpu = memcpy(allocate(bytes, 1, "cells"), t->cells, bytes),
+       *back = allocate(bytes, 1, "cells");
+  void *out = to_device(t->cells, bytes);
+  for (uint32_t i = 0; i < t->b->count; i++)
+    g->gravity->kernels->kick(block_of(t, i), 0.1, cpu + i * gas_group_bytes(g));
+  gpu_gas_kick(&gpu, 0.1, (const double *)(void *)t->blocks.device, out);
+  copy_back(t->s, back, out, bytes);
+  compare_numbers(&t->s->kicked, g->kernels->real_size, cpu, back, bytes);
+  CUDA(cudaFree(out));
+  free(cpu);
+  free(back);
+}
+
+void check_field(struct prepared *t) {
+  const struct gas *g = t->s->g;
+  const struct gpu_gas gpu = batch_on_gpu(t->s, t->b);
+  const double cell = gas_cell(g, t->level);
+  struct gas_field *field;
+  CUDA(cudaMallocHost((void **)&field, t->b->count * sizeof *field));
+  gpu_gas_field(&gpu, (const struct gas_links *)(void *)t->d->links.device, cell,
+                (const double *)(void *)t->blocks.device,
+                &(struct gpu_density){.cells = t->d->cells}, field);
+  CUDA(cudaStreamSynchronize(t->s->stream));
+  for (uint32_t i = 0; i < t->b->count; i++) {
+    struct gas_field cpu = {0};
+    for (unsigned p = 0; p < GAS_PATCHES; p++) {
+      double sum;
+      const double most = g->gravity->kernels->measure(block_of(t, i),
+                                                       t->cells + i * gas_group_bytes(g), p, &sum);
+      cpu.acceleration = fmax(cpu.acceleration, most / (2.0 * cell));
+      if (g->topology.level[t->level].group[t->b->first + i].son[p] == NO_GROUP)
+        cpu.energy += 0.5 * sum;
+    }
+    compare_numbers(&t->s->energy, sizeof(double), &cpu.energy, &field[i].energy, sizeof(double));
+    compare_numbers(&t->s->acceleration, sizeof(double), &cpu.acceleration, &field[i].acceleration,
+                    sizeof(double));
+  }
+  CUDA(cudaFreeHost(field));
+}

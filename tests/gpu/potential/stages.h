@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Self-gravity of gas on several levels: numbers that are the same on the host and on the GPU. */
+#ifndef PHOTONS_TESTS_GPU_POTENTIAL_STAGES_H
+#define PHOTONS_TESTS_GPU_POTENTIAL_STAGES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cuda/potential/gpu_potential.h"
+#include "photons/gas/create.h"
+#include "photons/potential/gravity.h"
+#include "tests/gpu/compare.h"
+
+enum { CUBE_BYTES = GAS_GROUP_CELLS * sizeof(double) };
+
+/** The same numbers on the host and on the device. */
+struct mirrored {
+  char *host, *device;
+  size_t bytes;
+};
+
+/** What tasks read of a batch. */
+struct batch_data {
+  struct mirrored old, now; /* potentials */
+  struct mirrored mass, shares, links;
+  char *cells;
+};
+
+struct stages {
+  struct gas *g;
+  struct gpu *gpu;
+  cudaStream_t stream;
+  struct batch_data *data[GAS_LEVELS_MAX];
+  uint32_t random;
+  struct difference blocks, ghosts, kept, solved, relaxed, shares, mass, means, kicked, energy,
+      acceleration, cut, paste, means_of_matter;
+  uint32_t beyond, sheets; /* faces at ends of the box; patches beside refined ones */
+};
+
+/** What a block is made from. */
+struct mode {
+  bool near, coarse, change, inner;
+  double weight;
+};
+
+enum { HALVES = 4 };
+
+/** A batch with blocks, which are the same on the host and on the device. */
+struct prepared {
+  struct stages *s;
+  int level;
+  const struct gas_batch *b;
+  const struct batch_data *d;
+  struct mirrored blocks;
+  const char *cells; /* on the host */
+  double *out;       /* device memory for numbers of a cube each */
+};
+
+/** What the GPU wrote, after all work of the stream. */
+void copy_back(const struct stages *s, void *to, const void *from, size_t bytes);
+/** A batch as kernels take it. */
+struct gpu_gas batch_on_gpu(const struct stages *s, const struct gas_batch *b);
+/** Even or odd groups are solved, and the others keep their potential or not: i of HALVES. */
+struct gpu_half half_of(int i, const struct batch_data *d);
+/** Whether a half solves a group. */
+bool is_solved(const struct stages *s, int level, uint32_t group, struct gpu_half half);
+/** The blocks of a batch, or their ghost cells alone. */
+void check_blocks(struct stages *s, int level, const struct gas_batch *b,
+                  const struct batch_data *d, struct mode m);
+/** The potential of groups, directly or by relaxation. */
+void check_solution(struct prepared *t, bool direct, struct gpu_half half, bool massive);
+/** What groups give to coarser ones. */
+void check_shares(struct prepared *t, bool massive);
+/** What coarser groups make of it. */
+void check_sheets(struct prepared *t);
+/** Kicks of cells. */
+void check_kick(struct prepared *t);
+/** Accelerations and energies. */
+void check_field(struct prepared *t);
+/** Means of densities of all groups of a batch, from the first ones to the last ones. */
+void check_means(struct stages *s, const struct gas_batch *b, const struct mirrored *from);
+/** A message with parts of all groups of a batch: of potentials, shares or densities of particles. */
+void check_messages(struct stages *s, const struct gas_batch *b, const struct mirrored *from,
+                    enum gpu_ghost_kind kind);
+
+#endif
