@@ -1,68 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the host asks about groups: speeds of signals, sums, and which patches are to be refined.
- * One block a group. */
+/* Which patches are to be refined: src/hydro/kernels/flags.h. One block a group. */
 #include "cuda/amr/real.cuh"
 #include "cuda/hydro/gpu_hydro.h"
 
-enum { MEASURE_THREADS = 256, MEASURE_WARPS = MEASURE_THREADS / WARP };
-
-template <int V, typename real> INLINE void load_cell(const real *cells, int cell, real *u) {
-#pragma unroll
-  for (int q = 0; q < V; q++) u[q] = cells[q * GAS_GROUP_CELLS + cell];
-}
+enum { FLAG_THREADS = 256 };
 
 template <int V, typename real>
-static __global__ void __launch_bounds__(MEASURE_THREADS)
-    largest_speed(const __grid_constant__ constants<real> c, const real *cells, double *speed,
-                  struct gas_fault *fault) {
-  __shared__ int first_fault;
-  __shared__ unsigned long long largest; /* bits of a positive number, which sort as it does */
-  if (threadIdx.x == 0) {
-    first_fault = GAS_GROUP_CELLS;
-    largest = 0;
-  }
-  __syncthreads();
-  const real *mine = cells + (size_t)blockIdx.x * V * GAS_GROUP_CELLS;
-  real most = 0, u[V];
-  for (int i = (int)threadIdx.x; i < GAS_GROUP_CELLS; i += MEASURE_THREADS) {
-    load_cell<V>(mine, i, u);
-    const real m = larger(larger(fabs(u[1]), fabs(u[2])), fabs(u[3]));
-    if (is_physical<V>(c, u))
-      most = larger(most, divide(m, u[0]) + root(c.gamma * divide(pressure_of<V>(c, u), u[0])));
-    else
-      atomicMin(&first_fault, i);
-  }
-  atomicMax(&largest, (unsigned long long)__double_as_longlong((double)most));
-  __syncthreads();
-  if (threadIdx.x > 0) return;
-  speed[blockIdx.x] = __longlong_as_double((long long)largest);
-  if (first_fault == GAS_GROUP_CELLS || fault[blockIdx.x].patch >= 0) return;
-  load_cell<V>(mine, first_fault, u);
-  fault[blockIdx.x] = {first_fault / GAS_PATCH_CELLS, first_fault % GAS_PATCH_CELLS, (double)u[0],
-                       (double)pressure_of<V>(c, u)};
-}
-
-template <typename real>
-static __global__ void __launch_bounds__(MEASURE_THREADS)
-    sum_cells(int variables, const struct gas_links *links, const real *cells,
-              double (*sum)[GAS_VARIABLES_MAX]) {
-  for (int q = 0; q < variables; q++) {
-    const real *mine = cells + ((size_t)blockIdx.x * variables + q) * GAS_GROUP_CELLS;
-    double mine_sum = 0;
-    for (int i = (int)threadIdx.x; i < GAS_GROUP_CELLS; i += MEASURE_THREADS)
-      if (!(links[blockIdx.x].refined >> i / GAS_PATCH_CELLS & 1)) mine_sum += (double)mine[i];
-    mine_sum = block_sum<MEASURE_WARPS>(mine_sum);
-    if (threadIdx.x == 0) sum[blockIdx.x][q] = mine_sum;
-  }
-}
-
-/* Flags: src/hydro/kernels/flags.h. */
-
-template <int V, typename real>
-static __global__ void __launch_bounds__(MEASURE_THREADS)
+static __global__ void __launch_bounds__(FLAG_THREADS)
     pressures(const __grid_constant__ constants<real> c, uint32_t cells, const real *blocks,
               real *pressure) {
-  const uint32_t i = blockIdx.x * MEASURE_THREADS + threadIdx.x;
+  const uint32_t i = blockIdx.x * FLAG_THREADS + threadIdx.x;
   if (i >= cells) return;
   const real *from = blocks + (size_t)(i / GAS_BLOCK_CELLS) * V * GAS_BLOCK_CELLS +
                      i % GAS_BLOCK_CELLS;
@@ -131,7 +78,7 @@ INLINE bool is_flagged(const struct gas_flags &f, const real *density, const rea
 }
 
 template <typename real>
-static __global__ void __launch_bounds__(MEASURE_THREADS)
+static __global__ void __launch_bounds__(FLAG_THREADS)
     flag_cells(const __grid_constant__ struct gas_flags f, int variables, int buffer,
                const real *blocks, const real *pressure, const struct gas_matter *matter,
                uint32_t (*flags)[GAS_PATCHES]) {
@@ -140,7 +87,7 @@ static __global__ void __launch_bounds__(MEASURE_THREADS)
   __syncthreads();
   const real *density = blocks + (size_t)blockIdx.x * variables * GAS_BLOCK_CELLS,
              *of_block = pressure + (size_t)blockIdx.x * GAS_BLOCK_CELLS;
-  for (int i = (int)threadIdx.x; i < GAS_GROUP_CELLS; i += MEASURE_THREADS) {
+  for (int i = (int)threadIdx.x; i < GAS_GROUP_CELLS; i += FLAG_THREADS) {
     const int patch = i / GAS_PATCH_CELLS, cell = i % GAS_PATCH_CELLS;
     const struct cell_place c = place_of_cell(i);
     const int at = GAS_GHOSTS + c.x + (GAS_GHOSTS + c.y) * STEP_Y + (GAS_GHOSTS + c.z) * STEP_Z,
@@ -160,9 +107,9 @@ static void flag_in(const struct gpu_gas *g, const struct gas_flags *criteria, i
                     uint32_t (*flags)[GAS_PATCHES]) {
   const uint32_t cells = g->groups * GAS_BLOCK_CELLS;
   real *pressure = (real *)gpu_scratch(g->gpu, SCRATCH_LINES, cells * sizeof *pressure);
-  pressures<V><<<blocks_for(cells, MEASURE_THREADS), MEASURE_THREADS, 0, g->gpu->stream>>>(
+  pressures<V><<<blocks_for(cells, FLAG_THREADS), FLAG_THREADS, 0, g->gpu->stream>>>(
       constants_of<real>(&g->physics), cells, (const real *)blocks, pressure);
-  flag_cells<<<g->groups, MEASURE_THREADS, 0, g->gpu->stream>>>(
+  flag_cells<<<g->groups, FLAG_THREADS, 0, g->gpu->stream>>>(
       *criteria, V, buffer, (const real *)blocks, pressure, matter, flags);
   gpu_launched("flag");
 }
@@ -177,34 +124,4 @@ void gpu_gas_flag(const struct gpu_gas *g, const struct gas_flags *criteria, int
   else
     five ? flag_in<5, float>(g, criteria, buffer, blocks, matter, flags)
          : flag_in<6, float>(g, criteria, buffer, blocks, matter, flags);
-}
-
-template <int V, typename real>
-static void speed_in(const struct gpu_gas *g, const void *cells, double *speed,
-                     struct gas_fault *fault) {
-  largest_speed<V><<<g->groups, MEASURE_THREADS, 0, g->gpu->stream>>>(
-      constants_of<real>(&g->physics), (const real *)cells, speed, fault);
-  gpu_launched("cfl");
-}
-
-void gpu_gas_cfl(const struct gpu_gas *g, const void *cells, double *speed,
-                 struct gas_fault *fault) {
-  const bool five = g->physics.solver == GAS_RTVD;
-  if (g->double_precision)
-    five ? speed_in<5, double>(g, cells, speed, fault)
-         : speed_in<6, double>(g, cells, speed, fault);
-  else
-    five ? speed_in<5, float>(g, cells, speed, fault) : speed_in<6, float>(g, cells, speed, fault);
-}
-
-void gpu_gas_sum(const struct gpu_gas *g, const struct gas_links *links, const void *cells,
-                 double (*sum)[GAS_VARIABLES_MAX]) {
-  const int variables = (int)gas_variables(&g->physics);
-  if (g->double_precision)
-    sum_cells<<<g->groups, MEASURE_THREADS, 0, g->gpu->stream>>>(variables, links,
-                                                                 (const double *)cells, sum);
-  else
-    sum_cells<<<g->groups, MEASURE_THREADS, 0, g->gpu->stream>>>(variables, links,
-                                                                 (const float *)cells, sum);
-  gpu_launched("sum");
 }
