@@ -60,9 +60,6 @@ struct gpu_message {
   uint32_t batches;
 };
 
-/** Memory in which gpu_gas_advance() has blocks until the next call. */
-void *gpu_gas_blocks(const struct gpu_gas *g);
-void gpu_gas_prepare(const struct gpu_gas *g, const struct gpu_sources *s, void *blocks);
 /** Fill groups: copy those that stay, interpolate the others from the coarser level.
  * @param from        with weight 1 and no near batches; no coarse ones where nothing is interpolated
  * @param old, count  arrays of groups from which cells are copied

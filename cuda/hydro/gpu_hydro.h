@@ -9,6 +9,9 @@
 extern "C" {
 #endif
 
+/** Memory in which gas_advance and gas_flag have blocks until the next call. */
+void *gpu_gas_blocks(const struct gpu_gas *g);
+void gpu_gas_prepare(const struct gpu_gas *g, const struct gpu_sources *s, void *blocks);
 /** @param fault  in pinned host memory; the first fault of a group is written */
 void gpu_gas_solve_single(const struct gpu_gas *g, double dt_dh, bool reversed, const void *blocks,
                           void *cells, void *fluxes, struct gas_fault *fault);

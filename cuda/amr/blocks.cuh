@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Cells of blocks and of new groups, src/amr/blocks.c: one thread a cell. A cell beyond a boundary of the
+ * box is that of the cell that it mirrors. */
+#ifndef PHOTONS_CUDA_AMR_BLOCKS_CUH
+#define PHOTONS_CUDA_AMR_BLOCKS_CUH
+
+#include "cuda/amr/real.cuh"
+
+enum { BLOCK_THREADS = 256 };
+
+/** struct gpu_sources for kernels. */
+template <typename real> struct sources {
+  constants<real> c;
+  uint32_t groups;
+  real weight;
+  const real *const *near, *const *coarse, *const *before;
+  const struct gas_links *links;
+  uint32_t reflecting; /* bit 2 axis + side: that boundary reflects */
+};
+
+/** A place of a cube with ghost cells. */
+struct place {
+  int at[3];
+  uint32_t negate; /* bit c: component c of the momentum changes sign */
+};
+
+/** Bring a place beyond the box to the cell whose values it has. @param width  cells without
+ * ghosts */
+INLINE struct place inside(const struct gas_links &l, uint32_t reflecting, struct place p,
+                           int width) {
+#pragma unroll
+  for (int c = 0; c < 3; c++)
+    for (int side = 0; side < 2; side++) {
+      const uint32_t bit = 1u << (2 * c + side);
+      const int depth = side == 0 ? GAS_GHOSTS - 1 - p.at[c] : p.at[c] - GAS_GHOSTS - width;
+      if (!(l.edges & bit) || depth < 0) continue;
+      const int first = side == 0 ? GAS_GHOSTS : GAS_GHOSTS + width - 1;
+      p.at[c] = reflecting & bit ? (side == 0 ? first + depth : first - depth) : first;
+      if (reflecting & bit) p.negate ^= 1u << c;
+    }
+  return p;
+}
+
+/** Which of the NEIGHBOURS a place is in. */
+INLINE int neighbour_at(struct place p, int width) {
+  int n = 0;
+#pragma unroll
+  for (int c = 2; c >= 0; c--)
+    n = 3 * n + (p.at[c] < GAS_GHOSTS ? 0 : p.at[c] < GAS_GHOSTS + width ? 1 : 2);
+  return n;
+}
+
+template <int V, typename real>
+INLINE const real *group_of(const real *const *batches, gas_link_t link) {
+  return batches[link >> GAS_LINK_SHIFT] + (size_t)(link & GAS_LINK_MASK) * V * GAS_GROUP_CELLS;
+}
+
+template <int V, typename real> INLINE void negate(uint32_t components, real *u) {
+#pragma unroll
+  for (int c = 0; c < 3; c++)
+    if (components >> c & 1) u[1 + c] = -u[1 + c];
+}
+
+/** A cell of the coarser level; its place counts in the cube of 14^3 cells of kernels.h. */
+template <int V, typename real>
+INLINE void coarse_cell(const sources<real> &s, const struct gas_links &l, int x, int y, int z,
+                        real *u) {
+  const struct place p = inside(l, s.reflecting, {{x, y, z}, 0}, GAS_PATCH_SIDE);
+  const int n = neighbour_at(p, GAS_PATCH_SIDE);
+  const int direction[3] = {n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1};
+  int patch = 0, cell = 0;
+#pragma unroll
+  for (int c = 2; c >= 0; c--) {
+    patch |= ((int)(l.patch >> c) + direction[c] & 1) << c;
+    cell = GAS_PATCH_SIDE * cell + (p.at[c] - GAS_GHOSTS & GAS_PATCH_SIDE - 1);
+  }
+  const size_t at = (size_t)(patch * GAS_PATCH_CELLS + cell);
+  const real *after = group_of<V>(s.coarse, l.coarse[n]) + at,
+             *before = group_of<V>(s.before, l.coarse[n]) + at;
+#pragma unroll
+  for (int q = 0; q < V; q++) {
+    const real a = s.weight == 1 ? (real)0 : before[q * GAS_GROUP_CELLS],
+               b = s.weight == 0 ? (real)0 : after[q * GAS_GROUP_CELLS];
+    u[q] = s.weight == 1 ? b : s.weight == 0 ? a : a + s.weight * (b - a);
+  }
+  negate<V>(p.negate, u);
+}
+
+template <typename real> INLINE real minmod(real a, real b) {
+  return a * b > 0 ? copysign(smaller(fabs(a), fabs(b)), a) : (real)0;
+}
+
+/** A cell that is interpolated from the coarser level: src/hydro/kernels/levels.h. */
+template <int V, typename real>
+INLINE void interpolated_cell(const sources<real> &s, const struct gas_links &l, struct place p,
+                              real *u) {
+  real middle[V], slope[3][V];
+  const int x = p.at[0] + 3 >> 1, y = p.at[1] + 3 >> 1, z = p.at[2] + 3 >> 1;
+  coarse_cell<V>(s, l, x, y, z, middle);
+#pragma unroll
+  for (int a = 0; a < 3; a++) {
+    real low[V], high[V];
+    coarse_cell<V>(s, l, x - (a == 0), y - (a == 1), z - (a == 2), low);
+    coarse_cell<V>(s, l, x + (a == 0), y + (a == 1), z + (a == 2), high);
+#pragma unroll
+    for (int q = 0; q < V; q++)
+      slope[a][q] = (real)0.25 * minmod(middle[q] - low[q], high[q] - middle[q]);
+  }
+  const bool cold = V == 6 && s.c.keeps_entropy &&
+                    entropy_decides(s.c, middle, thermal_energy(middle));
+  const int mine = (p.at[0] + 3 & 1) + 2 * (p.at[1] + 3 & 1) + 4 * (p.at[2] + 3 & 1);
+  bool good = true;
+  for (int k = 0; k < 8; k++) {
+    real child[V];
+#pragma unroll
+    for (int q = 0; q < V; q++)
+      child[q] = middle[q] + (k & 1 ? slope[0][q] : -slope[0][q]) +
+                 (k & 2 ? slope[1][q] : -slope[1][q]) + (k & 4 ? slope[2][q] : -slope[2][q]);
+    if (cold) child[4] += lost_energy<V>(s.c, child);
+    good = good && is_physical<V>(s.c, child);
+#pragma unroll
+    for (int q = 0; q < V; q++)
+      if (k == mine) u[q] = child[q];
+  }
+#pragma unroll
+  for (int q = 0; q < V; q++)
+    if (!good) u[q] = middle[q];
+}
+
+/** @param table  in device memory: near batches, coarse ones, and unless the weight is 1 those before
+ * the last step */
+template <typename real>
+static sources<real> sources_of(const struct gpu_gas *g, const struct gpu_sources *from,
+                                const real *const *table) {
+  const real *const *coarse = table + from->near;
+  sources<real> s = {constants_of<real>(&g->physics),
+                     g->groups,
+                     (real)from->weight,
+                     table,
+                     coarse,
+                     from->weight == 1.0 ? coarse : coarse + from->coarse,
+                     from->links,
+                     0};
+  for (int c = 0; c < 3; c++)
+    for (int side = 0; side < 2; side++)
+      if (from->boundary[c][side] == GAS_REFLECTING) s.reflecting |= 1u << (2 * c + side);
+  return s;
+}
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Blocks of cells with ghost cells. */
+#include "cuda/amr/blocks.cuh"
+#include "cuda/hydro/gpu_hydro.h"
+
+template <int V, typename real>
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+    prepare(const __grid_constant__ sources<real> s, real *blocks) {
+  const uint32_t thread = blockIdx.x * BLOCK_THREADS + threadIdx.x;
+  const uint32_t group = thread / GAS_BLOCK_CELLS;
+  const int cell = (int)(thread % GAS_BLOCK_CELLS);
+  if (group >= s.groups) return;
+  const struct gas_links &l = s.links[group];
+  const struct place p = inside(l, s.reflecting,
+                                {{cell % GAS_BLOCK_SIDE, cell / GAS_BLOCK_SIDE % GAS_BLOCK_SIDE,
+                                  cell / (GAS_BLOCK_SIDE * GAS_BLOCK_SIDE)},
+                                 0},
+                                GAS_GROUP_SIDE);
+  const gas_link_t near = l.near[neighbour_at(p, GAS_GROUP_SIDE)];
+  real u[V];
+  if (near != NO_GROUP) {
+    const real *from = group_of<V>(s.near, near) +
+                       place_in_group(p.at[0] - GAS_GHOSTS & GAS_GROUP_SIDE - 1,
+                                      p.at[1] - GAS_GHOSTS & GAS_GROUP_SIDE - 1,
+                                      p.at[2] - GAS_GHOSTS & GAS_GROUP_SIDE - 1);
+#pragma unroll
+    for (int q = 0; q < V; q++) u[q] = from[q * GAS_GROUP_CELLS];
+  } else {
+    interpolated_cell<V>(s, l, p, u);
+  }
+  negate<V>(p.negate, u);
+  real *to = blocks + (size_t)group * V * GAS_BLOCK_CELLS + cell;
+#pragma unroll
+  for (int q = 0; q < V; q++) to[q * GAS_BLOCK_CELLS] = u[q];
+}
+
+template <int V, typename real>
+static void prepare_in(const struct gpu_gas *g, const struct gpu_sources *from, void *blocks) {
+  const size_t batches = from->near + (from->weight == 1.0 ? 1 : 2) * (size_t)from->coarse;
+  const real **table = (const real **)gpu_scratch(g->gpu, SCRATCH_TABLE, batches * sizeof *table);
+  gpu_upload(g->gpu, table, from->cells, batches * sizeof *table);
+  prepare<V><<<blocks_for((uint64_t)g->groups * GAS_BLOCK_CELLS, BLOCK_THREADS), BLOCK_THREADS, 0,
+               g->gpu->stream>>>(sources_of<real>(g, from, table), (real *)blocks);
+  gpu_launched("prepare");
+}
+
+void gpu_gas_prepare(const struct gpu_gas *g, const struct gpu_sources *s, void *blocks) {
+  const bool five = g->physics.solver == GAS_RTVD;
+  if (g->double_precision)
+    five ? prepare_in<5, double>(g, s, blocks) : prepare_in<6, double>(g, s, blocks);
+  else
+    five ? prepare_in<5, float>(g, s, blocks) : prepare_in<6, float>(g, s, blocks);
+}
+
+void *gpu_gas_blocks(const struct gpu_gas *g) {
+  const size_t real = g->double_precision ? sizeof(double) : sizeof(float);
+  return gpu_scratch(g->gpu, SCRATCH_CELLS,
+                     g->groups * gas_variables(&g->physics) * GAS_BLOCK_CELLS * real);
+}
