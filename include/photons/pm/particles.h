@@ -17,7 +17,7 @@
  * on cores find them in their level's array. Where this rank uses a GPU, the handles of batches are
  * those of their parts of the array, so that StarPU copies particles to the GPU and back; else the
  * handles have no data, and order the tasks. GPUs add up densities as integers
- * (cuda/pm/particles.cu): their bits are the same from run to run, but not those of cores.
+ * (cuda/pm/cloud_sums.cuh): their bits are the same from run to run, but not those of cores.
  *
  * A rank has the particles of its own groups. Beside them it has copies of those particles of
  * other ranks whose clouds touch its groups, as gas_particles_settle() found them. Tasks move own

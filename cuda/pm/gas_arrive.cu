@@ -1,27 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Particles get new groups: codelets/pm/gas_leave.c and gas_arrive.c. One block of threads a group. */
+/* Particles get new groups: codelets/pm/gas_arrive.c. One block of threads a group. */
 #include "cuda/amr/real.cuh"
 #include "cuda/pm/gpu_pm.h"
 
-enum { SETTLE_THREADS = 256 };
-
-static __global__ void __launch_bounds__(SETTLE_THREADS)
-    leave(double cell, double time, const struct gas_fence *fences, const uint32_t *first,
-          const struct gas_particle *particle, struct gas_leaver *leaver, uint32_t *leavers) {
-  __shared__ uint32_t count;
-  const struct gas_fence fence = fences[blockIdx.x];
-  const uint32_t begin = first[blockIdx.x], end = first[blockIdx.x + 1];
-  if (threadIdx.x == 0) count = 0;
-  __syncthreads();
-  for (uint32_t i = begin + threadIdx.x; i < end; i += SETTLE_THREADS) {
-    if (!may_leave_till(&fence, cell, time, &particle[i])) continue;
-    struct gas_leaver *l = leaver + begin + atomicAdd(&count, 1u);
-    l->particle = particle[i];
-    l->index = i;
-  }
-  __syncthreads();
-  if (threadIdx.x == 0) leavers[blockIdx.x] = count;
-}
+enum { ARRIVE_THREADS = 256 };
 
 /** What gas_arrivals has, in device memory. */
 struct arrivals {
@@ -32,37 +14,24 @@ struct arrivals {
 };
 
 /** A particle's place in its group is the number of those before it. */
-static __global__ void __launch_bounds__(SETTLE_THREADS)
+static __global__ void __launch_bounds__(ARRIVE_THREADS)
     arrive(const __grid_constant__ arrivals s, struct gas_particle *particle) {
   const struct gas_arrival g = s.group[blockIdx.x];
   const struct gas_particle *old = g.olds > 0 ? s.old[g.from] : NULL,
                             *arrival = s.particle + g.arrival;
   const uint32_t *leaver = s.leaver + g.leaver;
   struct gas_particle *to = particle + g.first;
-  for (uint32_t i = threadIdx.x; i < g.olds; i += SETTLE_THREADS) {
+  for (uint32_t i = threadIdx.x; i < g.olds; i += ARRIVE_THREADS) {
     const uint32_t gone = leavers_before(leaver, g.leavers, g.old + i);
     if (gone < g.leavers && leaver[gone] == g.old + i) continue;
     const struct gas_particle p = old[g.old + i];
     to[i - gone + particles_before(arrival, g.arrivals, p.number)] = p;
   }
-  for (uint32_t i = threadIdx.x; i < g.arrivals; i += SETTLE_THREADS) {
+  for (uint32_t i = threadIdx.x; i < g.arrivals; i += ARRIVE_THREADS) {
     const struct gas_particle p = arrival[i];
     const uint32_t before = g.olds > 0 ? particles_before(old + g.old, g.olds, p.number) : 0;
     to[i + before - leavers_before(leaver, g.leavers, g.old + before)] = p;
   }
-}
-
-void gpu_gas_leave(struct gpu *gpu, uint32_t groups, double cell, double time,
-                   const struct gas_fence *fence, const uint32_t *first,
-                   const struct gas_particle *particle, struct gas_leaver *leaver,
-                   uint32_t *leavers) {
-  const size_t fences = groups * sizeof *fence;
-  char *table = (char *)gpu_scratch(gpu, SCRATCH_TABLE, fences + (groups + 1) * sizeof *first);
-  gpu_upload_pair(gpu, table, fence, fences, first, (groups + 1) * sizeof *first);
-  leave<<<groups, SETTLE_THREADS, 0, gpu->stream>>>(cell, time, (const struct gas_fence *)table,
-                                                    (const uint32_t *)(table + fences), particle,
-                                                    leaver, leavers);
-  gpu_launched("leave");
 }
 
 void gpu_gas_arrive(struct gpu *gpu, uint32_t groups, const struct gas_arrivals *s,
@@ -77,6 +46,6 @@ void gpu_gas_arrive(struct gpu *gpu, uint32_t groups, const struct gas_arrivals 
   d.group = (const struct gas_arrival *)(copy + ((const char *)s->group - s->memory));
   d.leaver = (const uint32_t *)(copy + ((const char *)s->leaver - s->memory));
   d.old = (const struct gas_particle *const *)table;
-  arrive<<<groups, SETTLE_THREADS, 0, gpu->stream>>>(d, particle);
+  arrive<<<groups, ARRIVE_THREADS, 0, gpu->stream>>>(d, particle);
   gpu_launched("arrive");
 }
