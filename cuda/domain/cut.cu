@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cut_count, cut_send, part_move: the domain decomposition of particles that stay on the GPU
+/* cut_count, cut_send: the domain decomposition of particles that stay on the GPU
  * (group_cut.h). Particles that follow each other are near each other, so that a warp mostly has one node
  * and few values of a digit: what it finds is added once. */
 #include "cuda/domain/gpu_domain.h"
 #include "cuda/runtime/gpu.cuh"
 
-enum { BLOCK = 256, ROWS = 16 /* of particles that a warp sends */, SCAN = 1024, COPY_BLOCKS = 32 };
+enum { BLOCK = 256, ROWS = 16 /* of particles that a warp sends */, SCAN = 1024 };
 
 /** What the kernels know of a group. */
 struct pass {
@@ -116,16 +116,6 @@ static __global__ void __launch_bounds__(BLOCK)
   tell();
 }
 
-template <typename T>
-static __global__ void __launch_bounds__(BLOCK)
-    copy_segments(const struct segment *segment, uint32_t components, uint32_t count, T *to) {
-  const struct segment s = segment[blockIdx.y];
-  const T *from = (const T *)s.from;
-  for (uint32_t c = 0; c < components; c++)
-    for (uint32_t i = blockIdx.x * BLOCK + threadIdx.x; i < s.count; i += COPY_BLOCKS * BLOCK)
-      to[(size_t)c * count + s.to_first + i] = from[(size_t)c * s.from_count + s.first + i];
-}
-
 /** The cuts in device memory. */
 static struct node_cut *upload_cuts(struct gpu *g, const struct node_cut *cut, uint32_t sides) {
   struct node_cut *to = (struct node_cut *)gpu_scratch(g, SCRATCH_TABLE, sides * sizeof *to);
@@ -160,18 +150,4 @@ void gpu_cut_send(struct gpu *g, uint32_t count, const uint32_t *x, uint16_t *si
   send_down<<<blocks_for(((uint64_t)count + ROWS - 1) / ROWS, BLOCK), BLOCK, 0, g->stream>>>(
       p, side, part);
   gpu_launched("cut_send");
-}
-
-void gpu_move(struct gpu *g, const struct segment *segment, uint32_t segments, uint32_t count,
-              const struct particle_column *column, void *to) {
-  struct segment *s = (struct segment *)gpu_scratch(g, SCRATCH_TABLE, segments * sizeof *s);
-  gpu_upload(g, s, segment, segments * sizeof *s);
-  const dim3 blocks(COPY_BLOCKS, segments);
-  if (column->size == 8)
-    copy_segments<<<blocks, BLOCK, 0, g->stream>>>(s, column->components, count, (uint64_t *)to);
-  else if (column->size == 4)
-    copy_segments<<<blocks, BLOCK, 0, g->stream>>>(s, column->components, count, (uint32_t *)to);
-  else
-    copy_segments<<<blocks, BLOCK, 0, g->stream>>>(s, column->components, count, (uint8_t *)to);
-  gpu_launched("part_move");
 }

@@ -2,7 +2,7 @@
 /* pm_read: one thread for each particle, one CUDA block for a node of a group's tree. The fields are first
  * copied to CUDA shared memory, the three of a cell side by side, so that each cell of the mesh is read
  * once for all particles of the node. Where they do not fit, quarters of the node follow each other, and
- * each warp reads one plane of the stencils of all their particles. pm_cut: one CUDA block for each row. */
+ * each warp reads one plane of the stencils of all their particles. */
 #include "cuda/mesh/stencil.cuh"
 #include "photons/domain/tree.h"
 
@@ -334,20 +334,4 @@ void gpu_read(struct gpu_mesh *g, uint32_t count, const uint32_t *x, bool shifte
   r.row = view->row;
   r.acceleration = acceleration;
   FOR_SCHEME(m->assignment, launch, g, r);
-}
-
-static __global__ void cut(uint32_t cells, uint32_t slab_row, struct field_box box,
-                           const float *const *plane, float *out) {
-  const float *row = plane[blockIdx.y] + (size_t)((box.origin[0] + blockIdx.x) % cells) * slab_row;
-  float *to = out + ((size_t)blockIdx.y * box.size[0] + blockIdx.x) * box.row;
-  for (uint32_t z = threadIdx.x; z < box.row; z += BLOCK) to[z] = row[(box.origin[1] + z) % cells];
-}
-
-void gpu_cut(struct gpu_mesh *g, const struct field_box *box, uint32_t planes,
-             const float *const *plane, float *out) {
-  void *table = gpu_scratch(g->gpu, SCRATCH_TABLE, planes * sizeof *plane);
-  gpu_upload(g->gpu, table, plane, planes * sizeof *plane);
-  cut<<<dim3(box->size[0], planes), BLOCK, 0, g->gpu->stream>>>(g->mesh->cells, g->mesh->row, *box,
-                                                                (const float *const *)table, out);
-  gpu_launched("pm_cut");
 }
