@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # usage: tools/check-rooms.sh [FOLDER [BUILD]]
 # The rooms of the program, lowest first: a file may include files of its own room and of lower
-# rooms. Prints every include that points up, every file outside a room, and every circle of
-# headers; exits with 1 if there are any. With BUILD, a folder where FOLDER is built, the same of calls,
-# from the symbols of the objects: every call that points up, and every circle of files that call each
-# other, but for circles that the page docs/dev/architecture.md names.
+# rooms. Prints every include that points up, every file outside a room, every circle of headers, and
+# every kernel in a file of another name than its stage, but for files that the page
+# docs/dev/architecture.md names; exits with 1 if there are any. With BUILD, a folder where FOLDER is built,
+# the same of calls, from the symbols of the objects: every call that points up, and every circle of files
+# that call each other, but for circles that the page names.
 rooms="base config cosmology runtime fft domain tree mesh step io ic analysis amr hydro potential pm gas app"
 folder=$(cd "${1:-$(dirname "$0")/..}" && pwd) || exit 1
 build=${2:+$(cd "$2" && pwd)} || exit 1
@@ -53,6 +54,43 @@ find src include codelets cuda -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' |
   }
   END {
     for (header in includes) if (!state[header]) follow(header)
+    exit bad
+  }' || status=1
+
+# A stage's arithmetic on GPUs: a function of cuda/ROOM/NAME.cu that codelets/ calls is called by
+# codelets/ROOM/NAME.c, unless the page has NAME.cu in its table of kernels of several stages.
+find codelets cuda -name '*.c' -o -name '*.cu' | sort |
+  xargs awk '
+  BEGIN {
+    while ((getline line <"docs/dev/architecture.md") > 0) {
+      if (line ~ /^#/) inside = line ~ /^#+ Kernels of several stages/
+      if (!inside || line !~ /^\| `cuda\//) continue
+      split(line, word, "`")
+      meant[word[2]] = 1
+    }
+  }
+  FILENAME ~ /^codelets/ {
+    for (line = $0; match(line, /gpu_[a-z0-9_]+\(/); line = substr(line, RSTART + RLENGTH)) {
+      name = substr(line, RSTART, RLENGTH - 1)
+      called[name] = 1
+      by[name, FILENAME] = 1
+    }
+  }
+  FILENAME ~ /^cuda/ && FILENAME !~ /^cuda\/runtime/ && match($0, /^void gpu_[a-z0-9_]+\(/) {
+    place[substr($0, 6, RLENGTH - 6)] = FILENAME
+  }
+  END {
+    for (name in place) {
+      stage = place[name]
+      sub(/^cuda/, "codelets", stage)
+      sub(/u$/, "", stage)
+      if (!(name in called) || (name, stage) in by) continue
+      if (place[name] in meant) { needed[place[name]] = 1; continue }
+      print place[name] ": " name " is not called by " stage; bad = 1
+    }
+    for (file in meant) if (!needed[file]) {
+      print "docs/dev/architecture.md: stages of one name call all kernels of " file; bad = 1
+    }
     exit bad
   }' || status=1
 

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # tools/check-rooms.sh finds no include and no call in the source tree that points to a higher room, no
-# circle of headers, and no circle of files that call each other but those that the page names. In
-# copies of the tree that have one it names the files and fails.
+# circle of headers, no kernel in a file of another name than its stage, and no circle of files that call
+# each other but those that the page names. In copies of the tree that have one it names the files and
+# fails.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
 
 rooms_are_right() { "$PHOTONS_SOURCE/tools/check-rooms.sh" "$@" >err 2>&1; }
@@ -11,6 +12,7 @@ copy() {
   for folder in src include codelets cuda; do
     cp -R "$PHOTONS_SOURCE/$folder" tree/ || exit 99
   done
+  mkdir -p tree/docs/dev && cp "$PHOTONS_SOURCE/docs/dev/architecture.md" tree/docs/dev/ || exit 99
   chmod -R u+w tree # make distcheck takes the right to write away
 }
 # first_line FILE LINE: put a line before the others.
@@ -37,6 +39,10 @@ expect "a circle" "$header and $header include each other"
 copy
 mkdir tree/src/attic && echo 'int attic;' >tree/src/attic/attic.c
 expect "a file outside the rooms" 'src/attic/attic\.c: in no room'
+
+copy
+mv tree/cuda/step/drift.cu tree/cuda/step/motion.cu
+expect "a kernel in a file of another name" 'cuda/step/motion\.cu: gpu_drift is not called by codelets/step/motion\.c'
 
 # Calls, in a tree of three files: the file in gas calls one in amr, which is right.
 command -v "${CC:=cc}" >/dev/null || CC=gcc
