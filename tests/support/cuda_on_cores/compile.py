@@ -13,6 +13,7 @@ OBJECT.d tells make of which files the object consists.
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -90,6 +91,7 @@ def write_dependencies(result, folder, objects):
 def main():
     result, cuda, *includes = sys.argv[1:]
     folder = Path(result).resolve().with_suffix(".files")
+    shutil.rmtree(folder / "cuda", ignore_errors=True)  # files that are gone are not compiled
     for path in (TOP / "cuda").rglob("*"):
         if path.suffix in (".cu", ".cuh", ".h"):
             to = folder / path.relative_to(TOP)
