@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "photons/app/moment.h"
+#include "photons/app/gas_gpus.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/base/installed_memory.h"
@@ -27,6 +27,13 @@ struct gas_run {
   double last_step;   /* its length; of comoving gas in the scale factor */
   char obstacle[256]; /* why no step can be taken */
 };
+
+/** The clock of a run of gas in a box at rest at a time, and the reverse: the loop of a run counts time in
+ * ln a. */
+static double gas_clock_at(const struct parameters *p, double time) {
+  return exp(time / p->time.end);
+}
+static double gas_clock_time(const struct parameters *p, double a) { return p->time.end * log(a); }
 
 /** The scale factor of the next output or of the end. */
 static double next_stop_comoving(const struct parameters *p, double a) {
@@ -314,8 +321,8 @@ static void restore(struct gas_run *r, const char *path, const struct gas_file *
   if (g->particles) restore_particles(g, path);
 }
 
-struct solver gas_run_create(struct parameters *p, const char *checkpoint_path,
-                             struct progress *now, struct timeline *timeline) {
+static void *create(struct parameters *p, const char *checkpoint_path, struct progress *now,
+                    struct timeline *timeline) {
   struct gas_run *r = allocate(1, sizeof *r, "the run");
   *r = (struct gas_run){.parameters = p, .gas = gas_create(p)};
   *now = (struct progress){.a = start_of(p), .start_a = start_of(p)};
@@ -334,20 +341,11 @@ struct solver gas_run_create(struct parameters *p, const char *checkpoint_path,
   }
   if (r->gas->gravity) gravity_solve(r->gas, 0, 1.0);
   set_timeline(timeline, p, now);
-  return (struct solver){.state = r,
-                         .describe = describe,
-                         .begin = begin,
-                         .stuck = stuck,
-                         .step = step,
-                         .write = write_output,
-                         .next = next,
-                         .frame = frame,
-                         .checkpoint = checkpoint,
-                         .end = end};
+  return r;
 }
 
-void gas_run_dry(struct parameters *p, const char *checkpoint_path, struct progress *now,
-                 struct timeline *timeline) {
+static void dry(struct parameters *p, const char *checkpoint_path, struct progress *now,
+                struct timeline *timeline) {
   scheduler_check(p);
   if (comm_rank() == 0) output_folder_check(p->output.dir);
   *now = (struct progress){.a = start_of(p), .start_a = start_of(p)};
@@ -382,3 +380,46 @@ void gas_run_dry(struct parameters *p, const char *checkpoint_path, struct progr
   printf("              %.3g patches have room in the %.1f GB installed\n", left / patch,
          1e-9 * installed_memory());
 }
+
+static struct moment_text moment_at_rest(const struct parameters *p, double a) {
+  struct moment_text m;
+  snprintf(m.text, sizeof m.text, "t = %.6g", gas_clock_time(p, a));
+  return m;
+}
+
+static struct moment_text moment_of_comoving(const struct parameters *p, double a) {
+  (void)p;
+  return cosmology_moment(false, a);
+}
+
+const struct solver solver_of_gas = {.log = &log_of_gas,
+                                     .moment = moment_at_rest,
+                                     .choose_devices = gas_choose_gpus,
+                                     .require_possible = gas_require_root,
+                                     .dry = dry,
+                                     .create = create,
+                                     .describe = describe,
+                                     .begin = begin,
+                                     .stuck = stuck,
+                                     .step = step,
+                                     .write = write_output,
+                                     .next = next,
+                                     .frame = frame,
+                                     .checkpoint = checkpoint,
+                                     .end = end};
+
+const struct solver solver_of_comoving_gas = {.log = &log_of_comoving_gas,
+                                              .moment = moment_of_comoving,
+                                              .choose_devices = gas_choose_gpus,
+                                              .require_possible = gas_require_root,
+                                              .dry = dry,
+                                              .create = create,
+                                              .describe = describe,
+                                              .begin = begin,
+                                              .stuck = stuck,
+                                              .step = step,
+                                              .write = write_output,
+                                              .next = next,
+                                              .frame = frame,
+                                              .checkpoint = checkpoint,
+                                              .end = end};

@@ -522,13 +522,17 @@ static void end(void *state) {
   free(r);
 }
 
-size_t nbody_run_generated(const struct parameters *p) {
+/** Particles that the initial conditions of the parameters have, if they are generated; else 0. */
+static size_t generated_count(const struct parameters *p) {
   if (p->ic.source != IC_GENERATE) return 0;
   return (size_t)(p->box.npart_side * p->box.npart_side * p->box.npart_side);
 }
 
-void nbody_run_require_possible(const struct parameters *p) {
-  const struct particles generated = {.all = nbody_run_generated(p)};
+/** Of generated particles, whose softening must go with the mesh, too. */
+static void require_possible(const struct parameters *p, bool begins) {
+  (void)begins;
+  const struct particles generated = {.all = generated_count(p)};
+  if (generated.all == 0) return;
   struct parameters resolved = *p;
   const struct softening_types types = softening_resolve(&resolved, &generated);
   softening_require(&resolved, &types, start_of(p), layout_choose(p, generated.all).mesh.cells);
@@ -543,13 +547,13 @@ static void print_dry(const struct parameters *p, const struct particles *partic
   print_run(stdout, p, particles, linear);
 }
 
-void nbody_run_dry(struct parameters *p, const char *checkpoint, struct progress *now,
-                   struct timeline *timeline) {
+static void dry(struct parameters *p, const char *checkpoint, struct progress *now,
+                struct timeline *timeline) {
   scheduler_check(p);
   if (comm_rank() == 0) output_folder_check(p->output.dir);
   struct linear_power *linear = spectrum_wanted(p) ? linear_power_create(p) : NULL;
   struct particles particles = {0};
-  size_t n = nbody_run_generated(p);
+  size_t n = generated_count(p);
   int64_t next_mesh = 0;
   if (checkpoint) {
     struct checkpoint_state state;
@@ -578,8 +582,8 @@ void nbody_run_dry(struct parameters *p, const char *checkpoint, struct progress
   linear_power_free(linear);
 }
 
-struct solver nbody_run_create(struct parameters *p, const char *checkpoint_path,
-                               struct progress *now, struct timeline *timeline) {
+static void *create(struct parameters *p, const char *checkpoint_path, struct progress *now,
+                    struct timeline *timeline) {
   struct nbody_run *r = allocate(1, sizeof *r, "the run");
   *r = (struct nbody_run){.parameters = p, .timeline = timeline};
   if (spectrum_wanted(p)) r->linear = linear_power_create(p);
@@ -596,6 +600,45 @@ struct solver nbody_run_create(struct parameters *p, const char *checkpoint_path
   if (p->time.step != STEP_BLOCK) r->nbody->steps.dlna = 0.0;
   if (r->mesh_cells != 0 && r->mesh_cells != nbody_mesh_cells(r->nbody))
     nbody_change_mesh(r->nbody, r->mesh_cells);
-  return (struct solver){r,    describe, begin,      stuck, step, write_output,
-                         next, frame,    checkpoint, end};
+  return r;
 }
+
+static struct moment_text moment_of_box(const struct parameters *p, double a) {
+  (void)p;
+  return cosmology_moment(false, a);
+}
+
+static struct moment_text moment_of_isolated(const struct parameters *p, double a) {
+  (void)p;
+  return cosmology_moment(true, a);
+}
+
+const struct solver solver_of_box = {.log = &log_of_box,
+                                     .moment = moment_of_box,
+                                     .require_possible = require_possible,
+                                     .dry = dry,
+                                     .create = create,
+                                     .describe = describe,
+                                     .begin = begin,
+                                     .stuck = stuck,
+                                     .step = step,
+                                     .write = write_output,
+                                     .next = next,
+                                     .frame = frame,
+                                     .checkpoint = checkpoint,
+                                     .end = end};
+
+const struct solver solver_of_isolated = {.log = &log_of_isolated,
+                                          .moment = moment_of_isolated,
+                                          .require_possible = require_possible,
+                                          .dry = dry,
+                                          .create = create,
+                                          .describe = describe,
+                                          .begin = begin,
+                                          .stuck = stuck,
+                                          .step = step,
+                                          .write = write_output,
+                                          .next = next,
+                                          .frame = frame,
+                                          .checkpoint = checkpoint,
+                                          .end = end};

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "build_config.h"
-#include "photons/app/moment.h"
 #include "photons/app/results.h"
 #include "photons/base/clock.h"
 #include "photons/base/comm.h"
@@ -61,13 +60,13 @@ static void warn_unused_cores(const struct parameters *p, unsigned used) {
         cores, used, STARPU_MAXCPUS, cores);
 }
 
-static void say_banner(const struct parameters *p, void (*print)(void *, FILE *), void *context,
+static void say_banner(const struct parameters *p, const struct solver *solver, void *state,
                        const struct timeline *t, double a) {
   char *text;
   size_t size;
   FILE *out = open_text(&text, &size);
   fprintf(out, "photons-starpu %s\n", PACKAGE_VERSION);
-  print(context, out);
+  solver->describe(state, out);
   const unsigned cores = starpu_cpu_worker_get_count();
   fprintf(out, "  workers     %u CPU core%s (%s kernels), GPUs: ", cores, cores == 1 ? "" : "s",
           isa_name(isa_select()));
@@ -75,33 +74,32 @@ static void say_banner(const struct parameters *p, void (*print)(void *, FILE *)
   fprintf(out, ", scheduler %s%s\n", scheduler_name(), comm_size() > 1 ? ", in each process" : "");
   if (comm_size() > 1)
     fprintf(out, "  processes   %d, on one host by %s\n", comm_size(), message_way());
-  fprintf(out, "  from %s to %s, results in %s\n", run_moment(p, a).text,
-          run_moment(p, t->end).text, p->output.dir);
+  fprintf(out, "  from %s to %s, results in %s\n", solver->moment(p, a).text,
+          solver->moment(p, t->end).text, p->output.dir);
   say_text(out, &text);
   if (comm_rank() == 0) warn_unused_cores(p, cores);
 }
 
 /** The first line of each session in log/run.log. */
-static void log_begin(const char *folder, const struct report_start *start,
-                      const struct parameters *p) {
+static void log_begin(const char *folder, const struct report_start *start, const char *moment) {
   char path[PARAMETER_PATH_MAX + 64], date[CLOCK_DATE_SIZE], heading[CLOCK_DATE_SIZE + 96];
   snprintf(path, sizeof path, "%s/run.log", folder);
   clock_date(date);
   snprintf(heading, sizeof heading, "%s the run begins\n", date);
   if (start->restarted)
     snprintf(heading, sizeof heading, "\n%s the run goes on after step %lld at %s\n", date,
-             (long long)start->step, run_moment(p, start->a).text);
+             (long long)start->step, moment);
   console_log_open(path, heading);
 }
 
-static void open_logs(struct report *r, const struct parameters *p,
+static void open_logs(struct report *r, const struct parameters *p, const char *moment,
                       const struct report_start *start) {
   if (comm_rank() != 0) return;
   char folder[PARAMETER_PATH_MAX + 32];
   snprintf(folder, sizeof folder, "%s/log", p->output.dir);
   output_folder(folder);
-  log_begin(folder, start, p);
-  r->files = step_files_open(folder, start->step, p);
+  log_begin(folder, start, moment);
+  r->files = step_files_open(folder, start->step, r->log);
 }
 
 /** trace/stages.csv: names, families and colours of the stages, for pictures of the tasks. */
@@ -140,17 +138,18 @@ static struct cosmology universe_of(const struct parameters *p) {
 }
 
 void report_begin(struct report *r, const struct parameters *p, const struct run_options *options,
-                  void (*print)(void *, FILE *), void *context, const struct timeline *timeline,
+                  const struct solver *solver, void *state, const struct timeline *timeline,
                   const struct report_start *start) {
-  *r = (struct report){.timeline = timeline,
-                       .gas = run_of_gas(p),
-                       .universe = universe_of(p),
-                       .last_step = start->last_step,
-                       .lines = step_lines_make(options->verbosity > 1, p->output.log_seconds),
-                       .wall = start->wall_seconds};
-  open_logs(r, p, start);
+  *r = (struct report){
+      .timeline = timeline,
+      .log = solver->log,
+      .universe = universe_of(p),
+      .last_step = start->last_step,
+      .lines = step_lines_make(solver->log, options->verbosity > 1, p->output.log_seconds),
+      .wall = start->wall_seconds};
+  open_logs(r, p, solver->moment(p, start->a).text, start);
   open_rows(r, p);
-  say_banner(p, print, context, timeline, start->a);
+  say_banner(p, solver, state, timeline, start->a);
   task_log_begin();
 }
 
@@ -240,8 +239,7 @@ static void say_summary(const struct report *r, const char *dir, bool stopped) {
   fprintf(out,
           "%s %s: %.4g %s, %.3g per second and %s\n"
           "workers idle %.1f%% of the steps' time\n",
-          stopped ? "stopped after" : "done in", wall, steps,
-          r->gas ? "cell updates" : "particle-steps",
+          stopped ? "stopped after" : "done in", wall, steps, r->log->work,
           steps / fmax(gpus ? r->gpu_seconds : r->core_seconds, 1e-9), gpus ? "GPU" : "core",
           idle_percent(&r->cores, r->core_seconds));
   if (gpus) {
@@ -250,8 +248,8 @@ static void say_summary(const struct report *r, const char *dir, bool stopped) {
   }
   print_stages(out, &r->cores, "cores");
   fprintf(out, "peak memory %.1f MB (%.0f bytes a %s), %u core%s\n", 1e-6 * r->peak_bytes,
-          r->peak_bytes / fmax((double)r->particles, 1.0), r->gas ? "cell" : "particle",
-          r->cores.units, r->cores.units == 1 ? "" : "s");
+          r->peak_bytes / fmax((double)r->particles, 1.0), r->log->thing, r->cores.units,
+          r->cores.units == 1 ? "" : "s");
   results_print(out, dir);
   say_text(out, &text);
 }

@@ -8,9 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "photons/app/gas_gpus.h"
 #include "photons/app/gas_run.h"
-#include "photons/app/moment.h"
 #include "photons/app/nbody_run.h"
 #include "photons/app/report.h"
 #include "photons/app/results.h"
@@ -23,7 +21,6 @@
 #include "photons/base/folder_lock.h"
 #include "photons/base/heartbeat.h"
 #include "photons/base/output_file.h"
-#include "photons/gas/create.h"
 #include "photons/runtime/engine.h"
 #include "photons/runtime/message.h"
 #include "photons/runtime/scheduler.h"
@@ -36,7 +33,8 @@ struct path {
 struct run {
   struct parameters *parameters;
   const struct run_options *options;
-  struct solver solver;
+  const struct solver *solver;
+  void *state; /* the solver's */
   struct progress now;
   struct timeline timeline;
   struct report report;
@@ -61,11 +59,9 @@ static struct path path_of(const struct run *r, const char *name) {
 
 static double redshift(double a) { return 1.0 / a - 1.0; }
 
-static bool isolated(const struct run *r) { return !run_has_redshifts(r->parameters); }
-
 /** The present moment, for messages. */
 static struct moment_text moment(const struct run *r) {
-  return run_moment(r->parameters, r->now.a);
+  return r->solver->moment(r->parameters, r->now.a);
 }
 
 static bool output_due(void *context, double a) {
@@ -75,7 +71,7 @@ static bool output_due(void *context, double a) {
 
 static void write_output(struct run *r) {
   const double start = wall_clock();
-  const double beside = r->solver.write(r->solver.state, &r->now, (size_t)r->now.outputs_done);
+  const double beside = r->solver->write(r->state, &r->now, (size_t)r->now.outputs_done);
   const double spent = wall_clock() - start;
   report_output(&r->report, spent + beside);
   say("output %" PRId64 " at %s written in %.2f s%s\n", r->now.outputs_done, moment(r).text,
@@ -104,14 +100,14 @@ static void write_frames(struct run *r, double before) {
   const int64_t frames = r->parameters->output.movie;
   if (frames == 0) return;
   const double start = wall_clock();
-  const double next = at_end(r) ? INFINITY : r->solver.next(r->solver.state, &r->now);
+  const double next = at_end(r) ? INFINITY : r->solver->next(r->state, &r->now);
   const double from = sqrt(before * r->now.a), to = sqrt(r->now.a * next);
   for (int64_t k = 0; k < frames; k++) {
     const double a = frame_time(r, k);
     if (a < from || a >= to) continue;
     char name[48];
     snprintf(name, sizeof name, "movie/frame_%04" PRId64 ".png", k);
-    r->solver.frame(r->solver.state, &r->now, path_of(r, name).text);
+    r->solver->frame(r->state, &r->now, path_of(r, name).text);
     r->frames++;
   }
   r->movie_seconds += wall_clock() - start;
@@ -121,8 +117,8 @@ static void write_checkpoint(struct run *r) {
   const struct path path = path_of(r, "checkpoint.hdf5");
   const double start = wall_clock();
   r->now.wall_seconds = r->report.wall;
-  r->solver.checkpoint(r->solver.state, path.text, &r->now);
-  stop_checkpoint_stands(path.text, isolated(r) ? NAN : redshift(r->now.a));
+  r->solver->checkpoint(r->state, path.text, &r->now);
+  stop_checkpoint_stands(path.text, moment(r).text);
   r->saved_step = r->now.step;
   r->checkpoint_wall = wall_clock();
   r->longest_checkpoint = fmax(r->longest_checkpoint, r->checkpoint_wall - start);
@@ -130,10 +126,10 @@ static void write_checkpoint(struct run *r) {
 }
 
 static void first_forces(struct run *r) {
-  struct step_record record = {.isolated = isolated(r), .step = r->now.step, .a = r->now.a};
+  struct step_record record = {.step = r->now.step, .a = r->now.a};
   const double start = wall_clock();
   trace_begin_step(&r->trace, r->now.step);
-  const bool computed = r->solver.begin(r->solver.state, r->options->restart, &record);
+  const bool computed = r->solver->begin(r->state, r->options->restart, &record);
   trace_end_step(&r->trace);
   record.wall = r->longest_step = wall_clock() - start;
   if (computed) report_step(&r->report, &record);
@@ -146,7 +142,7 @@ static bool unsaved(const struct run *r) {
 /** A step that does not advance is an end, too: one that keeps what was reached. */
 static void require_advance(struct run *r) {
   bool sound = false;
-  const char *reason = r->solver.stuck(r->solver.state, &r->now, &sound);
+  const char *reason = r->solver->stuck(r->state, &r->now, &sound);
   if (!reason) return;
   if (sound && unsaved(r)) write_checkpoint(r);
   fail(EXIT_RUN_FAILED, "%s; %s", reason, stop_what_stands());
@@ -159,11 +155,11 @@ static double patience(const struct run *r) {
 }
 
 static void take_step(struct run *r) {
-  struct step_record record = {.isolated = isolated(r), .step = r->now.step + 1};
+  struct step_record record = {.step = r->now.step + 1};
   const double start = wall_clock(), a0 = r->now.a;
   stop_enter(STOP_STEP, patience(r));
   trace_begin_step(&r->trace, record.step);
-  r->solver.step(r->solver.state, &r->now, output_due, r, &record);
+  r->solver->step(r->state, &r->now, output_due, r, &record);
   trace_end_step(&r->trace);
   r->now.step++;
   record.a = r->now.a;
@@ -307,28 +303,27 @@ static void begin_steps(struct run *r) {
 static void create_solver(struct run *r) {
   const struct path path = path_of(r, "checkpoint.hdf5");
   const bool restart = r->options->restart;
-  if (restart) stop_checkpoint_stands(path.text, NAN);
-  r->solver = (run_of_gas(r->parameters) ? gas_run_create : nbody_run_create)(
-      r->parameters, restart ? path.text : NULL, &r->now, &r->timeline);
+  if (restart) stop_checkpoint_stands(path.text, "");
+  r->state = r->solver->create(r->parameters, restart ? path.text : NULL, &r->now, &r->timeline);
   begin_steps(r);
   r->saved_step = restart ? r->now.step : -1;
-  if (restart) stop_checkpoint_stands(path.text, isolated(r) ? NAN : redshift(r->now.a));
+  if (restart) stop_checkpoint_stands(path.text, moment(r).text);
 }
 
 static void check_times(const struct run *r) {
   const struct parameters *p = r->parameters;
-  const size_t behind = p->output.redshift_count - r->timeline.outputs;
-  if (r->options->restart || isolated(r)) return;
+  const size_t given = p->output.redshift_count, ahead = r->timeline.outputs;
+  if (r->options->restart) return;
   if (r->timeline.end <= r->now.a && r->options->steps != 0)
     fail(EXIT_BAD_USAGE,
          "time.z_end = %g is not after the initial conditions at z = %g: the run would have no "
          "step; --steps 0 makes outputs of the initial conditions alone, and --analyse examines a "
          "file",
          p->time.z_end, redshift(r->now.a));
-  if (behind > 0 && comm_rank() == 0)
+  if (given > ahead && comm_rank() == 0)
     warn("output.redshifts: %zu of them, z = %g the highest, lie before the initial conditions at "
          "z = %g and are left out",
-         behind, p->output.redshifts[0], redshift(r->now.a));
+         given - ahead, p->output.redshifts[0], redshift(r->now.a));
 }
 
 static int run_to_end(struct run *r) {
@@ -341,8 +336,7 @@ static int run_to_end(struct run *r) {
                                      .step = r->now.step,
                                      .last_step = r->last_step,
                                      .wall_seconds = r->now.wall_seconds};
-  report_begin(&r->report, p, r->options, r->solver.describe, r->solver.state, &r->timeline,
-               &start);
+  report_begin(&r->report, p, r->options, r->solver, r->state, &r->timeline, &start);
   if (p->output.movie > 0 && comm_rank() == 0) output_folder(path_of(r, "movie").text);
   const int code = run_steps(r);
   if (r->frames > 0) say("movie       %" PRId64 " frames in %.2f s\n", r->frames, r->movie_seconds);
@@ -367,8 +361,7 @@ static int run_dry(struct run *r) {
   const struct path path = path_of(r, "checkpoint.hdf5");
   const bool restart = r->options->restart;
   comm_started();
-  (run_of_gas(r->parameters) ? gas_run_dry : nbody_run_dry)(
-      r->parameters, restart ? path.text : NULL, &r->now, &r->timeline);
+  r->solver->dry(r->parameters, restart ? path.text : NULL, &r->now, &r->timeline);
   begin_steps(r);
   check_folder(r);
   check_times(r);
@@ -379,16 +372,26 @@ static int run_dry(struct run *r) {
   return 0;
 }
 
+static const struct solver *solver_of(const struct parameters *p) {
+  switch (system_kind_of(p)) {
+  case KIND_ISOLATED: return &solver_of_isolated;
+  case KIND_GAS_AT_REST: return &solver_of_gas;
+  case KIND_COMOVING_GAS: return &solver_of_comoving_gas;
+  default: return &solver_of_box;
+  }
+}
+
 int run_simulation(struct parameters *p, const struct run_options *options) {
   const double start = wall_clock();
-  struct run r = {.parameters = p, .options = options, .start = start, .checkpoint_wall = start};
+  struct run r = {.parameters = p,
+                  .options = options,
+                  .solver = solver_of(p),
+                  .start = start,
+                  .checkpoint_wall = start};
   scheduler_foresee(p);
-  if (run_of_gas(p)) gas_choose_gpus(p);
+  if (r.solver->choose_devices) r.solver->choose_devices(p);
   if (options->dry_run) return run_dry(&r);
-  if (run_of_gas(p))
-    gas_require_root(p, !options->restart);
-  else if (nbody_run_generated(p) > 0)
-    nbody_run_require_possible(p);
+  r.solver->require_possible(p, !options->restart);
   stop_listen();
   heartbeat_start(p->runtime.timeout, stop_what_stands);
   const int lock = claim_folder(&r);
@@ -402,7 +405,7 @@ int run_simulation(struct parameters *p, const struct run_options *options) {
   else
     code = run_to_end(&r);
   stop_enter(STOP_SAVING, 0.0);
-  r.solver.end(r.solver.state);
+  r.solver->end(r.state);
   message_stop();
   engine_stop();
   trace_close(&r.trace);

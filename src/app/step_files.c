@@ -3,33 +3,13 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "gas_files.h"
-#include "photons/app/moment.h"
 #include "photons/base/error.h"
 #include "photons/base/output_text.h"
 #include "photons/cosmology/cosmology.h"
-
-/** The columns of log/statistics.csv after step, a and z: members of struct statistics. */
-static const struct column {
-  const char *name;
-  size_t offset; /* NAN: an empty field */
-} columns[] = {
-    {"kinetic_energy", offsetof(struct statistics, kinetic)},
-    {"momentum_x", offsetof(struct statistics, momentum[0])},
-    {"momentum_y", offsetof(struct statistics, momentum[1])},
-    {"momentum_z", offsetof(struct statistics, momentum[2])},
-    {"momentum_sum", offsetof(struct statistics, momentum_sum)},
-    {"acceleration_max", offsetof(struct statistics, acc_max)},
-    {"potential_energy", offsetof(struct statistics, potential)},
-    {"layzer_irvine", offsetof(struct statistics, layzer_irvine)},
-    {"layzer_irvine_error", offsetof(struct statistics, layzer_irvine_error)},
-};
-enum { COLUMNS = sizeof columns / sizeof *columns };
 
 /** The file of a run that goes on ends with the step of its checkpoint: steps after that are taken
  * again. */
@@ -53,25 +33,6 @@ static FILE *open_file(const char *folder, const char *name, int64_t last_step) 
   FILE *file = fopen(path, "a"); /* the file grows row by row: it has no temporary name */
   if (!file) fail(EXIT_RUN_FAILED, "cannot write %s: %s", path, strerror(errno));
   return file;
-}
-
-static void write_timings_header(FILE *out, bool isolated) {
-  fprintf(out, isolated ? "step,time_myr,dt_myr" : "step,a,z,dlna");
-  fprintf(out, ",wall_s,particles_per_s,p2p_pairs,m2l_interactions,walk_visits,"
-               "rebuilt,sorted,idle_share,"
-               "imbalance,peak_rss_bytes,sub_steps,rung_particles,rung_kicked,rung_pairs");
-  for (uint32_t i = 0; i < stage_count(); i++)
-    if (!stage_of_gas(i)) fprintf(out, ",%s_s", stage_name(stage_at(i)));
-  fprintf(out, ",gpu_idle_share");
-  for (uint32_t i = 0; i < stage_count(); i++)
-    if (!stage_of_gas(i)) fprintf(out, ",gpu_%s_s", stage_name(stage_at(i)));
-  fprintf(out, "\n");
-}
-
-static void write_statistics_header(FILE *out, bool isolated) {
-  fprintf(out, isolated ? "step,time_myr" : "step,a,z");
-  for (int i = 0; i < COLUMNS; i++) fprintf(out, ",%s", columns[i].name);
-  fprintf(out, "\n");
 }
 
 /** The columns of log/energy.csv end with those of the types of particles. */
@@ -105,77 +66,51 @@ static unsigned types_in_header(const char *folder) {
   return types;
 }
 
+/** The columns of the steps' number and time, and others. */
+static void write_header(FILE *out, const struct step_log *log, bool length,
+                         void (*write_columns)(FILE *out)) {
+  fprintf(out, "step,%s", log->time_columns);
+  if (length) fprintf(out, ",%s", log->length_column);
+  write_columns(out);
+  fprintf(out, "\n");
+}
+
 struct step_files step_files_open(const char *folder, int64_t last_step,
-                                  const struct parameters *p) {
-  const bool gas = run_of_gas(p), isolated = !gas && !run_has_redshifts(p);
-  struct step_files f = {.timings = open_file(folder, "timings.csv", last_step),
-                         .statistics = open_file(folder, "statistics.csv", last_step),
-                         .energy = isolated ? open_file(folder, "energy.csv", last_step) : NULL,
-                         .escapers = isolated ? open_file(folder, "escapers.csv", last_step)
-                                              : NULL};
+                                  const struct step_log *log) {
+  struct step_files f = {
+      .log = log,
+      .timings = open_file(folder, "timings.csv", last_step),
+      .statistics = open_file(folder, "statistics.csv", last_step),
+      .energy = log->has_energies ? open_file(folder, "energy.csv", last_step) : NULL,
+      .escapers = log->has_energies ? open_file(folder, "escapers.csv", last_step) : NULL};
   snprintf(f.folder, sizeof f.folder, "%s", folder);
-  if (gas && ftell(f.timings) == 0) gas_timings_header(f.timings, p->gas.comoving);
-  if (gas && ftell(f.statistics) == 0) gas_statistics_header(f.statistics, p->gas.comoving);
-  if (ftell(f.timings) == 0) write_timings_header(f.timings, isolated);
-  if (ftell(f.statistics) == 0) write_statistics_header(f.statistics, isolated);
+  if (ftell(f.timings) == 0) write_header(f.timings, log, true, log->write_timings_columns);
+  if (ftell(f.statistics) == 0)
+    write_header(f.statistics, log, false, log->write_statistics_columns);
   if (f.energy && ftell(f.energy) > 0) f.types = types_in_header(folder);
   if (f.escapers && ftell(f.escapers) == 0)
     fprintf(f.escapers, "step,time_myr,id,x,y,z,vx,vy,vz\n");
   return f;
 }
 
-/** A column of numbers by rung, from rung 0 on: "12;34;5". */
-static void write_by_rung(FILE *out, const uint64_t by_rung[RUNGS]) {
-  fprintf(out, ",%llu", (unsigned long long)by_rung[0]);
-  for (int k = 1; k <= deepest_rung(by_rung); k++)
-    fprintf(out, ";%llu", (unsigned long long)by_rung[k]);
+static void write_time(FILE *out, const struct step_log *log, const struct step_record *record) {
+  fprintf(out, "%lld,", (long long)record->step);
+  log->write_time(out, record);
 }
 
-/** The number of the step and its time. */
-static void write_moment(FILE *out, const struct step_record *record) {
-  if (record->isolated)
-    fprintf(out, "%lld,%.9g", (long long)record->step, cosmology_clock_myr(record->a));
-  else
-    fprintf(out, "%lld,%.9g,%.9g", (long long)record->step, record->a, 1.0 / record->a - 1.0);
-}
-
-static void write_timings(FILE *out, const struct step_record *record, const struct usage *cores,
-                          const struct usage *gpus, double peak_bytes) {
-  if (record->gas) {
-    gas_timings_row(out, record, cores, gpus, peak_bytes);
-    return;
-  }
-  write_moment(out, record);
-  fprintf(out, ",%.9g,%.6g,%.6g,%llu,%llu,%llu,%u,%u",
-          record->isolated ? cosmology_interval_myr(record->dlna) : record->dlna, record->wall,
-          (double)record->kicked / record->wall, (unsigned long long)record->work.pairs,
-          (unsigned long long)record->work.interactions, (unsigned long long)record->work.visits,
-          record->rebuilt, record->sorted);
-  usage_print_idle_share(cores, record->wall, out);
-  fprintf(out, ",%.4g,%.0f,%u", usage_imbalance(gpus->units ? gpus : cores), peak_bytes,
-          record->block.sub_steps);
-  write_by_rung(out, record->rungs);
-  write_by_rung(out, record->block.particles);
-  write_by_rung(out, record->block.pairs);
-  for (uint32_t i = 0; i < stage_count(); i++)
-    if (!stage_of_gas(i)) fprintf(out, ",%.6g", cores->seconds[i]);
-  usage_print_idle_share(gpus, record->wall, out);
-  for (uint32_t i = 0; i < stage_count(); i++)
-    if (!stage_of_gas(i)) fprintf(out, ",%.6g", gpus->seconds[i]);
+static void write_timings(FILE *out, const struct step_log *log, const struct step_record *record,
+                          const struct usage *cores, const struct usage *gpus, double peak_bytes) {
+  write_time(out, log, record);
+  fprintf(out, ",%.9g,%.6g,%.6g", log->length(record), record->wall,
+          (double)record->kicked / record->wall);
+  log->write_timings(out, record, cores, gpus, peak_bytes);
   fprintf(out, "\n");
 }
 
-static void write_statistics(FILE *out, const struct step_record *record) {
-  if (record->gas) {
-    gas_statistics_row(out, record);
-    return;
-  }
-  write_moment(out, record);
-  for (int i = 0; i < COLUMNS; i++) {
-    double value;
-    memcpy(&value, (const char *)&record->statistics + columns[i].offset, sizeof value);
-    fprintf(out, isnan(value) ? "," : ",%.15g", value);
-  }
+static void write_statistics(FILE *out, const struct step_log *log,
+                             const struct step_record *record) {
+  write_time(out, log, record);
+  log->write_statistics(out, record);
   fprintf(out, "\n");
 }
 
@@ -204,7 +139,7 @@ static void write_component(FILE *out, const struct component *c) {
 /** A row where the potential energy was computed. A particle that is left alone has no virial ratio. */
 static void write_energy(FILE *out, const struct step_record *record, unsigned types) {
   const struct statistics *s = &record->statistics;
-  write_moment(out, record);
+  write_time(out, &log_of_isolated, record);
   fprintf(out, ",%.15g,%.15g,%.15g", s->kinetic, s->potential, s->kinetic + s->potential);
   fprintf(out, s->potential == 0.0 ? "," : ",%.9g", -2.0 * s->kinetic / s->potential);
   write_vector(out, s->momentum, 1.0);
@@ -253,9 +188,9 @@ static void append(struct output_text *rows, const struct step_files *f, FILE *f
 void step_files_write(struct step_files *f, const struct step_record *record,
                       const struct usage *cores, const struct usage *gpus, double peak_bytes) {
   struct output_text rows;
-  write_timings(output_text_begin(&rows), record, cores, gpus, peak_bytes);
+  write_timings(output_text_begin(&rows), f->log, record, cores, gpus, peak_bytes);
   append(&rows, f, f->timings, "timings.csv");
-  write_statistics(output_text_begin(&rows), record);
+  write_statistics(output_text_begin(&rows), f->log, record);
   append(&rows, f, f->statistics, "statistics.csv");
   if (!f->energy) return;
   /* A new file begins with the types of particles that there are now. */

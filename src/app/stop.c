@@ -2,7 +2,6 @@
 #include "photons/app/stop.h"
 
 #include <errno.h>
-#include <math.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
@@ -152,12 +151,10 @@ void stop_enter(enum stop_phase phase, double patience) {
   pthread_mutex_unlock(&stop.lock);
 }
 
-void stop_checkpoint_stands(const char *path, double z) {
-  char at[32] = "";
-  if (!isnan(z)) snprintf(at, sizeof at, " at z = %.4g", z);
+void stop_checkpoint_stands(const char *path, const char *moment) {
   pthread_mutex_lock(&stop.lock);
-  snprintf(stop.stands, sizeof stop.stands, "the checkpoint %s%s stands; go on with --restart",
-           path, at);
+  snprintf(stop.stands, sizeof stop.stands, "the checkpoint %s%s%s stands; go on with --restart",
+           path, *moment ? " at " : "", moment);
   pthread_mutex_unlock(&stop.lock);
 }
 

@@ -9,6 +9,7 @@
 
 #include "photons/app/eta.h"
 #include "photons/app/run.h"
+#include "photons/app/solver.h"
 #include "photons/app/step_files.h"
 #include "photons/app/step_lines.h"
 #include "photons/app/step_record.h"
@@ -17,7 +18,7 @@
 
 struct report {
   const struct timeline *timeline;
-  bool gas;                /**< a run of gas, not of particles */
+  const struct step_log *log;
   struct step_files files; /**< of the first process only */
   FILE *rows;              /**< of tasks of the steps first_row .. last_row; NULL: none wanted */
   int64_t first_row, last_row;
@@ -46,11 +47,11 @@ struct report_start {
  * Open the files of the folder log (appended to on restart), print the banner, begin the log of
  * tasks. Collective, as is all of this.
  * @param timeline  of the run; must outlive the report
- * @param print  prints what the solver has to say in the banner
+ * @param state  of the solver, which has its word in the banner
  */
 void report_begin(struct report *r, const struct parameters *p, const struct run_options *options,
-                  void (*print)(void *context, FILE *out), void *context,
-                  const struct timeline *timeline, const struct report_start *start);
+                  const struct solver *solver, void *state, const struct timeline *timeline,
+                  const struct report_start *start);
 /** Tell of a step; takes the log of tasks. */
 void report_step(struct report *r, const struct step_record *record);
 /** An output has taken so many seconds. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the loop of a run (run.c) drives: signals, outputs, checkpoints and the report are the
- * loop's, the physics is a solver's. All functions are collective. */
+ * loop's, the physics is a solver's. Each kind of system has its solver. All functions are collective. */
 #ifndef PHOTONS_APP_SOLVER_H
 #define PHOTONS_APP_SOLVER_H
 
@@ -9,7 +9,10 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "photons/app/step_log.h"
 #include "photons/app/step_record.h"
+#include "photons/config/parameters.h"
+#include "photons/step/timeline.h"
 
 /** Where a run stands: what every solver's checkpoint has. */
 struct progress {
@@ -22,7 +25,33 @@ struct progress {
 };
 
 struct solver {
-  void *state;
+  /** How its steps are told. */
+  const struct step_log *log;
+
+  /** A time of the run, for messages: "z = 3.2", "t = 125 Myr". */
+  struct moment_text (*moment)(const struct parameters *p, double a);
+
+  /** Before StarPU runs: take no more devices than make a run faster; NULL: it takes all. */
+  void (*choose_devices)(const struct parameters *p);
+
+  /** Before StarPU runs: end the program where this machine cannot hold what is known of the run, because
+   * the kernel kills who uses memory that was promised freely.
+   * @param begins  the run makes initial conditions; it goes on from no checkpoint */
+  void (*require_possible)(const struct parameters *p, bool begins);
+
+  /** For --dry-run, in the place of create(): check everything, print parameters, memory and what a run
+   * would use. StarPU need not run, and no file changes. */
+  void (*dry)(struct parameters *p, const char *checkpoint, struct progress *now,
+              struct timeline *timeline);
+
+  /** Initial conditions or the checkpoint at `checkpoint` (NULL: none), and what steps need. StarPU runs.
+   * @param[in,out] p  what the initial conditions' file and not config.ini says is stored here; the
+   *                   caller keeps it until end()
+   * @param[out] now   where the run stands
+   * @param[out] timeline  of the run
+   * @return the state that all functions below take */
+  void *(*create)(struct parameters *p, const char *checkpoint, struct progress *now,
+                  struct timeline *timeline);
 
   /** What the banner says of the run. */
   void (*describe)(void *state, FILE *out);

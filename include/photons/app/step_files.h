@@ -7,11 +7,11 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "photons/app/step_record.h"
+#include "photons/app/step_log.h"
 #include "photons/config/parameters.h"
-#include "photons/runtime/task_log.h"
 
 struct step_files {
+  const struct step_log *log;
   char folder[PARAMETER_PATH_MAX + 32];
   FILE *timings, *statistics;
   FILE *energy, *escapers; /**< of isolated systems; otherwise NULL */
@@ -21,7 +21,7 @@ struct step_files {
 /** Open the files in an existing folder. Rows of steps after `last_step` are removed: those steps
  * are taken again. */
 struct step_files step_files_open(const char *folder, int64_t last_step,
-                                  const struct parameters *p);
+                                  const struct step_log *log);
 /** @param peak_bytes  resident memory, all processes */
 void step_files_write(struct step_files *f, const struct step_record *record,
                       const struct usage *cores, const struct usage *gpus, double peak_bytes);

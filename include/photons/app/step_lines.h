@@ -6,11 +6,11 @@
 
 #include <stdbool.h>
 
-#include "photons/app/step_record.h"
+#include "photons/app/step_log.h"
 #include "photons/base/console.h"
-#include "photons/runtime/task_log.h"
 
 struct step_lines {
+  const struct step_log *log;
   bool bar;        /**< a progress bar on standard output, no lines */
   bool details;    /**< every step, with further lines about its parts */
   double interval; /**< seconds between lines on standard output */
@@ -19,7 +19,7 @@ struct step_lines {
 };
 
 /** @param interval  seconds, output.log_seconds */
-struct step_lines step_lines_make(bool details, double interval);
+struct step_lines step_lines_make(const struct step_log *log, bool details, double interval);
 
 /**
  * Tell of a step.

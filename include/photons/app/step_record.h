@@ -15,7 +15,6 @@
 /** One finished step. */
 struct step_record {
   const struct gas_record *gas; /**< of a run of gas; NULL: of particles */
-  bool isolated;                /**< a is the clock of a run without redshifts (cosmology.h) */
   int64_t step;
   double a, dlna, wall;
   uint32_t rebuilt, sorted;     /**< how often */

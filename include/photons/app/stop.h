@@ -30,8 +30,8 @@ void stop_listen(void);
 int stop_signal(void);
 /** @param patience  seconds from the signal on that the run may stay in STOP_STEP */
 void stop_enter(enum stop_phase phase, double patience);
-/** The run can go on from this checkpoint. @param z  its redshift; NAN: not known yet */
-void stop_checkpoint_stands(const char *path, double z);
+/** The run can go on from this checkpoint. @param moment  its time, for people; "": not known yet */
+void stop_checkpoint_stands(const char *path, const char *moment);
 /** What the last line says of that: "there is no checkpoint to go on from", or the checkpoint. */
 const char *stop_what_stands(void);
 

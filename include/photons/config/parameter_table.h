@@ -19,15 +19,6 @@ enum parameter_type {
   PARAMETER_LIST,    /**< double[PARAMETER_LIST_MAX] followed by its size_t count */
 };
 
-/** What a run is of: the systems that parameters tell apart. */
-enum system_kind {
-  KIND_BOX = 1,          /**< particles in a periodic box that expands */
-  KIND_ISOLATED = 2,     /**< particles in empty space */
-  KIND_GAS_AT_REST = 4,  /**< gas, particles or both on an adaptive mesh */
-  KIND_COMOVING_GAS = 8, /**< the same in a periodic box that expands */
-  KINDS_ALL = 15,
-};
-
 struct parameter {
   const char *section, *key;
   enum parameter_type type;
@@ -63,8 +54,6 @@ extern const size_t preset_count;
 
 /** The systems that a row has a meaning for, of enum system_kind. */
 unsigned parameter_systems(const struct parameter *row);
-/** The system that run.system, box.boundary and gas.comoving choose. */
-enum system_kind system_kind_of(const struct parameters *p);
 bool parameter_is_of_system(const struct parameter *row, const struct parameters *p);
 /** Whether the chosen ic.source uses a row. */
 bool parameter_is_of_source(const struct parameter *row, const struct parameters *p);

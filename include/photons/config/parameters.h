@@ -193,6 +193,18 @@ struct parameters {
   } origin;                          /**< see parameter_origin() */
 };
 
+/** What a run is of: the systems that parameters tell apart. */
+enum system_kind {
+  KIND_BOX = 1,          /**< particles in a periodic box that expands */
+  KIND_ISOLATED = 2,     /**< particles in empty space */
+  KIND_GAS_AT_REST = 4,  /**< gas, particles or both on an adaptive mesh */
+  KIND_COMOVING_GAS = 8, /**< the same in a periodic box that expands */
+  KINDS_ALL = 15,
+};
+
+/** The system that run.system, box.boundary and gas.comoving choose. */
+enum system_kind system_kind_of(const struct parameters *p);
+
 /** Whether a run is of gas, and whether its moments have redshifts. */
 static inline bool run_of_gas(const struct parameters *p) { return p->run.system == SYSTEM_GAS; }
 static inline bool run_has_redshifts(const struct parameters *p) {
