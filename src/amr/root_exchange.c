@@ -106,10 +106,10 @@ double root_exchange_bytes_of_all(double cells) {
 /* What loops over groups need. */
 struct passage {
   struct root_exchange *exchange;
-  root_cube *cube;
+  double *memory; /* of the mesh */
+  root_give *give;
+  root_take *take;
   void *context;
-  const struct fft_box *box;
-  double *memory; /* of the mesh; what is read is not changed */
 };
 
 /** Copy the cells of own group i to or from the messages. */
@@ -128,7 +128,7 @@ static void copy_group(const struct root_exchange *e, uint32_t i, double *cube, 
 static void give_group(void *context, uint32_t i) {
   const struct passage *p = context;
   double cube[SIDE * SIDE * SIDE];
-  p->cube(p->context, p->exchange->first + i, cube);
+  p->give(p->context, p->exchange->first + i, cube);
   copy_group(p->exchange, i, cube, true);
 }
 
@@ -136,19 +136,19 @@ static void take_group(void *context, uint32_t i) {
   const struct passage *p = context;
   double cube[SIDE * SIDE * SIDE];
   copy_group(p->exchange, i, cube, false);
-  p->cube(p->context, p->exchange->first + i, cube);
+  p->take(p->context, p->exchange->first + i, cube);
 }
 
 /** Copy what this rank has of a group on the mesh from or to the messages. */
 static void copy_rows(const struct passage *p, uint32_t group, bool to_mesh) {
   const struct root_exchange *e = p->exchange;
   const struct common c = common_rows(e, group, comm_rank());
-  const size_t *first = e->box[comm_rank()].first;
+  const struct fft_box *b = &e->box[comm_rank()];
   double *piece = e->inside + e->received[group];
   for (size_t x = c.first[0]; x < c.end[0]; x++)
     for (size_t y = c.first[1]; y < c.end[1]; y++, piece += SIDE) {
-      double *row = p->memory + fft_at(p->box, corner(e, group, 0) + x - first[0],
-                                       corner(e, group, 1) + y - first[1], corner(e, group, 2));
+      double *row = p->memory + fft_at(b, corner(e, group, 0) + x - b->first[0],
+                                       corner(e, group, 1) + y - b->first[1], corner(e, group, 2));
       memcpy(to_mesh ? row : piece, to_mesh ? piece : row, SIDE * sizeof *row);
     }
 }
@@ -156,17 +156,17 @@ static void copy_rows(const struct passage *p, uint32_t group, bool to_mesh) {
 static void put_rows(void *context, uint32_t group) { copy_rows(context, group, true); }
 static void get_rows(void *context, uint32_t group) { copy_rows(context, group, false); }
 
-void root_exchange_to_mesh(struct root_exchange *e, root_cube *give, void *context,
+void root_exchange_to_mesh(struct root_exchange *e, root_give *give, void *context,
                            double *memory) {
-  struct passage p = {e, give, context, &e->box[comm_rank()], memory};
+  struct passage p = {.exchange = e, .memory = memory, .give = give, .context = context};
   loop_run(e->stage, e->own, give_group, &p);
   if (comm_size() > 1) comm_exchange(e->outside, e->bytes, e->inside, e->bytes + comm_size());
   loop_run(e->stage, e->gas->topology.level[0].count, put_rows, &p);
 }
 
-void root_exchange_to_groups(struct root_exchange *e, const struct fft_box *box,
-                             const double *memory, root_cube *take, void *context) {
-  struct passage p = {e, take, context, box, (double *)memory};
+void root_exchange_to_groups(struct root_exchange *e, double *memory, root_take *take,
+                             void *context) {
+  struct passage p = {.exchange = e, .memory = memory, .take = take, .context = context};
   loop_run(e->stage, e->gas->topology.level[0].count, get_rows, &p);
   if (comm_size() > 1) comm_exchange(e->inside, e->bytes + comm_size(), e->outside, e->bytes);
   loop_run(e->stage, e->own, take_group, &p);

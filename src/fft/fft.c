@@ -188,10 +188,9 @@ double fft_bytes_of_all(const struct fft_mesh *m) {
 }
 
 double fft_exchange_bytes_of_all(const struct fft_mesh *m) {
-  const double modes = (double)(padding(m) * m->cells[2] / 2 + 1),
-               lines = (double)(padding(m) * m->cells[1]);
-  return comm_size() > 1 ? (double)m->cells[0] * lines * modes * (double)complex_bytes(m->precision)
-                         : 0.0;
+  const size_t modes = padding(m) * m->cells[2] / 2 + 1, lines = padding(m) * m->cells[1];
+  if (comm_size() == 1) return 0.0;
+  return (double)m->cells[0] * (double)(lines * modes) * (double)complex_bytes(m->precision);
 }
 
 struct fft fft_create(const struct fft_mesh *mesh) {

@@ -98,7 +98,7 @@ struct field {
   double *cube;
 };
 
-static void take_cube(void *context, uint32_t group, double *cube) {
+static void take_cube(void *context, uint32_t group, const double *cube) {
   const struct field *f = context;
   memcpy(f->cube + (size_t)(group - f->waves->first) * GAS_GROUP_CELLS, cube,
          GAS_GROUP_CELLS * sizeof *cube);
@@ -107,13 +107,12 @@ static void take_cube(void *context, uint32_t group, double *cube) {
 void gas_waves_share(struct gas_waves *w, const struct gas *g) {
   static const unsigned axis[3] = {0, 1, 2};
   if (w->cube[CONTRAST]) return;
-  const struct fft_box box = fft_values_of(&w->mesh, comm_rank());
   struct root_exchange *e = root_exchange_make(g, &w->mesh, axis, &initial_conditions_stage);
   w->first = gas_first_group(g, 0, comm_rank());
   const size_t own = gas_first_group(g, 0, comm_rank() + 1) - w->first;
   for (int i = 0; i < FIELDS; i++) {
     w->cube[i] = allocate(own * GAS_GROUP_CELLS, sizeof *w->cube[i], "waves of gas");
-    root_exchange_to_groups(e, &box, w->plane[i], take_cube, &(struct field){w, w->cube[i]});
+    root_exchange_to_groups(e, w->plane[i], take_cube, &(struct field){w, w->cube[i]});
     free(w->plane[i]);
     w->plane[i] = NULL;
   }

@@ -231,7 +231,7 @@ static void give_source(void *context, uint32_t group, double *source) {
         gravity_factor(g, 0), source);
 }
 
-static void take_potential(void *context, uint32_t group, double *cube) {
+static void take_potential(void *context, uint32_t group, const double *cube) {
   const struct copy *c = context;
   size_t first;
   const struct gas_batch *b = batch_at(c, group, &first);
@@ -293,6 +293,6 @@ void root_poisson_solve(struct gas *g, bool massive) {
   root_exchange_to_mesh(r->exchange, give_source, &copy, r->values);
   if (!massive) g->gravity->mean_density = mean_density(r, g);
   fft_convolve(&r->fft, r->values, solve_line, r);
-  root_exchange_to_groups(r->exchange, &r->fft.values, r->values, take_potential, &copy);
+  root_exchange_to_groups(r->exchange, r->values, take_potential, &copy);
   hold(&copy, false);
 }

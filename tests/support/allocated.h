@@ -17,11 +17,13 @@ static double allocated_now(void) { return 0.0; }
 static double allocated_most(void) { return 0.0; }
 static double allocated_begin(void) { return 0.0; }
 #else
+/* NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): names of the C library */
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
 void *__libc_realloc(void *block, size_t size);
 void *__libc_memalign(size_t alignment, size_t size);
 void __libc_free(void *block);
+/* NOLINTEND(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) */
 
 static atomic_long allocated, allocated_peak;
 

@@ -24,17 +24,16 @@ void root_exchange_free(struct root_exchange *e);
 /** Bytes of the messages of all ranks, for so many cells. */
 double root_exchange_bytes_of_all(double cells);
 
-/** What has or gets the cells of an own group. A worker calls it. @param cube  [16][16][16] along the
- * axes of the mesh */
-typedef void root_cube(void *context, uint32_t group, double *cube);
+/** What gives or takes the cells of an own group; a worker calls it. @param cube  [16][16][16] along
+ * the axes of the mesh */
+typedef void root_give(void *context, uint32_t group, double *cube);
+typedef void root_take(void *context, uint32_t group, const double *cube);
 
-/** Set the values of the mesh to what the groups of all ranks have. Collective.
- * @param give    sets the cube of an own group
- * @param memory  of the mesh's values */
-void root_exchange_to_mesh(struct root_exchange *e, root_cube *give, void *context, double *memory);
-/** Let groups have the values of the mesh. Collective. @param take  reads the cube of an own group
- * @param box  where the values are in memory: those of the mesh, or a copy with other steps */
-void root_exchange_to_groups(struct root_exchange *e, const struct fft_box *box,
-                             const double *memory, root_cube *take, void *context);
+/** Set the values of the mesh to what the groups of all ranks have. Collective. @param memory  of the
+ * mesh's values */
+void root_exchange_to_mesh(struct root_exchange *e, root_give *give, void *context, double *memory);
+/** Let groups have the values of the mesh. Collective. @param memory  of the mesh's values; they stay */
+void root_exchange_to_groups(struct root_exchange *e, double *memory, root_take *take,
+                             void *context);
 
 #endif

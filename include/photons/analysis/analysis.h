@@ -9,8 +9,8 @@
 #include "photons/config/parameters.h"
 #include "photons/cosmology/cosmology.h"
 #include "photons/domain/particles.h"
-#include "photons/fft/fft.h"
 
+struct fft;
 struct linear_power;
 struct provenance;
 

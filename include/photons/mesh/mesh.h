@@ -13,7 +13,8 @@
  * A slab is a set of consecutive x-planes, a column a set of consecutive ky. Transpose block (s,
  * c), `block` in identifiers, holds [x in s][ky in c][kz] complex numbers. With interlacing there
  * are two sets of densities and fields; the second set belongs to a mesh shifted by half a cell
- * (Hockney & Eastwood 1981, section 7-8). */
+ * (Hockney & Eastwood 1981, section 7-8). photons/fft/fft.h says why these transforms are apart from
+ * all others. */
 #ifndef PHOTONS_MESH_H
 #define PHOTONS_MESH_H
 

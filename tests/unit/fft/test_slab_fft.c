@@ -195,6 +195,7 @@ struct visited {
   const struct fft *f;
   double *error; /* [k1 here] */
 };
+/* cppcheck-suppress constParameter ; the type of the function */
 static void visit(void *context, size_t k1, size_t k2, size_t count, fftw_complex *modes) {
   const struct visited *v = context;
   const struct fft *f = v->f;
