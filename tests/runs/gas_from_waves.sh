@@ -107,6 +107,9 @@ assert abs(mean - 1) < 1e-5 and mesh.finest == 1
 assert density.max() > 30 and temperature.max() > 1e6 and temperature.min() < 100
 END
 
+# Six fields of 32 x 32 x 34 numbers.
+"$PHOTONS" --dry-run gas.ini >out 2>err || complain "dry run: exit code $?"
+grep -q '^ *1\.7 MB more at times' out || complain "dry run: another memory of waves: $(cat out)"
 "$PHOTONS" --quiet --dry-run --set gas.root=32,16,16 gas.ini >/dev/null 2>err
 grep -q 'needs to be a cube' err || complain "not a cube: $(cat err)"
 "$PHOTONS" --quiet --set ic.z_init=1 --set output.dir=late gas.ini 2>err
