@@ -62,7 +62,7 @@ static void write_components(const char *path, const struct system *s) {
 
 /** The energies at the snapshot's time, by forces and potentials as a run computes them. */
 static struct step_record measure_energies(struct nbody *n, double time_myr) {
-  struct step_record record = {.a = cosmology_clock_at(time_myr)};
+  struct step_record record = {.a = cosmology_time(time_myr)};
   step_first_forces(n);
   record.statistics = statistics_measure(n, 1.0);
   statistics_measure_energy(n, &record.statistics);

@@ -15,10 +15,10 @@
 enum { STEPS_LEAST = 4, INTERVALS = 32 };
 
 double eta_work(const struct cosmology *universe, double from, double to) {
-  const double dlna = log(to / from) / INTERVALS;
+  const double dlna = moment_interval(universe->isolated, from, to) / INTERVALS;
   double sum = 0.0;
   for (int i = 0; i < INTERVALS; i++) {
-    const double a = from * exp((i + 0.5) * dlna);
+    const double a = moment_after(universe->isolated, from, (i + 0.5) * dlna);
     sum += BASE + pow(cosmology_hubble(universe, a) / HUBBLE_0, -GROWTH);
   }
   return sum * dlna;

@@ -28,13 +28,6 @@ struct gas_run {
   char obstacle[256]; /* why no step can be taken */
 };
 
-/** The clock of a run of gas in a box at rest at a time, and the reverse: the loop of a run counts time in
- * ln a. */
-static double gas_clock_at(const struct parameters *p, double time) {
-  return exp(time / p->time.end);
-}
-static double gas_clock_time(const struct parameters *p, double a) { return p->time.end * log(a); }
-
 /** The scale factor of the next output or of the end. */
 static double next_stop_comoving(const struct parameters *p, double a) {
   for (size_t i = 0; i < p->output.redshift_count; i++)
@@ -71,15 +64,10 @@ static double next_time(const struct gas_run *r) {
   return time + 2.0 * step > stop ? 0.5 * (time + stop) : time + step;
 }
 
-/** The scale factor that the loop of a run counts. */
-static double clock_at(const struct parameters *p, double time) {
-  return p->gas.comoving ? time : gas_clock_at(p, time);
-}
-
 static double next(void *state, const struct progress *now) {
   const struct gas_run *r = state;
   (void)now;
-  return clock_at(r->parameters, next_time(r));
+  return next_time(r);
 }
 
 static void describe_mesh(FILE *out, const struct parameters *p) {
@@ -175,7 +163,7 @@ static void step(void *state, struct progress *now, bool (*output_due)(void *con
   (void)context;
   r->last_step = end - r->gas->time;
   gas_step_to(r->gas, end);
-  now->a = clock_at(r->parameters, end);
+  now->a = end;
   fill_record(r, record);
   require_courant(r);
 }
@@ -252,30 +240,33 @@ static void end(void *state) {
   free(r);
 }
 
-/** When the last output was, by the clock of a run that goes on. Where the clock is that of the checkpoint
- * the number keeps its bits. */
-static double last_output(const struct gas_file *f, const struct parameters *p) {
-  const struct gas_moment *m = &f->moment;
-  const double time = f->level[0].time;
-  if (m->last_output <= 0.0 || clock_at(p, time) == m->a) return m->last_output;
-  const double end = time / log(m->a); /* time.end of the checkpoint */
-  return gas_clock_at(p, end * log(m->last_output));
+/** Checkpoints of runs at rest once had exp(t/time.end) in the place of times, from 1 on. */
+static bool is_exponential(const struct gas_file *f, const struct parameters *p) {
+  return !p->gas.comoving && f->moment.start_a == 1.0;
 }
 
-/** The clock is anew that of time.end, which may have changed since a checkpoint. */
+/** When the last output was. */
+static double last_output(const struct gas_file *f, const struct parameters *p) {
+  const struct gas_moment *m = &f->moment;
+  if (!is_exponential(f, p)) return m->last_output;
+  if (m->last_output <= 0.0) return NO_OUTPUT;
+  return m->a == 1.0 ? 0.0 : f->level[0].time * log(m->last_output) / log(m->a);
+}
+
 static struct progress progress_of(const struct gas_file *f, const struct parameters *p) {
   const struct gas_moment *m = &f->moment;
-  return (struct progress){.a = p->gas.comoving ? m->a : gas_clock_at(p, f->level[0].time),
-                           .start_a = m->start_a,
+  return (struct progress){.a = p->gas.comoving ? m->a : f->level[0].time,
+                           .start_a = is_exponential(f, p) ? 0.0 : m->start_a,
                            .step = m->step,
                            .outputs_done = m->outputs_done,
-                           .last_output = p->gas.comoving ? m->last_output : last_output(f, p),
+                           .last_output = last_output(f, p),
                            .wall_seconds = m->wall_seconds};
 }
 
-/** Where the clock of a run begins. */
-static double start_of(const struct parameters *p) {
-  return p->gas.comoving ? 1.0 / (1.0 + p->ic.z_init) : 1.0;
+/** Where a run begins. */
+static struct progress start_of(const struct parameters *p) {
+  const double a = p->gas.comoving ? 1.0 / (1.0 + p->ic.z_init) : 0.0;
+  return (struct progress){.a = a, .start_a = a, .last_output = NO_OUTPUT};
 }
 
 /** The outputs that lie ahead. */
@@ -286,11 +277,11 @@ static void set_timeline(struct timeline *t, const struct parameters *p,
     timeline_init(t, p, now->start_a, now->a, now->last_output);
     return;
   }
-  *t = (struct timeline){.begin = 1.0, .end = gas_clock_at(p, p->time.end), .same = same};
+  *t = (struct timeline){.is_time = true, .end = p->time.end, .same = same * p->time.end};
   for (size_t i = 0; i < p->output.time_count; i++) {
-    const double a = gas_clock_at(p, p->output.times[i]);
-    if (a >= now->a * (1.0 - same) && a > now->last_output * (1.0 + same))
-      t->output[t->outputs++] = a;
+    const double time = p->output.times[i];
+    if (time >= now->a - t->same && time > now->last_output + t->same)
+      t->output[t->outputs++] = time;
   }
 }
 
@@ -325,7 +316,7 @@ static void *create(struct parameters *p, const char *checkpoint_path, struct pr
                     struct timeline *timeline) {
   struct gas_run *r = allocate(1, sizeof *r, "the run");
   *r = (struct gas_run){.parameters = p, .gas = gas_create(p)};
-  *now = (struct progress){.a = start_of(p), .start_a = start_of(p)};
+  *now = start_of(p);
   if (checkpoint_path) {
     char *found;
     struct gas_file f = gas_checkpoint_open(checkpoint_path, p, false, &found);
@@ -348,7 +339,7 @@ static void dry(struct parameters *p, const char *checkpoint_path, struct progre
                 struct timeline *timeline) {
   scheduler_check(p);
   if (comm_rank() == 0) output_folder_check(p->output.dir);
-  *now = (struct progress){.a = start_of(p), .start_a = start_of(p)};
+  *now = start_of(p);
   size_t particles = 0;
   if (checkpoint_path) {
     char *found;
@@ -383,7 +374,8 @@ static void dry(struct parameters *p, const char *checkpoint_path, struct progre
 
 static struct moment_text moment_at_rest(const struct parameters *p, double a) {
   struct moment_text m;
-  snprintf(m.text, sizeof m.text, "t = %.6g", gas_clock_time(p, a));
+  (void)p;
+  snprintf(m.text, sizeof m.text, "t = %.6g", a);
   return m;
 }
 

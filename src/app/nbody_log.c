@@ -28,11 +28,11 @@ static void write_redshift(FILE *out, const struct step_record *record) {
 }
 
 static void write_myr(FILE *out, const struct step_record *record) {
-  fprintf(out, "%.9g", cosmology_clock_myr(record->a));
+  fprintf(out, "%.9g", cosmology_myr(record->a));
 }
 
 static double dlna(const struct step_record *record) { return record->dlna; }
-static double myr(const struct step_record *record) { return cosmology_interval_myr(record->dlna); }
+static double myr(const struct step_record *record) { return cosmology_myr(record->dlna); }
 
 static void write_timings_columns(FILE *out) {
   fprintf(out, ",wall_s,particles_per_s,p2p_pairs,m2l_interactions,walk_visits,"
@@ -77,7 +77,7 @@ static void write_statistics(FILE *out, const struct step_record *record) {
 static struct moment_text text_of_isolated(const struct step_record *record, bool length) {
   struct moment_text m;
   snprintf(m.text, sizeof m.text, length ? "t %-8.7g dt %.4g Myr" : "t %.7g Myr",
-           cosmology_clock_myr(record->a), myr(record));
+           cosmology_myr(record->a), myr(record));
   return m;
 }
 

@@ -75,9 +75,9 @@ static struct progress progress_of(const struct checkpoint_state *state) {
                            .wall_seconds = state->wall_seconds};
 }
 
-/** The scale factor, or the clock, of initial conditions. */
+/** The scale factor, or the time, of initial conditions. */
 static double start_of(const struct parameters *p) {
-  return isolated(p) ? cosmology_clock_at(0.0) : 1.0 / (1.0 + p->ic.z_init);
+  return isolated(p) ? 0.0 : 1.0 / (1.0 + p->ic.z_init);
 }
 
 /** Settle softening lengths, how much memory the run may use, and how fine its mesh may become.
@@ -112,7 +112,7 @@ static struct particles initial_particles(struct nbody_run *r, const char *check
     r->cosmology = cosmology_from(p);
     if (p->ic.source == IC_GENERATE) particles = ic_generate(p, &r->cosmology, r->linear);
     if (isolated(p)) particles = ic_isolated(p);
-    now->a = now->start_a = start_of(p);
+    *now = (struct progress){.a = start_of(p), .start_a = start_of(p), .last_output = NO_OUTPUT};
   }
   r->cosmology = cosmology_from(p);
   p->box.size = particles.box;
@@ -334,7 +334,7 @@ static const char *stuck(void *state, const struct progress *now, bool *sound) {
   char step[64], least[64] = "";
   snprintf(step, sizeof step, "%.3g in ln a", dlna);
   if (isolated(p)) {
-    snprintf(step, sizeof step, "%.3g Myr", cosmology_interval_myr(dlna));
+    snprintf(step, sizeof step, "%.3g Myr", cosmology_myr(dlna));
     snprintf(least, sizeof least, " of time.max_step = %g Myr", p->time.max_step);
   }
   snprintf(
@@ -433,7 +433,7 @@ static void step(void *state, struct progress *now, bool (*output_due)(void *con
   release_escapers(r);
   const bool refined = refine_mesh(r, a0);
   const double a1 = next(r, now);
-  const double middle = sqrt(a0 * a1);
+  const double middle = moment_middle(c->isolated, a0, a1);
   r->nbody->step = now->step + 1;
   r->nbody->a = a1;
   balance(r, now->step);
@@ -567,7 +567,7 @@ static void dry(struct parameters *p, const char *checkpoint, struct progress *n
     else if (p->ic.source == IC_GADGET)
       particles = ic_read_gadget(p);
     if (isolated(p)) p->box.size = particles.box;
-    now->a = now->start_a = start_of(p);
+    *now = (struct progress){.a = start_of(p), .start_a = start_of(p), .last_output = NO_OUTPUT};
   }
   if (particles.all > 0) n = particles.all;
   timeline_init(timeline, p, now->start_a, now->a, now->last_output);

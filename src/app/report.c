@@ -171,10 +171,11 @@ static void add_usage(struct usage *total, const struct usage *u, double *availa
   *available += u->units * wall;
 }
 
-/** The share of the run's way in ln a. */
+/** The share of the run's way, in ln a or in time. */
 static double done(const struct report *r, double a) {
-  const double begin = log(r->timeline->begin), way = log(r->timeline->end) - begin;
-  return way > 0.0 ? (log(a) - begin) / way : 1.0;
+  const struct timeline *t = r->timeline;
+  const double way = moment_interval(t->is_time, t->begin, t->end);
+  return way > 0.0 ? moment_interval(t->is_time, t->begin, a) / way : 1.0;
 }
 
 /** Seconds to the end of the run, or to the step where it is to stop; NAN: unknown. */
@@ -198,7 +199,7 @@ void report_step(struct report *r, const struct step_record *record) {
   r->wall += record->wall;
   r->particle_steps += record->kicked;
   r->particles = record->particles;
-  const double begin = record->a * exp(-record->dlna);
+  const double begin = moment_after(r->timeline->is_time, record->a, -record->dlna);
   const bool output = timeline_outputs_until(r->timeline, record->a) >
                       timeline_outputs_until(r->timeline, begin);
   eta_step(&r->eta, eta_work(&r->universe, begin, record->a), record->wall, output);

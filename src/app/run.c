@@ -86,22 +86,26 @@ static void write_due_outputs(struct run *r) {
 
 static bool at_end(const struct run *r) { return timeline_ended(&r->timeline, r->now.a); }
 
-/** Scale factor that frame k of the movie is meant for. */
+/** Moment that frame k of the movie is meant for. */
 static double frame_time(const struct run *r, int64_t k) {
   const struct timeline *t = &r->timeline;
   const int64_t last = r->parameters->output.movie - 1;
-  return last > 0 ? t->begin * pow(t->end / t->begin, (double)k / (double)last) : t->end;
+  const double way = moment_interval(t->is_time, t->begin, t->end);
+  return last > 0 ? moment_after(t->is_time, t->begin, way * (double)k / (double)last) : t->end;
 }
 
-/** Draw the frames whose times are nearer, in ln a, to the present than to the ends of the step
+/** Draw the frames whose times are nearer, in ln a or in time, to the present than to the ends of the step
  * before and of the step to come. All three are the same after a restart: no frame is drawn twice.
- * @param before  scale factor where the last step began; 0: none was taken */
+ * @param before  where the last step began; below all moments: none was taken */
 static void write_frames(struct run *r, double before) {
   const int64_t frames = r->parameters->output.movie;
   if (frames == 0) return;
   const double start = wall_clock();
   const double next = at_end(r) ? INFINITY : r->solver->next(r->state, &r->now);
-  const double from = sqrt(before * r->now.a), to = sqrt(r->now.a * next);
+  const double from = before < r->timeline.begin
+                          ? before
+                          : moment_middle(r->timeline.is_time, before, r->now.a),
+               to = moment_middle(r->timeline.is_time, r->now.a, next);
   for (int64_t k = 0; k < frames; k++) {
     const double a = frame_time(r, k);
     if (a < from || a >= to) continue;
@@ -163,7 +167,7 @@ static void take_step(struct run *r) {
   trace_end_step(&r->trace);
   r->now.step++;
   record.a = r->now.a;
-  record.dlna = log(record.a / a0);
+  record.dlna = moment_interval(r->timeline.is_time, a0, record.a);
   record.wall = wall_clock() - start;
   r->longest_step = fmax(r->longest_step, record.wall);
   report_step(&r->report, &record);
@@ -245,7 +249,7 @@ static void say_stopped(const struct run *r, const struct events *e) {
 static int run_steps(struct run *r) {
   first_forces(r);
   write_due_outputs(r);
-  if (!r->options->restart) write_frames(r, 0.0);
+  if (!r->options->restart) write_frames(r, -INFINITY);
   struct events e = take_events(r);
   while (!finished(r) && !asked_to_stop(&e)) e = take_turn(r);
   stop_enter(STOP_SAVING, 0.0);

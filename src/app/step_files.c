@@ -164,7 +164,7 @@ void step_files_write_energy(const char *path, const struct step_record *record)
 static void write_escapers(FILE *out, const struct step_record *record) {
   const struct escapers *e = record->escapers;
   for (size_t i = 0; e && i < e->count; i++) {
-    fprintf(out, "%lld,%.9g,%llu", (long long)record->step, cosmology_clock_myr(e->a),
+    fprintf(out, "%lld,%.9g,%llu", (long long)record->step, cosmology_myr(e->a),
             (unsigned long long)e->escaper[i].id);
     for (int c = 0; c < 3; c++) fprintf(out, ",%.9g", 1e3 * e->escaper[i].position[c]);
     for (int c = 0; c < 3; c++) fprintf(out, ",%.9g", e->escaper[i].velocity[c]);

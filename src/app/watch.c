@@ -97,27 +97,26 @@ static void print_time(const struct view *v, int digits, double time) {
           digits, time);
 }
 
-/** The scale factor at the end of a step; in isolated systems that of their clock. */
+/** The scale factor at the end of a step; in isolated systems the time. */
 static double scale_factor(const struct view *v, size_t row) {
-  return v->f.isolated ? cosmology_clock_at(number(v, row, "time_myr")) : number(v, row, "a");
+  return v->f.isolated ? cosmology_time(number(v, row, "time_myr")) : number(v, row, "a");
 }
 
 /** The length of a step in ln a; of gas in time. */
 static double step_length(const struct view *v, size_t row) {
   if (v->f.clock) return number(v, row, "dt");
-  return v->f.isolated ? log(cosmology_clock_at(number(v, row, "dt_myr"))) : number(v, row, "dlna");
+  return v->f.isolated ? cosmology_time(number(v, row, "dt_myr")) : number(v, row, "dlna");
 }
 
 /** The way of the run in ln a, of gas in time, that is behind, and ahead; NAN: not known. */
 static double way_behind(const struct view *v) {
   if (v->f.clock) return time_now(v) - number(v, 0, "time");
-  return log(scale_factor(v, v->rows - 1) / scale_factor(v, 0));
+  return moment_interval(v->f.isolated, scale_factor(v, 0), scale_factor(v, v->rows - 1));
 }
 static double way_ahead(const struct view *v) {
   if (v->f.clock) return fmax(v->f.end_time - time_now(v), 0.0);
-  const double end = v->f.isolated ? cosmology_clock_at(v->f.end_time)
-                                   : 1.0 / (1.0 + v->f.end_time);
-  return fmax(log(end / scale_factor(v, v->rows - 1)), 0.0);
+  const double end = v->f.isolated ? cosmology_time(v->f.end_time) : 1.0 / (1.0 + v->f.end_time);
+  return fmax(moment_interval(v->f.isolated, scale_factor(v, v->rows - 1), end), 0.0);
 }
 
 static void print_progress(const struct view *v) {

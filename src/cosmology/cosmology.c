@@ -47,18 +47,17 @@ struct cosmology cosmology_from(const struct parameters *p) {
                             .isolated = p->box.boundary == BOUNDARY_ISOLATED};
 }
 
-double cosmology_clock_myr(double a) { return cosmology_interval_myr(log(a)); }
-double cosmology_interval_myr(double dlna) { return dlna * (STATIC_CLOCK / MYR); }
+double cosmology_myr(double time) { return time * (STATIC_CLOCK / MYR); }
+double cosmology_time(double myr) { return myr * (MYR / STATIC_CLOCK); }
+
 struct moment_text cosmology_moment(bool isolated, double a) {
   struct moment_text m;
   if (isolated)
-    snprintf(m.text, sizeof m.text, "t = %.4g Myr", cosmology_clock_myr(a) + 0.0);
+    snprintf(m.text, sizeof m.text, "t = %.4g Myr", cosmology_myr(a) + 0.0);
   else
     snprintf(m.text, sizeof m.text, "z = %.4g", 1.0 / a - 1.0);
   return m;
 }
-
-double cosmology_clock_at(double myr) { return exp(myr * (MYR / STATIC_CLOCK)); }
 
 double cosmology_printed_curvature(const struct parameters *p) {
   return round(1e12 * cosmology_from(p).omega_k) * 1e-12 + 0.0; /* not -0 */
@@ -103,7 +102,7 @@ static double integrate_short(struct expansion_integrand *e, double from, double
 static double integrate_time(const struct cosmology *c, double power, double a0, double a1) {
   enum { INTERVALS = 1000 };
   struct expansion_integrand context = {c, power};
-  if (c->isolated) return STATIC_CLOCK * log(a1 / a0);
+  if (c->isolated) return STATIC_CLOCK * (a1 - a0);
   if (log(a1 / a0) <= SHORT_INTERVAL) return integrate_short(&context, log(a0), log(a1));
   gsl_function function = {integrand, &context};
   gsl_integration_workspace *workspace = gsl_integration_workspace_alloc(INTERVALS);

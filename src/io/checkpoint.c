@@ -3,6 +3,7 @@
  * number of processes. The newest two are kept. Every piece of a file has a checksum. */
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -348,6 +349,14 @@ void checkpoint_set_aside(const char *path) {
   free(damaged);
 }
 
+/** Checkpoints of isolated systems once had exp(t/STATIC_CLOCK) in the place of times, from 1 on. */
+static void take_times(const struct parameters *p, struct checkpoint_state *state) {
+  if (p->box.boundary != BOUNDARY_ISOLATED || state->start_a != 1.0) return;
+  state->start_a = 0.0;
+  state->a = log(state->a);
+  state->last_output = state->last_output > 0.0 ? log(state->last_output) : -1.0;
+}
+
 static struct particles read_whole(const char *path, struct parameters *p,
                                    struct checkpoint_state *state) {
   const hid_t file = hdf5_open(path);
@@ -366,6 +375,7 @@ static struct particles read_whole(const char *path, struct parameters *p,
     fail(EXIT_BAD_INPUT, "%s: corrupt checkpoint: no box or mass", path);
   const uint64_t count = read_count(file, path, "particles"),
                  blocks = read_count(file, path, "blocks");
+  take_times(p, state);
   checkpoint_check_state(path, p, state);
   checkpoint_check_sizes(path, p, count, blocks, box, mass);
   const column_set columns = find_columns(file, path, state);

@@ -21,12 +21,12 @@ static void require(const char *path, const char *name, double value, double low
 void checkpoint_check_state(const char *path, const struct parameters *p,
                             const struct checkpoint_state *state) {
   const bool isolated = p->box.boundary == BOUNDARY_ISOLATED;
-  /* Redshifts 10000 and 0; or the clock from 0 to 1e5 Myr. */
-  const double first = isolated ? 1.0 : 0.99e-4,
-               last = isolated ? cosmology_clock_at(1.001e5) : 1.0 + 1e-9;
+  /* Redshifts 10000 and 0; or times from 0 to 1e5 Myr. */
+  const double first = isolated ? 0.0 : 0.99e-4,
+               last = isolated ? cosmology_time(1.001e5) : 1.0 + 1e-9;
   require(path, "start_a", state->start_a, first, last);
   require(path, "a", state->a, state->start_a, last);
-  require(path, "last_output", state->last_output, 0.0, state->a * (1.0 + 1e-9));
+  require(path, "last_output", state->last_output, -1.0, state->a + 1e-9 * last);
   const struct {
     const char *name;
     int64_t value;

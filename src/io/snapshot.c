@@ -388,7 +388,7 @@ void snapshot_write(const char *path, const struct parameters *p, const struct p
                        .provenance = provenance_of(p),
                        .particles = particles,
                        .a = isolated ? 1.0 : a,
-                       .time = isolated ? cosmology_clock_myr(a) * MYR * length : a,
+                       .time = isolated ? cosmology_myr(a) * MYR * length : a,
                        .box = isolated ? 0.0 : particles->box * length,
                        .files = files < ranks ? files : ranks};
   s.units = (struct file_units){.position = side / POSITION_TURN,

@@ -24,8 +24,13 @@
 #define ROUNDING 1.0001
 #define BASE_TICKS (1u << RUNG_MOST)
 
+/** The base step, in ln a or in time. */
+static double length_of(const struct base_step *b) {
+  return moment_interval(b->cosmology->isolated, b->a0, b->a1);
+}
+
 static double scale_factor(const struct base_step *b, double tick) {
-  return b->a0 * exp(log(b->a1 / b->a0) * (tick / BASE_TICKS));
+  return moment_after(b->cosmology->isolated, b->a0, length_of(b) * (tick / BASE_TICKS));
 }
 
 static double kick(const struct base_step *b, double from, double to) {
@@ -39,7 +44,7 @@ static uint8_t top_rung(uint32_t tick) {
 
 /** The deepest rung whose steps are not shorter than timeline_shortest(). */
 static uint8_t deepest_allowed(const struct base_step *b) {
-  const double dlna = log(b->a1 / b->a0), least = timeline_shortest(b->parameters);
+  const double dlna = length_of(b), least = timeline_shortest(b->parameters);
   uint8_t rung = 0;
   while (rung < RUNG_MOST && ldexp(dlna, -(rung + 1)) >= least) rung++;
   return rung;
@@ -48,7 +53,7 @@ static uint8_t deepest_allowed(const struct base_step *b) {
 /** The criteria of timeline_adaptive_dlna() and timeline_tide_limit(), solved for the acceleration
  * and the tide. */
 static void set_limits(const struct base_step *b, struct rung_kick *k) {
-  const double a = scale_factor(b, b->tick), dlna = log(b->a1 / b->a0);
+  const double a = scale_factor(b, b->tick), dlna = length_of(b);
   const double one = timeline_adaptive_limit(b->parameters, b->cosmology, a, dlna);
   for (int rung = 0; rung < RUNGS; rung++)
     k->limit[rung] = (float)fmin(pow(ldexp(one, 2 * rung), 2.0), (double)FLT_MAX);
@@ -115,8 +120,8 @@ struct base_step block_open(struct nbody *n, const struct parameters *p, const s
   k.mesh = (float)kick(&b, 0.0, 0.5 * b.mesh_ticks);
   k.total = true;
   k.choice = n->steps.dlna > 0.0 ? RUNG_SHIFTS : RUNG_BY_ACCELERATION;
-  if (n->steps.dlna > 0.0) k.shift = (int)ceil(log2(log(a1 / a0) / n->steps.dlna) - SAME_LENGTH);
-  n->steps.dlna = log(a1 / a0);
+  if (n->steps.dlna > 0.0) k.shift = (int)ceil(log2(length_of(&b) / n->steps.dlna) - SAME_LENGTH);
+  n->steps.dlna = length_of(&b);
   FOR_GROUPS(&n->domain, g) {
     g->targets = g->count;
     n->rungs[g->index].tick = 0;

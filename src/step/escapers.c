@@ -158,7 +158,7 @@ struct escapers escapers_take(struct nbody **n, double radius) {
     fail(EXIT_RUN_FAILED,
          "t = %.6g Myr: all particles are %g kpc or more from the origin "
          "(box.escape_radius); what was written before is good",
-         cosmology_clock_myr(e.a), 1e3 * radius);
+         cosmology_myr(e.a), 1e3 * radius);
   e.escaper = describe(records, e.count, d->geometry.box);
   if (e.count > 0) {
     *n = nbody_keep(*n, keep);

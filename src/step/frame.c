@@ -93,7 +93,7 @@ static void require_resolution(const struct nbody *n, double reach, double side)
       "step %lld, t = %.6g Myr: particles leave the frame, the farthest of them with the ids %s: a "
       "frame of %g kpc does not resolve gravity.softening = %g kpc; box.escape_radius takes out "
       "particles that are far away; what was written before is good",
-      (long long)n->step, cosmology_clock_myr(n->a), farthest, 1e3 * side, softening);
+      (long long)n->step, cosmology_myr(n->a), farthest, 1e3 * side, softening);
 }
 
 static void double_frame(struct nbody *n) {

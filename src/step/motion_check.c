@@ -45,7 +45,7 @@ static struct particle find(struct nbody *n, const struct group *g, bool by_acce
 #define MOMENT "step %lld, %s, "
 #define MOMENT_OF(n) (long long)(n)->step, cosmology_moment(!nbody_has_mesh(n), (n)->a).text
 
-/** The scale factor of lengths; n->a is a clock in isolated systems. */
+/** The scale factor of lengths; n->a is a time in isolated systems. */
 static double scale(const struct nbody *n) { return nbody_has_mesh(n) ? n->a : 1.0; }
 
 static _Noreturn void fail_forces(struct nbody *n, const struct group *g) {

@@ -7,41 +7,43 @@
 #define SAME 1e-12 /* relative difference below which two scale factors are equal */
 #define NEAR 1e-6  /* the same where one is a file's redshift, or a step would be very short */
 
-/* The clock of an isolated system is near 1, however short the system's times are: its tolerances are
- * parts of the run and of the step, above the rounding of doubles. */
+/* Times of an isolated system may be short: tolerances are parts of the run and of the step. */
 #define SAME_OF_RUN 1e-9
-#define ROUNDING 1e-15
 #define NEAR_OF_STEP 1e-4
 #define NEAR_OF_ISOLATED_STEP 1e-6
 
 void timeline_init(struct timeline *t, const struct parameters *p, double begin, double now,
                    double written) {
   const bool isolated = p->box.boundary == BOUNDARY_ISOLATED;
-  *t = (struct timeline){.begin = begin,
-                         .end = isolated ? cosmology_clock_at(p->time.end)
+  *t = (struct timeline){.is_time = isolated,
+                         .begin = begin,
+                         .end = isolated ? cosmology_time(p->time.end)
                                          : 1.0 / (1.0 + p->time.z_end),
                          .same = SAME};
-  if (isolated) t->same = fmin(SAME, fmax(SAME_OF_RUN * log(t->end / begin), ROUNDING));
+  if (isolated) t->same = fmin(SAME, SAME_OF_RUN * (t->end - begin));
   const double near = isolated ? t->same : NEAR;
   const size_t outputs = isolated ? p->output.time_count : p->output.redshift_count;
   for (size_t i = 0; i < outputs; i++) {
-    const double a = isolated ? cosmology_clock_at(p->output.times[i])
+    const double a = isolated ? cosmology_time(p->output.times[i])
                               : 1.0 / (1.0 + p->output.redshifts[i]);
-    if (a >= now * (1.0 - near) && a > written * (1.0 + t->same)) t->output[t->outputs++] = a;
+    if (a >= moment_soon(isolated, now, -near) && a > moment_soon(isolated, written, t->same))
+      t->output[t->outputs++] = a;
   }
 }
 
 size_t timeline_outputs_until(const struct timeline *t, double a) {
   size_t n = 0;
-  while (n < t->outputs && t->output[n] <= a * (1.0 + t->same)) n++;
+  while (n < t->outputs && t->output[n] <= moment_soon(t->is_time, a, t->same)) n++;
   return n;
 }
 
-bool timeline_ended(const struct timeline *t, double a) { return a >= t->end * (1.0 - t->same); }
+bool timeline_ended(const struct timeline *t, double a) {
+  return a >= moment_soon(t->is_time, t->end, -t->same);
+}
 
 double timeline_longest(const struct parameters *p) {
   if (p->box.boundary == BOUNDARY_PERIODIC) return p->time.max_dlna;
-  return log(cosmology_clock_at(p->time.max_step));
+  return cosmology_time(p->time.max_step);
 }
 
 double timeline_shortest(const struct parameters *p) {
@@ -84,12 +86,12 @@ double timeline_speed_limit(const struct parameters *p, const struct cosmology *
 static double step_wanted(const struct timeline *t, const struct parameters *p,
                           const struct cosmology *c, double a, double acc_max, double softening) {
   if (p->time.step == STEP_FIXED) {
-    double interval = log(t->end / t->begin) / (double)p->time.steps;
-    double done = floor(log(a / t->begin) / interval + 1e-6);
-    return t->begin * exp((done + 1.0) * interval);
+    double interval = moment_interval(t->is_time, t->begin, t->end) / (double)p->time.steps;
+    double done = floor(moment_interval(t->is_time, t->begin, a) / interval + 1e-6);
+    return moment_after(t->is_time, t->begin, (done + 1.0) * interval);
   }
-  if (p->time.step == STEP_BLOCK) return a * exp(timeline_longest(p));
-  return a * exp(timeline_adaptive_dlna(p, c, a, acc_max, softening));
+  if (p->time.step == STEP_BLOCK) return moment_after(t->is_time, a, timeline_longest(p));
+  return moment_after(t->is_time, a, timeline_adaptive_dlna(p, c, a, acc_max, softening));
 }
 
 /** Below this length in ln a what is left after a step belongs to the step. */
@@ -103,8 +105,10 @@ double timeline_next(const struct timeline *t, const struct parameters *p,
   double wanted = step_wanted(t, p, c, a, acc_max, softening);
   size_t done = timeline_outputs_until(t, a);
   double stop = done < t->outputs ? fmin(t->output[done], t->end) : t->end;
-  if (log(stop / wanted) < shortest_rest(t, c, log(wanted / a))) return stop;
-  if (p->time.step != STEP_FIXED && log(wanted / a) > 0.5 * log(stop / a)) return sqrt(a * stop);
+  const double step = moment_interval(t->is_time, a, wanted);
+  if (moment_interval(t->is_time, wanted, stop) < shortest_rest(t, c, step)) return stop;
+  if (p->time.step != STEP_FIXED && step > 0.5 * moment_interval(t->is_time, a, stop))
+    return moment_middle(t->is_time, a, stop);
   return wanted;
 }
 

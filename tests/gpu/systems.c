@@ -80,7 +80,7 @@ static void check_stages(struct nbody *s) {
 }
 
 static void take_base_step(struct nbody *s, const struct universe *u) {
-  const double begin = cosmology_clock_at(0.0), end = cosmology_clock_at(u->p.time.max_step);
+  const double begin = 0.0, end = cosmology_time(u->p.time.max_step);
   struct base_step step = block_open(s, &u->p, &u->c, begin, end);
   while (block_advance(s, &step)) {}
   step_rebuild(s);

@@ -14,13 +14,16 @@
 #include "photons/config/parameters.h"
 #include "photons/step/timeline.h"
 
+/** Before all moments. */
+#define NO_OUTPUT (-1.0)
+
 /** Where a run stands: what every solver's checkpoint has. */
 struct progress {
-  double a;             /**< scale factor */
+  double a;             /**< scale factor; of systems that do not expand the time */
   double start_a;       /**< of the initial conditions */
   int64_t step;         /**< steps done */
   int64_t outputs_done; /**< outputs written: the number of the next */
-  double last_output;   /**< scale factor of the last one; 0: none */
+  double last_output;   /**< a of the last one; NO_OUTPUT: none */
   double wall_seconds;  /**< spent so far, earlier sessions of a restarted run included */
 };
 

@@ -4,6 +4,7 @@
 #ifndef PHOTONS_COSMOLOGY_H
 #define PHOTONS_COSMOLOGY_H
 
+#include <math.h>
 #include <stdbool.h>
 
 #define HUBBLE_0 100.0            /**< km/s/(Mpc/h) */
@@ -16,14 +17,13 @@
 /** 1 Myr in (Mpc/h)/(km/s) with h = 1. */
 #define MYR 1.0227121650537077e-6
 
-/** Isolated systems do not expand, but steps, outputs and checkpoints count time in ln a
- * everywhere. The clock of an isolated system is a = exp(t / STATIC_CLOCK): equal intervals of ln a
- * are equal times, and a = 1 is t = 0. Comoving lengths are physical ones. */
+/** The unit of time in systems that do not expand: 1 Gyr. */
 #define STATIC_CLOCK (1000.0 * MYR)
 
 struct cosmology {
   double omega_m, omega_lambda, omega_k, omega_r, w0, wa;
-  bool isolated; /**< no expansion; `a` is a clock */
+  bool isolated; /**< no expansion: what functions call `a` is the time, and ln a, too, in units of
+                      STATIC_CLOCK. Comoving lengths are physical ones */
 };
 
 struct parameters;
@@ -46,10 +46,25 @@ struct growth {
 static inline double cosmology_scale(const struct cosmology *c, double a) {
   return c->isolated ? 1.0 : a;
 }
-/** Time in Myr of an isolated system's clock, an interval of it, and the reverse of the first. */
-double cosmology_clock_myr(double a);
-double cosmology_interval_myr(double dlna);
-double cosmology_clock_at(double myr);
+/** Time in Myr of an isolated system, and the reverse. */
+double cosmology_myr(double time);
+double cosmology_time(double myr);
+
+/* Moments of a run: scale factors or, where `is_time`, times. Intervals are in ln a, or of time. */
+static inline double moment_interval(bool is_time, double from, double to) {
+  return is_time ? to - from : log(to / from);
+}
+static inline double moment_after(bool is_time, double from, double interval) {
+  return is_time ? from + interval : from * exp(interval);
+}
+/** The middle of an interval. */
+static inline double moment_middle(bool is_time, double from, double to) {
+  return is_time ? 0.5 * (from + to) : sqrt(from * to);
+}
+/** The same as moment_after() for a small interval. */
+static inline double moment_soon(bool is_time, double from, double interval) {
+  return is_time ? from + interval : from * (1.0 + interval);
+}
 
 /** "z = 3.2", or in isolated systems "t = 125 Myr", with %.4g. */
 struct moment_text {

@@ -15,7 +15,7 @@ struct escaper {
 };
 
 struct escapers {
-  double a; /**< the clock when they were taken out */
+  double a; /**< the time when they were taken out */
   size_t count;
   struct escaper *escaper; /**< by id */
   double energy; /**< what they take with them: their kinetic energy, and the potential energy of all

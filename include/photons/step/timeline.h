@@ -10,23 +10,24 @@
 #include "photons/cosmology/cosmology.h"
 
 struct timeline {
-  double begin, end;                     /**< scale factors of the run */
+  bool is_time;      /**< of a system that does not expand: moments are times, not scale factors */
+  double begin, end; /**< moments of the run */
   double output[PARAMETER_LIST_MAX + 1]; /**< of outputs that lie ahead, increasing */
   size_t outputs;
-  double same; /**< difference in ln a below which two moments are the same */
+  double same; /**< interval below which two moments are the same */
 };
 
 /**
  * Set up from the sections [time] and [output]. Outputs belong to redshifts: those that lie behind
- * are left out. All three are scale factors.
+ * are left out. All three are moments.
  * @param begin    of the initial conditions
  * @param now      where the run begins, or goes on from a checkpoint
- * @param written  of the last output that was written; 0: none was
+ * @param written  of the last output that was written; before all moments: none was
  */
 void timeline_init(struct timeline *t, const struct parameters *p, double begin, double now,
                    double written);
 
-/** Number of outputs at scale factors <= a. */
+/** Number of outputs until a. */
 size_t timeline_outputs_until(const struct timeline *t, double a);
 
 /** Whether the run has reached its end. */

@@ -25,8 +25,8 @@ static void test_work(void **state) {
   const double first = eta_work(&flat, 0.02, 0.1), then = eta_work(&flat, 0.1, 1.0);
   assert_near((first + then) / eta_work(&flat, 0.02, 1.0), 1.0, 1e-3);
   assert_true(first < 0.2 * then); /* although ln a rises by 1.6 and 2.3 */
-  const double one = eta_work(&still, 1.0, cosmology_clock_at(10.0));
-  const double more = eta_work(&still, cosmology_clock_at(50.0), cosmology_clock_at(80.0));
+  const double one = eta_work(&still, 0.0, cosmology_time(10.0));
+  const double more = eta_work(&still, cosmology_time(50.0), cosmology_time(80.0));
   assert_near(more / one, 3.0, 1e-9);
   assert_near(eta_work(&flat, 0.5, 0.5), 0.0, 0.0);
 }

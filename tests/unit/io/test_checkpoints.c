@@ -276,6 +276,37 @@ static void test_not_finite(void **state) {
   }
 }
 
+/** Of an isolated system: a time, and the exponential of one in a checkpoint of an earlier version. */
+static void test_times(void **state) {
+  (void)state;
+  static const struct {
+    double start, a, output, a_read, output_read;
+  } cases[] = {{0.0, 0.03, 0.02, 0.03, 0.02},
+               {0.0, 0.03, -1.0, 0.03, -1.0},
+               {0.0, 0.0, 0.0, 0.0, 0.0},
+               {1.0, 1.0202013400267558, 1.01005016708416806, 0.02, 0.01},
+               {1.0, 1.0202013400267558, 1.0, 0.02, 0.0},
+               {1.0, 1.0202013400267558, 0.0, 0.02, -1.0}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct parameters p;
+    set_parameters(&p);
+    p.box.boundary = BOUNDARY_ISOLATED;
+    struct particles s = make_particles(COUNT, 3);
+    struct checkpoint_state c = there;
+    c.mesh_cells = c.next_mesh_cells = 0;
+    c.start_a = cases[i].start;
+    c.a = cases[i].a;
+    c.last_output = cases[i].output;
+    checkpoint_write(newest, &p, &s, &c);
+    particles_free(&s);
+    s = checkpoint_read(newest, &p, &c);
+    particles_free(&s);
+    assert_true(c.start_a == 0.0);
+    assert_true(fabs(c.a - cases[i].a_read) < 1e-15);
+    assert_true(fabs(c.last_output - cases[i].output_read) < 1e-15);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_teardown(test_generations, scratch_empty),
@@ -283,6 +314,7 @@ int main(void) {
       cmocka_unit_test_teardown(test_kills, scratch_empty),
       cmocka_unit_test_teardown(test_values, scratch_empty),
       cmocka_unit_test_teardown(test_not_finite, scratch_empty),
+      cmocka_unit_test_teardown(test_times, scratch_empty),
   };
   return cmocka_run_group_tests(tests, make_folder, scratch_remove);
 }

@@ -88,7 +88,7 @@ static struct nbody *two_bodies(const struct parameters *p) {
 /** A step of this many Myr from a. */
 static double advance(struct nbody *n, const struct parameters *p, double a, double myr) {
   const struct cosmology c = cosmology_from(p);
-  const double next = a * cosmology_clock_at(myr), middle = sqrt(a * next);
+  const double next = a + cosmology_time(myr), middle = 0.5 * (a + next);
   if (p->time.step == STEP_BLOCK) {
     struct base_step b = block_open(n, p, &c, a, next);
     while (block_advance(n, &b)) {}
@@ -123,7 +123,7 @@ static double orbit_error(struct nbody *n, double myr) {
 static void follow_orbit(enum step_kind kind, double myr, int steps, double tolerance) {
   const struct parameters p = parameters(kind, 1e-3);
   struct nbody *n = two_bodies(&p);
-  double a = 1.0, worst = 0.0;
+  double a = 0.0, worst = 0.0;
   for (int k = 1; k <= steps; k++) {
     a = advance(n, &p, a, myr);
     worst = fmax(worst, orbit_error(n, k * myr));
@@ -147,7 +147,7 @@ static void outgrow_resolution(void *softening_kpc) {
   const struct parameters p = parameters(STEP_BLOCK, *(const double *)softening_kpc);
   start_starpu_for_tests();
   struct nbody *n = two_bodies(&p);
-  for (double k = 0, a = 1.0; k < 10; k++) a = advance(n, &p, a, 4.0);
+  for (double k = 0, a = 0.0; k < 10; k++) a = advance(n, &p, a, 4.0);
   nbody_free(n);
   engine_stop();
 }

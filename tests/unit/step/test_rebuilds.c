@@ -51,7 +51,7 @@ static struct outcome evolve(bool rebuild) {
   struct outcome o = {0};
   step_first_forces(n);
   const double before = total_energy(n);
-  struct base_step b = block_open(n, &p, &c, 1.0, cosmology_clock_at(200.0));
+  struct base_step b = block_open(n, &p, &c, 0.0, cosmology_time(200.0));
   b.policy = rebuild ? &policy : NULL;
   while (block_advance(n, &b)) {}
   block_close(n, &b, NULL, NULL);

@@ -144,7 +144,7 @@ static void rungs_follow_the_formula(void **state) {
     domain_acquire(&n->domain);
     float *v = by_id(s, momentum), *a = by_id(s, acceleration);
     domain_release(&n->domain);
-    block_open(n, &p, &c, 1.0, cosmology_clock_at(8.0));
+    block_open(n, &p, &c, 0.0, cosmology_time(8.0));
     size_t speeds = 0, different = 0;
     domain_acquire(&n->domain);
     for (size_t i = 0; i < COUNT; i++) {
