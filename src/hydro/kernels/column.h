@@ -10,12 +10,17 @@
  * entropy. */
 typedef real column_cell[GAS_VARIABLES_MAX][LANES] __attribute__((aligned(64)));
 
+/** What a column's cells know of shocks along the other axes: not 0 where there is a strong one. */
+typedef real_bits column_sides[LANES];
+
 /** A solver along one axis: mean fluxes through the 17 faces of cells 3 to 18, from 22 cells. Where the
  * cells beside a face would not stay physical, its flux is of first order.
+ * sides: of the 22 cells, or NULL; faces of cells beside strong shocks get more diffusive fluxes
  * @param[out] first_order  number of such faces among the first 16 of each column; set if there are any
  * @return whether there are any */
 typedef bool column_solver(const struct constants *c, real dt_dh, const column_cell *restrict u,
-                           column_cell *restrict flux, uint32_t first_order[restrict LANES]);
+                           const column_sides *sides, column_cell *restrict flux,
+                           uint32_t first_order[restrict LANES]);
 
 enum { COLUMN_STEP = GAS_VARIABLES_MAX * LANES }; /**< values from a cell to the next */
 

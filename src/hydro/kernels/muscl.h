@@ -174,6 +174,46 @@ INLINE void riemann_flux(const struct constants *c, const column_cell *restrict 
   }
 }
 
+/** What is conserved in one place, or its flux. */
+INLINE struct cell conserved(const struct constants *c, struct state s) {
+  const real square = s.along * s.along + s.across[0] * s.across[0] + s.across[1] * s.across[1];
+  return (struct cell){s.density,
+                       {s.density * s.along, s.density * s.across[0], s.density * s.across[1]},
+                       (real)0.5 * s.density * square + s.pressure / c->thermal,
+                       s.density * s.entropy};
+}
+
+/* The flux of Riemann problem a | b by HLL: between its outermost waves is one state. */
+INLINE struct cell hll(const struct constants *c, struct state a, struct state b) {
+  const struct waves wave = wave_speeds(c->gamma, a, b);
+  const real left = smallest(wave.left, 0), right = largest(wave.right, 0);
+  const struct cell u = conserved(c, a), v = conserved(c, b);
+  /* (right F(a) - left F(b) + left right (v - u)) / (right - left) */
+  const real part = right / (right - left), other = 1 - part, jump = part * left;
+  const real from = part * a.along, to = other * b.along;
+  return (struct cell){
+      from * u.density + to * v.density + jump * (v.density - u.density),
+      {from * u.momentum[0] + to * v.momentum[0] + part * a.pressure + other * b.pressure +
+           jump * (v.momentum[0] - u.momentum[0]),
+       from * u.momentum[1] + to * v.momentum[1] + jump * (v.momentum[1] - u.momentum[1]),
+       from * u.momentum[2] + to * v.momentum[2] + jump * (v.momentum[2] - u.momentum[2])},
+      from * (u.energy + a.pressure) + to * (v.energy + b.pressure) + jump * (v.energy - u.energy),
+      from * u.entropy + to * v.entropy + jump * (v.entropy - u.entropy)};
+}
+
+/* The fluxes of HLL between cells a and b beside strong shocks. below, above: what the two cells know */
+static void diffuse_sides(const struct constants *c, const column_cell *restrict a,
+                          const column_cell *restrict b, const real_bits below[LANES],
+                          const real_bits above[LANES], column_cell *restrict flux) {
+#pragma omp simd
+  for (int l = 0; l < LANES; l++) {
+    const struct cell f = hll(c, state_at(a, l), state_at(b, l));
+    const struct state g = {
+        f.density, f.momentum[0], {f.momentum[1], f.momentum[2]}, f.energy, f.entropy};
+    put_state(flux, l, chosen_state((below[l] | above[l]) != 0, g, state_at(flux, l)));
+  }
+}
+
 /* Which cells are not physical after the step; whether there is any. */
 INLINE real_bits find_unphysical(const struct constants *c, real dt_dh,
                                  const column_cell *restrict u, const column_cell *restrict flux,
@@ -215,8 +255,8 @@ static void first_order_fluxes(const struct constants *c, const column_cell *res
  * face before those of the group, because also the cells beside the group may fall back to first
  * order: their own group does the same. */
 INLINE bool muscl_column(enum gas_limiter limiter, const struct constants *c, real dt_dh,
-                         const column_cell *restrict u, column_cell *restrict result,
-                         uint32_t first_order[restrict LANES]) {
+                         const column_cell *restrict u, const column_sides *sides,
+                         column_cell *restrict result, uint32_t first_order[restrict LANES]) {
   column_cell w[4], slope, lower[2], upper[2], flux[GAS_GROUP_SIDE + 3];
   real_bits unphysical[GAS_GROUP_SIDE + 2][LANES], any = 0;
   for (int i = 0; i < GAS_BLOCK_SIDE; i++) {
@@ -227,6 +267,8 @@ INLINE bool muscl_column(enum gas_limiter limiter, const struct constants *c, re
     face_states(c->gamma, (real)0.5 * dt_dh, &w[m & 3], &slope, &lower[m & 1], &upper[m & 1]);
     if (i < 3) continue;
     riemann_flux(c, &upper[(m - 1) & 1], &lower[m & 1], &flux[i - 3]);
+    if (sides)
+      diffuse_sides(c, &upper[(m - 1) & 1], &lower[m & 1], sides[m - 1], sides[m], &flux[i - 3]);
     if (i < 4) continue;
     any |= find_unphysical(c, dt_dh, u + (i - 2), flux + (i - 4), unphysical[i - 4]);
   }
@@ -236,13 +278,15 @@ INLINE bool muscl_column(enum gas_limiter limiter, const struct constants *c, re
 }
 
 static bool muscl_van_leer(const struct constants *c, real dt_dh, const column_cell *restrict u,
-                           column_cell *restrict flux, uint32_t first_order[restrict LANES]) {
-  return muscl_column(GAS_LIMITER_VAN_LEER, c, dt_dh, u, flux, first_order);
+                           const column_sides *sides, column_cell *restrict flux,
+                           uint32_t first_order[restrict LANES]) {
+  return muscl_column(GAS_LIMITER_VAN_LEER, c, dt_dh, u, sides, flux, first_order);
 }
 
 static bool muscl_minmod(const struct constants *c, real dt_dh, const column_cell *restrict u,
-                         column_cell *restrict flux, uint32_t first_order[restrict LANES]) {
-  return muscl_column(GAS_LIMITER_MINMOD, c, dt_dh, u, flux, first_order);
+                         const column_sides *sides, column_cell *restrict flux,
+                         uint32_t first_order[restrict LANES]) {
+  return muscl_column(GAS_LIMITER_MINMOD, c, dt_dh, u, sides, flux, first_order);
 }
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "muscl.h"
 #include "rtvd.h"
+#include "shocks.h"
 
 /** An array of cells, [variable][z][y][x], with n cells along x, y, z. */
 struct cells {
@@ -106,6 +107,27 @@ INLINE size_t run_at(const struct columns *columns, unsigned run) {
          first_column(columns, run) * columns->inner_step;
 }
 
+/* What the cells of a run know of strong shocks along the other axes. @return whether there are any */
+static bool load_sides(const struct cells *before, int axis, unsigned column, const uint8_t *shocks,
+                       column_sides sides[GAS_BLOCK_SIDE]) {
+  static const unsigned step[3] = {1, GAS_BLOCK_SIDE, GAS_BLOCK_SIDE * GAS_BLOCK_SIDE};
+  const int fast = axis == 0 ? 1 : 0, slow = axis == 2 ? 1 : 2;
+  const unsigned n = before->n[fast], ghosts_fast = (GAS_BLOCK_SIDE - n) / 2,
+                 ghosts_slow = (GAS_BLOCK_SIDE - before->n[slow]) / 2;
+  const uint8_t others = (uint8_t)(7 & ~(1 << axis));
+  uint8_t any = 0;
+  for (unsigned l = 0; l < LANES; l++) {
+    const uint8_t *from = shocks + ((column + l) % n + ghosts_fast) * step[fast] +
+                          ((column + l) / n + ghosts_slow) * step[slow];
+    for (unsigned i = 0; i < GAS_BLOCK_SIDE; i++) {
+      const uint8_t here = from[i * step[axis]] & others;
+      sides[i][l] = here;
+      any |= here;
+    }
+  }
+  return any != 0;
+}
+
 /* Faces of cells of the group that got fluxes of first order in a run: not those of ghost cells, nor of
  * columns that the run before had, too. */
 static uint32_t count_first_order(const struct cells *before, int axis, unsigned column,
@@ -122,11 +144,12 @@ static uint32_t count_first_order(const struct cells *before, int axis, unsigned
 }
 
 /** One sweep.
+ * shocks: of find_shocks(), or NULL
  * faces: [face 3][variable][columns]
  * @return the number of faces that got fluxes of first order */
 static uint32_t sweep(column_solver *solver, const struct constants *c, unsigned variables,
-                      real dt_dh, int axis, const struct cells *before, struct cells *after,
-                      real *faces) {
+                      real dt_dh, int axis, const uint8_t *shocks, const struct cells *before,
+                      struct cells *after, real *faces) {
   const struct columns from = columns_of(before, axis);
   for (int a = 0; a < 3; a++) after->n[a] = a == axis ? GAS_GROUP_SIDE : before->n[a];
   const struct columns to = columns_of(after, axis);
@@ -138,7 +161,9 @@ static uint32_t sweep(column_solver *solver, const struct constants *c, unsigned
     column_cell u[GAS_BLOCK_SIDE], flux[GAS_GROUP_SIDE + 1], later[GAS_GROUP_SIDE];
     load_columns(variables, axis, before->u + here, next - here, cells_count(before), from.along,
                  from.inner_step, u);
-    if (solver(c, dt_dh, u, flux, first_order))
+    column_sides sides[GAS_BLOCK_SIDE];
+    const bool beside = shocks && load_sides(before, axis, column, shocks, sides);
+    if (solver(c, dt_dh, u, beside ? sides : NULL, flux, first_order))
       count += count_first_order(before, axis, column,
                                  run % runs_of(&from) * LANES - first_column(&from, run),
                                  first_order);
@@ -273,7 +298,8 @@ enum {
   SECOND_CELLS = GAS_GROUP_SIDE * GAS_GROUP_SIDE * GAS_BLOCK_SIDE,
   PLANE_CELLS = GAS_BLOCK_SIDE * GAS_BLOCK_SIDE,
   SCRATCH_REALS = GAS_VARIABLES_MAX *
-                  (FIRST_CELLS + SECOND_CELLS + GAS_GROUP_CELLS + 3 * PLANE_CELLS)
+                      (FIRST_CELLS + SECOND_CELLS + GAS_GROUP_CELLS + 3 * PLANE_CELLS) +
+                  GAS_BLOCK_CELLS + GAS_BLOCK_CELLS / 2 /* thermal energies, two bytes a cell */
 };
 
 static void solve(const struct gas_physics *physics, double dt_dh, bool reversed, const void *block,
@@ -287,11 +313,15 @@ static void solve(const struct gas_physics *physics, double dt_dh, bool reversed
                            {first, {0}},
                            {second, {0}},
                            {third, {0}}};
+  real *thermal = faces + GAS_VARIABLES_MAX * 3 * PLANE_CELLS;
+  uint8_t *shocks = (uint8_t *)(thermal + GAS_BLOCK_CELLS), *between = shocks + GAS_BLOCK_CELLS;
+  const bool has_shocks = physics->solver == GAS_MUSCL &&
+                          find_shocks(block, thermal, between, shocks);
   uint32_t first_order = 0;
   for (int s = 0; s < 3; s++) {
     const int axis = reversed ? 2 - s : s;
-    first_order += sweep(solver_of(physics), &c, variables, (real)dt_dh, axis, &stage[s],
-                         &stage[s + 1], faces);
+    first_order += sweep(solver_of(physics), &c, variables, (real)dt_dh, axis,
+                         has_shocks ? shocks : NULL, &stage[s], &stage[s + 1], faces);
     share_faces(variables, axis, &stage[s], faces, fluxes);
   }
   const real change = (real)(physics->dual_energy_change / (dt_dh * dt_dh));
