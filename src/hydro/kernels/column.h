@@ -22,6 +22,12 @@ typedef bool column_solver(const struct constants *c, real dt_dh, const column_c
                            const column_sides *sides, column_cell *restrict flux,
                            uint32_t first_order[restrict LANES]);
 
+/* In the widest registers; memcpy() takes narrow ones. */
+INLINE void copy_lanes(const real *restrict from, real *restrict to) {
+#pragma omp simd
+  for (int l = 0; l < LANES; l++) to[l] = from[l];
+}
+
 enum { COLUMN_STEP = GAS_VARIABLES_MAX * LANES }; /**< values from a cell to the next */
 
 typedef real quad __attribute__((vector_size(4 * sizeof(real))));

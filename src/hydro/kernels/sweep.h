@@ -45,7 +45,7 @@ INLINE void load_columns(unsigned variables, int axis, const real *restrict from
     if (across == 1)
       for (unsigned i = 0; i < GAS_BLOCK_SIDE; i++) {
         __builtin_prefetch(source + i * along + ahead, 0, 2);
-        memcpy(u[i][q], source + i * along, sizeof u[i][q]);
+        copy_lanes(source + i * along, u[i][q]);
       }
     else
       for (unsigned l = 0; l < LANES; l += 4)
@@ -61,8 +61,7 @@ INLINE void store_columns(unsigned variables, int axis, const column_cell *restr
   for (unsigned q = 0; q < variables; q++) {
     real *target = to + variable_of(axis, q) * stride;
     if (across == 1)
-      for (unsigned i = 0; i < GAS_GROUP_SIDE; i++)
-        memcpy(target + i * along, u[i][q], sizeof u[i][q]);
+      for (unsigned i = 0; i < GAS_GROUP_SIDE; i++) copy_lanes(u[i][q], target + i * along);
     else
       for (unsigned l = 0; l < LANES; l += 4)
         for (unsigned i = 0; i < GAS_GROUP_SIDE; i += 4)
@@ -85,8 +84,8 @@ INLINE void store_faces(unsigned variables, int axis, const column_cell *restric
                         real *restrict faces, size_t plane) {
   for (unsigned f = 0; f < 3; f++)
     for (unsigned q = 0; q < variables; q++)
-      memcpy(faces + (f * variables + variable_of(axis, q)) * plane, flux[f * GAS_PATCH_SIDE][q],
-             sizeof flux[f][q]);
+      copy_lanes(flux[f * GAS_PATCH_SIDE][q],
+                 faces + (f * variables + variable_of(axis, q)) * plane);
 }
 
 /* Columns are taken LANES at a time, in runs; the last run of a set overlaps with the one before,
