@@ -216,6 +216,26 @@ struct growth cosmology_growth(const struct cosmology *c, double a) {
   };
 }
 
+/** a^2 dD1/dt */
+static double growth_momentum(const struct cosmology *c, double a, const struct growth *g) {
+  return a * a * cosmology_hubble(c, a) * g->f1 * g->d1;
+}
+
+/* The momentum that drifts from D1(a0) to D1(a1), and the impulses that lead to it and from it. The
+ * force is d(a^2 dD1/dt)/dt = (3/2) Omega_m H0^2 D1/a. */
+struct kick_factors cosmology_growth_kicks(const struct cosmology *c, double a0, double a1) {
+  if (log(a1 / a0) < GROWTH_KICKS_SHORTEST) {
+    const double middle = sqrt(a0 * a1);
+    return (struct kick_factors){cosmology_kick(c, a0, middle), cosmology_kick(c, middle, a1)};
+  }
+  const struct growth begin = cosmology_growth(c, a0), end = cosmology_growth(c, a1);
+  const double force = 1.5 * c->omega_m * HUBBLE_0 * HUBBLE_0,
+               middle = (end.d1 - begin.d1) / cosmology_drift(c, a0, a1);
+  return (struct kick_factors){.open = (middle - growth_momentum(c, a0, &begin)) /
+                                       (force * begin.d1),
+                               .close = (growth_momentum(c, a1, &end) - middle) / (force * end.d1)};
+}
+
 double cosmology_particle_mass(const struct cosmology *c, double box, double count) {
   return c->omega_m * RHO_CRITICAL * box * box * box / count;
 }

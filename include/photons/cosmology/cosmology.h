@@ -86,6 +86,18 @@ double cosmology_after_drift(const struct cosmology *c, double a0, double drift)
 /** Growth factors at a, integrated from early times (matter perturbations, smooth dark energy and
  * radiation). */
 struct growth cosmology_growth(const struct cosmology *c, double a);
+/** Factors of the kicks that begin and end a step kick-drift-kick. */
+struct kick_factors {
+  double open, close; /**< (Mpc/h)/(km/s) */
+};
+/** Growth kicks of a shorter step in ln a are int dt/a over its halves. Their error in D1 is then below
+ * 1e-5 for each unit of ln a. */
+#define GROWTH_KICKS_SHORTEST 0.01
+/** Kick factors with which a step follows linear growth exactly, however long it is. The growing mode
+ * with displacement D1(a0) and momentum a^2 dD1/dt becomes that at a1. The drift factor stays
+ * cosmology_drift(). This is the condition of FastPM (Feng et al. 2016, MNRAS 463, 2273), fulfilled by
+ * the kicks alone; compare Rampf, List & Hahn 2025 (JCAP 02, 020). Of an expanding universe. */
+struct kick_factors cosmology_growth_kicks(const struct cosmology *c, double a0, double a1);
 /** Particle mass in 1e10 Msun/h for N particles in a box of L Mpc/h. */
 double cosmology_particle_mass(const struct cosmology *c, double box, double count);
 
