@@ -85,7 +85,8 @@ static void print_parameter(const struct parameter *row, FILE *out) {
       fputs(", for isolated systems ", out);
       print_text(isolated, strlen(isolated), out);
     }
-    fputs(preset_find(row) ? ", by gravity.accuracy.\n" : ".\n", out);
+    if (preset_find(row)) fprintf(out, ", by %s.accuracy", row->section);
+    fputs(".\n", out);
   }
 }
 

@@ -6,11 +6,18 @@
 #include "photons/config/parameter_table.h"
 #include "photons/config/parameters.h"
 
+/** The accuracy that chooses a preset. Steps of gas follow its flow: time.accuracy is none of its
+ * parameters, and its longest step is that of fast. */
+static unsigned accuracy_of(const struct parameters *p, const struct parameter *row) {
+  if (strcmp(row->section, "gravity") == 0) return p->gravity.accuracy;
+  return p->run.system == SYSTEM_GAS ? STEPS_FAST : p->time.accuracy;
+}
+
 static void apply_presets(struct parameters *p) {
   for (const struct parameter *row = parameter_table; row < parameter_table + parameter_count;
        row++)
     if (!row->initial && !p->given[row - parameter_table])
-      parameter_reset(row, parameter_initial(row, p->gravity.accuracy, p->box.boundary), p);
+      parameter_reset(row, parameter_initial(row, accuracy_of(p, row), p->box.boundary), p);
 }
 
 /** Defaults that follow from other values, but for time.z_end, which follows from the outputs. */

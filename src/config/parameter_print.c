@@ -77,24 +77,29 @@ void parameter_print_sources(const struct parameter *row, FILE *out) {
   }
 }
 
+/** "(paper: 4, high: 5)" */
+static void print_other_presets(const struct preset *preset, const char *const value[3],
+                                const char *quote, FILE *out) {
+  fprintf(out, " (%2$s: %1$s%3$s%1$s, %4$s: %1$s%5$s%1$s)", quote, preset_words(preset)[0],
+          value[0], preset_words(preset)[ACCURACY_HIGH], value[ACCURACY_HIGH]);
+}
+
 /* The default. If the presets differ, all three are printed. */
 static void print_default(const struct parameter *row, const char *quote, FILE *out) {
   const struct preset *preset = preset_find(row);
   const char *initial = parameter_initial(row, ACCURACY_DEFAULT, BOUNDARY_PERIODIC);
   if (row->computed)
     fprintf(out, "%s", row->computed);
-  else if (preset && (strcmp(preset->value[ACCURACY_PAPER], initial) != 0 ||
-                      strcmp(preset->value[ACCURACY_HIGH], initial) != 0))
-    fprintf(out, "%1$s%2$s%1$s (paper: %1$s%3$s%1$s, high: %1$s%4$s%1$s)", quote, initial,
-            preset->value[ACCURACY_PAPER], preset->value[ACCURACY_HIGH]);
   else if (*initial)
     fprintf(out, "%1$s%2$s%1$s", quote, initial);
-  if (preset && preset->isolated[ACCURACY_DEFAULT])
-    fprintf(out,
-            "; with %1$sbox.boundary = isolated%1$s %1$s%2$s%1$s (paper: %1$s%3$s%1$s, high: "
-            "%1$s%4$s%1$s)",
-            quote, preset->isolated[ACCURACY_DEFAULT], preset->isolated[ACCURACY_PAPER],
-            preset->isolated[ACCURACY_HIGH]);
+  if (preset && (strcmp(preset->value[ACCURACY_PAPER], initial) != 0 ||
+                 strcmp(preset->value[ACCURACY_HIGH], initial) != 0))
+    print_other_presets(preset, preset->value, quote, out);
+  if (preset && preset->isolated[ACCURACY_DEFAULT]) {
+    fprintf(out, "; with %1$sbox.boundary = isolated%1$s %1$s%2$s%1$s", quote,
+            preset->isolated[ACCURACY_DEFAULT]);
+    print_other_presets(preset, preset->isolated, quote, out);
+  }
 }
 
 /** Whether a name is that of the row's section, or its key with or without the section. */

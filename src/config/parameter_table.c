@@ -46,6 +46,9 @@ static const char *const softenings[] = {
     [SOFTENING_SPLINE] = "spline", [SOFTENING_PLUMMER] = "plummer", NULL};
 static const char *const p2p_kernels[] = {
     [P2P_POLYNOMIAL] = "polynomial", [P2P_TABLE] = "table", [P2P_EXACT] = "exact", NULL};
+static const char *const step_accuracies[] = {
+    [STEPS_FAST] = "fast", [STEPS_DEFAULT] = "default", [STEPS_HIGH] = "high", NULL};
+static const char *const kick_kinds[] = {[KICKS_PLAIN] = "plain", [KICKS_GROWTH] = "growth", NULL};
 static const char *const steps[] = {
     [STEP_FIXED] = "fixed", [STEP_ADAPTIVE] = "adaptive", [STEP_BLOCK] = "block", NULL};
 static const char *const criteria[] = {
@@ -226,12 +229,15 @@ const struct parameter parameter_table[] = {
   {"time", "z_end", REAL, FIELD(time.z_end), "", OF(EXPANDING), .computed = "the last output, or 0", .help = "redshift where the run ends; not given: that of the last output that output.redshifts, scale_factors or times_file name, or 0", RANGE(0, 10000)},
   {"time", "end", REAL, FIELD(time.end), "", OF(STATIC), .help = "with boundary = isolated: time when the run ends; with system = gas, in its units", .unit = "Myr", RANGE(0, 1e60)},
   {"time", "max_step", REAL, FIELD(time.max_step), "10", OF(ISOLATED), .help = "with boundary = isolated: longest step, and with step = block the base step", .unit = "Myr", RANGE(1e-6, 1e4)},
+  {"time", "accuracy", WORD(time.accuracy), "default", .help = "chooses the defaults of max_dlna, stretch, eta, eta_tide and kicks; fast: steps with errors of a percent in P(k), which partly cancel; default: right to 1e-3; high: shorter steps, to see whether a result depends on them", .words = step_accuracies},
   {"time", "step", WORD(time.step), "block", .help = "fixed: steps of equal length in ln a; adaptive: steps chosen from the largest acceleration; block: each particle has a step of its own, chosen from its acceleration", .words = steps},
   {"time", "steps", INTEGER, FIELD(time.steps), "0", .help = "with step = fixed: number of steps from z_init to z_end", RANGE(0, 10000000)},
-  {"time", "max_dlna", REAL, FIELD(time.max_dlna), "0.025", OF(EXPANDING), .help = "with step = adaptive: longest step in ln a; with step = block: the base step, which is also that of the mesh; with gas.comoving = yes: longest step of the root level", RANGE(1e-6, 1)},
+  {"time", "max_dlna", REAL, FIELD(time.max_dlna), PRESET, OF(EXPANDING), .help = "with step = adaptive: longest step in ln a; with step = block: the base step, which is also that of the mesh; with gas.comoving = yes: longest step of the root level, 0.025 if not given", RANGE(1e-6, 1)},
+  {"time", "stretch", REAL, FIELD(time.stretch), PRESET, OF(BOX), .help = "with step = block in a periodic box and kicks = growth: before z = 4, where little has collapsed, the base step is max_dlna times 0.2/a, but no more than max_dlna times this", RANGE(1, 100)},
   {"time", "min_dlna", REAL, FIELD(time.min_dlna), "1e-6", .help = "with step = adaptive or block: where a step would be shorter than this in ln a, or with boundary = isolated than this part of max_step, the run ends and says why", RANGE(0, 1)},
-  {"time", "eta", REAL, FIELD(time.eta), "0.025", .help = "with step = adaptive or block: dt = sqrt(2 eta softening/|acceleration|), of the particle with the largest acceleration, or of each particle", RANGE(1e-6, 10)},
-  {"time", "eta_tide", REAL, FIELD(time.eta_tide), "0.25", OF(BOX), .help = "with step = block in a periodic box: a particle's step may be as long as eta_tide/sqrt(tide), if that is longer than eta allows; the tide is the sum of G m F/d over the sources of its short-range force, and bounds how fast the acceleration changes along a path; 0: eta alone", RANGE(0, 10)},
+  {"time", "eta", REAL, FIELD(time.eta), PRESET, .help = "with step = adaptive or block: dt = sqrt(2 eta softening/|acceleration|), of the particle with the largest acceleration, or of each particle", RANGE(1e-6, 10)},
+  {"time", "eta_tide", REAL, FIELD(time.eta_tide), PRESET, OF(BOX), .help = "with step = block in a periodic box: a particle's step may be as long as eta_tide/sqrt(tide), if that is longer than eta allows; the tide is the sum of G m F/d over the sources of its short-range force, and bounds how fast the acceleration changes along a path; 0: eta alone", RANGE(0, 10)},
+  {"time", "kicks", WORD(time.kicks), PRESET, OF(BOX), .help = "with step = block in a periodic box: factors of the kicks by the mesh, and of particles whose step is the base step; plain: the integral of dt/a; growth: those with which linear growth is exact, however long the base step is", .words = kick_kinds},
   {"time", "criterion", WORD(time.criterion), "acceleration", OF(ISOLATED), .help = "with step = block: what chooses the steps of particles; acceleration: see eta; gothic, with boundary = isolated: dt = gothic_eta min(softening/|velocity|, sqrt(softening/|acceleration|)), as in GOTHIC", .words = criteria},
   {"time", "gothic_eta", REAL, FIELD(time.gothic_eta), "0.5", OF(ISOLATED), .help = "with criterion = gothic: its factor", RANGE(1e-6, 10)},
 
@@ -279,20 +285,26 @@ const struct parameter parameter_table[] = {
 };
 
 const struct preset preset_table[] = {
-  /*                 paper        default       high; for isolated systems, if others */
-  {"assignment",    {"cic",       "pcs",        "pcs"},   {0}},
-  {"gradient",      {"fd4",       "spectral",   "spectral"},{0}},
-  {"interlace",     {"no",        "yes",        "yes"},   {0}},
-  {"split",         {"gauss",     "kaiser",     "kaiser"},{0}},
-  {"r_split",       {"1.2",       "0.75",       "1.1"},   {0}},
-  {"r_cut",         {"6",         "3.45",       "5.4"},   {0}},
-  {"order",         {"3",         "4",          "5"},     {"3", "6", "6"}},
-  {"mac",           {"geometric", "relative",   "relative"},{0}},
-  {"theta",         {"0.4",       "0.8",        "0.8"},   {0}},
-  {"mac_tolerance", {"0.002",     "0.0005",     "0.0001"},{0}},
-  {"p2p_kernel",    {"table",     "polynomial", "polynomial"},{0}},
-  {"p2p_degree",    {"9",         "6",          "8"},     {0}},
-  {"table_order",   {"2",         "2",          "2"},     {0}},
+  /*                            paper        default       high; for isolated systems, if others */
+  {"gravity", "assignment",    {"cic",       "pcs",        "pcs"},   {0}},
+  {"gravity", "gradient",      {"fd4",       "spectral",   "spectral"},{0}},
+  {"gravity", "interlace",     {"no",        "yes",        "yes"},   {0}},
+  {"gravity", "split",         {"gauss",     "kaiser",     "kaiser"},{0}},
+  {"gravity", "r_split",       {"1.2",       "0.75",       "1.1"},   {0}},
+  {"gravity", "r_cut",         {"6",         "3.45",       "5.4"},   {0}},
+  {"gravity", "order",         {"3",         "4",          "5"},     {"3", "6", "6"}},
+  {"gravity", "mac",           {"geometric", "relative",   "relative"},{0}},
+  {"gravity", "theta",         {"0.4",       "0.8",        "0.8"},   {0}},
+  {"gravity", "mac_tolerance", {"0.002",     "0.0005",     "0.0001"},{0}},
+  {"gravity", "p2p_kernel",    {"table",     "polynomial", "polynomial"},{0}},
+  {"gravity", "p2p_degree",    {"9",         "6",          "8"},     {0}},
+  {"gravity", "table_order",   {"2",         "2",          "2"},     {0}},
+  /*                            fast         default       high */
+  {"time",    "max_dlna",      {"0.025",     "0.0125",     "0.00625"},{0}},
+  {"time",    "stretch",       {"1",         "4",          "4"},     {0}},
+  {"time",    "eta",           {"0.025",     "0.025",      "0.00625"},{0}},
+  {"time",    "eta_tide",      {"0.25",      "0",          "0"},     {0}},
+  {"time",    "kicks",         {"plain",     "growth",     "growth"},{0}},
 };
 /* clang-format on */
 
@@ -309,6 +321,8 @@ static_assert(offsetof(struct parameters, output.scale_factor_count) ==
                       sizeof(double[PARAMETER_LIST_MAX]),
               "a list's count follows it");
 static_assert(sizeof(enum accuracy) == sizeof(unsigned), "words are stored as unsigned");
+static_assert((int)ACCURACY_DEFAULT == (int)STEPS_DEFAULT && (int)ACCURACY_HIGH == (int)STEPS_HIGH,
+              "presets have one order");
 
 /* The systems of the rows that name none. */
 static const struct {
@@ -368,12 +382,18 @@ const struct parameter *parameter_find(const char *section, const char *key) {
 
 const struct preset *preset_find(const struct parameter *row) {
   for (size_t i = 0; !row->initial && i < preset_count; i++)
-    if (strcmp(row->key, preset_table[i].key) == 0) return &preset_table[i];
+    if (strcmp(row->section, preset_table[i].section) == 0 &&
+        strcmp(row->key, preset_table[i].key) == 0)
+      return &preset_table[i];
   assert(row->initial);
   return NULL;
 }
 
-const char *parameter_initial(const struct parameter *row, enum accuracy accuracy,
+const char *const *preset_words(const struct preset *preset) {
+  return parameter_find(preset->section, "accuracy")->words;
+}
+
+const char *parameter_initial(const struct parameter *row, unsigned accuracy,
                               enum boundary boundary) {
   if (row->initial) return row->initial;
   const struct preset *preset = preset_find(row);

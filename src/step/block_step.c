@@ -37,6 +37,27 @@ static double kick(const struct base_step *b, double from, double to) {
   return cosmology_kick(b->cosmology, scale_factor(b, from), scale_factor(b, to));
 }
 
+static bool growth_kicks(const struct base_step *b) {
+  return b->parameters->time.kicks == KICKS_GROWTH && !b->cosmology->isolated;
+}
+
+/** Of a step from tick to tick. */
+static struct kick_factors kicks(const struct base_step *b, double from, double to) {
+  const double middle = 0.5 * (from + to);
+  if (growth_kicks(b))
+    return cosmology_growth_kicks(b->cosmology, scale_factor(b, from), scale_factor(b, to));
+  return (struct kick_factors){kick(b, from, middle), kick(b, middle, to)};
+}
+
+/** Of the force of the mesh at the present tick, which ends its step and begins the next one. */
+static double mesh_kick(const struct base_step *b, bool close, bool open) {
+  const double ticks = b->mesh_ticks;
+  if (close && open && !growth_kicks(b))
+    return kick(b, b->tick - 0.5 * ticks, b->tick + 0.5 * ticks);
+  return (close ? kicks(b, b->tick - ticks, b->tick).close : 0.0) +
+         (open ? kicks(b, b->tick, b->tick + ticks).open : 0.0);
+}
+
 /** The coarsest rung whose steps begin and end at a tick. */
 static uint8_t top_rung(uint32_t tick) {
   return tick == 0 ? 0 : (uint8_t)(RUNG_MOST - __builtin_ctz(tick));
@@ -72,9 +93,9 @@ static struct rung_kick kick_at(const struct base_step *b, uint8_t top, bool clo
   struct rung_kick k = {.top = top, .deepest = deepest_allowed(b)};
   if (k.deepest < top) k.deepest = top;
   for (uint8_t rung = top; rung <= k.deepest; rung++) {
-    const double half = 0.5 * rung_ticks(rung);
-    if (close) k.close[rung] = (float)kick(b, b->tick - half, b->tick);
-    if (open) k.open[rung] = (float)kick(b, b->tick, b->tick + half);
+    const double ticks = rung_ticks(rung);
+    if (close) k.close[rung] = (float)kicks(b, b->tick - ticks, b->tick).close;
+    if (open) k.open[rung] = (float)kicks(b, b->tick, b->tick + ticks).open;
   }
   set_limits(b, &k);
   return k;
@@ -117,7 +138,7 @@ struct base_step block_open(struct nbody *n, const struct parameters *p, const s
       .parameters = p, .cosmology = c, .r_cut = n->domain.geometry.r_cut, .a0 = a0, .a1 = a1};
   b.mesh_ticks = BASE_TICKS / mesh_policy_forces(p, n->domain.particles.all, nbody_mesh_cells(n));
   struct rung_kick k = kick_at(&b, 0, false, true);
-  k.mesh = (float)kick(&b, 0.0, 0.5 * b.mesh_ticks);
+  k.mesh = (float)mesh_kick(&b, false, true);
   k.total = true;
   k.choice = n->steps.dlna > 0.0 ? RUNG_SHIFTS : RUNG_BY_ACCELERATION;
   if (n->steps.dlna > 0.0) k.shift = (int)ceil(log2(length_of(&b) / n->steps.dlna) - SAME_LENGTH);
@@ -257,9 +278,7 @@ static void renew(struct nbody *n, struct base_step *b, uint8_t top) {
 
 /** Inside a base step: kick all particles by the force of the mesh. */
 static void kick_by_mesh(struct nbody *n, const struct base_step *b) {
-  const double half = 0.5 * b->mesh_ticks;
-  const struct rung_kick k = {.mesh = (float)kick(b, b->tick - half, b->tick + half),
-                              .total = true};
+  const struct rung_kick k = {.mesh = (float)mesh_kick(b, true, true), .total = true};
   FOR_GROUPS(&n->domain, g) {
     g->targets = g->count;
     targets_all(&n->short_range, g, false);
@@ -324,7 +343,7 @@ static void close_base(struct nbody *n, struct group *g, const void *kick) {
 
 void block_close(struct nbody *n, struct base_step *b, void (*meanwhile)(void *), void *context) {
   struct rung_kick k = kick_at(b, 0, true, false);
-  k.mesh = (float)kick(b, BASE_TICKS - 0.5 * b->mesh_ticks, BASE_TICKS);
+  k.mesh = (float)mesh_kick(b, true, false);
   k.choice = RUNG_FOLLOWS;
   step_all_forces(n, close_base, &k, meanwhile, context);
   account(n, b, 0);

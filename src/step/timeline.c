@@ -83,6 +83,15 @@ double timeline_speed_limit(const struct parameters *p, const struct cosmology *
   return p->time.gothic_eta * softening_at(p, a) * cosmology_hubble(c, a) / dlna;
 }
 
+/** Before this scale factor base steps are longer: linear growth, which growth kicks follow at any
+ * length, moves most particles. */
+#define EARLY 0.2
+
+static double base_dlna(const struct parameters *p, const struct cosmology *c, double a) {
+  const bool stretched = p->time.kicks == KICKS_GROWTH && !c->isolated;
+  return timeline_longest(p) * (stretched ? fmax(1.0, fmin(p->time.stretch, EARLY / a)) : 1.0);
+}
+
 static double step_wanted(const struct timeline *t, const struct parameters *p,
                           const struct cosmology *c, double a, double acc_max, double softening) {
   if (p->time.step == STEP_FIXED) {
@@ -90,7 +99,7 @@ static double step_wanted(const struct timeline *t, const struct parameters *p,
     double done = floor(moment_interval(t->is_time, t->begin, a) / interval + 1e-6);
     return moment_after(t->is_time, t->begin, (done + 1.0) * interval);
   }
-  if (p->time.step == STEP_BLOCK) return moment_after(t->is_time, a, timeline_longest(p));
+  if (p->time.step == STEP_BLOCK) return moment_after(t->is_time, a, base_dlna(p, c, a));
   return moment_after(t->is_time, a, timeline_adaptive_dlna(p, c, a, acc_max, softening));
 }
 

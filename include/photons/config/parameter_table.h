@@ -39,11 +39,11 @@ struct parameter {
   unsigned sources; /**< bits of the values of ic.source that use the row; 0: all */
 };
 
-/** Values that gravity.accuracy = paper | default | high gives to a key of [gravity] that the user
- * does not set. */
+/** Values that the key `accuracy` of a section gives to another key of the section that the user does
+ * not set. gravity.accuracy is paper, default or high, time.accuracy fast, default or high. */
 struct preset {
-  const char *key;
-  const char *value[3];    /**< by enum accuracy */
+  const char *section, *key;
+  const char *value[3];    /**< by enum accuracy, or enum step_accuracy */
   const char *isolated[3]; /**< those of box.boundary = isolated; NULL: the same */
 };
 
@@ -62,10 +62,12 @@ bool parameter_applies(const struct parameter *row, const struct parameters *p);
 bool section_known(const char *section);
 /** The row of a key or alias; NULL: there is none. */
 const struct parameter *parameter_find(const char *section, const char *key);
-/** The preset of a row; NULL: it does not depend on gravity.accuracy. */
+/** The preset of a row; NULL: it does not depend on an accuracy. */
 const struct preset *preset_find(const struct parameter *row);
-/** The row's default for an accuracy and a boundary. */
-const char *parameter_initial(const struct parameter *row, enum accuracy accuracy,
+/** The words of the accuracy on which a preset depends. */
+const char *const *preset_words(const struct preset *preset);
+/** The row's default for an accuracy of its section and a boundary. */
+const char *parameter_initial(const struct parameter *row, unsigned accuracy,
                               enum boundary boundary);
 
 /** The known section most similar to the given text; NULL: none is similar. */

@@ -126,14 +126,18 @@ struct parameters {
   } gravity;
   struct {
     double z_end;
-    double end;      /**< isolated: Myr */
-    double max_step; /**< isolated: Myr */
+    double end;                  /**< isolated: Myr */
+    double max_step;             /**< isolated: Myr */
+    enum step_accuracy accuracy; /**< chooses the defaults of max_dlna, stretch, eta, eta_tide and
+                                    kicks */
     enum step_kind step;
     int64_t steps; /**< fixed: number of steps of equal ln a from z_init to z_end */
     double max_dlna, min_dlna;
     enum step_criterion criterion;
+    double stretch; /**< of early base steps, over max_dlna */
     double eta, eta_tide;
-    double gothic_eta; /**< of CRITERION_GOTHIC */
+    double gothic_eta;    /**< of CRITERION_GOTHIC */
+    enum kick_kind kicks; /**< of whole base steps */
   } time;
   struct {
     char dir[PARAMETER_PATH_MAX];

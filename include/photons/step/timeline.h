@@ -62,7 +62,8 @@ double timeline_speed_limit(const struct parameters *p, const struct cosmology *
  * - Fixed steps: the next of `steps` equal intervals in ln a.
  * - Adaptive steps: d ln a = min(max_dlna, H sqrt(2 eta epsilon a^3/|acc|)), the criterion of
  *   Gadget-2 (Springel 2005, eq. 34) with comoving softening and acceleration, over all particles.
- * - Block steps: the base step, max_dlna. The steps of particles follow the criterion of adaptive
+ * - Block steps: the base step, max_dlna, or early in a periodic box as much longer as time.stretch
+ *   allows. The steps of particles follow the criterion of adaptive
  *   steps, or with time.criterion = gothic dt = gothic_eta min(epsilon/|v|, sqrt(epsilon/|acc|))
  *   (Miki & Umemura 2017, New Astron. 52, 65).
  *

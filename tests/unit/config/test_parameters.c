@@ -136,7 +136,9 @@ static void presets_yield_to_given_values(void **state) {
       expected = p;
       for (size_t i = 0; i < preset_count; i++) {
         char reason[64];
-        if (strcmp(preset_table[i].key, "theta") == 0) continue;
+        if (strcmp(preset_table[i].section, "gravity") != 0 ||
+            strcmp(preset_table[i].key, "theta") == 0)
+          continue;
         const struct parameter *row = parameter_find("gravity", preset_table[i].key);
         assert_non_null(row);
         assert_true(
@@ -181,6 +183,38 @@ static void aliases_comments_and_blanks(void **state) {
   const double falling[] = {49, 3, 1, 0};
   assert_int_equal(p.output.redshift_count, 4);
   assert_memory_equal(p.output.redshifts, falling, sizeof falling);
+}
+
+/* time.accuracy chooses the steps that the user does not give, wherever it stands. Steps of gas do not
+ * depend on it: the longest one is that of fast. */
+static void time_accuracy_chooses_steps(void **state) {
+  (void)state;
+#define GAS                                                                               \
+  "[run]\nsystem = gas\n[gas]\ncomoving = yes\nroot = 16,16,16\n[ic]\nsource = pancake\n" \
+  "[box]\nsize = 10\n"
+#define GALAXY "[box]\nboundary = isolated\n[ic]\nsource = galaxy\n[gravity]\nsoftening = 1\n"
+  static const struct {
+    const char *text;
+    double max_dlna, stretch, eta, eta_tide;
+    enum kick_kind kicks;
+  } cases[] = {
+      {NEEDED, 0.0125, 4, 0.025, 0, KICKS_GROWTH},
+      {NEEDED "[time]\naccuracy = fast\n", 0.025, 1, 0.025, 0.25, KICKS_PLAIN},
+      {NEEDED "[time]\naccuracy = default\n", 0.0125, 4, 0.025, 0, KICKS_GROWTH},
+      {NEEDED "[time]\naccuracy = high\n", 0.00625, 4, 0.00625, 0, KICKS_GROWTH},
+      {NEEDED "[time]\nmax_dlna = 0.1\naccuracy = high\n", 0.1, 4, 0.00625, 0, KICKS_GROWTH},
+      {NEEDED "[time]\naccuracy = fast\neta_tide = 0\n", 0.025, 1, 0.025, 0, KICKS_PLAIN},
+      {GAS, 0.025, 1, 0.025, 0.25, KICKS_PLAIN},
+      {GALAXY "[time]\nend = 1\n", 0.0125, 4, 0.025, 0, KICKS_GROWTH},
+      {GALAXY "[time]\nend = 1\naccuracy = high\n", 0.00625, 4, 0.00625, 0, KICKS_GROWTH},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct parameters p;
+    read_config(&p, cases[i].text, NULL, 0);
+    assert_true(p.time.max_dlna == cases[i].max_dlna && p.time.stretch == cases[i].stretch &&
+                p.time.eta == cases[i].eta && p.time.eta_tide == cases[i].eta_tide);
+    assert_int_equal(p.time.kicks, cases[i].kicks);
+  }
 }
 
 static void overrides(void **state) {
@@ -243,7 +277,7 @@ static void ranges_and_words(void **state) {
     /* The default is itself allowed. */
     for (unsigned a = ACCURACY_PAPER; a <= ACCURACY_HIGH; a++)
       for (unsigned b = BOUNDARY_PERIODIC; b <= BOUNDARY_ISOLATED; b++) {
-        const char *initial = parameter_initial(row, (enum accuracy)a, (enum boundary)b);
+        const char *initial = parameter_initial(row, a, (enum boundary)b);
         assert_true(!*initial || parameter_parse(row, initial, &p, reason, sizeof reason));
       }
   }
@@ -702,6 +736,7 @@ int main(void) {
       cmocka_unit_test(defaults_are_a_flat_universe),
       cmocka_unit_test(defaults_follow_from_other_values),
       cmocka_unit_test(presets_yield_to_given_values),
+      cmocka_unit_test(time_accuracy_chooses_steps),
       cmocka_unit_test(aliases_comments_and_blanks),
       cmocka_unit_test(overrides),
       cmocka_unit_test(ranges_and_words),
