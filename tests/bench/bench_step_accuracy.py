@@ -1,0 +1,223 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What time steps do to P(k): runs of several boxes and seeds to z = 0 with each setting of steps,
+several at once, and a table of P(k) over that of short adaptive steps, less 1.
+
+usage: bench_step_accuracy.py PROGRAM [--out FOLDER] [--boxes 64-50,128-25,...]
+       [--seeds 4711,1,...] [--setting 'NAME SECTION.KEY=VALUE ...'] [--jobs N] [--workers N]
+       [--minutes M]
+
+A box is SIDE-SIZE: SIDE^3 particles in SIZE Mpc/h from z = 49 on. Bands are parts of the particles'
+Nyquist wave number k_N, and each mode counts once. A cell has the mean over seeds and its standard
+error. Runs that are in the folder already are not run again. After M minutes no run begins, and
+those at work are ended. Pairs, time and drift are those of the first seed. The time is wall-clock
+time beside other runs. The drift is that of the Layzer-Irvine integral from a = 0.3 to 0.9. Needs
+Python 3.8 alone.
+"""
+import argparse
+import concurrent.futures
+import csv
+import math
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import time
+
+REFERENCE = ("short adaptive", ["time.step=adaptive", "time.eta=0.00625", "time.max_dlna=0.0125"])
+# Where adaptive steps would take too long: steps of particles, four times shorter.
+REFERENCE_OF_LARGE = ("high", ["time.accuracy=high"])
+LARGE = 200  # particles a side
+SETTINGS = [(name, [f"time.accuracy={name}"]) for name in ("fast", "default", "high")]
+BOXES = "64-50,128-100,128-25,256-50"
+SEEDS = "4711,1,2,3,4,5,6,7"
+BANDS = ((0.03, 0.1), (0.1, 0.25), (0.25, 0.5), (0.5, 0.8), (0.8, 1.0))
+OUTPUTS = (1, 0)
+COSMOLOGY = [
+    "cosmology.Omega_m=0.316", "cosmology.Omega_lambda=0.684", "cosmology.Omega_b=0.0494",
+    "cosmology.h=0.6732", "cosmology.n_s=0.966", "cosmology.sigma8=0.812", "ic.z_init=49",
+    "ic.fixed=yes",
+]  # those of params/quickstart.ini
+
+
+def softening(side, size):
+    """kpc/h: a thirtieth of the spacing, as 25 kpc/h of 64^3 particles in 50 Mpc/h."""
+    return 1000.0 * size / side / 31.25
+
+
+def arguments(side, size, seed, changes, folder):
+    sets = COSMOLOGY + [
+        f"box.size={size}", f"box.npart_side={side}",
+        f"gravity.softening={softening(side, size):g}", f"ic.seed={seed}", f"output.dir={folder}",
+        "output.redshifts=" + ",".join(map(str, OUTPUTS)), "output.snapshots=no",
+        "output.images=no", "analysis.fof=no", "output.energy_steps=8",
+    ] + changes
+    return ["--quiet", "--overwrite"] + [word for text in sets for word in ("--set", text)]
+
+
+class Bench:
+    def __init__(self, options):
+        self.options = options
+        self.end = time.time() + 60 * options.minutes
+        self.empty = pathlib.Path(options.out) / "empty.ini"
+        self.empty.parent.mkdir(parents=True, exist_ok=True)
+        self.empty.write_text("")
+
+    def folder(self, box, seed, name):
+        parts = f"{box[0]}-{box[1]}", str(seed), name.replace(" ", "_")
+        return pathlib.Path(self.options.out).joinpath(*parts)
+
+    def run(self, box, seed, name, changes):
+        folder = self.folder(box, seed, name)
+        done = folder / "seconds"
+        left = self.end - time.time()
+        if done.exists() or left <= 0:
+            return
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        sets = arguments(*box, seed, changes + [f"runtime.workers={self.options.workers}"], folder)
+        begin = time.time()
+        try:
+            ended = subprocess.run([self.options.program, str(self.empty)] + sets, timeout=left,
+                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                   check=False)
+        except subprocess.TimeoutExpired:
+            print(f"{folder}: no time left", flush=True)
+            return
+        if ended.returncode:
+            said = ended.stdout.strip()[-2000:]
+            print(f"{folder}: exit code {ended.returncode}: {said}", flush=True)
+            return
+        done.write_text(f"{time.time() - begin:.1f}\n")
+
+    def runs(self):
+        """The longest first, each once."""
+        for box in sorted(self.options.boxes, reverse=True):
+            settings = dict([reference(box)] + self.options.settings)
+            for seed in self.seeds(box):
+                for name, changes in settings.items():
+                    yield box, seed, name, changes
+
+    def seeds(self, box):
+        """The smallest boxes need the mean of all seeds; one run of others has modes enough."""
+        return self.options.seeds if box[0] <= 64 else self.options.seeds[:1]
+
+    def ratio(self, box, seed, name, output):
+        """P(k) over the reference's, less 1, by band; None: one of the two has no such output."""
+        folders = [self.folder(box, seed, who) for who in (name, reference(box)[0])]
+        spectra = [read_spectrum(folder, output) for folder in folders]
+        if not all(spectra):
+            return None
+        return [mean_difference(*spectra, band) for band in BANDS]
+
+    def table(self, box):
+        print(f"\n{box[0]}^3 in {box[1]} Mpc/h, over {reference(box)[0]}")
+        bands = " | ".join(f"{a:g}-{b:g} k_N" for a, b in BANDS)
+        print(f"| z | steps | seeds | {bands} | pairs | time | drift |")
+        print("| --- " * (6 + len(BANDS)) + "|")
+        for output, z in enumerate(OUTPUTS):
+            for name, _ in self.options.settings:
+                if name != reference(box)[0]:
+                    self.row(box, output, z, name)
+        cost = self.cost(box, reference(box)[0])
+        print(f"reference: {cost[0]:.3g} pairs, {cost[1]:.1f} s, drift {cost[2]:+.1e}")
+
+    def row(self, box, output, z, name):
+        all_ratios = (self.ratio(box, seed, name, output) for seed in self.seeds(box))
+        ratios = [ratio for ratio in all_ratios if ratio]
+        if not ratios:
+            return
+        pairs, seconds, drift = self.cost(box, name)
+        bands = " | ".join(mean_text(band) for band in zip(*ratios))
+        print(f"| {z} | {name} | {len(ratios)} | {bands} | {pairs:.3g} | {seconds:.1f} s "
+              f"| {drift:+.1e} |")
+
+    def cost(self, box, name):
+        """Pairs, seconds and drift of the first seed's run."""
+        folder = self.folder(box, self.seeds(box)[0], name)
+        if not (folder / "seconds").exists():
+            return math.nan, math.nan, math.nan
+        pairs = sum(float(row["p2p_pairs"]) for row in rows_of(folder / "log/timings.csv"))
+        errors = [(float(row["a"]), float(row["layzer_irvine_error"]))
+                  for row in rows_of(folder / "log/statistics.csv") if row["layzer_irvine_error"]]
+        seconds = float((folder / "seconds").read_text())
+        return pairs, seconds, nearest(errors, 0.9) - nearest(errors, 0.3)
+
+
+def reference(box):
+    return REFERENCE_OF_LARGE if box[0] >= LARGE else REFERENCE
+
+
+def rows_of(path):
+    with open(path, encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def nearest(values, a):
+    return min(values, key=lambda value: abs(value[0] - a))[1]
+
+
+def read_spectrum(folder, output):
+    """[(k/k_N, P, modes)]; None: the run did not end, or has no such output."""
+    path = folder / f"powerspec_{output:03d}.txt"
+    if not path.exists() or not (folder / "seconds").exists():
+        return None
+    lines = path.read_text(encoding="utf-8").splitlines()
+    noise = next(line for line in lines if line.startswith("# k_noise ="))
+    nyquist = float(noise.split("=")[1].split()[0])
+    rows = [[float(word) for word in line.split()] for line in lines if line and line[0] != "#"]
+    return [(row[0] / nyquist, row[1], row[2]) for row in rows]
+
+
+def mean_difference(spectrum, expected, band):
+    rows = [(p / q - 1, modes) for (k, p, modes), (_, q, _) in zip(spectrum, expected)
+            if band[0] <= k < band[1]]
+    modes = sum(weight for _, weight in rows)
+    return sum(value * weight for value, weight in rows) / modes if modes else math.nan
+
+
+def mean_text(values):
+    mean = sum(values) / len(values)
+    if len(values) < 2:
+        return f"{mean:+.1e}"
+    error = math.sqrt(sum((value - mean)**2 for value in values) / (len(values) - 1) / len(values))
+    return f"{mean:+.1e} ± {error:.0e}"
+
+
+def parse(words):
+    parser = argparse.ArgumentParser(description="What time steps do to P(k).")
+    parser.add_argument("program")
+    parser.add_argument("--out", default="step-accuracy", help="folder of the runs")
+    parser.add_argument("--boxes", default=BOXES, help="SIDE-SIZE,...: particles a side, Mpc/h")
+    parser.add_argument("--seeds", default=SEEDS)
+    parser.add_argument("--setting", action="append", default=[], metavar="'NAME KEY=VALUE ...'",
+                        help="one more setting of steps")
+    parser.add_argument("--jobs", type=int, default=4, help="runs at once")
+    parser.add_argument("--workers", type=int, default=max(1, (os.cpu_count() or 1) // 4),
+                        help="cores of a run")
+    parser.add_argument("--minutes", type=float, default=7.5)
+    options = parser.parse_args(words)
+    options.boxes = [tuple(map(int, box.split("-"))) for box in options.boxes.split(",")]
+    options.seeds = [int(seed) for seed in options.seeds.split(",")]
+    more = [text.split() for text in options.setting]
+    options.settings = SETTINGS + [(words[0], words[1:]) for words in more]
+    program = shutil.which(options.program)
+    if not program:
+        parser.error(f"{options.program} is no program")
+    options.program = os.path.abspath(program)
+    options.out = os.path.abspath(options.out)
+    return options
+
+
+def main():
+    bench = Bench(parse(sys.argv[1:]))
+    with concurrent.futures.ThreadPoolExecutor(bench.options.jobs) as pool:
+        for future in [pool.submit(bench.run, *run) for run in bench.runs()]:
+            future.result()
+    for box in bench.options.boxes:
+        bench.table(box)
+
+
+if __name__ == "__main__":
+    main()
