@@ -18,6 +18,7 @@ Omega_lambda = 0.5 # a run of so curved a universe warns of that
 z_init = 49
 [time]
 z_end = 9
+accuracy = fast
 max_dlna = 0.1
 [output]
 dir = run

@@ -14,6 +14,7 @@ npart_side = 12
 z_init = 49
 [time]
 z_end = 17.4
+accuracy = fast
 max_dlna = 0.05
 [output]
 redshifts = 30.1, 17.4

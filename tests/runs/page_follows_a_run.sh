@@ -13,6 +13,7 @@ npart_side = 16
 z_init = 9
 [time]
 z_end = 1
+accuracy = fast
 max_dlna = 0.1
 [output]
 dir = run

@@ -13,6 +13,7 @@ source = gadget
 file = box.hdf5
 [time]
 z_end = 8
+accuracy = fast
 step = block
 [output]
 redshifts = 9, 8

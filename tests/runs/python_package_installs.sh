@@ -26,6 +26,7 @@ z_init = 9
 fixed = yes
 [time]
 z_end = 1
+accuracy = fast
 max_dlna = 0.1
 [output]
 redshifts = 3, 1

@@ -122,7 +122,7 @@ END
 cmp whole/log/statistics.csv parts/log/statistics.csv || complain 'statistics of the steps'
 
 # Block time steps. Outputs change the length of base steps, so that rungs shift.
-block='--set time.step=block --set time.max_dlna=0.1 --set time.z_end=1.5
+block='--set time.step=block --set time.accuracy=fast --set time.max_dlna=0.1 --set time.z_end=1.5
   --set output.redshifts=9,4,1.5 --set runtime.rebuild_interval=7
   --set gravity.softening_max_physical=5'
 timeout 120 "$PHOTONS" --quiet --set output.dir=block $block config.ini 2>err ||

@@ -13,6 +13,7 @@ npart_side = 16
 z_init = 49
 [time]
 z_end = 20
+accuracy = fast
 max_dlna = 0.05
 [output]
 power_spectrum = no

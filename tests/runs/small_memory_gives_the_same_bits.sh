@@ -42,7 +42,7 @@ same() {
 }
 same fixed --set box.npart_side=64
 same block --set box.npart_side=16 --set runtime.group_size=432 --set time.step=block \
-  --set time.max_dlna=0.1 --set time.eta=0.02
+  --set time.accuracy=fast --set time.max_dlna=0.1 --set time.eta=0.02
 run few config.ini
 
 # The peak over that of so few particles, which is the program's, in bytes a particle.

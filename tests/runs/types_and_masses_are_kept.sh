@@ -20,6 +20,7 @@ pm_grid = 16
 mac_tolerance = 1e-4
 [time]
 z_end = 5
+accuracy = fast
 [output]
 redshifts = 9, 5
 accelerations = yes

@@ -15,6 +15,7 @@ cat >config.ini <<END
 source = gadget
 file = $ics
 [time]
+accuracy = fast
 max_dlna = 0.05
 eta = 0.2
 [output]

@@ -39,6 +39,7 @@ npart_side = 16
 z_init = 9
 [time]
 z_end = 0
+accuracy = fast
 max_dlna = 0.08
 [output]
 redshifts = 0
