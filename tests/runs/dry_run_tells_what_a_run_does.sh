@@ -15,6 +15,14 @@ steps = 2
 END
 printf '1 2\n2 none\n' >table.txt
 
+# What time.accuracy chooses stands where a run prints its parameters, and what is given stays.
+"$PHOTONS" --dry-run --set time.accuracy=high --set time.eta=0.5 config.ini >out 2>err ||
+  complain "time.accuracy: exit code $?"
+for value in 'accuracy = high' 'max_dlna = 0.00625' 'stretch = 4' 'eta = 0.5' 'eta_tide = 0' \
+  'kicks = growth'; do
+  grep -qx "$value" out || complain "time.accuracy = high: no line with: $value"
+done
+
 # refused CODE MESSAGE ARGUMENT...: the dry run says so, and the run does.
 refused() {
   code=$1 message=$2
