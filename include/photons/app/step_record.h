@@ -16,7 +16,7 @@
 struct step_record {
   const struct gas_record *gas; /**< of a run of gas; NULL: of particles */
   int64_t step;
-  double a, dlna, wall;
+  double a, dlna, wall;         /**< dlna: of systems that do not expand the interval of time */
   uint32_t rebuilt, sorted;     /**< how often */
   size_t particles;             /**< of the run; of gas: cells without finer ones */
   uint64_t kicked;              /**< particles, counted each time that they get a force; of gas:

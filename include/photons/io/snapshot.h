@@ -31,11 +31,11 @@ void snapshot_write(const char *path, const struct parameters *p, const struct p
 
 /** What a run needs to continue, besides the particles. */
 struct checkpoint_state {
-  double a;                  /**< scale factor of positions and momenta; of isolated systems the time */
-  double start_a;            /**< scale factor of the initial conditions */
-  int64_t step;              /**< steps done */
-  int64_t outputs_done;      /**< outputs written: the number of the next */
-  double last_output;        /**< a of the last one; before all moments: none */
+  double a;             /**< scale factor of positions and momenta; of isolated systems the time */
+  double start_a;       /**< scale factor of the initial conditions */
+  int64_t step;         /**< steps done */
+  int64_t outputs_done; /**< outputs written: the number of the next */
+  double last_output;   /**< a of the last one; before all moments: none */
   struct sort_policy policy; /**< of the N-body solver */
   struct renewal_policy renewals;
   struct step_state steps; /**< of the N-body solver */
