@@ -19,18 +19,22 @@ void slots_require(const struct slots *s, bool fresh, const char *what, int leve
               s->stage, s->level, group, what, level);
 }
 
+const struct gas_batch *slots_seen(const struct slots *s, int level, uint32_t batch) {
+  return gas_seen(s->gas, level, gas_home_of_batch(s->gas, s->level, s->batch), batch);
+}
+
 void slots_add_list(struct slots *s, const struct gas *g, int level, const struct batch_list *list,
                     bool now) {
   if (list->count == 0) return; /* the root level has no coarser one */
   const struct gas_level *l = &g->level[level];
   for (uint32_t i = 0; i < list->count; i++)
-    slots_add(s, l->batch[list->batch[i]].handle[now ? l->now : 1 - l->now], STARPU_R);
+    slots_add(s, slots_seen(s, level, list->batch[i])->handle[now ? l->now : 1 - l->now], STARPU_R);
 }
 
 void slots_add_sources(struct slots *s, const struct gas *g, int level, const struct gas_batch *b,
                        double weight) {
-  slots_require(s, !g->level[level].stale, "ghost cells", level);
-  if (level > 0) slots_require(s, !g->level[level - 1].stale, "ghost cells", level - 1);
+  slots_require(s, b->inner || !g->level[level].stale, "ghost cells", level);
+  if (level > 0) slots_require(s, b->inner || !g->level[level - 1].stale, "ghost cells", level - 1);
   slots_add_list(s, g, level, &b->near, true);
   slots_add_list(s, g, level - 1, &b->coarse, true);
   if (weight != 1.0) slots_add_list(s, g, level - 1, &b->coarse, false);

@@ -69,6 +69,8 @@ static inline struct slots slots_of(const char *stage, const struct gas *g, int 
                                     uint32_t batch) {
   return (struct slots){.stage = stage, .gas = g, .level = level, .batch = batch};
 }
+/** What the home of the task's batch has of a batch. */
+const struct gas_batch *slots_seen(const struct slots *s, int level, uint32_t batch);
 /** In builds with --enable-debug-checks: end the run, and name the stage and the first group of its
  * batch, unless what a task is to read of a level is up to date. */
 void slots_require(const struct slots *s, bool fresh, const char *what, int level);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* gas_cut packs what another rank needs of groups, to be sent. There, gas_paste copies it to its
+/* gas_cut packs what another home (gas.h) needs of groups, to be sent. There, gas_paste copies it to its
  * place. All other cells of ghosts stay undefined. gravity_cut and gravity_paste do the same for
  * self-gravity.
  * gas_cut       reads cells or fluxes through sides; writes the packed ones
- * gas_paste     reads the packed ones; writes the same of batches of other ranks, or updates cells of
+ * gas_paste     reads the packed ones; writes the same of batches of other homes, or updates cells of
  *               own ones
  * gravity_cut   reads a potential, shares or densities of particles; writes the packed ones
- * gravity_paste reads the packed ones; writes the same of batches of other ranks, or updates
+ * gravity_paste reads the packed ones; writes the same of batches of other homes, or updates
  *               densities of own ones */
 #include <stddef.h>
 #include <stdlib.h>
@@ -15,7 +15,6 @@
 #include "codelets/amr/batches.h"
 #include "photons/amr/codelets.h"
 #include "photons/amr/matter.h"
-#include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/runtime/message.h"
 
@@ -224,11 +223,12 @@ static starpu_data_handle_t data_of(const struct gas_cut_argument *a, const stru
 /** The slots of a message's batches. */
 static void add_batches(struct slots *slots, const struct gas_cut_argument *a, bool cut) {
   const bool fathers = !cut && ghost_for_fathers(a->kind);
-  const struct gas_level *l = &a->gas->level[fathers ? a->level - 1 : a->level];
+  const int level = fathers ? a->level - 1 : a->level;
+  const uint32_t home = cut ? a->message->from : a->message->to;
   const enum starpu_data_access_mode mode = cut ? STARPU_R : fathers ? STARPU_RW : STARPU_W;
   for (uint32_t k = 0; k < a->message->batches.count; k++) {
-    const struct gas_batch *b = &l->batch[a->message->batches.batch[k]];
-    slots_add(slots, data_of(a, l, b), mode);
+    const struct gas_batch *b = gas_seen(a->gas, level, home, a->message->batches.batch[k]);
+    slots_add(slots, data_of(a, &a->gas->level[level], b), mode);
   }
 }
 
@@ -244,11 +244,14 @@ static void submit(struct gas_cut_argument a, bool cut) {
   free(slots.data);
 }
 
-static void transfer(const struct ghost_message *m, int level, enum ghost_kind kind, bool sent) {
-  const int me = comm_rank();
-  message_transfer(m->packed, MESSAGE_GAS + kind,
-                   (size_t)m->number * GAS_LEVELS_MAX + (size_t)level, sent ? me : m->rank,
-                   sent ? m->rank : me, PRIORITY_HIGHEST);
+/** Let a message get to its rank. Within a rank StarPU brings it to the GPU of the home that reads it. */
+static void transfer(struct gas *g, const struct ghost_message *m, int level,
+                     enum ghost_kind kind) {
+  const uint32_t homes = g->homes;
+  const size_t pair = (size_t)(m->from % homes) * homes + m->to % homes,
+               number = (size_t)m->number * homes * homes + pair;
+  message_transfer(m->packed, MESSAGE_GAS + kind, number * GAS_LEVELS_MAX + (size_t)level,
+                   (int)(m->from / homes), (int)(m->to / homes), PRIORITY_HIGHEST);
 }
 
 static void submit_all(struct gas *g, int level, enum ghost_kind kind, int potential) {
@@ -256,10 +259,11 @@ static void submit_all(struct gas *g, int level, enum ghost_kind kind, int poten
                               *received = &g->level[level].ghosts.received[kind];
   for (uint32_t i = 0; i < sent->count; i++) {
     submit((struct gas_cut_argument){g, level, kind, &sent->message[i], potential}, true);
-    transfer(&sent->message[i], level, kind, true);
+    transfer(g, &sent->message[i], level, kind);
+    if (sent->message[i].within) g->home_bytes += starpu_data_get_size(sent->message[i].packed);
   }
   for (uint32_t i = 0; i < received->count; i++) {
-    transfer(&received->message[i], level, kind, false);
+    transfer(g, &received->message[i], level, kind);
     submit((struct gas_cut_argument){g, level, kind, &received->message[i], potential}, false);
   }
 }

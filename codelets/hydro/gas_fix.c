@@ -79,7 +79,7 @@ void gas_fix_submit(struct gas *g, int level, uint32_t batch, double dt, double 
   slots_add(&slots, b->handle[l->now], STARPU_RW);
   slots_add(&slots, b->fluxes, STARPU_R);
   for (uint32_t i = 0; i < b->fine.count; i++)
-    slots_add(&slots, g->level[level + 1].batch[b->fine.batch[i]].sides, STARPU_R);
+    slots_add(&slots, slots_seen(&slots, level + 1, b->fine.batch[i])->sides, STARPU_R);
   slots_add_links(&slots, b);
   gas_fix_insert(a, slots_task(&slots, PRIORITY_HIGH));
   free(slots.data);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* gas_restrict: refined patches get the means of the finer cells, where this rank has these.
+/* gas_restrict: refined patches get the means of the finer cells, where the batch's home has these.
  *
  * reads   cells of the next finer level; links on GPUs
  * updates cells */
@@ -7,7 +7,6 @@
 
 #include "codelets/amr/batches.h"
 #include "cuda/hydro/gpu_hydro.h"
-#include "photons/base/comm.h"
 #include "photons/hydro/codelets.h"
 
 #define gas_restrict_argument batch_argument
@@ -18,11 +17,12 @@ static double gas_restrict_work(const struct batch_argument *a) { return batch_w
 static void gas_restrict_cpu(void *buffers[], const struct batch_argument *a) {
   const struct gas *g = a->gas;
   const struct gas_batch *b = batch_of(a);
+  const uint32_t home = gas_home_of_batch(g, a->level, a->batch);
   for (uint32_t i = 0; i < b->count; i++)
     for (int p = 0; p < GAS_PATCHES; p++) {
       const uint32_t son = g->topology.level[a->level].group[b->first + i].son[p];
       uint32_t k = 0;
-      if (son == NO_GROUP || gas_owner(g, a->level + 1, son) != comm_rank()) continue;
+      if (son == NO_GROUP || gas_home(g, a->level + 1, son) != home) continue;
       while (b->sons.batch[k] != son / g->batch) k++;
       g->kernels->restrict_group(g->variables,
                                  nth(buffers[FINE + k], gas_group_bytes(g), son % g->batch),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* gas_collect: densities of particles of finer levels, in those refined patches of a batch whose
- * finer groups are of this rank.
+ * finer groups are of the batch's home.
  *
  * reads   densities of the next finer level; links on GPUs
  * updates densities */
@@ -9,7 +9,6 @@
 #include "codelets/amr/batches.h"
 #include "cuda/pm/gpu_pm.h"
 #include "photons/amr/matter.h"
-#include "photons/base/comm.h"
 #include "photons/pm/codelets.h"
 
 #define gas_collect_argument batch_argument
@@ -22,11 +21,12 @@ static void gas_collect_cpu(void *buffers[], const struct batch_argument *a) {
   const struct gas_batch *b = batch_of(a);
   const char **address = slots_addresses(buffers, FINE, b->sons.count);
   const struct batch_cells sons = {&b->sons, address};
+  const uint32_t home = gas_home_of_batch(g, a->level, a->batch);
   for (uint32_t i = 0; i < b->count; i++)
     for (int p = 0; p < GAS_PATCHES; p++) {
       const uint32_t son = g->topology.level[a->level].group[b->first + i].son[p];
       double mean[GAS_PATCH_CELLS];
-      if (son == NO_GROUP || gas_owner(g, a->level + 1, son) != comm_rank()) continue;
+      if (son == NO_GROUP || gas_home(g, a->level + 1, son) != home) continue;
       matter_means(matter_of(g, &sons, son), mean);
       matter_put_means(mean, p, VECTOR(struct gas_matter, buffers[MATTER]) + i);
     }

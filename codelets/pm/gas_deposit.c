@@ -31,9 +31,10 @@ static void add_coarse(const double *coarse, int patch, double *density) {
   }
 }
 
-/** Densities of batch i of the next coarser level; NULL: it is of another rank, and not needed. */
+/** Densities of batch i of the next coarser level; NULL: it is of another home, and not needed. */
 static starpu_data_handle_t coarse_matter(const struct batch_argument *a, uint32_t i) {
-  return a->gas->level[a->level - 1].batch[batch_of(a)->coarse.batch[i]].matter;
+  const uint32_t home = gas_home_of_batch(a->gas, a->level, a->batch);
+  return gas_seen(a->gas, a->level - 1, home, batch_of(a)->coarse.batch[i])->matter;
 }
 
 /** Particles of batch i of the level; NULL: they are of another rank, and there are no copies for

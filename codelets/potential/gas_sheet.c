@@ -140,7 +140,7 @@ void gas_sheet_submit(struct gas *g, int level, uint32_t batch) {
   slots_add(&slots, b->handle[l->now], STARPU_R);
   surroundings_slots(&slots, &around);
   for (uint32_t i = 0; i < b->around.count; i++)
-    slots_add(&slots, g->level[level + 1].batch[b->around.batch[i]].shares, STARPU_R);
+    slots_add(&slots, slots_seen(&slots, level + 1, b->around.batch[i])->shares, STARPU_R);
   matter_slot(&slots, g, level, batch);
   slots_add_links(&slots, b);
   gas_sheet_insert(a, slots_task(&slots, PRIORITY_HIGH));

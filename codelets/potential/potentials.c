@@ -22,8 +22,9 @@ static void add_list(struct slots *s, const struct gas *g, int level, const stru
                      enum gas_potential which) {
   slots_require(s, !g->level[level].stale_potential[g->level[level].potential[which]],
                 "ghosts of potentials", level);
+  const int number = g->level[level].potential[which];
   for (uint32_t i = 0; i < list->count; i++)
-    slots_add(s, potential_handle(g, level, list->batch[i], which), STARPU_R);
+    slots_add(s, slots_seen(s, level, list->batch[i])->potential[number], STARPU_R);
 }
 
 /** Numbers of batches of the lists. */

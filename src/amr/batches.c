@@ -22,13 +22,41 @@ size_t gas_fluxes_bytes(const struct gas *g) { return GAS_PATCHES * gas_sides_by
 
 double gas_cell(const struct gas *g, int level) { return g->cell / (double)(1 << level); }
 
+static size_t all_homes(const struct gas *g) { return (size_t)comm_size() * g->homes; }
+
+uint32_t gas_home_batch(const struct gas *g, int level, uint32_t home) {
+  return (uint32_t)block_first(g->level[level].batch_count, all_homes(g), home);
+}
+
+uint32_t gas_home_group(const struct gas *g, int level, uint32_t home) {
+  const uint32_t batch = gas_home_batch(g, level, home), count = g->topology.level[level].count;
+  return batch < g->level[level].batch_count ? batch * g->batch : count;
+}
+
+uint32_t gas_home_begin(const struct gas *g) { return (uint32_t)comm_rank() * g->homes; }
+uint32_t gas_home_end(const struct gas *g) { return gas_home_begin(g) + g->homes; }
+
+uint32_t gas_home_of_batch(const struct gas *g, int level, uint32_t batch) {
+  return (uint32_t)block_containing(g->level[level].batch_count, all_homes(g), batch);
+}
+
+uint32_t gas_home(const struct gas *g, int level, uint32_t group) {
+  return gas_home_of_batch(g, level, group / g->batch);
+}
+
+struct gas_batch *gas_seen(const struct gas *g, int level, uint32_t home, uint32_t batch) {
+  const struct gas_level *l = &g->level[level];
+  const bool own = !l->ghost || (batch >= gas_home_batch(g, level, home) &&
+                                 batch < gas_home_batch(g, level, home + 1));
+  return own ? &l->batch[batch] : &l->ghost[home - gas_home_begin(g)][batch];
+}
+
 uint32_t gas_first_batch(const struct gas *g, int level, int rank) {
-  return (uint32_t)comm_first(g->level[level].batch_count, rank);
+  return gas_home_batch(g, level, (uint32_t)rank * g->homes);
 }
 
 uint32_t gas_first_group(const struct gas *g, int level, int rank) {
-  const uint32_t batch = gas_first_batch(g, level, rank), count = g->topology.level[level].count;
-  return batch < g->level[level].batch_count ? batch * g->batch : count;
+  return gas_home_group(g, level, (uint32_t)rank * g->homes);
 }
 
 bool gas_is_own(const struct gas *g, int level, uint32_t batch) {
@@ -37,7 +65,7 @@ bool gas_is_own(const struct gas *g, int level, uint32_t batch) {
 }
 
 int gas_owner(const struct gas *g, int level, uint32_t group) {
-  return (int)block_containing(g->level[level].batch_count, (size_t)comm_size(), group / g->batch);
+  return (int)(gas_home(g, level, group) / g->homes);
 }
 
 uint32_t gas_own_begin(const struct gas *g, int level) {

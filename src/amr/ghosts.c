@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Which groups of a level need what of groups of other ranks. */
+/* Which groups of a level need what of groups of other homes. */
 #include "photons/amr/ghosts.h"
 
 #include <stdlib.h>
@@ -9,6 +9,7 @@
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/runtime/handle.h"
+#include "photons/runtime/owner_computes.h"
 
 enum {
   CUBES = 4,          /* of a group, along an axis */
@@ -24,10 +25,15 @@ size_t ghost_part_bytes(const struct gas *g, enum ghost_kind kind) {
   return g->variables * cells * g->kernels->real_size; /* a cube has as many cells as a face */
 }
 
-/** A group that one rank owns, and what another rank needs of it. */
+/** A group that one home has, and what another home needs of it. */
 struct need {
-  int rank; /* the other one of the two */
+  uint32_t mine, other; /* home of this rank, and the other one of the two */
   struct ghost_item item;
+};
+
+/** Consecutive groups of a level. */
+struct span {
+  uint32_t first, end;
 };
 
 /** What is found of a kind of messages in one direction. */
@@ -35,15 +41,30 @@ struct needs {
   const struct gas *gas;
   int level;
   bool sent;
+  uint32_t mine; /* the home for which it is found */
+  struct span
+      own[3]; /* groups of that: of the next coarser level, of the level, of the next finer one */
   size_t count, room;
   struct need *need;
 };
 
-static void add_need(struct needs *s, int rank, uint32_t group, uint64_t parts) {
-  if (rank == comm_rank()) return;
+/** The groups of a home. */
+static struct span span_of(const struct gas *g, int level, uint32_t home) {
+  if (level < 0 || level > g->topology.finest) return (struct span){0, 0};
+  return (struct span){gas_home_group(g, level, home), gas_home_group(g, level, home + 1)};
+}
+
+static struct span own(const struct needs *s, int level) { return s->own[level - s->level + 1]; }
+
+/** Note that the home that has group `where` of a level gets or gives parts of a group. */
+static inline void add_need(struct needs *s, int level, uint32_t where, uint32_t group,
+                            uint64_t parts) {
+  const struct span mine = own(s, level);
+  if (where >= mine.first && where < mine.end) return;
   if (s->count == s->room)
     s->need = reallocate(s->need, s->room = 2 * s->room + 64, sizeof *s->need, "ghosts of gas");
-  s->need[s->count++] = (struct need){rank, {.group = group, .parts = parts}};
+  s->need[s->count++] = (struct need){
+      s->mine, gas_home(s->gas, level, where), {.group = group, .parts = parts}};
 }
 
 /** The cubes of a group, or of a patch of it, that its neighbour in the direction opposite to n has
@@ -71,11 +92,10 @@ static void need_near(struct needs *s, uint32_t group) {
   const uint32_t *near = s->gas->topology.level[s->level].group[group].near;
   for (int n = 0; n < NEIGHBOURS; n++) {
     if (near[n] == NO_GROUP) continue;
-    const int rank = gas_owner(s->gas, s->level, near[n]);
     if (s->sent)
-      add_need(s, rank, group, cubes(-1, opposite(n)));
+      add_need(s, s->level, near[n], group, cubes(-1, opposite(n)));
     else
-      add_need(s, rank, near[n], cubes(-1, n));
+      add_need(s, s->level, near[n], near[n], cubes(-1, n));
   }
 }
 
@@ -84,8 +104,7 @@ static void need_by_finer(struct needs *s, uint32_t group) {
   for (int p = 0; p < GAS_PATCHES; p++)
     for (int n = 0; n < NEIGHBOURS; n++) {
       const uint32_t son = topology_finer_neighbour(&s->gas->topology, s->level, group, p, n);
-      if (son != NO_GROUP)
-        add_need(s, gas_owner(s->gas, s->level + 1, son), group, cubes(p, opposite(n)));
+      if (son != NO_GROUP) add_need(s, s->level + 1, son, group, cubes(p, opposite(n)));
     }
 }
 
@@ -95,23 +114,33 @@ static void need_coarser(struct needs *s, uint32_t son) {
   for (int n = 0; n < NEIGHBOURS; n++) {
     const struct patch_number at = topology_patch_neighbour(
         &s->gas->topology, s->level, fine->group[son].father, (int)(fine->key[son] & 7), n);
-    if (at.group != NO_GROUP)
-      add_need(s, gas_owner(s->gas, s->level, at.group), at.group, cubes(at.patch, n));
+    if (at.group != NO_GROUP) add_need(s, s->level, at.group, at.group, cubes(at.patch, n));
   }
+}
+
+/** Whether another home has what refines a group or its neighbours: mostly none does. */
+static bool is_at_others(const struct needs *s, uint32_t group) {
+  const struct gas_group *all = s->gas->topology.level[s->level].group;
+  const struct span mine = own(s, s->level + 1);
+  for (int n = 0; n < NEIGHBOURS; n++) {
+    const uint32_t near = all[group].near[n];
+    for (int p = 0; p < GAS_PATCHES && near != NO_GROUP; p++) {
+      const uint32_t son = all[near].son[p];
+      if (son != NO_GROUP && (son < mine.first || son >= mine.end)) return true;
+    }
+  }
+  return false;
 }
 
 static void find_cells(struct needs *s) {
   const struct gas *g = s->gas;
   const bool finer = s->level < g->topology.finest;
-  const uint32_t end = gas_first_group(g, s->level, comm_rank() + 1);
-  for (uint32_t i = gas_first_group(g, s->level, comm_rank()); i < end; i++) {
+  const struct span mine = own(s, s->level), fine = own(s, s->level + 1);
+  for (uint32_t i = mine.first; i < mine.end; i++) {
     need_near(s, i);
-    if (s->sent && finer) need_by_finer(s, i);
+    if (s->sent && finer && is_at_others(s, i)) need_by_finer(s, i);
   }
-  if (s->sent || !finer) return;
-  const uint32_t fine_end = gas_first_group(g, s->level + 1, comm_rank() + 1);
-  for (uint32_t i = gas_first_group(g, s->level + 1, comm_rank()); i < fine_end; i++)
-    need_coarser(s, i);
+  for (uint32_t i = fine.first; i < fine.end && !s->sent; i++) need_coarser(s, i);
 }
 
 /** The sides of an own group beside patches of the next coarser level that are not refined. */
@@ -124,7 +153,7 @@ static void send_sides(struct needs *s, uint32_t group) {
         topology_across(face));
     if (at.group != NO_GROUP &&
         g->topology.level[s->level - 1].group[at.group].son[at.patch] == NO_GROUP)
-      add_need(s, gas_owner(g, s->level - 1, at.group), group, (uint64_t)1 << face);
+      add_need(s, s->level - 1, at.group, group, (uint64_t)1 << face);
   }
 }
 
@@ -135,37 +164,36 @@ static void receive_sides(struct needs *s, uint32_t father, int patch) {
   for (int face = 0; face < GAS_FACES; face++) {
     const uint32_t son = topology_finer_neighbour(&g->topology, s->level - 1, father, patch,
                                                   topology_across(face));
-    if (son != NO_GROUP) add_need(s, gas_owner(g, s->level, son), son, (uint64_t)1 << (face ^ 1));
+    if (son != NO_GROUP) add_need(s, s->level, son, son, (uint64_t)1 << (face ^ 1));
   }
 }
 
-/** Patches of own groups that other ranks refine; or patches that own groups of the next finer level
+/** Patches of own groups that other homes refine; or patches that own groups of the next finer level
  * refine. */
 static void find_refined(struct needs *s) {
   const struct gas *g = s->gas;
   if (s->level == g->topology.finest) return;
   const int level = s->sent ? s->level : s->level + 1;
   const struct gas_tree_level *l = &g->topology.level[level];
-  const uint32_t end = gas_first_group(g, level, comm_rank() + 1);
-  for (uint32_t i = gas_first_group(g, level, comm_rank()); i < end; i++) {
+  const struct span mine = own(s, level);
+  for (uint32_t i = mine.first; i < mine.end; i++) {
     const uint32_t father = l->group[i].father;
-    if (!s->sent)
-      add_need(s, gas_owner(g, s->level, father), father, cubes((int)(l->key[i] & 7), MYSELF));
+    if (!s->sent) add_need(s, s->level, father, father, cubes((int)(l->key[i] & 7), MYSELF));
     for (int p = 0; p < GAS_PATCHES && s->sent; p++) {
       const uint32_t son = l->group[i].son[p];
-      if (son != NO_GROUP) add_need(s, gas_owner(g, level + 1, son), i, cubes(p, MYSELF));
+      if (son != NO_GROUP) add_need(s, level + 1, son, i, cubes(p, MYSELF));
     }
   }
 }
 
 static void send_means(struct needs *s, uint32_t group) {
   const uint32_t father = s->gas->topology.level[s->level].group[group].father;
-  add_need(s, gas_owner(s->gas, s->level - 1, father), group, 1);
+  add_need(s, s->level - 1, father, group, 1);
 }
 
 static void receive_means(struct needs *s, uint32_t father, int patch) {
   const uint32_t son = s->gas->topology.level[s->level - 1].group[father].son[patch];
-  if (son != NO_GROUP) add_need(s, gas_owner(s->gas, s->level, son), son, 1);
+  if (son != NO_GROUP) add_need(s, s->level, son, son, 1);
 }
 
 /** The shares of an own group go where the patch that it refines is, and the patches beside. */
@@ -173,13 +201,13 @@ static void send_shares(struct needs *s, uint32_t group) {
   const struct gas *g = s->gas;
   const struct gas_tree_level *l = &g->topology.level[s->level];
   const uint32_t father = l->group[group].father;
-  add_need(s, gas_owner(g, s->level - 1, father), group, 1);
+  add_need(s, s->level - 1, father, group, 1);
   for (int face = 0; face < GAS_FACES; face++) {
     const uint32_t beside = topology_patch_neighbour(&g->topology, s->level - 1, father,
                                                      (int)(l->key[group] & 7),
                                                      topology_across(face))
                                 .group;
-    if (beside != NO_GROUP) add_need(s, gas_owner(g, s->level - 1, beside), group, 1);
+    if (beside != NO_GROUP) add_need(s, s->level - 1, beside, group, 1);
   }
 }
 
@@ -189,7 +217,7 @@ static void receive_shares(struct needs *s, uint32_t father, int patch) {
   for (int face = 0; face < GAS_FACES; face++) {
     const uint32_t son = topology_finer_neighbour(&g->topology, s->level - 1, father, patch,
                                                   topology_across(face));
-    if (son != NO_GROUP) add_need(s, gas_owner(g, s->level, son), son, 1);
+    if (son != NO_GROUP) add_need(s, s->level, son, son, 1);
   }
 }
 
@@ -198,8 +226,8 @@ static void find_for_coarser(struct needs *s, void (*send)(struct needs *, uint3
                              void (*receive)(struct needs *, uint32_t, int)) {
   if (s->level == 0) return;
   const int level = s->sent ? s->level : s->level - 1;
-  const uint32_t end = gas_first_group(s->gas, level, comm_rank() + 1);
-  for (uint32_t i = gas_first_group(s->gas, level, comm_rank()); i < end; i++) {
+  const struct span mine = own(s, level);
+  for (uint32_t i = mine.first; i < mine.end; i++) {
     if (s->sent) send(s, i);
     for (int p = 0; p < GAS_PATCHES && !s->sent; p++) receive(s, i, p);
   }
@@ -207,11 +235,12 @@ static void find_for_coarser(struct needs *s, void (*send)(struct needs *, uint3
 
 static int compare_needs(const void *a, const void *b) {
   const struct need *x = a, *y = b;
-  return x->rank != y->rank ? (x->rank > y->rank) - (x->rank < y->rank)
-                            : (x->item.group > y->item.group) - (x->item.group < y->item.group);
+  if (x->mine != y->mine) return (x->mine > y->mine) - (x->mine < y->mine);
+  if (x->other != y->other) return (x->other > y->other) - (x->other < y->other);
+  return (x->item.group > y->item.group) - (x->item.group < y->item.group);
 }
 
-/** Sort by rank and group, and join what is needed of a group. */
+/** Sort by homes and group, and join what is needed of a group. */
 static void sort_needs(struct needs *s) {
   size_t n = 0;
   if (s->count > 0) qsort(s->need, s->count, sizeof *s->need, compare_needs);
@@ -227,7 +256,9 @@ static void sort_needs(struct needs *s) {
 static size_t message_end(const struct needs *s, size_t i) {
   const uint32_t batch = s->gas->batch;
   const size_t first = i;
-  for (i++; i < s->count && s->need[i].rank == s->need[first].rank; i++)
+  for (i++; i < s->count && s->need[i].mine == s->need[first].mine &&
+            s->need[i].other == s->need[first].other;
+       i++)
     if (i >= first + MESSAGE_GROUPS &&
         s->need[i].item.group / batch != s->need[i - 1].item.group / batch)
       break;
@@ -253,7 +284,6 @@ static void make_message(const struct needs *s, enum ghost_kind kind, struct gho
                                g->batch);
   }
   if (kind == GHOST_MEANS) m->parts = (m->parts + GAS_PATCHES - 1) / GAS_PATCHES * GAS_PATCHES;
-  m->packed = handle_make(m->parts * ghost_part_bytes(g, kind), 1);
 }
 
 static struct ghost_messages messages_of(const struct needs *s, enum ghost_kind kind) {
@@ -263,45 +293,84 @@ static struct ghost_messages messages_of(const struct needs *s, enum ghost_kind 
   struct ghost_message *m = all.message;
   for (size_t i = 0, end; i < s->count; i = end, m++) {
     end = message_end(s, i);
-    *m = (struct ghost_message){.rank = s->need[i].rank, .count = (uint32_t)(end - i)};
-    if (m > all.message && m[-1].rank == m->rank) m->number = m[-1].number + 1;
+    const uint32_t mine = s->need[i].mine, other = s->need[i].other;
+    *m = (struct ghost_message){.from = s->sent ? mine : other,
+                                .to = s->sent ? other : mine,
+                                .within = mine / s->gas->homes == other / s->gas->homes,
+                                .count = (uint32_t)(end - i)};
+    if (m > all.message && m[-1].from == m->from && m[-1].to == m->to) m->number = m[-1].number + 1;
     for (size_t k = i; k < end; k++) all.item[k] = s->need[k].item;
     make_message(s, kind, m, all.item + i);
   }
   return all;
 }
 
+/** What a home of this rank needs or gives. */
+static void find_of_home(struct needs *s, enum ghost_kind kind, uint32_t home) {
+  s->mine = home;
+  for (int i = 0; i < 3; i++) s->own[i] = span_of(s->gas, s->level - 1 + i, home);
+  if (kind == GHOST_CELLS || kind == GHOST_POTENTIALS)
+    find_cells(s);
+  else if (kind == GHOST_SIDES)
+    find_for_coarser(s, send_sides, receive_sides);
+  else if (kind == GHOST_MATTER)
+    find_refined(s);
+  else if (ghost_for_fathers(kind))
+    find_for_coarser(s, send_means, receive_means);
+  else
+    find_for_coarser(s, send_shares, receive_shares);
+}
+
 static struct ghost_messages find(const struct gas *g, int level, enum ghost_kind kind, bool sent) {
   struct needs s = {.gas = g, .level = level, .sent = sent};
-  if (kind == GHOST_CELLS || kind == GHOST_POTENTIALS)
-    find_cells(&s);
-  else if (kind == GHOST_SIDES)
-    find_for_coarser(&s, send_sides, receive_sides);
-  else if (kind == GHOST_MATTER)
-    find_refined(&s);
-  else if (ghost_for_fathers(kind))
-    find_for_coarser(&s, send_means, receive_means);
-  else
-    find_for_coarser(&s, send_shares, receive_shares);
+  for (uint32_t home = gas_home_begin(g); home < gas_home_end(g); home++)
+    find_of_home(&s, kind, home);
   sort_needs(&s);
   const struct ghost_messages all = messages_of(&s, kind);
   free(s.need);
   return all;
 }
 
+static int compare_messages(const void *a, const void *b) {
+  const struct ghost_message *x = a, *y = b;
+  if (x->from != y->from) return (x->from > y->from) - (x->from < y->from);
+  if (x->to != y->to) return (x->to > y->to) - (x->to < y->to);
+  return (x->number > y->number) - (x->number < y->number);
+}
+
+/** Make the data of messages. A home that packs a message owns it. */
+static void make_packed(const struct gas *g, enum ghost_kind kind, struct gas_ghosts *ghosts) {
+  struct ghost_messages *sent = &ghosts->sent[kind], *received = &ghosts->received[kind];
+  for (uint32_t i = 0; i < sent->count; i++) {
+    struct ghost_message *m = &sent->message[i];
+    m->packed = handle_make(m->parts * ghost_part_bytes(g, kind), 1);
+    owner_set(m->packed, m->from - gas_home_begin(g), g->homes);
+  }
+  for (uint32_t i = 0; i < received->count; i++) {
+    struct ghost_message *m = &received->message[i];
+    if (m->within)
+      m->packed = ((const struct ghost_message *)bsearch(m, sent->message, sent->count, sizeof *m,
+                                                         compare_messages))
+                      ->packed;
+    else
+      m->packed = handle_make(m->parts * ghost_part_bytes(g, kind), 1);
+  }
+}
+
 struct gas_ghosts ghosts_find(const struct gas *g, int level) {
   struct gas_ghosts ghosts = {0};
   const int kinds = g->particles ? GHOST_KINDS : g->gravity ? GHOST_MATTER : GHOST_POTENTIALS;
-  for (int kind = 0; kind < kinds && comm_size() > 1; kind++) {
+  for (int kind = 0; kind < kinds && (uint32_t)comm_size() * g->homes > 1; kind++) {
     ghosts.sent[kind] = find(g, level, (enum ghost_kind)kind, true);
     ghosts.received[kind] = find(g, level, (enum ghost_kind)kind, false);
+    make_packed(g, (enum ghost_kind)kind, &ghosts);
   }
   return ghosts;
 }
 
-static void free_messages(struct ghost_messages *all) {
+static void free_messages(struct ghost_messages *all, bool sent) {
   for (uint32_t i = 0; i < all->count; i++) {
-    handle_drop(&all->message[i].packed);
+    if (sent || !all->message[i].within) handle_drop(&all->message[i].packed);
     free(all->message[i].batches.batch);
   }
   free(all->message);
@@ -311,7 +380,7 @@ static void free_messages(struct ghost_messages *all) {
 
 void ghosts_free(struct gas_ghosts *ghosts) {
   for (int kind = 0; kind < GHOST_KINDS; kind++) {
-    free_messages(&ghosts->sent[kind]);
-    free_messages(&ghosts->received[kind]);
+    free_messages(&ghosts->received[kind], false);
+    free_messages(&ghosts->sent[kind], true);
   }
 }

@@ -7,6 +7,7 @@
 #include "photons/base/error.h"
 #include "photons/runtime/engine.h"
 #include "photons/runtime/handle.h"
+#include "photons/runtime/owner_computes.h"
 
 enum { CUBE_BYTES = GAS_GROUP_CELLS * sizeof(double) };
 
@@ -74,12 +75,23 @@ static void make_batch(const struct gas *g, struct gas_batch *b) {
   if (g->particles) make_matter(g, b);
 }
 
+/** A level's batches without data. */
+static struct gas_batch *make_batches(const struct gas *g, uint32_t groups, uint32_t count) {
+  struct gas_batch *batch = allocate(count, sizeof *batch, "batches of groups");
+  for (uint32_t i = 0; i < count; i++) {
+    const uint32_t first = i * g->batch, left = groups - first;
+    batch[i] = (struct gas_batch){.first = first, .count = left < g->batch ? left : g->batch};
+  }
+  return batch;
+}
+
 void gas_divide_level(struct gas *g, int level) {
   struct gas_level *l = &g->level[level];
   const uint32_t groups = g->topology.level[level].count;
   *l = (struct gas_level){
       .groups = groups,
       .batch_count = (groups + g->batch - 1) / g->batch,
+      .homes = g->homes > 1 ? g->homes : 0,
       .steps = l->steps,
       .speed = gas_shared_array(groups, sizeof *l->speed, "speeds of groups"),
       .sum = gas_shared_array(groups, sizeof *l->sum, "sums of groups"),
@@ -88,11 +100,9 @@ void gas_divide_level(struct gas *g, int level) {
       .field = gas_shared_array(groups, sizeof *l->field, "fields of groups"),
       .potential = {POTENTIAL_BEGIN, POTENTIAL_END, POTENTIAL_NEXT, POTENTIAL_OLD},
   };
-  l->batch = allocate(l->batch_count, sizeof *l->batch, "batches of groups");
-  for (uint32_t i = 0; i < l->batch_count; i++) {
-    const uint32_t first = i * g->batch, left = groups - first;
-    l->batch[i] = (struct gas_batch){.first = first, .count = left < g->batch ? left : g->batch};
-  }
+  l->batch = make_batches(g, groups, l->batch_count);
+  if (l->homes > 0) l->ghost = allocate(l->homes, sizeof *l->ghost, "batches of groups");
+  for (uint32_t h = 0; h < l->homes; h++) l->ghost[h] = make_batches(g, groups, l->batch_count);
   for (uint32_t i = 0; i < groups; i++) l->fault[i].patch = -1;
 }
 
@@ -135,6 +145,11 @@ static void free_batch(struct gas_batch *b) {
 void gas_free_level(struct gas_level *l) {
   for (uint32_t i = 0; i < l->batch_count; i++) free_batch(&l->batch[i]);
   free(l->batch);
+  for (uint32_t h = 0; h < l->homes; h++) {
+    for (uint32_t i = 0; i < l->batch_count; i++) drop_data(&l->ghost[h][i]);
+    free(l->ghost[h]);
+  }
+  free(l->ghost);
   gas_free_shared(l->speed, l->groups * sizeof *l->speed);
   gas_free_shared(l->sum, l->groups * sizeof *l->sum);
   gas_free_shared(l->flags, l->groups * sizeof *l->flags);
@@ -151,25 +166,25 @@ void gas_restore_level(struct gas *g, int level, uint64_t *keys, uint32_t groups
   g->level[level].steps = steps;
 }
 
-/** Drop what this rank has of batches of other ranks. */
+/** Drop what homes of this rank have of batches of other homes. */
 static void drop_ghosts(const struct gas *g, int level) {
-  for (uint32_t i = 0; i < g->level[level].batch_count; i++) {
-    struct gas_batch *b = &g->level[level].batch[i];
-    if (gas_is_own(g, level, i)) continue;
-    drop_data(b);
+  const struct gas_level *l = &g->level[level];
+  for (uint32_t i = 0; i < l->batch_count; i++) {
+    if (!gas_is_own(g, level, i)) drop_data(&l->batch[i]);
+    for (uint32_t h = 0; h < l->homes; h++) drop_data(&l->ghost[h][i]);
   }
 }
 
-/** Call a function for each batch of other ranks of which messages of a kind bring a part. */
+/** Call a function for each batch of other homes of which messages of a kind bring a part. */
 static void for_ghosts(const struct gas *g, int level, enum ghost_kind kind,
                        void (*make)(const struct gas *g, struct gas_batch *b)) {
   const struct ghost_messages *all = &g->level[level].ghosts.received[kind];
   for (uint32_t i = 0; i < all->count; i++)
     for (uint32_t k = 0; k < all->message[i].batches.count; k++)
-      make(g, &g->level[level].batch[all->message[i].batches.batch[k]]);
+      make(g, gas_seen(g, level, all->message[i].to, all->message[i].batches.batch[k]));
 }
 
-/** Make room for what messages bring from batches of other ranks. Means go to batches of this rank. */
+/** Make room for what messages bring from batches of other homes. Means go to batches of this rank. */
 static void make_ghosts(const struct gas *g, int level) {
   for_ghosts(g, level, GHOST_CELLS, make_cells);
   for_ghosts(g, level, GHOST_SIDES, make_sides);
@@ -178,6 +193,23 @@ static void make_ghosts(const struct gas *g, int level) {
     for_ghosts(g, level, GHOST_SHARES, make_shares);
   }
   if (g->particles) for_ghosts(g, level, GHOST_MATTER, make_matter);
+}
+
+/** Let a batch's data belong to the GPU of a home of this rank. */
+static void bring_home(const struct gas *g, const struct gas_batch *b, uint32_t home) {
+  const starpu_data_handle_t data[] = {b->handle[0], b->handle[1], b->fluxes, b->sides,
+                                       b->sheets,    b->shares,    b->matter, b->links};
+  for (size_t k = 0; k < sizeof data / sizeof *data; k++) owner_set(data[k], home, g->homes);
+  for (int k = 0; k < POTENTIALS; k++) owner_set(b->potential[k], home, g->homes);
+}
+
+static void bring_all_home(const struct gas *g, int level) {
+  const struct gas_level *l = &g->level[level];
+  const uint32_t begin = gas_home_begin(g);
+  for (uint32_t i = gas_own_begin(g, level); i < gas_own_end(g, level); i++)
+    bring_home(g, &l->batch[i], gas_home_of_batch(g, level, i) - begin);
+  for (uint32_t h = 0; h < l->homes; h++)
+    for (uint32_t i = 0; i < l->batch_count; i++) bring_home(g, &l->ghost[h][i], h);
 }
 
 static void link_level(struct gas *g, int level) {
@@ -190,6 +222,7 @@ static void link_level(struct gas *g, int level) {
   for (int k = 0; k < POTENTIALS; k++) l->stale_potential[k] = true;
   make_ghosts(g, level);
   gas_links_make(g, level);
+  bring_all_home(g, level);
 }
 
 void gas_link(struct gas *g, int first, int last) {

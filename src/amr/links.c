@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "photons/amr/gas.h"
-#include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/runtime/engine.h"
 #include "photons/runtime/handle.h"
@@ -27,7 +26,7 @@ enum set { NEAR, COARSE, FINE, SONS, AROUND, SETS };
 struct linking {
   const struct gas *gas;
   int level;
-  uint32_t first_son, end_sons; /* own groups of the next finer level */
+  uint32_t first_son, end_sons; /* groups of the next finer level that are of the batch's home */
   struct batch_set set[SETS];
 };
 
@@ -137,6 +136,13 @@ static inline void for_all(struct linking *k, struct gas_links *links,
   function(&k->set[AROUND], links->share_beside[0], GAS_PATCHES * GAS_FACES);
 }
 
+/** Whether a home has all batches of a list of a level. */
+static bool has_all(const struct gas *g, int level, uint32_t home, const struct batch_list *list) {
+  for (uint32_t i = 0; i < list->count; i++)
+    if (gas_home_of_batch(g, level, list->batch[i]) != home) return false;
+  return true;
+}
+
 /** Give a batch a table. What StarPU has of an equal one stays where it is. */
 static void set_table(struct gas_batch *b, const struct gas_links *table) {
   const size_t bytes = b->count * sizeof *table, room = handle_room(b->count);
@@ -152,7 +158,8 @@ static void set_table(struct gas_batch *b, const struct gas_links *table) {
 }
 
 /** @param table  memory for the table of a batch; NULL: there are no tables */
-static void link_batch(struct linking *k, struct gas_batch *b, struct gas_links *table) {
+static void link_batch(struct linking *k, uint32_t home, struct gas_batch *b,
+                       struct gas_links *table) {
   struct gas_links one;
   for (uint32_t i = 0; i < b->count; i++) {
     struct gas_links *links = table ? &table[i] : &one;
@@ -164,24 +171,31 @@ static void link_batch(struct linking *k, struct gas_batch *b, struct gas_links 
   set_list(&k->set[FINE], &b->fine);
   set_list(&k->set[SONS], &b->sons);
   set_list(&k->set[AROUND], &b->around);
+  b->inner = has_all(k->gas, k->level, home, &b->near) &&
+             has_all(k->gas, k->level - 1, home, &b->coarse);
   for (uint32_t i = 0; i < b->count && table; i++) for_all(k, &table[i], link_groups);
   if (table) set_table(b, table);
   for (int s = 0; s < SETS; s++) set_empty(&k->set[s]);
+}
+
+/** The finer groups of a home. */
+static void find_sons(struct linking *k, uint32_t home) {
+  if (k->level == k->gas->topology.finest) return;
+  k->first_son = gas_home_group(k->gas, k->level + 1, home);
+  k->end_sons = gas_home_group(k->gas, k->level + 1, home + 1);
 }
 
 void gas_links_make(struct gas *g, int level) {
   struct linking k = {.gas = g, .level = level};
   const int level_of[SETS] = {level, level - 1, level + 1, level + 1, level + 1};
   for (int s = 0; s < SETS; s++) k.set[s] = set_make(g, level_of[s]);
-  if (level < g->topology.finest) {
-    k.first_son = gas_first_group(g, level + 1, comm_rank());
-    k.end_sons = gas_first_group(g, level + 1, comm_rank() + 1);
-  }
   struct gas_links *table = engine_gpu() ? allocate(g->batch, sizeof *table, "links of groups")
                                          : NULL;
-  const uint32_t end = gas_first_batch(g, level, comm_rank() + 1);
-  for (uint32_t i = gas_first_batch(g, level, comm_rank()); i < end; i++)
-    link_batch(&k, &g->level[level].batch[i], table);
+  for (uint32_t i = gas_own_begin(g, level); i < gas_own_end(g, level); i++) {
+    const uint32_t home = gas_home_of_batch(g, level, i);
+    find_sons(&k, home);
+    link_batch(&k, home, &g->level[level].batch[i], table);
+  }
   free(table);
   for (int s = 0; s < SETS; s++) {
     free(k.set[s].number);

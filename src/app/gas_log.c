@@ -18,7 +18,7 @@ static double dlna(const struct step_record *record) { return record->dlna; }
 
 static void write_timings_columns(FILE *out) {
   fprintf(out, ",wall_s,updates_per_s,level_patches,level_updates,idle_share,imbalance,"
-               "peak_rss_bytes,first_order_faces");
+               "peak_rss_bytes,first_order_faces,home_bytes");
   stage_columns(out, true);
 }
 
@@ -39,8 +39,8 @@ static void write_timings(FILE *out, const struct step_record *record, const str
   by_level(out, g->patches, g->levels);
   by_level(out, g->updates, g->levels);
   usage_print_idle_share(cores, record->wall, out);
-  fprintf(out, ",%.4g,%.0f,%.0f", usage_imbalance(gpus->units ? gpus : cores), peak_bytes,
-          g->totals.first_order);
+  fprintf(out, ",%.4g,%.0f,%.0f,%.0f", usage_imbalance(gpus->units ? gpus : cores), peak_bytes,
+          g->totals.first_order, g->totals.home_bytes);
   stage_seconds(out, true, record, cores, gpus);
 }
 

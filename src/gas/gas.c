@@ -14,6 +14,7 @@
 #include "photons/potential/gravity.h"
 #include "photons/runtime/engine.h"
 #include "photons/runtime/handle.h"
+#include "photons/runtime/owner_computes.h"
 #include "photons/runtime/scheduler.h"
 
 /* gas_physics.dual_energy_switch and dual_energy_change: where the thermal energy of a flow is mostly the
@@ -70,6 +71,14 @@ static uint32_t default_batch(void) {
   return scheduler_any_gpu() ? GPU_BATCH_GROUPS : BATCH_GROUPS;
 }
 
+/** A home for each GPU of a rank, where tasks run on the GPU that owns their data. Ranks with more GPUs
+ * than others have more GPUs for each home. */
+static uint32_t default_homes(void) {
+  uint32_t homes = owner_count();
+  comm_min_u32(&homes, 1);
+  return homes > 0 ? homes : 1;
+}
+
 struct gas *gas_create(const struct parameters *p) {
   struct gas *g = allocate(1, sizeof *g, "the gas");
   uint32_t root[3];
@@ -91,6 +100,7 @@ struct gas *gas_create(const struct parameters *p) {
   g->scale = g->comoving ? g->time : 1.0;
   g->variables = gas_variables(&g->physics);
   g->group_memory = gas_bytes_per_group(p);
+  g->homes = p->gas.homes > 0 ? (uint32_t)p->gas.homes : default_homes();
   g->gravity = gravity_make(g, p);
   g->particles = gas_particles_make(p);
   g->lightest = INFINITY;

@@ -35,6 +35,14 @@ static double take_first_order(struct gas *g) {
   return count;
 }
 
+/** Take the bytes of messages between homes of a rank since the last call. Collective. */
+static double take_home_bytes(struct gas *g) {
+  double bytes = (double)g->home_bytes;
+  g->home_bytes = 0;
+  comm_sum_double(&bytes, 1);
+  return bytes;
+}
+
 struct gas_totals gas_measure(struct gas *g) {
   struct gas_totals t = {0};
   double limit = -INFINITY; /* minus the longest step */
@@ -50,6 +58,7 @@ struct gas_totals gas_measure(struct gas *g) {
   message_wait();
   gas_require_sound(g);
   t.first_order = take_first_order(g);
+  t.home_bytes = take_home_bytes(g);
   for (int level = 0; level < levels; level++) {
     const double cell = gas_cell(g, level), steps = g->individual ? 1 << level : 1;
     const struct gas_level *l = &g->level[level];

@@ -6,17 +6,26 @@
 #include "photons/base/comm.h"
 #include "photons/hydro/codelets.h"
 
-void hydro_solve(struct gas *g, int level, struct hydro_step s) {
-  if (g->particles_alone) return;
-  gas_send_cells_around(g, level);
-  for (uint32_t i = gas_own_begin(g, level); i < gas_own_end(g, level); i++) {
-    if (g->fused) {
-      gas_advance_submit(g, level, i, s.dt, s.begin, s.end - s.begin, s.least_heat);
-      continue;
-    }
-    gas_solve_submit(g, level, i, s.dt, s.least_heat, gas_prepare_submit(g, level, i, s.begin));
-    if (level > 0) gas_close_submit(g, level, i, s.end - s.begin, s.begin == 0.0);
+static void solve_batch(struct gas *g, int level, uint32_t batch, struct hydro_step s) {
+  if (g->fused) {
+    gas_advance_submit(g, level, batch, s.dt, s.begin, s.end - s.begin, s.least_heat);
+    return;
   }
+  gas_solve_submit(g, level, batch, s.dt, s.least_heat,
+                   gas_prepare_submit(g, level, batch, s.begin));
+  if (level > 0) gas_close_submit(g, level, batch, s.end - s.begin, s.begin == 0.0);
+}
+
+/** Batches that need no ghosts come first: they keep GPUs busy while ghosts are packed and sent. */
+void hydro_solve(struct gas *g, int level, struct hydro_step s) {
+  const struct gas_batch *batch = g->level[level].batch;
+  const uint32_t begin = gas_own_begin(g, level), end = gas_own_end(g, level);
+  if (g->particles_alone) return;
+  for (uint32_t i = begin; i < end; i++)
+    if (batch[i].inner) solve_batch(g, level, i, s);
+  gas_send_cells_around(g, level);
+  for (uint32_t i = begin; i < end; i++)
+    if (!batch[i].inner) solve_batch(g, level, i, s);
   g->level[level].now = 1 - g->level[level].now;
   g->level[level].stale = true;
 }

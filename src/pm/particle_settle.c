@@ -16,6 +16,7 @@
 #include "photons/runtime/engine.h"
 #include "photons/runtime/handle.h"
 #include "photons/runtime/loop.h"
+#include "photons/runtime/owner_computes.h"
 
 /** Whether the eight cells of the cloud at a position inside a group exist. */
 static bool has_cloud(const struct gas *g, int level, const struct gas_group *group,
@@ -390,6 +391,8 @@ static void make_handle(const struct gas *g, int level, struct particle_level *l
     l->handle[i] = handle_register_room(l->all + first, end - first, sizeof *l->all);
   else if (gas_is_own(g, level, i))
     starpu_void_data_register(&l->handle[i]);
+  if (gas_is_own(g, level, i))
+    owner_set(l->handle[i], gas_home_of_batch(g, level, i) - gas_home_begin(g), g->homes);
 }
 
 /** Submit the tasks that make a level's particles. Copies of other ranks' particles are made here. */

@@ -79,6 +79,8 @@ void owner_set(starpu_data_handle_t handle, uint32_t part, uint32_t parts) {
   starpu_data_set_user_data(handle, &policy.gpu[gpu]);
 }
 
+uint32_t owner_count(void) { return policy.used ? policy.gpus : 0; }
+
 /** The GPU that owns a task's data; NULL: none does. */
 static struct queue *owner_of(struct starpu_task *task) {
   struct queue *reads = NULL;

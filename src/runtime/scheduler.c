@@ -100,8 +100,9 @@ static const char *choose_scheduler(const struct parameters *p, int gpus) {
   if (p->runtime.scheduler[0]) return p->runtime.scheduler;
   /* In isolated systems the groups, of as many particles each, meet all groups in every step: where a
    * group moves to another GPU, all must be copied again. In a box the work of groups differs, and
-   * heteroprio lets a GPU without work take some of the others'. */
-  if (gpus > 1 && p->box.boundary == BOUNDARY_ISOLATED) return OWNER_COMPUTES;
+   * heteroprio lets a GPU without work take some of the others'. Gas is divided among GPUs, and only what
+   * groups of different GPUs need of each other travels. */
+  if (gpus > 1 && (p->box.boundary == BOUNDARY_ISOLATED || run_of_gas(p))) return OWNER_COMPUTES;
   return gpus > 0 ? "heteroprio" : "lws";
 }
 

@@ -33,7 +33,7 @@ end = 0.01
 checkpoint_minutes = 1e-6
 END
 run_on 1 ball-one ball.ini
-run_on 4 ball-four ball.ini
+run_on 4 ball-four --set gas.homes=2 ball.ini
 same checkpoint.hdf5 8 ball-one ball-four
 same gas_000.hdf5 8 ball-one ball-four
 "$PYTHON" - <<'END' || complain "no potential in files"

@@ -60,7 +60,7 @@ max_dlna = 0.05
 image_pixels = 128
 END
 run_on 1 universe-one universe.ini
-run_on 2 universe-two universe.ini
+run_on 2 universe-two --set gas.homes=2 --set gas.batch=1 universe.ini
 run_on 4 universe-four universe.ini
 same gas_000.hdf5 64 universe-one universe-two universe-four
 support gas_particles.py products universe-one universe-four || complain "other products"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Gas has the same bits with any number of workers, any scheduler, any size of batches and any
-# division into tasks, and when the run is stopped by a signal and goes on from its checkpoint.
+# Gas has the same bits with any number of workers, any scheduler, any size of batches, any number of homes
+# and any division into tasks, and when the run is stopped by a signal and goes on from its checkpoint.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
 . "$PHOTONS_SOURCE/tests/support/gas.sh"
 need_python h5py numpy
@@ -29,7 +29,7 @@ END
 
 STARPU_NCPU=1 STARPU_SCHED=eager run reference config.ini
 STARPU_NCPU=2 STARPU_SCHED=lws run workers config.ini
-STARPU_NCPU=2 STARPU_SCHED=random run batches config.ini --set gas.batch=3 --set gas.fused=no
+STARPU_NCPU=2 STARPU_SCHED=random run batches config.ini --set gas.batch=3 --set gas.fused=no --set gas.homes=2
 # In parts. Later ones begin after the first output, which is at step 4.
 part=
 for steps in 1 4 5 100; do

@@ -9,8 +9,10 @@
  * on its batch.
  *
  * Each rank owns the same number of batches of each level, which follow each other: groups of a
- * level cost the same, and levels take their steps one after the other. Of batches of other ranks a
- * rank has those that its own groups need (ghosts.h).
+ * level cost the same, and levels take their steps one after the other. A rank with several GPUs divides
+ * its batches in the same way among homes, one a GPU, which computes them. Homes are numbered through
+ * all ranks: rank r has homes r H to (r + 1) H - 1. Of batches of other homes a home has those that its
+ * own groups need (ghosts.h).
  *
  * In comoving coordinates cells hold the variables of Schive, Tsai & Chiueh (2010), equations 15 and
  * 16, for which Euler's equations with gamma = 5/3 have no terms of expansion: x/a, a^3 density, a
@@ -38,8 +40,8 @@ enum gas_potential { POTENTIAL_BEGIN, POTENTIAL_END, POTENTIAL_NEXT, POTENTIAL_O
 
 enum { GAS_ALIGNMENT = 64 }; /**< bytes: of cells and of scratch memory */
 
-/** A batch of this rank; or one of another rank, of which there are those cells and sides that this
- * rank needs. Handles and cells that this rank has not are NULL. */
+/** A batch of this rank; or what a home has of a batch of another home, of which there are those cells
+ * and sides that the home needs. Handles and cells that it has not are NULL. */
 struct gas_batch {
   uint32_t first, count;          /**< groups of the level */
   size_t cell_bytes;              /**< of each of the two, with room so that sizes recur */
@@ -60,19 +62,23 @@ struct gas_batch {
                                        refine, and the neighbours of these */
   struct batch_list fine;         /**< of the next finer level: beside the groups' patches that are
                                        not refined */
-  struct batch_list around;   /**< of self-gravity: those of the next finer level that refine the
+  struct batch_list around; /**< of self-gravity: those of the next finer level that refine the
                                        groups' patches or the neighbours of these */
-  struct batch_list sons;     /**< of the next finer level: own ones that refine patches of the
-                                       groups */
-  struct gas_links *link;     /**< [group] where this rank uses a GPU, else NULL */
+  struct batch_list sons;   /**< of the next finer level: those of the same home that refine patches
+                                       of the groups */
+  bool inner;               /**< its home has all of `near` and `coarse` */
+  struct gas_links *link;   /**< [group] where this rank uses a GPU, else NULL */
   starpu_data_handle_t links; /**< of these */
 };
 
 struct gas_level {
   uint32_t groups, batch_count;
   struct gas_batch *batch;
-  int now;                          /**< which of the batches' cells are of the present time */
-  int potential[POTENTIALS];        /**< which of the batches' potentials is which */
+  struct gas_batch **ghost;  /**< [home of this rank][batch] what the home has of batches of other
+                                       homes; NULL with one home: these are in `batch` */
+  uint32_t homes;            /**< of `ghost` */
+  int now;                   /**< which of the batches' cells are of the present time */
+  int potential[POTENTIALS]; /**< which of the batches' potentials is which */
   bool stale_potential[POTENTIALS]; /**< by their numbers in batches: the same as `stale` */
   int64_t steps;                    /**< taken */
   double dt;                        /**< of the last of them */
@@ -116,11 +122,13 @@ struct gas {
                                   1 without expansion */
   double group_memory;         /**< bytes that a group takes up */
   uint32_t batch;              /**< groups of a batch */
+  uint32_t homes;              /**< of each rank */
   uint32_t blocks, next_block; /**< buffers of blocks, which are used in turn; none if `fused` */
   starpu_data_handle_t *block, scratch; /**< scratch: for a worker, gas_kernels.scratch_bytes and a
                                              block */
   uint64_t host_bytes;  /**< of cells that the host took over from StarPU or gave it in regriddings:
                             GPUs copy these to or from the host */
+  uint64_t home_bytes;  /**< of messages between homes of this rank */
   uint64_t first_order; /**< gas_fault.first_order of groups that are no more */
   uint64_t updates[GAS_LEVELS_MAX]; /**< of cells, by level, in the last step of the root level */
 };
@@ -146,6 +154,17 @@ uint32_t gas_own_end(const struct gas *g, int level);
 bool gas_is_own(const struct gas *g, int level, uint32_t batch);
 /** The rank that has a group. */
 int gas_owner(const struct gas *g, int level, uint32_t group);
+/** The first batch or group of a home; the number of all for that after the last one. */
+uint32_t gas_home_batch(const struct gas *g, int level, uint32_t home);
+uint32_t gas_home_group(const struct gas *g, int level, uint32_t home);
+/** This rank's homes: the first one, and that after the last one. */
+uint32_t gas_home_begin(const struct gas *g);
+uint32_t gas_home_end(const struct gas *g);
+/** The home that has a batch or a group. */
+uint32_t gas_home_of_batch(const struct gas *g, int level, uint32_t batch);
+uint32_t gas_home(const struct gas *g, int level, uint32_t group);
+/** What a home of this rank has of a batch: all where the batch is its own. */
+struct gas_batch *gas_seen(const struct gas *g, int level, uint32_t home, uint32_t batch);
 
 /** Present cells of a group, whose handle is acquired; NULL if another rank has it. */
 void *gas_cells(const struct gas *g, int level, uint32_t group);

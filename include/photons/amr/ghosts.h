@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Ghosts: what groups of a rank need of groups of other ranks. It travels packed, in messages of
- * some tens of groups each. Sender and receiver find the same messages from the octree, which all
- * ranks have. With one rank there are none. */
+/* Ghosts: what groups of a home (gas.h) need of groups of other homes, of the same rank or of others. It
+ * travels packed, in messages of some tens of groups each. Sender and receiver find the same messages
+ * from the octree, which all ranks have. With one home there are none. */
 #ifndef PHOTONS_AMR_GHOSTS_H
 #define PHOTONS_AMR_GHOSTS_H
 
@@ -41,19 +41,21 @@ struct ghost_item {
 };
 
 struct ghost_message {
-  int rank;              /**< the other one */
-  uint32_t number;       /**< of the message among those of its kind and level of the two ranks */
+  uint32_t from, to;     /**< homes */
+  bool within;           /**< both are of this rank */
+  uint32_t number;       /**< of the message among those of its kind and level of the two homes */
   uint32_t count, parts; /**< groups, and parts of all of them */
   const struct ghost_item *item; /**< [count], groups rising */
   /** The batches that the message is made from, or goes to: of the groups, but both kinds of means
    * go to the batches of the groups' fathers. */
   struct batch_list batches;
-  /** [part], ghost_part_bytes() each; means as patches of groups, [part / 8][variable][part % 8] */
+  /** [part], ghost_part_bytes() each; means as patches of groups, [part / 8][variable][part % 8].
+   * Between homes of a rank the message that is received has the data of the one that is sent. */
   starpu_data_handle_t packed;
 };
 
-/** Messages that a rank sends or receives, by rank and group. A batch is in one message at most of
- * those that a rank receives of a kind. */
+/** Messages that the homes of a rank send or receive, by own home, other home and group. A batch is in
+ * one message at most of those that a home receives of a kind. */
 struct ghost_messages {
   uint32_t count;
   struct ghost_message *message;

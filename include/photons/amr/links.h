@@ -18,10 +18,10 @@ struct gas_links {
   gas_link_t near[NEIGHBOURS];   /**< groups of its level, in gas_batch.near */
   gas_link_t coarse[NEIGHBOURS]; /**< groups with the neighbours of the patch that it refines, in
                                       gas_batch.coarse; root level: NO_GROUP */
-  gas_link_t son[GAS_PATCHES];   /**< what refines its patches on this rank, in gas_batch.sons */
+  gas_link_t son[GAS_PATCHES];   /**< what refines its patches in its home, in gas_batch.sons */
   gas_link_t finer[GAS_PATCHES][GAS_FACES]; /**< what refines the neighbour across a face of a
                                                  patch that is not refined, in gas_batch.fine */
-  gas_link_t share[GAS_PATCHES]; /**< of self-gravity: what refines its patches on any rank, in
+  gas_link_t share[GAS_PATCHES]; /**< of self-gravity: what refines its patches in any home, in
                                       gas_batch.around */
   gas_link_t share_beside[GAS_PATCHES][GAS_FACES]; /**< the same of the neighbours of its patches */
   uint32_t place[3];                               /**< of struct gas_group */

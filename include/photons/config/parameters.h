@@ -84,6 +84,7 @@ struct parameters {
     size_t flag_loehner_count;
     bool fix_fluxes, fused;
     int64_t batch; /**< patch groups; 0: chosen */
+    int64_t homes; /**< of a process, see gas.h; 0: chosen */
     enum gas_gravity gravity;
     enum gas_poisson poisson;
     double newton_constant, sor_tolerance;

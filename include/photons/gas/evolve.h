@@ -14,6 +14,7 @@ struct gas_totals {
                                             that do not divide theirs */
   int courant_level;       /**< and its level */
   double first_order;      /**< faces of cells that got fluxes of first order since the last call */
+  double home_bytes;       /**< of messages between homes of a rank since the last call */
   double potential_energy; /**< of self-gravity; 0 without it */
   struct particle_totals particles; /**< 0 without particles */
 };

@@ -18,5 +18,7 @@ extern struct starpu_sched_policy owner_computes;
 /** Let data belong to a GPU of this process: to GPU floor(part G/parts) of G. Without this scheduler
  * nothing happens. @param handle  NULL: nothing happens, either */
 void owner_set(starpu_data_handle_t handle, uint32_t part, uint32_t parts);
+/** The GPUs of this process that may own data; 0 without this scheduler. */
+uint32_t owner_count(void);
 
 #endif

@@ -155,6 +155,40 @@ static void cells_do_not_depend_on_batches(void **state) {
   copy_free(&first);
 }
 
+enum { UNIFORM = 64 };
+
+/** A ball of hot gas on a root level alone. */
+static struct gas *make_uniform(int homes) {
+  char text[400];
+  struct parameters p;
+  snprintf(text, sizeof text,
+           "[run]\nsystem = gas\n[ic]\nsource = blast\n[gas]\nroot = %d, %d, %d\nbatch = 4\n"
+           "homes = %d\n[time]\nend = 1\n",
+           UNIFORM, UNIFORM, UNIFORM, homes);
+  parameters_from_text(&p, text, NULL, 0);
+  const struct gas_ic ic = gas_ic_make(&p);
+  struct gas *g = gas_create(&p);
+  gas_begin(g, &ic);
+  return g;
+}
+
+/** Two homes are the halves of a periodic box. In a step each sends the four layers at its two sides, and
+ * nothing else. */
+static void homes_send_their_edges(void **state) {
+  (void)state;
+  for (int homes = 1; homes <= 2; homes++) {
+    struct gas *g = make_uniform(homes);
+    const double dt = 0.3 * gas_measure(g).longest_step;
+    gas_measure(g); /* begins a new count */
+    gas_step(g, dt);
+    const double bytes = gas_measure(g).home_bytes,
+                 layer = (double)UNIFORM * UNIFORM * g->variables * (double)g->kernels->real_size;
+    print_message("%d homes: %.0f bytes, %.0f layers\n", homes, bytes, bytes / layer);
+    assert_true(bytes == (homes == 1 ? 0.0 : 16.0 * layer));
+    gas_free(g);
+  }
+}
+
 /** With self-gravity a step whose Courant number would be too large is divided on finer levels. A
  * short step, and all steps without gravity, are not. */
 static void steps_that_are_too_long_are_divided(void **state) {
@@ -192,9 +226,9 @@ static void steps_that_are_too_long_are_divided(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(same_flags_move_nothing),
-                                     cmocka_unit_test(groups_that_stay_are_kept),
-                                     cmocka_unit_test(cells_do_not_depend_on_batches),
-                                     cmocka_unit_test(steps_that_are_too_long_are_divided)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(same_flags_move_nothing), cmocka_unit_test(groups_that_stay_are_kept),
+      cmocka_unit_test(cells_do_not_depend_on_batches), cmocka_unit_test(homes_send_their_edges),
+      cmocka_unit_test(steps_that_are_too_long_are_divided)};
   return cmocka_run_group_tests(tests, start, stop);
 }
