@@ -72,9 +72,15 @@ void gpu_gas_field(const struct gpu_gas *g, const struct gas_links *links, doubl
 
 /* The root level, on one rank. */
 
-/** Of the transforms along x, y, z. The mesh is [z][y][2 (x/2 + 1)], in device memory. */
+/** Of the transforms along x, y, z. The mesh is [z][y][2 (x/2 + 1)], in device memory. On several GPUs
+ * each has planes of it, a slab, and for the transform along z lines of it, [z][y here][x/2 + 1]. */
 struct gpu_root_size {
   uint32_t size[3];
+  uint32_t planes, lines; /**< of a GPU; 0: one has the whole mesh */
+};
+/** Planes of the mesh in a slab. */
+struct gpu_root_planes {
+  uint32_t first, end;
 };
 /** Plans of a CUDA worker. */
 struct gpu_root;
@@ -85,12 +91,23 @@ void gpu_root_free(struct gpu_root *r);
 void gpu_root_put(const struct gpu_root *r, const struct gpu_gas *g,
                   const struct gpu_density *density, const struct gas_links *links, double *mesh,
                   double *sum);
+/** The sources of a batch, [group][16][16][16], and put them into a slab. */
+void gpu_root_source(const struct gpu_gas *g, const struct gpu_density *density, double *sources,
+                     double *sum);
+void gpu_root_put_source(const struct gpu_root *r, const struct gpu_gas *g,
+                         struct gpu_root_planes planes, const struct gas_links *links,
+                         const double *sources, double *slab);
+/** Transform a slab along x and y, forward or backward. */
+void gpu_root_rows(const struct gpu_root *r, bool forward, double *slab);
+/** Transform lines along z, make the waves those of the potential, and transform them back.
+ * @param first  of the lines, in the mesh. @param green  as below */
+void gpu_root_lines(const struct gpu_root *r, uint32_t first, const double *green, double *lines);
 /** From the source to the potential. @param green  [y][z <= size/2][x/2 + 1]: transform of the Green
  * function; NULL: the box is periodic */
 void gpu_root_solve(const struct gpu_root *r, const double *green, double *mesh);
-/** Get the potentials of a batch from the mesh. */
-void gpu_root_get(const struct gpu_root *r, const struct gpu_gas *g, const struct gas_links *links,
-                  const double *mesh, double *potentials);
+/** Get the potentials of a batch from planes of the mesh. */
+void gpu_root_get(const struct gpu_root *r, const struct gpu_gas *g, struct gpu_root_planes planes,
+                  const struct gas_links *links, const double *slab, double *potentials);
 /** Potentials with two ghost cells a side, [group][z 20][y 20][x 20].
  * @return memory that lasts until the next call */
 double *gpu_gas_potential_wide(const struct gpu_gas *g, const struct gpu_potentials *p);
