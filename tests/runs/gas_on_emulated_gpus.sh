@@ -2,12 +2,40 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Stages and whole steps of gas on emulated GPUs are those on cores. A run takes the GPUs that make it faster.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
+. "$PHOTONS_SOURCE/tests/support/gas.sh"
 "$gpu_tests/cuda_check_on_cores" gas >out 2>err || complain "cuda_check_on_cores gas: $(tail -n 20 out)"
+
+# On two GPUs, with a home each, a run has the bits of one GPU, and homes send each other something.
+need_python h5py numpy
+PHOTONS=$(dirname "$PHOTONS")/tests/support/photons_on_cores
+export STARPU_NCPU=1 STARPU_NWORKER_PER_CUDA=1
+cat >blast.ini <<END
+[run]
+system = gas
+[ic]
+source = blast
+[gas]
+root = 32, 32, 32
+levels = 1
+flag_gradient_pressure = 0.3
+buffer = 4
+regrid = 1
+batch = 2
+[time]
+end = 1
+[output]
+images = no
+checkpoint_minutes = 1e-6
+END
+CORES_GPUS=1 STARPU_NCUDA=1 run one blast.ini --steps 2
+CORES_GPUS=2 STARPU_NCUDA=2 run two blast.ini --steps 2
+same checkpoint.hdf5 16 one two
+awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "home_bytes") column = i }
+  END { exit !($column > 0) }' two/log/timings.csv || complain "homes send nothing"
 
 # Of four GPUs a run takes two, on levels one, unless the root level needs more memory, or the user says
 # how many.
-PHOTONS=$(dirname "$PHOTONS")/tests/support/photons_on_cores
-export STARPU_NCPU=1 STARPU_NWORKER_PER_CUDA=1 CORES_GPUS=4
+export CORES_GPUS=4
 cat >config.ini <<END
 [run]
 system = gas
