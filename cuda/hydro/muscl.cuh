@@ -88,10 +88,32 @@ INLINE void hllc(const constants<real> &c, const real *a, const real *b, real *f
   flux[5] = mass_flux * s[ENTROPY];
 }
 
+/* The flux of Riemann problem a | b by HLL: hll() of src/hydro/kernels/muscl.h. */
+template <typename real>
+INLINE void hll(const constants<real> &c, const real *a, const real *b, real *flux) {
+  const waves<real> wave = wave_speeds(c.gamma, a, b);
+  const real left = smaller(wave.left, (real)0), right = larger(wave.right, (real)0);
+  const real part = divide(right, right - left), other = 1 - part, jump = part * left;
+  const real from = part * a[ALONG], to = other * b[ALONG];
+  real u[6], v[6];
+  for (int side = 0; side < 2; side++) {
+    const real *s = side == 0 ? a : b;
+    real *w = side == 0 ? u : v;
+    w[0] = s[0];
+    for (int q = 1; q <= 3; q++) w[q] = s[0] * s[q];
+    w[4] = (real)0.5 * s[0] * (s[1] * s[1] + s[2] * s[2] + s[3] * s[3]) +
+           divide(s[PRESSURE], c.thermal);
+    w[5] = s[0] * s[ENTROPY];
+  }
+  for (int q = 0; q < 6; q++) flux[q] = from * u[q] + to * v[q] + jump * (v[q] - u[q]);
+  flux[1] += part * a[PRESSURE] + other * b[PRESSURE];
+  flux[4] += from * a[PRESSURE] + to * b[PRESSURE];
+}
+
 /** See rtvd.cuh for how a solver is used. */
 template <typename T, int LIMITER> struct muscl {
   typedef T real;
-  enum { VARIABLES = 6 };
+  enum { VARIABLES = 6, DIFFUSES_SIDES = 1 };
   real below[6], here[6]; /* primitive variables of the latest two cells */
   real upper[6];          /* state at the upper face of the latest but one */
   real latest[6];         /* flux of second order */
@@ -104,6 +126,12 @@ template <typename T, int LIMITER> struct muscl {
     primitive_variables(c, u_below, a);
     primitive_variables(c, u_above, b);
     hllc(c, a, b, flux);
+  }
+
+  /* The flux beside a strong shock. */
+  static __device__ __noinline__ void diffuse(const constants<real> &c, const real *a,
+                                              const real *b, real *flux) {
+    hll(c, a, b, flux);
   }
 
   /** The states of cell `here` at its faces after half a step; where one of them has no positive
@@ -124,12 +152,23 @@ template <typename T, int LIMITER> struct muscl {
     }
   }
 
-  __device__ __forceinline__ bool take(const constants<real> &c, real dt_dh, int i,
+  __device__ __forceinline__ bool take(const constants<real> &c, real dt_dh, int i, bool beside,
                                        const real (*w)[VARIABLES], real *flux) {
     real above[6], low[6], high[6], next[6], after[6];
     primitive_variables(c, w[3], above);
     face_states(c, dt_dh, above, low, high);
     hllc(c, upper, low, next);
+    if (beside) {
+      real a[6], b[6], diffuse_flux[6];
+#pragma unroll
+      for (int q = 0; q < 6; q++) {
+        a[q] = upper[q];
+        b[q] = low[q];
+      }
+      diffuse(c, a, b, diffuse_flux);
+#pragma unroll
+      for (int q = 0; q < 6; q++) next[q] = diffuse_flux[q];
+    }
 #pragma unroll
     for (int q = 0; q < 6; q++) {
       after[q] = w[1][q] - dt_dh * (next[q] - latest[q]);

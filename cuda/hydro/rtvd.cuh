@@ -9,7 +9,7 @@
  * its 17 inner faces: flux k, between cells k + 2 and k + 3, as soon as it has cell k + 5. */
 template <typename T> struct rtvd {
   typedef T real;
-  enum { VARIABLES = 5 };
+  enum { VARIABLES = 5, DIFFUSES_SIDES = 0 };
   /* Of the cells before the step: right of the latest but one, flux through its upper face. Of
    * those half a step later: the latest three and two. With fluxes of first order: the latest two cells but
    * one after the step, and the flux between them. */
@@ -57,9 +57,10 @@ template <typename T> struct rtvd {
     return true;
   }
 
-  /** @param w  cells i - 3 to i. @param[out] flux number i - 5
+  /** @param beside  whether cells i - 2 or i - 1 are beside a strong shock along another axis
+   * @param w  cells i - 3 to i. @param[out] flux number i - 5
    * @return whether it is of first order, since cells would not have stayed positive */
-  __device__ __forceinline__ bool take(const constants<real> &c, real dt_dh, int i,
+  __device__ __forceinline__ bool take(const constants<real> &c, real dt_dh, int i, bool,
                                        const real (*w)[VARIABLES], real *flux) {
     real new_right[5], new_left[5], middle[5], new_safe[5], new_safe_flux[5];
     moving_fluxes(c, w[3], new_right, new_left);

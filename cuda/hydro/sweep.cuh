@@ -9,6 +9,7 @@
 #include "cuda/hydro/gpu_hydro.h"
 #include "cuda/hydro/muscl.cuh"
 #include "cuda/hydro/rtvd.cuh"
+#include "cuda/hydro/shocks.cuh"
 
 enum { SWEEP_THREADS = 128, ROW_THREADS = 64, ROW_ROOM = GAS_BLOCK_SIDE + 1 };
 
@@ -25,6 +26,8 @@ template <typename real> struct sweep {
   uint32_t *first_order; /* [group] faces of its cells that got fluxes of first order */
   const real *blocks;    /* cells before the first sweep */
   real change;           /* of reconcile_entropy() */
+  const uint8_t *shocks; /* of mark_shocks(), as any_shocks */
+  const uint32_t *any_shocks;
 };
 
 /** The variable that is number q in a column: the momentum along the sweep comes first. */
@@ -58,10 +61,21 @@ INLINE void store_face(real *fluxes, struct across at, int face, const real *flu
   }
 }
 
+/** Whether cell i of a column is beside a strong shock along another axis. */
+template <int AXIS> INLINE bool is_beside(const uint8_t *shocks, struct across at, int i) {
+  const int fast = AXIS == 0 ? 1 : 0, slow = AXIS == 2 ? 1 : 2;
+  const int steps[3] = {1, GAS_BLOCK_SIDE, GAS_BLOCK_SIDE * GAS_BLOCK_SIDE};
+  const int place = (at.fast + GAS_GHOSTS) * steps[fast] + (at.slow + GAS_GHOSTS) * steps[slow] +
+                    i * steps[AXIS];
+  return (shocks[place] & ~(1 << AXIS)) != 0;
+}
+
 /** Advance a column.
+ * shocks: of its group, or NULL.
  * load(i, u) gives cell i; store(i, u) takes cell i of the 16 after the sweep. */
 template <int AXIS, typename solver, typename Load, typename Store>
 INLINE void advance_column(const sweep<typename solver::real> &s, struct across at,
+                           const uint8_t *shocks,
                            typename solver::real *fluxes, uint32_t *first_order, Load load,
                            Store store) {
   typedef typename solver::real real;
@@ -80,7 +94,9 @@ INLINE void advance_column(const sweep<typename solver::real> &s, struct across 
       w[3][q] = next[q];
     }
     if (i + 1 < GAS_BLOCK_SIDE) load(i + 1, next);
-    count += state.take(s.c, s.dt_dh, i, w, flux) && i < GAS_BLOCK_SIDE - 1;
+    const bool beside = solver::DIFFUSES_SIDES && shocks && i >= 2 &&
+                        (is_beside<AXIS>(shocks, at, i - 2) || is_beside<AXIS>(shocks, at, i - 1));
+    count += state.take(s.c, s.dt_dh, i, beside, w, flux) && i < GAS_BLOCK_SIDE - 1;
     if (i < 5) continue;
     if ((i - 5) % GAS_PATCH_SIDE == 0)
       store_face<AXIS, V>(fluxes, at, (i - 5) / GAS_PATCH_SIDE, flux);
@@ -114,6 +130,13 @@ template <int V, typename real> INLINE real *fluxes_of(const sweep<real> &s, uin
   return s.fluxes + (size_t)group * GAS_PATCHES * GAS_FACES * V * GAS_FACE_CELLS;
 }
 
+/** The marks of a group's shocks, or NULL. */
+template <typename solver>
+INLINE const uint8_t *shocks_of(const sweep<typename solver::real> &s, uint32_t group) {
+  return solver::DIFFUSES_SIDES && s.any_shocks[group] ? s.shocks + (size_t)group * GAS_BLOCK_CELLS
+                                                       : NULL;
+}
+
 /** Along y or z: a thread a column. */
 template <int AXIS, typename solver>
 __global__ void __launch_bounds__(SWEEP_THREADS)
@@ -132,7 +155,7 @@ __global__ void __launch_bounds__(SWEEP_THREADS)
   real *to = s.to + (size_t)group * V * left +
              (s.last ? 0 : x + (AXIS == 1 ? o * nx * GAS_GROUP_SIDE : o * nx));
   advance_column<AXIS, solver>(
-      s, at, fluxes_of<V>(s, group), &s.first_order[group],
+      s, at, shocks_of<solver>(s, group), fluxes_of<V>(s, group), &s.first_order[group],
       [&](int i, real *u) {
 #pragma unroll
         for (int q = 0; q < V; q++) u[q] = from[variable_of<AXIS>(q) * cells + i * along];
@@ -171,7 +194,7 @@ __global__ void __launch_bounds__(ROW_THREADS)
     const struct across at = {y - (ny - GAS_GROUP_SIDE) / 2, z - (nz - GAS_GROUP_SIDE) / 2};
     real *mine = tile + threadIdx.x * ROW_ROOM;
     advance_column<0, solver>(
-        s, at, fluxes_of<V>(s, group), &s.first_order[group],
+        s, at, shocks_of<solver>(s, group), fluxes_of<V>(s, group), &s.first_order[group],
         [&](int i, real *u) {
 #pragma unroll
           for (int q = 0; q < V; q++) u[q] = mine[q * ROW_THREADS * ROW_ROOM + i];
@@ -243,12 +266,18 @@ void solve_with(const struct gpu_gas *g, double dt_dh, bool reversed, const void
   };
   const size_t groups = g->groups;
   char *scratch = (char *)gpu_scratch(
-      g->gpu, SCRATCH_LINES, groups * ((FIRST + SECOND) * sizeof(real) + 2 * sizeof(uint32_t)));
+      g->gpu, SCRATCH_LINES, groups * ((FIRST + SECOND) * sizeof(real) + 3 * sizeof(uint32_t) + GAS_BLOCK_CELLS));
   real *const stage[3] = {(real *)scratch, (real *)scratch + groups * FIRST, (real *)cells};
   uint32_t *first = (uint32_t *)((real *)scratch + groups * (FIRST + SECOND));
-  uint32_t *first_order = first + groups;
+  uint32_t *first_order = first + groups, *any_shocks = first_order + groups;
+  uint8_t *shocks = (uint8_t *)(any_shocks + groups);
   CHECK_CUDA(cudaMemsetAsync(first, 0xff, groups * sizeof *first, g->gpu->stream));
-  CHECK_CUDA(cudaMemsetAsync(first_order, 0, groups * sizeof *first_order, g->gpu->stream));
+  CHECK_CUDA(cudaMemsetAsync(first_order, 0, 2 * groups * sizeof *first_order, g->gpu->stream));
+  if (solver::DIFFUSES_SIDES) {
+    mark_shocks<V><<<blocks_for(groups * GAS_BLOCK_CELLS, SHOCK_THREADS), SHOCK_THREADS, 0,
+                     g->gpu->stream>>>(g->groups, (const real *)blocks, shocks, any_shocks);
+    gpu_launched("mark_shocks");
+  }
   sweep<real> s = {constants_of<real>(&g->physics),
                    (real)dt_dh,
                    g->groups,
@@ -260,7 +289,9 @@ void solve_with(const struct gpu_gas *g, double dt_dh, bool reversed, const void
                    first,
                    first_order,
                    (const real *)blocks,
-                   (real)(g->physics.dual_energy_change / (dt_dh * dt_dh))};
+                   (real)(g->physics.dual_energy_change / (dt_dh * dt_dh)),
+                   shocks,
+                   any_shocks};
   for (int i = 0; i < 3; i++) {
     const int axis = reversed ? 2 - i : i;
     s.last = i == 2;
