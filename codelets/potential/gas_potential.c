@@ -30,8 +30,12 @@ static struct surroundings surroundings(const struct gas_potential_argument *a) 
                                .near = mode != POTENTIAL_INTERPOLATE,
                                .coarse = true,
                                .weight = a->how.weight,
-                               .which = mode == POTENTIAL_REPEAT ? POTENTIAL_OLD : POTENTIAL_END,
-                               .change = mode == POTENTIAL_CORRECT};
+                               .which = mode == POTENTIAL_REPEAT   ? POTENTIAL_OLD
+                                        : mode == POTENTIAL_FOLLOW ? POTENTIAL_BEGIN
+                                                                   : POTENTIAL_END,
+                               .change = a->how.change,
+                               .before = mode == POTENTIAL_CORRECT ? POTENTIAL_OLD
+                                                                   : POTENTIAL_BEGIN};
 }
 
 /** Of the sum over a group of the source: what the tolerance is of, where there is less. */
@@ -42,8 +46,7 @@ static double least_source(const struct gas_potential_argument *a) {
 /** A group with its ghost cells, from which relaxation begins. */
 static void fill(const struct gas_potential_argument *a, const struct potential_sources *sources,
                  uint32_t group, double *block) {
-  (a->how.mode == POTENTIAL_CORRECT ? potential_block_corrected : potential_block)(sources, group,
-                                                                                   block);
+  (a->how.change != 0.0 ? potential_block_corrected : potential_block)(sources, group, block);
 }
 
 /** Solve a group by relaxation. @param sum  of the source without pseudo-mass */
@@ -61,8 +64,7 @@ static void solve(const struct gas_potential_argument *a, const struct potential
                   uint32_t group, const double *source, double *cube) {
   const struct self_gravity *s = a->batch.gas->gravity;
   double block[POISSON_CELLS];
-  (a->how.mode == POTENTIAL_CORRECT ? potential_ghosts_corrected : potential_ghosts)(sources, group,
-                                                                                     block);
+  (a->how.change != 0.0 ? potential_ghosts_corrected : potential_ghosts)(sources, group, block);
   s->poisson->solve_directly(&s->waves, source, block, cube);
 }
 

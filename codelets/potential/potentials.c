@@ -34,18 +34,17 @@ struct numbers {
 
 static struct numbers numbers_of(const struct surroundings *a) {
   const struct gas_batch *b = &a->gas->level[a->level].batch[a->batch];
-  return (struct numbers){.near = a->near ? b->near.count : 0,
-                          .begin = a->coarse && (a->weight < 1.0 || a->change) ? b->coarse.count
-                                                                               : 0,
-                          .end = a->coarse && a->weight > 0.0 ? b->coarse.count : 0};
+  return (struct numbers){
+      .near = a->near ? b->near.count : 0,
+      .begin = a->coarse && (a->weight < 1.0 || a->change != 0.0) ? b->coarse.count : 0,
+      .end = a->coarse && a->weight > 0.0 ? b->coarse.count : 0};
 }
 
 void surroundings_slots(struct slots *s, const struct surroundings *a) {
   const struct gas_batch *b = &a->gas->level[a->level].batch[a->batch];
   const struct numbers n = numbers_of(a);
   if (n.near > 0) add_list(s, a->gas, a->level, &b->near, a->which);
-  if (n.begin > 0)
-    add_list(s, a->gas, a->level - 1, &b->coarse, a->change ? POTENTIAL_OLD : POTENTIAL_BEGIN);
+  if (n.begin > 0) add_list(s, a->gas, a->level - 1, &b->coarse, a->before);
   if (n.end > 0) add_list(s, a->gas, a->level - 1, &b->coarse, POTENTIAL_END);
 }
 
@@ -90,5 +89,6 @@ struct potential_sources surroundings_of(const struct surroundings *a, void *buf
       .begin = {coarse ? &b->coarse : NULL, at + n.near},
       .end = {coarse ? &b->coarse : NULL, at + n.near + n.begin},
       .weight = a->weight,
+      .change = a->change,
   };
 }

@@ -18,11 +18,12 @@ struct surroundings {
   const struct gas *gas;
   int level;
   uint32_t batch;
-  bool near;                /**< batches of its own level */
-  bool coarse;              /**< those of the next coarser level */
-  double weight;            /**< time of the level within the step of the coarser one, 0 .. 1 */
-  enum gas_potential which; /**< of its own level */
-  bool change;              /**< POTENTIAL_OLD of the coarser level, too; the weight is 1 */
+  bool near;                 /**< batches of its own level */
+  bool coarse;               /**< those of the next coarser level */
+  double weight;             /**< time of the level within the step of the coarser one, 0 .. 1 */
+  enum gas_potential which;  /**< of its own level */
+  double change;             /**< of potential_sources */
+  enum gas_potential before; /**< of the coarser level: what the change begins with */
 };
 /** Slots for it. */
 void surroundings_slots(struct slots *s, const struct surroundings *a);

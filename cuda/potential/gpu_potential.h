@@ -16,7 +16,8 @@ struct gpu_potentials {
                                   step, coarse ones at its end */
   uint32_t near, begin, end; /**< numbers of batches; 0: none are read */
   double weight;             /**< of the end */
-  bool change; /**< correct potentials of the level by the change from `begin` to `end` */
+  double change; /**< correct potentials of the level by this part of the change from `begin` to
+                    `end`; 0: do not */
   const struct gas_links *links; /**< in device memory */
 };
 

@@ -15,7 +15,7 @@ enum {
 struct potentials {
   const double *const *near, *const *begin, *const *end;
   double weight;
-  bool change;
+  double change;
   const struct gas_links *links;
 };
 
@@ -48,7 +48,7 @@ INLINE double coarse_cell(const potentials &s, gas_link_t link, int cell, bool c
   const double begin = group_of(s.begin, link)[cell];
   if (!change && s.weight == 0.0) return begin;
   const double step = group_of(s.end, link)[cell] - begin;
-  return change ? step : begin + s.weight * step;
+  return change ? s.change * step : begin + s.weight * step;
 }
 
 /** The coarser potential around a group, or its change, in shared memory: a cube of 12^3 cells. */
@@ -142,7 +142,7 @@ static __device__ void fill_block(const potentials &s, bool inner, bool ghosts, 
                                                : 0.0;
   }
   if (ghosts && !interpolates) beyond_box(l.edges, SIDE, 1, block);
-  if (!s.change) return;
+  if (s.change == 0.0) return;
   around_group(s, l, true, coarse);
   for (int i = (int)threadIdx.x; i < POISSON_CELLS; i += FILL_THREADS) {
     const struct spot p = spot_of<1>(i);

@@ -81,8 +81,12 @@ static void note_change(struct gas *g, int level, enum gas_potential which) {
 /** Solve every other group of a level. */
 static void solve_half(struct gas *g, int level, struct potential_task how) {
   if (how.mode != POTENTIAL_INTERPOLATE)
-    send(g, level, how.mode == POTENTIAL_REPEAT ? POTENTIAL_OLD : POTENTIAL_END);
+    send(g, level,
+         how.mode == POTENTIAL_REPEAT   ? POTENTIAL_OLD
+         : how.mode == POTENTIAL_FOLLOW ? POTENTIAL_BEGIN
+                                        : POTENTIAL_END);
   if (how.mode == POTENTIAL_CORRECT) send(g, level - 1, POTENTIAL_OLD);
+  if (how.mode == POTENTIAL_FOLLOW) send(g, level - 1, POTENTIAL_BEGIN);
   send_coarser(g, level, how.weight);
   for (uint32_t i = gas_own_begin(g, level); i < gas_own_end(g, level); i++)
     gas_potential_submit(g, level, i, how);
@@ -90,27 +94,81 @@ static void solve_half(struct gas *g, int level, struct potential_task how) {
   swap(&g->level[level], POTENTIAL_END, POTENTIAL_NEXT);
 }
 
-/** Solve the groups of a level: even ones, then the odd ones with their values, and so on. */
-static void solve_groups(struct gas *g, int level, double weight, enum potential_mode mode,
-                         bool massive) {
-  for (int k = 0; k < 2 + 2 * g->gravity->relaxations; k++)
-    solve_half(
-        g, level,
-        (struct potential_task){weight, k == 0 ? mode : POTENTIAL_RELAX, k % 2 == 1, massive});
+/** Which part of the coarser level's step has passed since the latest potential of a level, or 1 for a
+ * correction. */
+static double change_of(const struct gas_level *l, double weight, enum potential_mode mode) {
+  return mode == POTENTIAL_CORRECT  ? 1.0
+         : mode == POTENTIAL_FOLLOW ? weight - l->latest_weight
+                                    : 0.0;
+}
+
+/** The latest potential of a level is POTENTIAL_END, of this time. */
+static void note_solution(struct gas_level *l, double weight) {
+  l->solved = true;
+  l->latest = POTENTIAL_END;
+  l->latest_weight = weight;
+}
+
+/** How a level is solved: its groups, and those of their further solutions with the values of
+ * neighbours that no coarser level takes the place of. */
+struct level_solution {
+  double weight; /**< of potential_task */
+  enum potential_mode mode;
+  bool massive;  /**< of potential_task */
+  bool coarsest; /**< of those that are solved together */
+};
+
+/** Solve the groups of a level: even ones, then the odd ones with their values, and so on. What
+ * neighbours differ by over long ways a correction by coarser levels mends much faster than further
+ * solutions do, where coarser levels are solved, too. */
+static void solve_groups(struct gas *g, int level, struct level_solution s) {
+  const bool alone = s.coarsest || g->gravity->corrections == 0;
+  const int relaxations = alone ? g->gravity->relaxations : 0;
+  solve_half(g, level,
+             (struct potential_task){s.weight, s.mode, false, s.massive,
+                                     change_of(&g->level[level], s.weight, s.mode)});
+  for (int k = 1; k < 2 + 2 * relaxations; k++)
+    solve_half(g, level,
+               (struct potential_task){s.weight, POTENTIAL_RELAX, k % 2 == 1, s.massive, 0.0});
+  note_solution(&g->level[level], s.weight);
 }
 
 /** Solve the root level. */
 static void solve_root(struct gas *g, bool massive) {
   root_poisson_solve(g, massive);
   note_change(g, 0, POTENTIAL_END);
+  note_solution(&g->level[0], 1.0);
 }
 
-/** Solve a level, from the next coarser one. */
-static void solve_level(struct gas *g, int level, double weight, bool massive) {
+/** Solve a level from the next coarser one alone. */
+static void solve_anew(struct gas *g, int level, double weight, bool coarsest) {
   if (level == 0)
-    solve_root(g, massive);
+    solve_root(g, false);
   else
-    solve_groups(g, level, weight, POTENTIAL_INTERPOLATE, massive);
+    solve_groups(g, level, (struct level_solution){weight, POTENTIAL_INTERPOLATE, false, coarsest});
+}
+
+/** Whether finer levels tell a level their pseudo-mass. */
+static bool is_corrected(const struct gas *g, int level) {
+  return g->gravity->corrections > 0 && level < finest(g);
+}
+
+/** Solve a level from its latest potential. */
+static void solve_on(struct gas *g, int level, double weight, bool coarsest) {
+  const struct gas_level *l = &g->level[level];
+  const enum potential_mode mode = l->latest == POTENTIAL_BEGIN ? POTENTIAL_FOLLOW
+                                                                : POTENTIAL_RELAX;
+  if (level == 0)
+    solve_root(g, is_corrected(g, level));
+  else
+    solve_groups(g, level, (struct level_solution){weight, mode, is_corrected(g, level), coarsest});
+}
+
+/** Whether a level's latest potential, of this time, is to be corrected: it is as good as another
+ * solution with the same pseudo-mass. */
+static bool is_begun(const struct gas *g, int level) {
+  const struct gas_level *l = &g->level[level];
+  return l->solved && l->latest == POTENTIAL_END && is_corrected(g, level);
 }
 
 /** Find the pseudo-mass of a level from what the next finer one found. POTENTIAL_OLD becomes the
@@ -135,19 +193,25 @@ static void correct_levels(struct gas *g, int level, double weight) {
     if (l == 0)
       solve_root(g, true);
     else
-      solve_groups(g, l, l == level ? weight : 1.0, POTENTIAL_REPEAT, true);
+      solve_groups(
+          g, l,
+          (struct level_solution){l == level ? weight : 1.0, POTENTIAL_REPEAT, true, l == level});
   }
   for (int l = level + 1; l <= finest(g); l++)
-    solve_groups(g, l, 1.0, POTENTIAL_CORRECT, l < finest(g));
+    solve_groups(g, l, (struct level_solution){1.0, POTENTIAL_CORRECT, l < finest(g), false});
 }
 
 void gravity_solve(struct gas *g, int level, double weight) {
   const int corrections = finest(g) > level ? g->gravity->corrections : 0;
   for (int l = level; l <= finest(g); l++) {
     const double at = l == level ? weight : 1.0;
-    solve_level(g, l, at, false);
+    const bool anew = level == 0 || !g->level[l].solved;
+    if (anew)
+      solve_anew(g, l, at, l == level);
+    else if (!is_begun(g, l))
+      solve_on(g, l, at, l == level);
     /* Even groups began with the coarser level alone. What they tell it should be better. */
-    if (corrections > 0 && l > 0)
+    if (corrections > 0 && l > 0 && anew)
       solve_half(g, l, (struct potential_task){at, POTENTIAL_RELAX, .odd = false});
   }
   for (int k = 0; k < corrections; k++) correct_levels(g, level, weight);
@@ -163,11 +227,11 @@ void gravity_kick(struct gas *g, int level, double dt, double weight) {
 
 void gravity_begin_step(struct gas *g, int level) {
   swap(&g->level[level], POTENTIAL_BEGIN, POTENTIAL_END);
+  g->level[level].latest = POTENTIAL_BEGIN;
+  if (level < g->topology.finest) g->level[level + 1].latest_weight = 0.0;
 }
 
-void gravity_predict(struct gas *g, int level, double weight) {
-  solve_level(g, level, weight, g->gravity->corrections > 0);
-}
+void gravity_predict(struct gas *g, int level, double weight) { solve_on(g, level, weight, true); }
 
 void gravity_copy_potential(const struct gas *g, int level, uint32_t group, void *cells) {
   const struct gas_level *l = &g->level[level];

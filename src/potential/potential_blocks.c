@@ -61,11 +61,12 @@ static void copy_patch(const struct potential_sources *s, struct patch_number p,
   int corner[3];
   for (int c = 0; c < 3; c++) corner[c] = GAS_PATCH_SIDE * (p.patch >> c & 1) + first[c];
   const size_t from = in_cube(INNER, corner);
-  const double *end = s->weight == 0.0 ? NULL : potential_of(s->gas, &s->end, p.group) + from;
+  const double *end = s->weight == 0.0 && !change ? NULL
+                                                  : potential_of(s->gas, &s->end, p.group) + from;
   const double *begin = s->weight == 1.0 && !change
                             ? NULL
                             : potential_of(s->gas, &s->begin, p.group) + from;
-  const double weight = change ? 1.0 : s->weight, keep = change ? 0.0 : 1.0;
+  const double weight = change ? s->change : s->weight, keep = change ? 0.0 : 1.0;
   for (int z = 0; z < size[2]; z++)
     for (int y = 0; y < size[1]; y++) {
       const size_t row = in_cube(INNER, (const int[3]){0, y, z});

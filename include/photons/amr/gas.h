@@ -80,12 +80,15 @@ struct gas_level {
   int now;                   /**< which of the batches' cells are of the present time */
   int potential[POTENTIALS]; /**< which of the batches' potentials is which */
   bool stale_potential[POTENTIALS]; /**< by their numbers in batches: the same as `stale` */
-  int64_t steps;                    /**< taken */
-  double dt;                        /**< of the last of them */
-  bool stale;                       /**< present cells have changed since ghosts were sent */
-  struct gas_ghosts ghosts;         /**< messages of the level */
-  uint64_t linked; /**< topology_changes() when ghosts and lists of batches were found */
-  double *speed;   /**< [group], own ones: largest c_s + |v_i| */
+  bool solved;                      /**< the groups have a potential: the latest one */
+  enum gas_potential latest;        /**< POTENTIAL_BEGIN or POTENTIAL_END */
+  double latest_weight;     /**< of its time within the step of the next coarser level, 0 .. 1 */
+  int64_t steps;            /**< taken */
+  double dt;                /**< of the last of them */
+  bool stale;               /**< present cells have changed since ghosts were sent */
+  struct gas_ghosts ghosts; /**< messages of the level */
+  uint64_t linked;          /**< topology_changes() when ghosts and lists of batches were found */
+  double *speed;            /**< [group], own ones: largest c_s + |v_i| */
   double (*sum)[GAS_VARIABLES_MAX]; /**< [group] over its cells that are not refined */
   uint32_t (*flags)[GAS_PATCHES];   /**< [group] as topology_refined() takes them */
   struct gas_fault *fault;          /**< [group], own ones: the first that was found */

@@ -10,14 +10,19 @@ enum potential_mode {
   POTENTIAL_INTERPOLATE, /**< nothing else */
   POTENTIAL_RELAX,       /**< POTENTIAL_END of neighbours; groups that are not solved keep theirs */
   POTENTIAL_REPEAT,      /**< POTENTIAL_OLD of neighbours */
-  POTENTIAL_CORRECT      /**< POTENTIAL_END of neighbours, and the change of the coarser level from
+  POTENTIAL_CORRECT,     /**< POTENTIAL_END of neighbours, and the change of the coarser level from
                          POTENTIAL_OLD to POTENTIAL_END */
+  POTENTIAL_FOLLOW /**< POTENTIAL_BEGIN of neighbours, and the change of the coarser level since
+                         then, a part of that from POTENTIAL_BEGIN to POTENTIAL_END */
 };
 struct potential_task {
   double weight; /**< time of the level within the step of the next coarser one, 0 .. 1 */
   enum potential_mode mode;
   bool odd;     /**< odd groups are solved, else even ones: topology_is_odd() */
   bool massive; /**< with the pseudo-mass of gas_batch.sheets */
+  double
+      change; /**< POTENTIAL_CORRECT: 1; POTENTIAL_FOLLOW: this part of the coarser level's step has
+                    passed; else 0 */
 };
 /** Solve the potential of every other group of a batch of a level finer than the root, into
  * POTENTIAL_NEXT. */

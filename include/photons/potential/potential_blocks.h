@@ -14,6 +14,8 @@ struct potential_sources {
   struct batch_cells begin, end; /**< of the next coarser level, at the beginning and at the end of
                                       its step; lists NULL: nothing is interpolated */
   double weight;                 /**< of the end; what has no weight is not read */
+  double change; /**< of potential_block_corrected(): this part of the change from the
+                                      beginning to the end is added */
 };
 
 /** Fill a block, poisson.h; ghost cells beyond edges and corners are not set. Where there is no
@@ -26,7 +28,7 @@ void potential_block(const struct potential_sources *s, uint32_t group, double *
 void potential_wide(const struct potential_sources *s, uint32_t group, double *wide);
 
 /** The same as potential_block(), with the groups' potentials corrected by the change of the coarser
- * level's, which is that from `begin` to `end`. */
+ * level's. */
 void potential_block_corrected(const struct potential_sources *s, uint32_t group, double *block);
 
 /** The same of the ghost cells beyond faces alone, which are all that a direct solution needs. */

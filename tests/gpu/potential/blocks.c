@@ -29,7 +29,7 @@ static struct source_lists lists_of(const struct stages *s, int level, const str
                            .device = allocate(most, sizeof *a.device, "lists")};
   if (m.near) add_list(s, &a, level, &b->near, true);
   a.near = m.near ? b->near.count : 0;
-  if (m.coarse && (m.weight < 1.0 || m.change)) {
+  if (m.coarse && (m.weight < 1.0 || m.change != 0.0)) {
     add_list(s, &a, level - 1, &b->coarse, false);
     a.begin = b->coarse.count;
   }
@@ -49,9 +49,10 @@ static void make_blocks(const struct stages *s, int level, const struct gas_batc
       .near = {m.near ? &b->near : NULL, a->host},
       .begin = {m.coarse ? &b->coarse : NULL, a->host + a->near},
       .end = {m.coarse ? &b->coarse : NULL, a->host + a->near + a->begin},
-      .weight = m.weight};
+      .weight = m.weight,
+      .change = m.change};
   for (uint32_t i = 0; i < b->count; i++)
-    (m.change  ? m.inner ? potential_block_corrected : potential_ghosts_corrected
+    (m.change != 0.0 ? m.inner ? potential_block_corrected : potential_ghosts_corrected
      : m.inner ? potential_block
                : potential_ghosts)(&from, b->first + i, blocks + i * (size_t)POISSON_CELLS);
 }
@@ -117,7 +118,7 @@ void check_blocks(struct stages *s, int level, const struct gas_batch *b,
     gpu_gas_potential_ghosts(&g, &from, half, out);
     copy_back(s, gpu, out, bytes);
     compare_half(s, level, b, half,
-                 m.near && !m.change ? (const double *)(void *)d->now.host : NULL, cpu, gpu);
+                 m.near && m.change == 0.0 ? (const double *)(void *)d->now.host : NULL, cpu, gpu);
   }
   CUDA(cudaFree(out));
   free(a.host);

@@ -93,8 +93,10 @@ static void check_batch(struct stages *s, int level, uint32_t number) {
       {.near = true, .coarse = true, .weight = 1.0, .inner = true},
       {.near = true, .coarse = true, .weight = 0.3, .inner = true},
       {.near = true, .coarse = true, .weight = 0.3},
-      {.near = true, .coarse = true, .weight = 1.0, .change = true, .inner = true},
-      {.near = true, .coarse = true, .weight = 1.0, .change = true},
+      {.near = true, .coarse = true, .weight = 1.0, .change = 1.0, .inner = true},
+      {.near = true, .coarse = true, .weight = 1.0, .change = 1.0},
+      {.near = true, .coarse = true, .weight = 0.6, .change = 0.4, .inner = true},
+      {.near = true, .coarse = true, .weight = 1.0, .change = 0.5},
       {.near = true, .inner = true}};
   const struct gas_batch *b = &s->g->level[level].batch[number];
   const struct batch_data *d = &s->data[level][number];

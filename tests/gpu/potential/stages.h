@@ -40,8 +40,8 @@ struct stages {
 
 /** What a block is made from. */
 struct mode {
-  bool near, coarse, change, inner;
-  double weight;
+  bool near, coarse, inner;
+  double weight, change;
 };
 
 enum { HALVES = 4 };
