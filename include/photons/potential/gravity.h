@@ -14,8 +14,9 @@
  * of the coarser ones.
  *
  * The flow is kicked for half a step before and after each step of its level. All levels that are
- * at the same time are solved together, so that what is computed depends on the present cells
- * alone. Within the step of a coarser level its potential is interpolated in time between the
+ * at the same time are solved together. At the end of a step of the root level the solution begins anew and
+ * depends on the present cells alone, for restarts. Before that a level begins with its latest potential and
+ * with what has changed of the coarser one since then (POTENTIAL_FOLLOW). Within the step of a coarser level its potential is interpolated in time between the
  * solution at the beginning and one from the coarser level's own density at the end. */
 #ifndef PHOTONS_POTENTIAL_GRAVITY_H
 #define PHOTONS_POTENTIAL_GRAVITY_H
@@ -33,9 +34,10 @@ struct self_gravity {
   struct poisson_waves waves;
   starpu_data_handle_t pivots; /**< waves.pivot, where this rank uses a GPU, else NULL */
   double newton_constant;
-  double tolerance;    /**< of the residual, over the sum of 4 pi G density cell^2 */
-  int relaxations;     /**< after the first solution of a level, with the values of neighbours */
-  int corrections;     /**< by sheets; 0: none, for tests */
+  double tolerance; /**< of the residual, over the sum of 4 pi G density cell^2 */
+  int relaxations; /**< after the first solution of a level, with the values of neighbours, where no
+                            coarser level is solved with it */
+  int corrections; /**< by sheets; 0: none, for tests */
   double mean_density; /**< of the box; it does not attract where this is periodic */
   bool periodic;
   struct root_poisson *root;
