@@ -136,7 +136,7 @@ static void hold_cells(struct gas *g, bool hold) {
 void check_gas_stages(int solver, int precision) {
   static const char text[] =
       "[run]\nsystem = gas\n[ic]\nsource = sod\ndirection = diagonal\n[gas]\n"
-      "root = " STAGES_ROOT "\nlevels = 2\nregrid = 100\nbuffer = 4\nbatch = 6\n"
+      "root = " STAGES_ROOT "\nlevels = 2\nregrid = 100\nbuffer = 4\nbatch = 6\nhomes = 1\n"
       "flag_gradient_density = 0.05\nx_low = outflow\nx_high = reflecting\n"
       "z_low = reflecting\nz_high = outflow\nsolver = %s\nprecision = %s\n"
       "[time]\nend = 1\n";

@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Helper of gas_beside_exact_solutions.sh: initial conditions as arrays, settings of runs, and the mean errors of
+the density of what runs have made of them."""
+
+import sys
+
+import h5py
+import numpy as np
+from photons.gas import Mesh
+from photons.gas_exact import Riemann
+
+G = 1.4
+RIEMANN = {  # left and right rho, u, p; the diaphragm; time; ratio of specific heats
+    "toro1": ((1, 0.75, 1), (0.125, 0, 0.1), 0.3, 0.2, G),
+    "toro2": ((1, -2, 0.4), (1, 2, 0.4), 0.5, 0.15, G),
+    "toro3": ((1, 0, 1000), (1, 0, 0.01), 0.5, 0.012, G),
+    "toro4": ((5.99924, 19.5975, 460.894), (5.99242, -6.19633, 46.095), 0.4, 0.035, G),
+    "toro5": ((1, -19.59745, 1000), (1, -19.59745, 0.01), 0.8, 0.012, G),
+    "noh": ((1, 1, 1e-6), (1, -1, 1e-6), 0.5, 1.0, 5 / 3),
+}
+CELLS = {"waves": (256, 16, 16), "plane": (128, 16, 16)}
+LENGTH = {"waves": 10, "plane": 8}
+TIME = {"waves": 1.8, "blasts": 0.038, "plane": 0.8}
+SPEEDS = {"vortex0": 0.0, "vortex3": 3.0}
+# The largest error of muscl and of rtvd, or None where it does not run; of vortices the least kinetic energy that
+# is left; of the plane shock the largest speed across it.
+LIMITS = {
+    "toro1-0": (0.0045, 0.007),
+    "toro2-0": (0.0066, 0.0115),
+    "toro3-0": (0.115, 0.155),
+    "toro4-0": (0.32, 0.46),
+    "toro5-0": (0.019, 0.055),
+    "toro1-2": (0.0045, 0.007),
+    "noh-0": (0.019, 0.037),
+    "waves-0": (0.08, 0.1),
+    "blasts-0": (0.24, 0.26),
+    "vortex0-0": (0.97, None),
+    "vortex3-0": (0.93, None),
+    "plane-0": (1e-5, 1e-5),
+}
+
+
+def cells_of(problem, levels):
+    if problem in SPEEDS:
+        return 64, 64, 16
+    return (32, 16, 16) if levels else CELLS.get(problem, (128, 16, 16))
+
+
+def middles(cells, length=1):
+    return (np.arange(cells) + 0.5) / cells * length
+
+
+def start(problem, x):
+    """rho, u, p of a problem along x."""
+    if problem in RIEMANN:
+        left, right, middle = RIEMANN[problem][:3]
+        return [np.where(x < middle, a, b) for a, b in zip(left, right)]
+    if problem == "waves":
+        behind = x < 1
+        rho = np.where(behind, 3.857143, 1 + 0.2 * np.sin(5 * (x - 5)))
+        return rho, np.where(behind, 2.629369, 0), np.where(behind, 10.33333, 1)
+    if problem == "blasts":
+        return np.ones_like(x), np.zeros_like(x), np.where(x < 0.1, 1e3, np.where(x < 0.9, 0.01, 100))
+    mach, behind = 6, x < 0.5
+    rho = (G + 1) * mach**2 / ((G - 1) * mach**2 + 2)
+    p = (2 * G * mach**2 - (G - 1)) / (G + 1) / G
+    return np.where(behind, rho, 1), np.where(behind, mach * (1 - 1 / rho), 0), np.where(behind, p, 1 / G)
+
+
+def vortex(speed, x, y):
+    """Gresho's vortex: rho, u, v, p."""
+    r = np.hypot(x - 0.5, y - 0.5) + 1e-300
+    inner, outer = r < 0.2, r < 0.4
+    around = np.where(inner, 5 * r, np.where(outer, 2 - 5 * r, 0))
+    shell = 9 - 4 * np.log(0.2) + 12.5 * r**2 - 20 * r + 4 * np.log(r)
+    p = np.where(inner, 5 + 12.5 * r**2, np.where(outer, shell, 3 + 4 * np.log(2)))
+    return np.ones_like(r), speed - around * (y - 0.5) / r, around * (x - 0.5) / r, p
+
+
+def write(path, shape, rho, u, v, p):
+    with h5py.File(path, "w") as file:
+        names = ("density", "velocity_x", "velocity_y", "velocity_z", "pressure")
+        for name, values in zip(names, (rho, u, v, 0.0, p)):
+            file[name] = np.broadcast_to(values, shape)
+
+
+def make():
+    for case in LIMITS:
+        problem, levels = case.rsplit("-", 1)
+        root = cells_of(problem, int(levels))
+        shape = [n * 2 ** int(levels) for n in root[::-1]]
+        x = middles(shape[2], LENGTH.get(problem, 1))
+        if problem in SPEEDS:
+            rho, u, v, p = vortex(SPEEDS[problem], x, x[:, None])
+        else:
+            (rho, u, p), v = start(problem, x), 0.0
+        if problem == "plane":
+            rho = rho * (1 + 1e-6 * np.random.default_rng(1).uniform(-1, 1, shape))
+        write(f"{case}.hdf5", shape, rho, u, v, p)
+
+
+def settings(problem, levels):
+    values = {
+        "gas.root": ",".join(map(str, cells_of(problem, int(levels)))),
+        "gas.length": LENGTH.get(problem, 1),
+        "time.end": RIEMANN[problem][3] if problem in RIEMANN else TIME.get(problem, 1.0),
+    }
+    if problem in RIEMANN:
+        values["gas.gamma"] = RIEMANN[problem][4]
+    if problem not in SPEEDS:
+        side = "reflecting" if problem == "blasts" else "outflow"
+        values["gas.x_low"] = values["gas.x_high"] = side
+    print(*(f"--set {key}={value}" for key, value in values.items()))
+
+
+def primitive(q):
+    return q[0], q[1] / q[0], (G - 1) * (q[2] - 0.5 * q[1] ** 2 / q[0])
+
+
+def flux_of(rho, u, p):
+    return np.array([rho * u, rho * u * u + p, u * (p * G / (G - 1) + 0.5 * rho * u * u)])
+
+
+def hllc(a, b):
+    """Toro 2009, section 10.4, with the simplest speeds."""
+    states = [np.array([rho, rho * u, p / (G - 1) + 0.5 * rho * u * u]) for rho, u, p in (a, b)]
+    sound = [np.sqrt(G * p / rho) for rho, _, p in (a, b)]
+    left = np.minimum(a[1] - sound[0], b[1] - sound[1])
+    right = np.maximum(a[1] + sound[0], b[1] + sound[1])
+    mass = a[0] * (left - a[1]), b[0] * (right - b[1])
+    middle = (b[2] - a[2] + mass[0] * a[1] - mass[1] * b[1]) / (mass[0] - mass[1])
+    result = []
+    for (rho, u, p), q, s, m in zip((a, b), states, (left, right), mass):
+        star = m / (s - middle)
+        energy = star * (q[2] / rho + (middle - u) * (middle + p / m))
+        result.append(flux_of(rho, u, p) + s * (np.array([star, star * middle, energy]) - q))
+    inside = np.where(middle > 0, result[0], result[1])
+    return np.where(left > 0, flux_of(*a), np.where(right < 0, flux_of(*b), inside))
+
+
+def reference(problem, cells, finer=8):
+    """The density of `cells` cells, from a second-order solution in one dimension with finer ones."""
+    n, length, end = cells * finer, LENGTH.get(problem, 1), TIME[problem]
+    rho, u, p = start(problem, middles(n, length))
+    q, time = np.array([rho, rho * u, p / (G - 1) + 0.5 * rho * u * u]), 0.0
+    sign = np.array([1, -1 if problem == "blasts" else 1, 1])[:, None]
+    while time < end:
+        w = np.array(primitive(q))
+        step = min(0.8 * length / n / (abs(w[1]) + np.sqrt(G * w[2] / w[0])).max(), end - time)
+        w = np.concatenate([sign * w[:, 1::-1], w, sign * w[:, :-3:-1]], axis=1)
+        a, b = w[:, 1:-1] - w[:, :-2], w[:, 2:] - w[:, 1:-1]
+        d = np.where(a * b > 0, 2 * a * b / np.where(a * b > 0, a + b, 1), 0)
+        rho, u, p = w[:, 1:-1]
+        change = np.array([u * d[0] + rho * d[1], u * d[1] + d[2] / rho, u * d[2] + G * p * d[1]])
+        half = w[:, 1:-1] - 0.5 * step * n / length * change
+        fluxes = hllc((half + 0.5 * d)[:, :-1], (half - 0.5 * d)[:, 1:])
+        q = q - step * n / length * (fluxes[:, 1:] - fluxes[:, :-1])
+        time += step
+    return q[0].reshape(cells, finer).mean(axis=1)
+
+
+def known(problem, x, side):
+    """The mean density of cells at x."""
+    left, right, middle, time, gamma = RIEMANN[problem]
+    exact, parts = Riemann(left, right, gamma), (np.arange(20) + 0.5) / 20 - 0.5
+    places = x[:, None] + side[:, None] * parts
+    return exact.at((places - middle) / time)[0].mean(axis=1)
+
+
+def measure(case, solver):
+    problem, levels = case.rsplit("-", 1)
+    mesh = Mesh(f"{problem}-{solver}-{levels}/gas_000.hdf5")
+    if problem == "plane":
+        return max(abs(mesh.values(f"velocity_{axis}")).max() for axis in "yz")
+    if problem in SPEEDS:
+        u, v = mesh.values("velocity_x") - SPEEDS[problem], mesh.values("velocity_y")
+        x = middles(64)
+        _, u0, v0, _ = vortex(0, x, x[:, None])
+        return (u**2 + v**2).mean() / (u0**2 + v0**2).mean()
+    line = mesh.line(["density"], axis="x")
+    x, side, rho = (np.array(line[name]) for name in ("x", "side", "density"))
+    right = known(problem, x, side) if problem in RIEMANN else REFERENCES[problem]
+    return (abs(rho - right) * side).sum() / side.sum()
+
+
+def check():
+    failed = False
+    for problem in ("waves", "blasts"):
+        REFERENCES[problem] = reference(problem, cells_of(problem, 0)[0])
+    for case, limits in LIMITS.items():
+        for solver, limit in zip(("muscl", "rtvd"), limits):
+            if limit is None:
+                continue
+            value = measure(case, solver)
+            bad = not (value >= limit if case.startswith("vortex") else value <= limit)
+            failed = failed or bad
+            print(f"{'FAILED: ' if bad else ''}{case} {solver}: {value:.3g}, limit {limit:g}")
+    sys.exit(failed)
+
+
+REFERENCES = {}
+if __name__ == "__main__":
+    globals()[sys.argv[1]](*sys.argv[2:])
