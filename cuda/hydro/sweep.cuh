@@ -274,8 +274,8 @@ void solve_with(const struct gpu_gas *g, double dt_dh, bool reversed, const void
   CHECK_CUDA(cudaMemsetAsync(first, 0xff, groups * sizeof *first, g->gpu->stream));
   CHECK_CUDA(cudaMemsetAsync(first_order, 0, 2 * groups * sizeof *first_order, g->gpu->stream));
   if (solver::DIFFUSES_SIDES) {
-    mark_shocks<V><<<blocks_for(groups * GAS_BLOCK_CELLS, SHOCK_THREADS), SHOCK_THREADS, 0,
-                     g->gpu->stream>>>(g->groups, (const real *)blocks, shocks, any_shocks);
+    mark_shocks<V><<<g->groups, SHOCK_THREADS, 0, g->gpu->stream>>>((const real *)blocks, shocks,
+                                                                     any_shocks);
     gpu_launched("mark_shocks");
   }
   sweep<real> s = {constants_of<real>(&g->physics),
