@@ -29,7 +29,8 @@ enum gas_variable {
   GAS_MOMENTUM_Z,
   GAS_ENERGY,  /**< kinetic and thermal */
   GAS_ENTROPY, /**< pressure / density^(gamma - 1), which gas without shocks conserves */
-  GAS_VARIABLES_MAX
+  GAS_VARIABLES_MAX,
+  GAS_SOLVED_MAX = GAS_VARIABLES_MAX /**< those that the solvers know */
 };
 
 /** The first cell of a group whose density or pressure is not positive, or that has a value that is

@@ -8,7 +8,7 @@
 
 /** A cell of LANES columns: density, momentum along the columns, the two other momenta, energy,
  * entropy. */
-typedef real column_cell[GAS_VARIABLES_MAX][LANES] __attribute__((aligned(64)));
+typedef real column_cell[GAS_SOLVED_MAX][LANES] __attribute__((aligned(64)));
 
 /** What a column's cells know of shocks along the other axes: not 0 where there is a strong one. */
 typedef real_bits column_sides[LANES];
@@ -28,7 +28,7 @@ INLINE void copy_lanes(const real *restrict from, real *restrict to) {
   for (int l = 0; l < LANES; l++) to[l] = from[l];
 }
 
-enum { COLUMN_STEP = GAS_VARIABLES_MAX * LANES }; /**< values from a cell to the next */
+enum { COLUMN_STEP = GAS_SOLVED_MAX * LANES }; /**< values from a cell to the next */
 
 typedef real quad __attribute__((vector_size(4 * sizeof(real))));
 

@@ -65,7 +65,7 @@ INLINE real limited_slope(enum gas_limiter limiter, real theta, real a, real b) 
 INLINE void slopes(enum gas_limiter limiter, real theta, const column_cell *restrict below,
                    const column_cell *restrict w, const column_cell *restrict above,
                    column_cell *restrict slope) {
-  for (int q = 0; q < GAS_VARIABLES_MAX; q++)
+  for (int q = 0; q < GAS_SOLVED_MAX; q++)
 #pragma omp simd
     for (int l = 0; l < LANES; l++)
       slope[0][q][l] = limited_slope(limiter, theta, w[0][q][l] - below[0][q][l],
@@ -219,7 +219,7 @@ INLINE real_bits find_unphysical(const struct constants *c, real dt_dh,
                                  const column_cell *restrict u, const column_cell *restrict flux,
                                  real_bits unphysical[restrict LANES]) {
   column_cell after;
-  for (int q = 0; q < GAS_VARIABLES_MAX; q++)
+  for (int q = 0; q < GAS_SOLVED_MAX; q++)
 #pragma omp simd
     for (int l = 0; l < LANES; l++)
       after[q][l] = after_step(u[0][q][l], dt_dh, flux[0][q][l], flux[1][q][l]);
@@ -243,7 +243,7 @@ static void first_order_fluxes(const struct constants *c, const column_cell *res
     primitive_variables(c, u + i + 2, &below);
     primitive_variables(c, u + i + 3, &above);
     riemann_flux(c, &below, &above, &safe);
-    for (int q = 0; q < GAS_VARIABLES_MAX; q++)
+    for (int q = 0; q < GAS_SOLVED_MAX; q++)
       for (int l = 0; l < LANES; l++)
         if (unphysical[i][l] | unphysical[i + 1][l]) flux[i][q][l] = safe[q][l];
     for (int l = 0; i < GAS_GROUP_SIDE && l < LANES; l++)
