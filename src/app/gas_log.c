@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "photons/app/step_log.h"
+#include "photons/gas/create.h"
 
 static void write_time(FILE *out, const struct step_record *record) {
   fprintf(out, "%.15g", record->gas->time);
@@ -22,9 +23,12 @@ static void write_timings_columns(FILE *out) {
   stage_columns(out, true);
 }
 
-static void write_statistics_columns(FILE *out) {
+static void write_statistics_columns(FILE *out, const struct parameters *p) {
+  const struct gas_physics physics = gas_physics_of(p);
   fprintf(out, ",mass,momentum_x,momentum_y,momentum_z,energy,potential_energy,"
                "particle_momentum_x,particle_momentum_y,particle_momentum_z,particle_energy");
+  for (unsigned v = gas_solved(&physics); v < gas_variables(&physics); v++)
+    fprintf(out, ",%s", gas_variable_name(gas_variable_at(&physics, v)).text);
 }
 
 /** A column of numbers by level, from the root on: "64;128;0". */
@@ -50,6 +54,8 @@ static void write_statistics(FILE *out, const struct step_record *record) {
   fprintf(out, ",%.15g", g->totals.potential_energy);
   for (int c = 0; c < 3; c++) fprintf(out, ",%.15g", g->totals.particles.momentum[c]);
   fprintf(out, ",%.15g", g->totals.particles.kinetic_energy);
+  for (unsigned v = gas_solved(&g->physics); v < gas_variables(&g->physics); v++)
+    fprintf(out, ",%.15g", g->totals.conserved[gas_variable_at(&g->physics, v)]);
 }
 
 static struct moment_text text_at_rest(const struct step_record *record, bool length) {

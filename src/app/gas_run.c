@@ -81,6 +81,7 @@ static void describe_mesh(FILE *out, const struct parameters *p) {
     fprintf(out, "  gas         %s in %s precision, gamma %g, Courant number %g\n",
             solvers[p->gas.solver], p->gas.precision == GAS_DOUBLE ? "double" : "single",
             p->gas.gamma, p->gas.cfl);
+  if (p->gas.scalars > 0) fprintf(out, "  scalars     %lld\n", (long long)p->gas.scalars);
   fprintf(out, "  mesh        root level of %g x %g x %g cells, %lld level%s of refinement, %s\n",
           p->gas.root[0], p->gas.root[1], p->gas.root[2], (long long)p->gas.levels,
           p->gas.levels == 1 ? "" : "s",
@@ -113,8 +114,11 @@ static void describe(void *state, FILE *out) {
 static void fill_record(struct gas_run *r, struct step_record *record) {
   const struct gas *g = r->gas;
   r->totals = gas_measure(r->gas);
-  r->record = (struct gas_record){
-      .time = g->time, .dt = r->last_step, .levels = g->topology.finest + 1, .totals = r->totals};
+  r->record = (struct gas_record){.time = g->time,
+                                  .dt = r->last_step,
+                                  .levels = g->topology.finest + 1,
+                                  .physics = g->physics,
+                                  .totals = r->totals};
   record->gas = &r->record;
   record->particles = record->kicked = 0;
   for (int level = 0; level <= g->topology.finest; level++) {
@@ -173,9 +177,7 @@ static struct gas_file file_of(const struct gas_run *r, const struct progress *n
   const struct gas *g = r->gas;
   struct gas_file f = {.topology = g->topology,
                        .cell = g->cell,
-                       .gamma = g->physics.gamma,
-                       .solver = g->physics.solver,
-                       .variables = g->variables,
+                       .physics = g->physics,
                        .real = g->kernels->real_size,
                        .particles = g->particles,
                        .gravity = g->gravity != NULL,

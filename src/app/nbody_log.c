@@ -41,7 +41,8 @@ static void write_timings_columns(FILE *out) {
   stage_columns(out, false);
 }
 
-static void write_statistics_columns(FILE *out) {
+static void write_statistics_columns(FILE *out, const struct parameters *p) {
+  (void)p;
   for (int i = 0; i < COLUMNS; i++) fprintf(out, ",%s", columns[i].name);
 }
 

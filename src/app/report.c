@@ -99,7 +99,7 @@ static void open_logs(struct report *r, const struct parameters *p, const char *
   snprintf(folder, sizeof folder, "%s/log", p->output.dir);
   output_folder(folder);
   log_begin(folder, start, moment);
-  r->files = step_files_open(folder, start->step, r->log);
+  r->files = step_files_open(folder, start->step, p, r->log);
 }
 
 /** trace/stages.csv: names, families and colours of the stages, for pictures of the tasks. */

@@ -66,16 +66,20 @@ static unsigned types_in_header(const char *folder) {
   return types;
 }
 
-/** The columns of the steps' number and time, and others. */
-static void write_header(FILE *out, const struct step_log *log, bool length,
-                         void (*write_columns)(FILE *out)) {
-  fprintf(out, "step,%s", log->time_columns);
-  if (length) fprintf(out, ",%s", log->length_column);
-  write_columns(out);
+static void write_timings_header(FILE *out, const struct step_log *log) {
+  fprintf(out, "step,%s,%s", log->time_columns, log->length_column);
+  log->write_timings_columns(out);
   fprintf(out, "\n");
 }
 
-struct step_files step_files_open(const char *folder, int64_t last_step,
+static void write_statistics_header(FILE *out, const struct step_log *log,
+                                    const struct parameters *p) {
+  fprintf(out, "step,%s", log->time_columns);
+  log->write_statistics_columns(out, p);
+  fprintf(out, "\n");
+}
+
+struct step_files step_files_open(const char *folder, int64_t last_step, const struct parameters *p,
                                   const struct step_log *log) {
   struct step_files f = {
       .log = log,
@@ -84,9 +88,8 @@ struct step_files step_files_open(const char *folder, int64_t last_step,
       .energy = log->has_energies ? open_file(folder, "energy.csv", last_step) : NULL,
       .escapers = log->has_energies ? open_file(folder, "escapers.csv", last_step) : NULL};
   snprintf(f.folder, sizeof f.folder, "%s", folder);
-  if (ftell(f.timings) == 0) write_header(f.timings, log, true, log->write_timings_columns);
-  if (ftell(f.statistics) == 0)
-    write_header(f.statistics, log, false, log->write_statistics_columns);
+  if (ftell(f.timings) == 0) write_timings_header(f.timings, log);
+  if (ftell(f.statistics) == 0) write_statistics_header(f.statistics, log, p);
   if (f.energy && ftell(f.energy) > 0) f.types = types_in_header(folder);
   if (f.escapers && ftell(f.escapers) == 0)
     fprintf(f.escapers, "step,time_myr,id,x,y,z,vx,vy,vz\n");

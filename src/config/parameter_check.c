@@ -445,6 +445,9 @@ static void check_gas_particles(const struct parameters *p, struct parameter_pro
     problem_with(problems, solver, p, NULL,
                  alone ? "this ic.source has no gas; allowed: none"
                        : "this ic.source has gas; none needs ic.source = point_masses | particles");
+  if (p->gas.solver == GAS_NONE && p->gas.scalars > 0 && sound(problems, row_of("gas", "scalars")))
+    problem_with(problems, row_of("gas", "scalars"), p, NULL,
+                 "gas.solver = none has no gas to carry them");
   if (either && p->gas.solver == GAS_NONE)
     check_needed(p, problems, "box", "npart_side", p->box.npart_side > 0, "gas.solver = none");
   if (p->ic.source == IC_PARTICLES)

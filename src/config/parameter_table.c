@@ -120,7 +120,7 @@ const struct parameter parameter_table[] = {
   {"box", "size", REAL, FIELD(box.size), "", OF(EXPANDING), .help = "side of the periodic box, with gas.comoving = yes along x; needed with ic.source = generate or gas.comoving = yes", .unit = "Mpc/h", RANGE(1e-3, 1e6)},
   {"box", "npart_side", INTEGER, FIELD(box.npart_side), "", OF(EXPANDING), .help = "N = npart_side^3 particles; needed with ic.source = generate; with gas.comoving = yes: particles along x, which are all matter but the gas of Omega_b, or with gas.solver = none all matter; not given: all matter is gas", RANGE(2, 65536)},
 
-  {"ic", "source", WORD(ic.source), "generate", .help = "generate initial conditions of a periodic box, read them from a Gadget file, or make the galaxy of section [galaxy] with boundary = isolated; with system = gas: a problem by its name, or arrays of density, velocity_x, velocity_y, velocity_z and pressure from an HDF5 file", .words = ic_sources},
+  {"ic", "source", WORD(ic.source), "generate", .help = "generate initial conditions of a periodic box, read them from a Gadget file, or make the galaxy of section [galaxy] with boundary = isolated; with system = gas: a problem by its name, or arrays of density, velocity_x, velocity_y, velocity_z, pressure and scalars from an HDF5 file", .words = ic_sources},
   {"ic", "file", TEXT(ic.file), "", OF(PARTICLES | REST), WITH(SOURCE(IC_GADGET) | SOURCE(IC_ARRAY)), .help = "with source = gadget: Gadget file with initial conditions, or the common stem of several files; with source = array: HDF5 file"},
   {"ic", "unit_length", WORD(ic.unit_length), "auto", OF(BOX), WITH(SOURCE(IC_GADGET)), .help = "length unit of ic.file; auto: found from its box size and masses", .words = ic_units},
   {"ic", "unit_length_kpc", REAL, FIELD(ic.unit_length_kpc), "1", OF(ISOLATED), .help = "with boundary = isolated: length unit of files, unless they name it", .unit = "kpc", RANGE(1e-9, 1e9)},
@@ -171,6 +171,7 @@ const struct parameter parameter_table[] = {
   {"gas", "comoving", SWITCH(gas.comoving), "no", .help = "yes: in a periodic box that expands as [cosmology] says, with lengths in comoving Mpc/h, times as redshifts, and gamma = 5/3", .words = no_yes},
   {"gas", "molecular_weight", REAL, FIELD(gas.molecular_weight), "0.6", .help = "mean mass of a particle, for temperatures: 0.6 of ionised, 1.22 of neutral primordial gas", .unit = "hydrogen masses", RANGE(0.1, 10)},
   {"gas", "temperature_floor", REAL, FIELD(gas.temperature_floor), "0", OF(COMOVING), .help = "with comoving = yes: gas that is colder after a step of its level is warmed to this temperature; 0: none", .unit = "K", RANGE(0, 1e9)},
+  {"gas", "scalars", INTEGER, FIELD(gas.scalars), "0", .help = "passive scalars: so many mass fractions, 0 to 1, move with the gas; ic.source says what they are at the start", RANGE(0, GAS_SCALARS_MAX)},
   {"gas", "gamma", REAL, FIELD(gas.gamma), "1.6666666666666667", .help = "ratio of specific heats", RANGE(1.0001, 10)},
   {"gas", "cfl", REAL, FIELD(gas.cfl), "0.5", .help = "Courant number: the largest part of a cell that a signal crosses in a step", RANGE(1e-3, 1)},
   {"gas", "root", PARAMETER_LIST, FIELD(gas.root), "", .help = "cells of the root level along x, y and z, multiples of 16", RANGE(16, 65536)},

@@ -28,8 +28,17 @@ enum {
   BLOCKS_FOR_EACH_WORKER = 2 /* one that is solved, one that is prepared */
 };
 
+struct gas_physics gas_physics_of(const struct parameters *p) {
+  return (struct gas_physics){.solver = p->gas.solver == GAS_NONE ? GAS_RTVD : p->gas.solver,
+                              .limiter = GAS_LIMITER_VAN_LEER,
+                              .gamma = p->gas.gamma,
+                              .dual_energy_switch = COLD_FLOW,
+                              .dual_energy_change = COLD_CHANGE,
+                              .scalars = (unsigned)p->gas.scalars};
+}
+
 double gas_bytes_per_group(const struct parameters *p) {
-  const struct gas_physics physics = {.solver = p->gas.solver};
+  const struct gas_physics physics = gas_physics_of(p);
   const double real = p->gas.precision == GAS_DOUBLE ? sizeof(double) : sizeof(float);
   const double faces = GAS_FACES * GAS_FACE_CELLS;
   return gas_variables(&physics) * real * (2.0 * GAS_GROUP_CELLS + (GAS_PATCHES + 1.0) * faces) +
@@ -85,11 +94,7 @@ struct gas *gas_create(const struct parameters *p) {
   for (int c = 0; c < 3; c++) root[c] = (uint32_t)p->gas.root[c] / GAS_GROUP_SIDE;
   topology_init(&g->topology, root, p->gas.boundary, (int)p->gas.levels);
   g->kernels = gas_kernels_select(p->gas.precision == GAS_DOUBLE);
-  g->physics = (struct gas_physics){.solver = p->gas.solver == GAS_NONE ? GAS_RTVD : p->gas.solver,
-                                    .limiter = GAS_LIMITER_VAN_LEER,
-                                    .gamma = p->gas.gamma,
-                                    .dual_energy_switch = COLD_FLOW,
-                                    .dual_energy_change = COLD_CHANGE};
+  g->physics = gas_physics_of(p);
   g->particles_alone = p->gas.solver == GAS_NONE;
   g->comoving = p->gas.comoving;
   g->molecular_weight = p->gas.molecular_weight;

@@ -12,13 +12,20 @@
 #include "src/io/hdf5_util.h"
 #include "src/io/hdf5_virtual.h"
 
-enum { DENSITY, VELOCITY, PRESSURE = VELOCITY + 3, FIELDS };
-static const char *const names[FIELDS] = {"density", "velocity_x", "velocity_y", "velocity_z",
-                                          "pressure"};
+enum {
+  DENSITY,
+  VELOCITY,
+  PRESSURE = VELOCITY + 3,
+  CARRIED,
+  FIELDS_MAX = CARRIED + GAS_CARRIED_MAX
+};
 
 struct gas_array {
   const char *path;
-  hid_t file, field[FIELDS];
+  int fields; /* of the following */
+  struct gas_variable_text name[FIELDS_MAX];
+  int carried[FIELDS_MAX]; /* from CARRIED on: which of gas_primitive.carried */
+  hid_t file, field[FIELDS_MAX];
   size_t size[3]; /* cells along x, y, z */
   int level;
   pthread_mutex_t lock; /* HDF5 serves one thread at a time */
@@ -29,10 +36,25 @@ struct part {
   size_t low[3], size[3]; /* along x, y, z */
 };
 
+static const char *name_of(const struct gas_array *a, int field) { return a->name[field].text; }
+
+/** The datasets that a file must have. */
+static void find_fields(struct gas_array *a, const struct gas_physics *physics) {
+  static const struct gas_variable_text always[] = {
+      {"density"}, {"velocity_x"}, {"velocity_y"}, {"velocity_z"}, {"pressure"}};
+  for (int field = 0; field < CARRIED; field++) a->name[field] = always[field];
+  a->fields = CARRIED;
+  for (unsigned v = gas_solved(physics); v < gas_variables(physics); v++) {
+    const enum gas_variable number = gas_variable_at(physics, v);
+    a->name[a->fields] = gas_variable_name(number);
+    a->carried[a->fields++] = (int)number - GAS_SOLVED_MAX;
+  }
+}
+
 static void read_part(const struct gas_array *a, int field, const struct part *p, double *values) {
   const hsize_t start[3] = {p->low[2], p->low[1], p->low[0]};
   const hsize_t count[3] = {p->size[2], p->size[1], p->size[0]};
-  const char *name = names[field];
+  const char *name = name_of(a, field);
   const hid_t memory = hdf5_check(H5Screate_simple(3, count, NULL), EXIT_BAD_INPUT, a->path, name);
   const hid_t file = hdf5_check(H5Dget_space(a->field[field]), EXIT_BAD_INPUT, a->path, name);
   hdf5_check(H5Sselect_hyperslab(file, H5S_SELECT_SET, start, NULL, count, NULL), EXIT_BAD_INPUT,
@@ -44,20 +66,24 @@ static void read_part(const struct gas_array *a, int field, const struct part *p
 }
 
 /** Room for the fields of so many cells. */
-static void allocate_piece(size_t cells, double *values[FIELDS]) {
-  for (int field = 0; field < FIELDS; field++)
+static void allocate_piece(const struct gas_array *a, size_t cells, double *values[FIELDS_MAX]) {
+  for (int field = 0; field < a->fields; field++)
     values[field] = allocate(cells, sizeof *values[field], "a piece of initial conditions");
 }
 
-static void free_piece(double *values[FIELDS]) {
-  for (int field = 0; field < FIELDS; field++) free(values[field]);
+static void free_piece(const struct gas_array *a, double *values[FIELDS_MAX]) {
+  for (int field = 0; field < a->fields; field++) free(values[field]);
 }
 
-static struct gas_primitive primitive_at(double *const values[FIELDS], size_t i) {
-  return (struct gas_primitive){
+static struct gas_primitive primitive_at(const struct gas_array *a,
+                                         double *const values[FIELDS_MAX], size_t i) {
+  struct gas_primitive w = {
       .density = values[DENSITY][i],
       .velocity = {values[VELOCITY][i], values[VELOCITY + 1][i], values[VELOCITY + 2][i]},
       .pressure = values[PRESSURE][i]};
+  for (int field = CARRIED; field < a->fields; field++)
+    w.carried[a->carried[field]] = values[field][i];
+  return w;
 }
 
 /** The shape of a dataset along x, y, z. */
@@ -89,53 +115,60 @@ static int find_level(const double root[3], const size_t size[3]) {
 
 static void open_field(struct gas_array *a, int field, const double root[3]) {
   size_t size[3];
-  if (H5Lexists(a->file, names[field], H5P_DEFAULT) <= 0)
+  const char *name = name_of(a, field);
+  if (H5Lexists(a->file, name, H5P_DEFAULT) <= 0)
     fail(EXIT_BAD_INPUT,
          "%s: there is no dataset %s; needed: density, velocity_x, velocity_y, velocity_z and "
-         "pressure",
-         a->path, names[field]);
-  a->field[field] = hdf5_open_dataset(a->file, a->path, names[field]);
-  read_shape(a->path, names[field], a->field[field], size);
+         "pressure, and the mass fractions that the run has, such as scalar_0 with gas.scalars = 1",
+         a->path, name);
+  a->field[field] = hdf5_open_dataset(a->file, a->path, name);
+  read_shape(a->path, name, a->field[field], size);
   a->level = find_level(root, size);
   for (int c = 0; c < 3; c++) {
     if (a->level < 0 || (field > 0 && size[c] != a->size[c]))
       fail(EXIT_BAD_INPUT,
            "%s: %s has %zu x %zu x %zu cells (z, y, x); needed: %g x %g x %g, as gas.root says, or "
            "the same power of two times as many along each axis%s",
-           a->path, names[field], size[2], size[1], size[0], root[2], root[1], root[0],
+           a->path, name, size[2], size[1], size[0], root[2], root[1], root[0],
            field > 0 ? ", as many as density has" : "");
     a->size[c] = size[c];
   }
-  if (comm_rank() == 0) hdf5_check_readable(a->field[field], a->path, names[field]);
+  if (comm_rank() == 0) hdf5_check_readable(a->field[field], a->path, name);
 }
 
-static struct gas_array *open_arrays(const char *path, const double root[3]) {
+static struct gas_array *open_arrays(const char *path, const double root[3],
+                                     const struct gas_physics *physics) {
   struct gas_array *a = allocate(1, sizeof *a, "initial conditions of gas");
   *a = (struct gas_array){.path = path, .file = hdf5_open(path), .lock = PTHREAD_MUTEX_INITIALIZER};
-  for (int field = 0; field < FIELDS; field++) open_field(a, field, root);
+  find_fields(a, physics);
+  for (int field = 0; field < a->fields; field++) open_field(a, field, root);
   return a;
 }
 
 /** End the program where a number cannot be. */
 static void check_part(const struct gas_array *a, int field, const struct part *p,
                        const double *values) {
-  const bool positive = field == DENSITY || field == PRESSURE;
+  const bool positive = field == DENSITY || field == PRESSURE, fraction = field >= CARRIED;
   const size_t count = p->size[0] * p->size[1] * p->size[2];
   for (size_t i = 0; i < count; i++) {
-    if (isfinite(values[i]) && (!positive || values[i] > 0.0)) continue;
+    if (isfinite(values[i]) && (!positive || values[i] > 0.0) &&
+        (!fraction || (values[i] >= 0.0 && values[i] <= 1.0)))
+      continue;
     fail(EXIT_BAD_INPUT, "%s: %s is %g in cell (x, y, z) = (%zu, %zu, %zu) of %zu x %zu x %zu%s",
-         a->path, names[field], values[i], p->low[0] + i % p->size[0],
+         a->path, name_of(a, field), values[i], p->low[0] + i % p->size[0],
          p->low[1] + i / p->size[0] % p->size[1], p->low[2], a->size[0], a->size[1], a->size[2],
-         positive ? "; allowed: more than 0" : "; allowed: finite numbers");
+         positive   ? "; allowed: more than 0"
+         : fraction ? "; allowed: 0 to 1"
+                    : "; allowed: finite numbers");
   }
 }
 
 /** End the program where the solvers cannot compute with a cell. */
 static void check_precision(const struct gas_array *a, const struct part *p,
-                            double *const values[FIELDS], double gamma, bool wide) {
+                            double *const values[FIELDS_MAX], double gamma, bool wide) {
   const size_t count = p->size[0] * p->size[1] * p->size[2];
   for (size_t i = 0; i < count; i++) {
-    const struct gas_primitive w = primitive_at(values, i);
+    const struct gas_primitive w = primitive_at(a, values, i);
     const char *lack = gas_precision_lacks(&w, gamma, wide);
     if (!lack) continue;
     fail(EXIT_BAD_INPUT,
@@ -153,34 +186,35 @@ static void check_numbers(const struct gas_array *a, double gamma, bool wide) {
   enum { PIECE = 1 << 18 };
   const size_t fitting = PIECE / a->size[0], least = fitting > 0 ? fitting : 1;
   const size_t rows = least < a->size[1] ? least : a->size[1];
-  double *values[FIELDS];
-  allocate_piece(rows * a->size[0], values);
+  double *values[FIELDS_MAX];
+  allocate_piece(a, rows * a->size[0], values);
   for (size_t z = 0; z < a->size[2]; z++)
     for (size_t y = 0; y < a->size[1]; y += rows) {
       const size_t left = a->size[1] - y;
       const struct part p = {{0, y, z}, {a->size[0], left < rows ? left : rows, 1}};
-      for (int field = 0; field < FIELDS; field++) {
+      for (int field = 0; field < a->fields; field++) {
         read_part(a, field, &p, values[field]);
         check_part(a, field, &p, values[field]);
       }
       check_precision(a, &p, values, gamma, wide);
     }
-  free_piece(values);
+  free_piece(a, values);
 }
 
-struct gas_array *gas_array_open(const char *path, const double root[3], double gamma, bool wide) {
+struct gas_array *gas_array_open(const char *path, const double root[3],
+                                 const struct gas_physics *physics, bool wide) {
   struct gas_array *a = NULL;
   if (comm_rank() == 0) {
-    a = open_arrays(path, root);
-    check_numbers(a, gamma, wide);
+    a = open_arrays(path, root, physics);
+    check_numbers(a, physics->gamma, wide);
   }
   comm_barrier();
-  return a ? a : open_arrays(path, root);
+  return a ? a : open_arrays(path, root, physics);
 }
 
 void gas_array_close(struct gas_array *a) {
   if (!a) return;
-  for (int field = 0; field < FIELDS; field++) H5Dclose(a->field[field]);
+  for (int field = 0; field < a->fields; field++) H5Dclose(a->field[field]);
   H5Fclose(a->file);
   free(a);
 }
@@ -190,14 +224,15 @@ int gas_array_level(const struct gas_array *a) { return a->level; }
 /** Add what the cells of a part hold to the coarser cells above them.
  * @param scale      cells of the part along an axis of a coarser one
  * @param conserved  [z][y][x][GAS_VARIABLES_MAX] of the coarser cells */
-static void add_part(const struct part *p, double *const values[FIELDS], size_t scale, double gamma,
+static void add_part(const struct gas_array *a, const struct part *p,
+                     double *const values[FIELDS_MAX], size_t scale, double gamma,
                      double *conserved) {
   const double weight = pow((double)scale, -3.0);
   const size_t *n = p->size;
   for (size_t i = 0; i < n[0] * n[1] * n[2]; i++) {
     const size_t x = i % n[0] / scale, y = i / n[0] % n[1] / scale, z = i / (n[0] * n[1]) / scale;
     double *to = conserved + ((z * n[1] / scale + y) * n[0] / scale + x) * GAS_VARIABLES_MAX;
-    const struct gas_primitive w = primitive_at(values, i);
+    const struct gas_primitive w = primitive_at(a, values, i);
     double own[GAS_VARIABLES_MAX];
     gas_conserve(&w, gamma, own);
     for (int v = 0; v < GAS_VARIABLES_MAX; v++) to[v] += weight * own[v];
@@ -211,16 +246,16 @@ void gas_array_read(struct gas_array *a, int level, const uint32_t place[3], dou
   const size_t scale = (size_t)1 << finer, side = GAS_GROUP_SIDE * scale;
   const size_t layer = GAS_GROUP_SIDE * GAS_GROUP_SIDE * GAS_VARIABLES_MAX;
   struct part p = {.size = {side, side, (size_t)layers * scale}};
-  double *values[FIELDS];
-  allocate_piece(p.size[0] * p.size[1] * p.size[2], values);
+  double *values[FIELDS_MAX];
+  allocate_piece(a, p.size[0] * p.size[1] * p.size[2], values);
   for (size_t i = 0; i < GAS_GROUP_SIDE * layer; i++) conserved[i] = 0.0;
   for (int z = 0; z < GAS_GROUP_SIDE; z += layers) {
     for (int c = 0; c < 3; c++) p.low[c] = side * place[c];
     p.low[2] += (size_t)z * scale;
     pthread_mutex_lock(&a->lock);
-    for (int field = 0; field < FIELDS; field++) read_part(a, field, &p, values[field]);
+    for (int field = 0; field < a->fields; field++) read_part(a, field, &p, values[field]);
     pthread_mutex_unlock(&a->lock);
-    add_part(&p, values, scale, gamma, conserved + (size_t)z * layer);
+    add_part(a, &p, values, scale, gamma, conserved + (size_t)z * layer);
   }
-  free_piece(values);
+  free_piece(a, values);
 }

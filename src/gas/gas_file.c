@@ -13,6 +13,7 @@
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/base/output_file.h"
+#include "photons/gas/create.h"
 #include "src/io/checkpoint_file.h"
 #include "src/io/hdf5_checksum.h"
 
@@ -109,7 +110,7 @@ static struct gas_file read_whole(const char *path, struct parameters *p) {
   const hid_t info = hdf5_check(H5Gopen2(file, "Info", H5P_DEFAULT), EXIT_BAD_INPUT, path,
                                 "read Info");
   int32_t patches[GAS_LEVELS_MAX];
-  file_info_read_numbers(info, path, &f);
+  file_info_read_numbers(info, path, p, &f);
   file_info_read_root(info, path, &f);
   file_info_read_levels(info, path, &f, patches);
   H5Gclose(info);
@@ -136,9 +137,9 @@ void gas_file_read(const char *path, const struct gas_file *f, gas_file_group *g
                    void *context) {
   const struct transfer t = {.file = f, .group = group, .context = context};
   const hid_t file = hdf5_open(path);
-  for (size_t v = 0; v < f->variables; v++) {
-    char name[32];
-    snprintf(name, sizeof name, "GridData/%s", file_field_name(f, v));
+  for (size_t v = 0; v < file_variables(f); v++) {
+    char name[64];
+    snprintf(name, sizeof name, "GridData/%s", file_field_name(f, v).text);
     H5Dclose(file_rows_open(file, path, name, GAS_PATCH_CELLS * file_patches(f)));
   }
   file_cells_transfer(&t, file, path, false);

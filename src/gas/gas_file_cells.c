@@ -9,13 +9,22 @@
 #include "gas_file_tree.h"
 #include "photons/base/error.h"
 
+/** What GAMER does not say of a variable. */
+static void describe_variable(hid_t dataset, const char *path, enum gas_variable number) {
+  hdf5_write_text(dataset, path, "name", gas_variable_name(number).text);
+  hdf5_write_text(dataset, path, "unit", gas_variable_unit(number));
+}
+
 void file_cells_create(hid_t file, const char *path, const struct gas_file *f) {
   const hid_t group = hdf5_create_group(file, path, "GridData");
   const hsize_t size[4] = {file_patches(f), 8, 8, 8};
-  for (size_t v = 0; v < file_fields(f); v++)
-    hdf5_check(H5Dclose(hdf5_create_array(group, path, file_field_name(f, v), file_real_type(f), 4,
-                                          size, H5P_DEFAULT)),
-               EXIT_RUN_FAILED, path, "write GridData");
+  for (size_t v = 0; v < file_fields(f); v++) {
+    const hid_t dataset = hdf5_create_array(group, path, file_field_name(f, v).text,
+                                            file_real_type(f), 4, size, H5P_DEFAULT);
+    if (v < file_variables(f))
+      describe_variable(dataset, path, gas_variable_at(&f->physics, (unsigned)v));
+    hdf5_check(H5Dclose(dataset), EXIT_RUN_FAILED, path, "write GridData");
+  }
   hdf5_close_group(group, path);
 }
 
@@ -54,14 +63,15 @@ static void transfer_piece(const struct transfer *t, hid_t dataset, const char *
                            size_t variable, int level, uint32_t first, uint32_t groups,
                            unsigned char *room, bool writing) {
   const struct gas_file *f = t->file;
-  const char *name = file_field_name(f, variable);
+  const struct gas_variable_text label = file_field_name(f, variable);
+  const char *name = label.text;
   const size_t bytes = GAS_GROUP_CELLS * f->real;
   const size_t row = tree_first(&f->topology, level) + GAS_PATCHES * (size_t)first;
   if (!writing)
     hdf5_read_rows(dataset, path, name, file_real_type(f), row, GAS_PATCHES * groups,
                    GAS_PATCH_CELLS, room, NULL);
   for (uint32_t i = 0; i < groups; i++)
-    if (variable < f->variables)
+    if (variable < file_variables(f))
       copy_patches(f, variable, t->group(t->context, level, first + i), room + i * bytes, writing);
     else
       copy_potential(t, level, first + i, room + PIECE * bytes, room + i * bytes);
@@ -85,8 +95,8 @@ static void transfer_variable(const struct transfer *t, hid_t dataset, const cha
 
 void file_cells_transfer(const struct transfer *t, hid_t file, const char *path, bool writing) {
   for (size_t v = 0; v < file_fields(t->file); v++) {
-    char name[32];
-    snprintf(name, sizeof name, "GridData/%s", file_field_name(t->file, v));
+    char name[64];
+    snprintf(name, sizeof name, "GridData/%s", file_field_name(t->file, v).text);
     const hid_t dataset = hdf5_check(H5Dopen2(file, name, H5P_DEFAULT),
                                      writing ? EXIT_RUN_FAILED : EXIT_BAD_INPUT, path,
                                      "open GridData");

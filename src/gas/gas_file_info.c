@@ -7,6 +7,7 @@
 
 #include "gas_file_tree.h"
 #include "photons/base/version.h"
+#include "photons/gas/create.h"
 #include "photons/pm/particles.h"
 #include "src/io/hdf5_record.h"
 
@@ -53,7 +54,7 @@ static void write_key_info(hid_t info, const char *path, const struct gas_file *
   }
   add_int(&r, "NLevel", (int32_t)levels);
   add_int(&r, "NCompFluid", FLUIDS);
-  add_int(&r, "NCompPassive", (int32_t)f->variables - FLUIDS);
+  add_int(&r, "NCompPassive", (int32_t)file_variables(f) - FLUIDS);
   add_int(&r, "PatchSize", GAS_PATCH_SIDE);
   add_int(&r, "DumpID", (int32_t)f->moment.outputs_done);
   record_int(&r, "NX0", 3, root);
@@ -85,8 +86,8 @@ static void write_makefile(hid_t info, const char *path, const struct transfer *
   add_int(&r, "Particle", f->particles != NULL);
   add_int(&r, "Float8", f->real == sizeof(double));
   add_int(&r, "NLevel", f->topology.finest + 1);
-  add_int(&r, "FluScheme", solver_number[f->solver]);
-  add_int(&r, "DualEnergy", f->variables > FLUIDS);
+  add_int(&r, "FluScheme", solver_number[f->physics.solver]);
+  add_int(&r, "DualEnergy", gas_solved(&f->physics) > FLUIDS);
   add_int(&r, "Magnetohydrodynamics", 0);
   add_int(&r, "SRHydrodynamics", 0);
   add_int(&r, "CosmicRay", 0);
@@ -97,7 +98,7 @@ static void write_makefile(hid_t info, const char *path, const struct transfer *
 static void write_constants(hid_t info, const char *path, const struct gas_file *f) {
   struct record r = {0};
   add_int(&r, "NCompFluid", FLUIDS);
-  add_int(&r, "NCompPassive", (int32_t)f->variables - FLUIDS);
+  add_int(&r, "NCompPassive", (int32_t)file_variables(f) - FLUIDS);
   add_int(&r, "PatchSize", GAS_PATCH_SIDE);
   add_int(&r, "Flu_GhostSize", GAS_GHOSTS);
   add_int(&r, "Flu_Nxt", GAS_BLOCK_SIDE);
@@ -144,12 +145,12 @@ static void write_input(hid_t info, const char *path, const struct transfer *t) 
   }
   record_int(&r, "Opt__BC_Flu", 6, boundary);
   add_int(&r, "MaxLevel", f->topology.finest);
-  add_double(&r, "Gamma", f->gamma);
+  add_double(&r, "Gamma", f->physics.gamma);
   add_double(&r, "MolecularWeight", p->gas.molecular_weight);
   for (size_t v = 0; v < file_fields(f); v++) {
     char label[32];
     snprintf(label, sizeof label, "FieldLabel%02zu", v);
-    record_text(&r, label, file_field_name(f, v));
+    record_text(&r, label, file_field_name(f, v).text);
   }
   if (f->gravity) {
     add_int(&r, "Opt__Output_Pot", f->potential != NULL);
@@ -182,15 +183,16 @@ static int find_number(const char *path, const int32_t *numbers, int count, int3
   return i;
 }
 
-void file_info_read_numbers(hid_t info, const char *path, struct gas_file *f) {
+void file_info_read_numbers(hid_t info, const char *path, const struct parameters *p,
+                            struct gas_file *f) {
   const int32_t variables = read_int(info, path, "KeyInfo", "NCompFluid") +
                             read_int(info, path, "KeyInfo", "NCompPassive");
-  if (variables < FLUIDS || variables > GAS_VARIABLES_MAX) file_corrupt(path, "other variables");
-  f->variables = (size_t)variables;
+  f->physics = gas_physics_of(p);
   f->real = read_int(info, path, "KeyInfo", "Float8") ? sizeof(double) : sizeof(float);
-  f->solver = (enum gas_solver)find_number(path, solver_number, 2,
-                                           read_int(info, path, "Makefile", "FluScheme"));
-  record_read(info, path, "InputPara", "Gamma", H5T_NATIVE_DOUBLE, 0, &f->gamma);
+  f->physics.solver = (enum gas_solver)find_number(path, solver_number, 2,
+                                                   read_int(info, path, "Makefile", "FluScheme"));
+  if (variables != (int32_t)file_variables(f)) file_corrupt(path, "other variables");
+  record_read(info, path, "InputPara", "Gamma", H5T_NATIVE_DOUBLE, 0, &f->physics.gamma);
   if (!read_int(info, path, "KeyInfo", "Particle")) return;
   int64_t particles;
   record_read(info, path, "KeyInfo", "Par_NPar", H5T_NATIVE_INT64, 0, &particles);

@@ -5,14 +5,14 @@
 #include "gas_file_tree.h"
 #include "photons/base/error.h"
 
-static const char *const variable_name[GAS_VARIABLES_MAX] = {
-    [GAS_DENSITY] = "Dens",    [GAS_MOMENTUM_X] = "MomX", [GAS_MOMENTUM_Y] = "MomY",
-    [GAS_MOMENTUM_Z] = "MomZ", [GAS_ENERGY] = "Engy",     [GAS_ENTROPY] = "Dual"};
+size_t file_variables(const struct gas_file *f) { return gas_variables(&f->physics); }
 
-size_t file_fields(const struct gas_file *f) { return f->variables + (f->potential ? 1 : 0); }
+size_t file_fields(const struct gas_file *f) { return file_variables(f) + (f->potential ? 1 : 0); }
 
-const char *file_field_name(const struct gas_file *f, size_t field) {
-  return field < f->variables ? variable_name[field] : "Pote";
+struct gas_variable_text file_field_name(const struct gas_file *f, size_t field) {
+  return field < file_variables(f)
+             ? gas_variable_label(gas_variable_at(&f->physics, (unsigned)field))
+             : (struct gas_variable_text){"Pote"};
 }
 
 hid_t file_real_type(const struct gas_file *f) {

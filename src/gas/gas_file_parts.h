@@ -27,10 +27,12 @@ struct transfer {
 /** End the program: a file is not what it should be. */
 _Noreturn void file_corrupt(const char *path, const char *reason);
 
+/** Variables of a cell. */
+size_t file_variables(const struct gas_file *f);
 /** Datasets of cells: the variables, and maybe the potential. */
 size_t file_fields(const struct gas_file *f);
 /** The name of one of these. */
-const char *file_field_name(const struct gas_file *f, size_t field);
+struct gas_variable_text file_field_name(const struct gas_file *f, size_t field);
 /** The type of their numbers. */
 hid_t file_real_type(const struct gas_file *f);
 /** Levels that there may be. */
@@ -45,7 +47,8 @@ int32_t file_root_cells(const struct gas_file *f, int c);
 /** Info: four records, with GAMER's names of members. */
 void file_info_write(hid_t file, const char *path, const struct transfer *t);
 /** Read from Info what there is in a cell, and how many particles. */
-void file_info_read_numbers(hid_t info, const char *path, struct gas_file *f);
+void file_info_read_numbers(hid_t info, const char *path, const struct parameters *p,
+                            struct gas_file *f);
 /** An octree of the root level alone. */
 void file_info_read_root(hid_t info, const char *path, struct gas_file *f);
 /** Read what the levels have done. @param[out] patches  of each level */

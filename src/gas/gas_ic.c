@@ -29,15 +29,17 @@ struct gas_ic gas_ic_make(const struct parameters *p) {
   struct gas_ic ic = {.source = p->ic.source,
                       .direction = p->ic.direction,
                       .gamma = p->gas.gamma,
+                      .scalars = (unsigned)p->gas.scalars,
                       .energy = p->ic.energy,
                       .amplitude = p->ic.amplitude,
                       .newton_constant = p->gas.newton_constant};
   for (int c = 0; c < 3; c++) ic.side[c] = gas_length(p) * p->gas.root[c] / p->gas.root[0];
   if (ic.source == IC_PANCAKE) ic.pancake = pancake_make(p);
   if (ic.source == IC_GENERATE && p->gas.solver != GAS_NONE) ic.waves = gas_waves_make(p);
-  if (ic.source == IC_ARRAY)
-    ic.array = gas_array_open(p->ic.file, p->gas.root, p->gas.gamma,
-                              p->gas.precision == GAS_DOUBLE);
+  if (ic.source == IC_ARRAY) {
+    const struct gas_physics physics = gas_physics_of(p);
+    ic.array = gas_array_open(p->ic.file, p->gas.root, &physics, p->gas.precision == GAS_DOUBLE);
+  }
   return ic;
 }
 
@@ -73,12 +75,25 @@ static struct gas_primitive sod(const struct gas_ic *ic, const double place[3]) 
   return (struct gas_primitive){.density = 0.125, .pressure = 0.1};
 }
 
+/** Whether a place is in the eight cells around the middle of the box. */
+static bool in_middle(const struct gas_ic *ic, const double place[3], double cell) {
+  bool middle = true;
+  for (int c = 0; c < 3; c++) middle = middle && fabs(place[c] - 0.5 * ic->side[c]) < cell;
+  return middle;
+}
+
+/** Whether a place is in a ball around the middle of the box. @param radius  over the side along x */
+static bool in_ball(const struct gas_ic *ic, const double place[3], double radius) {
+  double square = 0.0;
+  for (int c = 0; c < 3; c++) square += pow(place[c] - 0.5 * ic->side[c], 2.0);
+  return square < pow(radius * ic->side[0], 2.0);
+}
+
 /** An energy in the eight cells around the middle of the box, and little elsewhere (Schive et al.
  * 2010, section 4.2). */
 static struct gas_primitive sedov(const struct gas_ic *ic, const double place[3], double cell) {
   static const double elsewhere = 1e-5; /* energy per volume */
-  bool middle = true;
-  for (int c = 0; c < 3; c++) middle = middle && fabs(place[c] - 0.5 * ic->side[c]) < cell;
+  const bool middle = in_middle(ic, place, cell);
   const double energy = middle ? ic->energy / (8.0 * cell * cell * cell) : elsewhere;
   return (struct gas_primitive){.density = 1.0, .pressure = (ic->gamma - 1.0) * energy};
 }
@@ -111,10 +126,7 @@ static struct gas_primitive kelvin_helmholtz(const struct gas_ic *ic, const doub
 
 /** A ball of high pressure, as wide as a fifth of the box. */
 static struct gas_primitive blast(const struct gas_ic *ic, const double place[3]) {
-  double square = 0.0;
-  for (int c = 0; c < 3; c++) square += pow(place[c] - 0.5 * ic->side[c], 2.0);
-  const bool inside = square < pow(0.1 * ic->side[0], 2.0);
-  return (struct gas_primitive){.density = 1.0, .pressure = inside ? 10.0 : 0.1};
+  return (struct gas_primitive){.density = 1.0, .pressure = in_ball(ic, place, 0.1) ? 10.0 : 0.1};
 }
 
 /** The wave vector of one wave in the box along the direction of the problem. @return its square */
@@ -150,9 +162,7 @@ static struct gas_primitive collapse(const struct gas_ic *ic, const double place
   const double radius = 0.25 * ic->side[0];
   const double pressure = 0.003 * (ic->gamma - 1.0) * 0.8 * PI * ic->newton_constant * radius *
                           radius;
-  double square = 0.0;
-  for (int c = 0; c < 3; c++) square += pow(place[c] - 0.5 * ic->side[c], 2.0);
-  return (struct gas_primitive){.density = square < radius * radius ? 1.0 : 1e-3,
+  return (struct gas_primitive){.density = in_ball(ic, place, 0.25) ? 1.0 : 1e-3,
                                 .pressure = pressure};
 }
 
@@ -191,6 +201,24 @@ struct gas_primitive gas_ic_at(const struct gas_ic *ic, const double place[3], d
   }
 }
 
+/** Whether a place is in the part of the box that the problem is about: what explodes or collapses, the
+ * layer that shears, or the lower half of a tube or wave. */
+static bool is_marked(const struct gas_ic *ic, const double place[3], double cell) {
+  const double y = place[1] / ic->side[1];
+  switch (ic->source) {
+  case IC_SEDOV: return in_middle(ic, place, cell);
+  case IC_BLAST: return in_ball(ic, place, 0.1);
+  case IC_COLLAPSE: return in_ball(ic, place, 0.25);
+  case IC_KELVIN_HELMHOLTZ: return y >= 0.25 && y < 0.75;
+  default: return along(ic, place) < 0.0;
+  }
+}
+
+double gas_ic_scalar(const struct gas_ic *ic, unsigned scalar, const double place[3], double cell) {
+  if (scalar >= 2) return 1.0 / scalar;
+  return is_marked(ic, place, cell) == (scalar == 0) ? 1.0 : 0.0;
+}
+
 /** End the program where a problem of chosen units is out of reach of the precision. Comoving gas has
  * units of its own. */
 static void check_precision(const struct gas_ic *ic, const struct gas_primitive *w, bool wide) {
@@ -202,35 +230,54 @@ static void check_precision(const struct gas_ic *ic, const struct gas_primitive 
          gas_precision_remedy(wide));
 }
 
-/** The conserved variables of a problem with a name. @param conserved as of gas_array_read() */
+/** The middle of cell i of a group in the order of gas_array_read(). */
+static void place_of(double cell, const uint32_t corner[3], unsigned i, double place[3]) {
+  const unsigned at[3] = {i % GAS_GROUP_SIDE, i / GAS_GROUP_SIDE % GAS_GROUP_SIDE,
+                          i / (GAS_GROUP_SIDE * GAS_GROUP_SIDE)};
+  for (int c = 0; c < 3; c++) place[c] = cell * (0.5 + GAS_GROUP_SIDE * corner[c] + at[c]);
+}
+
+/** The conserved variables of a problem with a name, without scalars. @param conserved as of
+ * gas_array_read() */
 static void fill_problem(const struct gas_ic *ic, double cell, const uint32_t corner[3], bool wide,
                          double *conserved) {
   for (unsigned i = 0; i < GAS_GROUP_CELLS; i++) {
-    const unsigned at[3] = {i % GAS_GROUP_SIDE, i / GAS_GROUP_SIDE % GAS_GROUP_SIDE,
-                            i / (GAS_GROUP_SIDE * GAS_GROUP_SIDE)};
     double place[3];
-    for (int c = 0; c < 3; c++) place[c] = cell * (0.5 + GAS_GROUP_SIDE * corner[c] + at[c]);
+    place_of(cell, corner, i, place);
     const struct gas_primitive w = gas_ic_at(ic, place, cell);
     check_precision(ic, &w, wide);
     gas_conserve(&w, ic->gamma, conserved + (size_t)i * GAS_VARIABLES_MAX);
   }
 }
 
+/** Scalars of other gas than that of arrays. */
+static void fill_scalars(const struct gas_ic *ic, double cell, const uint32_t corner[3],
+                         double *conserved) {
+  for (unsigned i = 0; i < GAS_GROUP_CELLS && ic->scalars > 0; i++) {
+    double place[3], *own = conserved + (size_t)i * GAS_VARIABLES_MAX;
+    place_of(cell, corner, i, place);
+    for (unsigned k = 0; k < ic->scalars; k++)
+      own[GAS_SCALAR + k] = own[GAS_DENSITY] * gas_ic_scalar(ic, k, place, cell);
+  }
+}
+
 /** Put cells into the order of a group. @param conserved as of gas_array_read() */
 static void store(const struct gas *g, const double *conserved, void *cells) {
-  for (unsigned v = 0; v < g->variables; v++)
+  for (unsigned v = 0; v < g->variables; v++) {
+    const unsigned number = gas_variable_at(&g->physics, v);
     for (unsigned p = 0; p < GAS_PATCHES; p++)
       for (unsigned i = 0; i < GAS_PATCH_CELLS; i++) {
         size_t from[3];
         for (unsigned c = 0; c < 3; c++) from[c] = GAS_PATCH_SIDE * (p >> c & 1) + (i >> 3 * c & 7);
         const size_t cell = (from[2] * GAS_GROUP_SIDE + from[1]) * GAS_GROUP_SIDE + from[0];
         const size_t to = (v * GAS_PATCHES + p) * (size_t)GAS_PATCH_CELLS + i;
-        const double value = conserved[cell * GAS_VARIABLES_MAX + v];
+        const double value = conserved[cell * GAS_VARIABLES_MAX + number];
         if (g->kernels->real_size == sizeof(double))
           ((double *)cells)[to] = value;
         else
           ((float *)cells)[to] = (float)value;
       }
+  }
 }
 
 void gas_ic_fill(const struct gas_ic *ic, const struct gas *g, int level, uint32_t group,
@@ -244,6 +291,7 @@ void gas_ic_fill(const struct gas_ic *ic, const struct gas *g, int level, uint32
     gas_waves_read(ic->waves, group, conserved);
   else
     fill_problem(ic, gas_cell(g, level), place, g->kernels->real_size == sizeof(double), conserved);
+  if (!ic->array) fill_scalars(ic, gas_cell(g, level), place, conserved);
   store(g, conserved, cells);
   free(conserved);
 }

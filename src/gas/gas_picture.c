@@ -118,7 +118,7 @@ static double unit_of(const struct gas *g, int kind) {
 static double pressure_at(const struct gas *g, const void *cells, size_t cell, double thermal) {
   const double density = number(g, cells, cell, GAS_DENSITY), index = g->physics.gamma - 1.0;
   const double limit = g->physics.dual_energy_switch * number(g, cells, cell, GAS_ENERGY);
-  if (g->variables > GAS_ENTROPY && thermal < limit)
+  if (gas_solved(&g->physics) > GAS_ENTROPY && thermal < limit)
     return number(g, cells, cell, GAS_ENTROPY) * pow(density, index);
   return index * thermal;
 }

@@ -66,7 +66,7 @@ struct gas_totals gas_measure(struct gas *g) {
     gas_gather(g, level, l->sum, sizeof *l->sum);
     for (uint32_t i = 0; i < g->topology.level[level].count; i++)
       for (unsigned v = 0; v < g->variables; v++)
-        t.conserved[v] += l->sum[i][v] * cell * cell * cell;
+        t.conserved[gas_variable_at(&g->physics, v)] += l->sum[i][v] * cell * cell * cell;
     if (!g->gravity) continue;
     gas_gather(g, level, l->field, sizeof *l->field);
     for (uint32_t i = 0; i < g->topology.level[level].count; i++) {

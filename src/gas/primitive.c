@@ -14,6 +14,8 @@ void gas_conserve(const struct gas_primitive *w, double gamma,
   conserved[GAS_DENSITY] = w->density;
   conserved[GAS_ENERGY] = w->pressure / (gamma - 1.0) + 0.5 * w->density * square;
   conserved[GAS_ENTROPY] = w->pressure / pow(w->density, gamma - 1.0);
+  for (int k = 0; k < GAS_CARRIED_MAX; k++)
+    conserved[GAS_SOLVED_MAX + k] = w->density * w->carried[k];
 }
 
 /** What of floating-point numbers matters here. */

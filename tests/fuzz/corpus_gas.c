@@ -26,9 +26,7 @@ void corpus_gas_file(const char *path, bool with_particles) {
   const struct gas_particles particles = {.count = 2,
                                           .level = {{.count = 2, .particle = particle}}};
   struct gas_file f = {.cell = 1.0 / GAS_GROUP_SIDE,
-                       .gamma = 1.4,
-                       .solver = GAS_MUSCL,
-                       .variables = GAS_VARIABLES_MAX,
+                       .physics = {.solver = GAS_MUSCL, .gamma = 1.4},
                        .real = sizeof(float),
                        .level = {{0.1, 1e-3, 5}, {0.1, 5e-4, 10}},
                        .gravity = with_particles,

@@ -8,7 +8,7 @@ import numpy as np
 from photons.gas import Mesh
 
 SHAPE = (16, 16, 32)  # z, y, x of the root level
-FIELDS = ("density", "velocity_x", "velocity_y", "velocity_z", "pressure")
+FIELDS = ("density", "velocity_x", "velocity_y", "velocity_z", "pressure", "scalar_0")
 
 
 def write(path, fields):
@@ -25,6 +25,7 @@ def blast(level):
     fields = {name: np.zeros(shape) for name in FIELDS}
     fields["density"][:] = 1.0
     fields["pressure"] = np.where(square < 0.1**2, 10.0, 0.1)
+    fields["scalar_0"][:] = square < 0.1**2
     return fields
 
 
@@ -39,6 +40,7 @@ def waves(level):
         "velocity_y": 0.5 * np.cos(z),
         "velocity_z": np.rint(np.sin(x)).astype("i2"),
         "pressure": 2 + np.sin(z + 2 * x),
+        "scalar_0": 0.5 + 0.5 * np.sin(y - z),
     }
 
 
@@ -52,6 +54,7 @@ def make():
         ("pressure", (15, 15, 31), 0.0),
         ("velocity_y", (0, 1, 0), np.inf),
         ("pressure", (4, 0, 9), np.nan),
+        ("scalar_0", (0, 1, 2), 1.5),
     ):
         values = good[name].copy()
         values[where] = value
@@ -64,7 +67,7 @@ def make():
         ("cgs", {"density": 1e-24, "velocity_x": 1e7, "pressure": 1e-10}),
         ("wide", {"density": 1e-160}),
     ):
-        one = dict(zip(FIELDS, (1.0, 0.0, 0.0, 0.0, 1.0)), **changes)
+        one = dict(zip(FIELDS, (1.0, 0.0, 0.0, 0.0, 1.0, 0.5)), **changes)
         write(f"{name}.hdf5", {field: np.full(SHAPE, value) for field, value in one.items()})
     write("transposed.hdf5", {name: values.T for name, values in good.items()})
     write("mixed.hdf5", {**good, "pressure": waves(1)["pressure"]})
@@ -89,6 +92,7 @@ def conserved(fields):
         "density": rho,
         **{f"momentum_{axis}": rho * v for axis, v in zip("xyz", velocity)},
         "energy": energy,
+        "Passive_00": rho * fields["scalar_0"],
     }
 
 
@@ -104,7 +108,8 @@ def check_waves(path, level):
     weight = mesh.volumes()
     for name, values in conserved(waves(level)).items():
         found, total = np.zeros(SHAPE), np.zeros(SHAPE)
-        np.add.at(found, tuple(place), mesh.values(name) * weight)
+        cells = mesh.values("density") * mesh.values("scalar_0") if name == "Passive_00" else mesh.values(name)
+        np.add.at(found, tuple(place), cells * weight)
         np.add.at(total, tuple(place), weight)
         error = abs(found / total - means(values, 2**level)).max()
         assert error < 1e-13, (path, name, error)

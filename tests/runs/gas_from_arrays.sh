@@ -14,6 +14,7 @@ system = gas
 source = array
 [gas]
 precision = double
+scalars = 1
 root = 32, 16, 16
 levels = 1
 flag_gradient_pressure = 0.5
@@ -61,6 +62,8 @@ refused 'pressure has 32 x 32 x 64 cells (z, y, x); needed' mixed.hdf5
 refused 'density has 2 dimensions' flat.hdf5
 refused 'velocity_z does not consist of numbers' text.hdf5
 refused 'there is no dataset velocity_y' missing.hdf5
+refused 'there is no dataset scalar_1' waves_0.hdf5 --set gas.scalars=2
+refused 'scalar_0 is 1.5 in cell (x, y, z) = (2, 1, 0) of 32 x 16 x 16; allowed: 0 to 1' scalar_0_1.5.hdf5
 
 # What single precision cannot compute with, and the remedy. Double precision takes units of cgs.
 single='--set gas.precision=single' double='in single precision; take gas.precision = double'

@@ -12,6 +12,7 @@ system = gas
 [ic]
 source = blast
 [gas]
+scalars = 2
 root = 16, 16, 16
 length = 1
 levels = 2

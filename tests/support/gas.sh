@@ -85,6 +85,7 @@ source = blast
 [gas]
 solver = rtvd
 precision = double
+scalars = 2
 root = 32, 16, 16
 length = 1
 levels = 2

@@ -14,7 +14,8 @@ import numpy as np
 import yt
 
 yt.set_log_level("error")
-SHARES = {"Dens": 1.0, "MomX": 0.1, "MomY": -0.2, "MomZ": 0.3, "Engy": 2 / 3, "Dual": 0.4, "Pote": -0.4}
+SHARES = {"Dens": 1.0, "MomX": 0.1, "MomY": -0.2, "MomZ": 0.3, "Engy": 2 / 3, "Dual": 0.4, "Pote": -0.4,
+          "Passive_00": 0.25, "Passive_01": 0.75}
 
 
 def density(x, y, z, level):

@@ -30,6 +30,16 @@ def _member(record, name, default):
     return record[name] if name in record.dtype.names else default
 
 
+def _labels(grid_data):
+    """Names in files by names of variables. Files say those that GAMER does not."""
+    labels = {name: label for name, label in STORED.items() if label in grid_data}
+    for label, dataset in grid_data.items():
+        name = _text(dataset.attrs.get("name", ""))
+        if name and label not in labels.values():
+            labels[name] = label
+    return labels
+
+
 class Mesh:
     """One file. Its patches are numbered as in the file; arrays of cells have the shape
     [patch, z, y, x].
@@ -60,7 +70,9 @@ class Mesh:
             scale = np.array(key["CellScale"], dtype=int)[self.level]
             self.corner = file["Tree/Corner"][()] // scale[:, None]
             self.leaf = file["Tree/Son"][()] < 0
-            self.stored = [name for name, stored in STORED.items() if stored in file["GridData"]]
+            self.labels = _labels(file["GridData"])
+            self.stored = list(self.labels)
+            self.carried = [name for name in self.stored if name not in STORED]
             self.config_text = _text(file.attrs.get("config.ini", ""))
             self.side = self.box[0] / self.root[0] / 2.0**self.level
             self.finest = int(self.level.max())
@@ -68,7 +80,7 @@ class Mesh:
     @functools.lru_cache(maxsize=16)
     def _read(self, name):
         with reading(self.path), h5py.File(self.path, "r") as file:
-            return file["GridData"][STORED[name]][()].astype(float)
+            return file["GridData"][self.labels[name]][()].astype(float)
 
     @property
     def moment(self):
@@ -89,10 +101,12 @@ class Mesh:
 
     def field(self, name):
         """Values of all cells [patch, z, y, x]: a stored variable (density, momentum_x, ...,
-        energy, entropy, potential), velocity_x, velocity_y, velocity_z, speed, pressure,
+        energy, entropy, potential), the fraction of a variable that the gas carries (scalar_0, ...), velocity_x, velocity_y, velocity_z, speed, pressure,
         sound_speed, temperature of comoving gas [K], or level.
 
         Raises ValueError if there is no such field."""
+        if name in self.carried:
+            return self._read(name) / self._read("density")
         if name in self.stored:
             return self._read(name)
         if name == "level":

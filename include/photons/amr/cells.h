@@ -6,6 +6,8 @@
 
 #include <stdint.h>
 
+#include "photons/amr/variables.h"
+
 enum {
   GAS_PATCH_SIDE = 8,
   GAS_PATCH_CELLS = 512,
@@ -19,18 +21,6 @@ enum {
   GAS_FACE_CELLS = 64,
   GAS_FACES = 6,
   GAS_PATCHES = 8
-};
-
-/** The conserved variables, all per volume. rtvd has the first five. */
-enum gas_variable {
-  GAS_DENSITY,
-  GAS_MOMENTUM_X,
-  GAS_MOMENTUM_Y,
-  GAS_MOMENTUM_Z,
-  GAS_ENERGY,  /**< kinetic and thermal */
-  GAS_ENTROPY, /**< pressure / density^(gamma - 1), which gas without shocks conserves */
-  GAS_VARIABLES_MAX,
-  GAS_SOLVED_MAX = GAS_VARIABLES_MAX /**< those that the solvers know */
 };
 
 /** The first cell of a group whose density or pressure is not positive, or that has a value that is

@@ -46,11 +46,23 @@ struct gas_physics {
   /** After solve and flux_fix pressure over density is at least this: gas with less is warmed.
    * 0: it may have any. */
   double least_heat;
+  unsigned scalars; /**< number of passive scalars, mass fractions that the gas carries */
 };
 
-/** Variables of a cell: 5 for rtvd, 6 for muscl. */
+#define GAS_COUNT_SOLVED(number, name, label, unit, most, there, motion) \
+  +(GAS_##motion == GAS_SOLVED ? (unsigned)(there) : 0u)
+#define GAS_COUNT_CARRIED(number, name, label, unit, most, there, motion) \
+  +(GAS_##motion == GAS_CARRIED ? (unsigned)(there) : 0u)
+/** Variables of a cell: those of the solver, 5 for rtvd and 6 for muscl; those that move with the mass, which
+ * follow them; and all. */
+static inline unsigned gas_solved(const struct gas_physics *physics) {
+  return GAS_VARIABLES(GAS_COUNT_SOLVED);
+}
+static inline unsigned gas_carried(const struct gas_physics *physics) {
+  return GAS_VARIABLES(GAS_COUNT_CARRIED);
+}
 static inline unsigned gas_variables(const struct gas_physics *physics) {
-  return physics->solver == GAS_MUSCL ? 6 : 5;
+  return gas_solved(physics) + gas_carried(physics);
 }
 
 /** Criteria of refinement; those that are 0 are not used. */

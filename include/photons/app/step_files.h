@@ -20,7 +20,7 @@ struct step_files {
 
 /** Open the files in an existing folder. Rows of steps after `last_step` are removed: those steps
  * are taken again. */
-struct step_files step_files_open(const char *folder, int64_t last_step,
+struct step_files step_files_open(const char *folder, int64_t last_step, const struct parameters *p,
                                   const struct step_log *log);
 /** @param peak_bytes  resident memory, all processes */
 void step_files_write(struct step_files *f, const struct step_record *record,

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "photons/app/step_record.h"
+#include "photons/config/parameters.h"
 #include "photons/cosmology/cosmology.h"
 #include "photons/runtime/task_log.h"
 
@@ -25,7 +26,7 @@ struct step_log {
   void (*write_timings_columns)(FILE *out);
   void (*write_timings)(FILE *out, const struct step_record *record, const struct usage *cores,
                         const struct usage *gpus, double peak_bytes);
-  void (*write_statistics_columns)(FILE *out);
+  void (*write_statistics_columns)(FILE *out, const struct parameters *p);
   void (*write_statistics)(FILE *out, const struct step_record *record);
 
   bool has_energies; /**< log/energy.csv and log/escapers.csv, too */

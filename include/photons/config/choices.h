@@ -53,6 +53,7 @@ enum shared_memory { SHARED_NOT, SHARED_HOST, SHARED_ALL };
 #define P2P_DEGREE_MAX 12 /**< of the polynomial kernel */
 #define FMM_ORDER_MAX 6
 #define GAS_LEVELS_MAX 16 /**< of the adaptive mesh, root included */
+#define GAS_SCALARS_MAX 8 /**< passive scalars */
 #define TABLE_ORDER_MAX 4 /**< of the Taylor expansion in the paper's table kernel */
 
 #endif

@@ -62,6 +62,7 @@ struct parameters {
     bool comoving; /**< an expanding box: box.size, z_init, z_end, redshifts */
     double molecular_weight;
     double temperature_floor; /**< comoving: K; 0: none */
+    int64_t scalars;          /**< mass fractions that the gas carries */
     double gamma;
     double cfl;
     double root[PARAMETER_LIST_MAX]; /**< cells along x, y, z */

@@ -7,6 +7,9 @@
 
 struct parameters;
 
+/** The equations and the scheme of a run. */
+struct gas_physics gas_physics_of(const struct parameters *p);
+
 /** Make an octree of the root level alone, with cells that are not set. */
 struct gas *gas_create(const struct parameters *p);
 /** StarPU still runs; no task does. */

@@ -8,7 +8,7 @@
 
 /** Totals over the box, and what limits the next step. */
 struct gas_totals {
-  double conserved[GAS_VARIABLES_MAX]; /**< integrals over the volume, by variable */
+  double conserved[GAS_VARIABLES_MAX]; /**< integrals over the volume, by enum gas_variable */
   double longest_step;                 /**< of the root level, at a Courant number of 1 */
   double courant;          /**< largest Courant number of the gas in the last steps of levels
                                             that do not divide theirs */
@@ -25,6 +25,7 @@ struct gas_record {
   int levels; /**< that there may be */
   uint64_t patches[GAS_LEVELS_MAX];
   uint64_t updates[GAS_LEVELS_MAX]; /**< of cells in the step */
+  struct gas_physics physics;
   struct gas_totals totals;
 };
 

@@ -36,11 +36,9 @@ struct gas_file {
   bool gravity; /**< of the gas itself */
   double newton_constant;
   struct topology topology;
-  double cell; /**< side of a cell of the root level */
-  double gamma;
-  enum gas_solver solver;
-  size_t variables; /**< the first of enum gas_variable */
-  size_t real;      /**< bytes of a number: 4 or 8 */
+  double cell;                /**< side of a cell of the root level */
+  struct gas_physics physics; /**< gamma, and which variables there are */
+  size_t real;                /**< bytes of a number: 4 or 8 */
   struct gas_file_level level[GAS_LEVELS_MAX];
   struct gas_moment moment;
   const struct gas_particles *particles; /**< written; NULL: there are none, or they are read later */

@@ -24,6 +24,7 @@ struct gas_ic {
   enum gas_direction direction; /**< of the tube or the wave */
   double side[3];               /**< of the box */
   double gamma;
+  unsigned scalars;
   double energy;    /**< of Sedov's explosion */
   double amplitude; /**< of the wave, over the density */
   double newton_constant;
@@ -46,8 +47,12 @@ void gas_ic_share(const struct gas_ic *ic, const struct gas *g);
 /** Whether cells of a level can be given. Others are interpolated from the next coarser level. */
 bool gas_ic_reaches(const struct gas_ic *ic, int level);
 
-/** Density, velocity and pressure at a place. @param cell  side of the cell around it */
+/** Density, velocity and pressure at a place, without scalars. @param cell  side of the cell around it */
 struct gas_primitive gas_ic_at(const struct gas_ic *ic, const double place[3], double cell);
+
+/** The fraction of a scalar at a place: scalar 0 is 1 in the part of the box that the problem is about,
+ * scalar 1 is 1 in the rest, and scalar k from 2 on is 1/k everywhere. */
+double gas_ic_scalar(const struct gas_ic *ic, unsigned scalar, const double place[3], double cell);
 
 /** Fill a group of a level that the initial conditions reach.
  * @param cells  [variable][patch][8][8][8] */

@@ -7,12 +7,12 @@
 
 #include "photons/amr/kernels.h"
 
-/** Density, velocity and pressure. */
+/** Density, velocity, pressure, and fractions of what the gas carries, in the order of enum gas_variable. */
 struct gas_primitive {
-  double density, velocity[3], pressure;
+  double density, velocity[3], pressure, carried[GAS_CARRIED_MAX];
 };
 
-/** The conserved variables, in the order of enum gas_variable. */
+/** The conserved variables, by enum gas_variable. */
 void gas_conserve(const struct gas_primitive *w, double gamma, double conserved[GAS_VARIABLES_MAX]);
 
 /** Why the solvers cannot compute with a cell in single or double precision; NULL if they can. They

@@ -61,6 +61,30 @@ INLINE void constant_children(const struct constants *c, unsigned variables, con
         children->u[q][k][i] = coarse[q * GAS_COARSE_CELLS + (unsigned)i];
 }
 
+/* Fractions of carried variables are linear with MinMod slopes, too. Where a child is less dense than its
+ * parent, the slopes are as much smaller: a child's fraction is between those of its parent and the cells beside that.
+ * What the children hold together is what the parent holds. */
+INLINE void carried_children(unsigned first, unsigned end, const real *coarse, int n,
+                             struct children *children) {
+  enum { Y = GAS_COARSE_SIDE, Z = GAS_COARSE_SIDE * GAS_COARSE_SIDE };
+  for (unsigned q = first; q < end; q++) {
+    const real *u = coarse + q * GAS_COARSE_CELLS;
+#pragma omp simd
+    for (int i = 0; i < n; i++) {
+      const real *density = coarse + i, *own = u + i;
+      real least = density[0];
+      for (unsigned k = 0; k < 8; k++) least = smallest(least, children->u[GAS_DENSITY][k][i]);
+      const real here = own[0] / density[0], part = (real)0.25 * least;
+      const real x = part * minmod(here - own[-1] / density[-1], own[1] / density[1] - here);
+      const real y = part * minmod(here - own[-Y] / density[-Y], own[Y] / density[Y] - here);
+      const real z = part * minmod(here - own[-Z] / density[-Z], own[Z] / density[Z] - here);
+      for (unsigned k = 0; k < 8; k++)
+        children->u[q][k][i] = here * children->u[GAS_DENSITY][k][i] + (k & 1 ? x : -x) +
+                               (k & 2 ? y : -y) + (k & 4 ? z : -z);
+    }
+  }
+}
+
 /* Writes those children that are cells low <= i < high of the block. Cell i of the block lies in
  * coarse cell (i + 3) / 2. first: of the row */
 INLINE void place_children(unsigned variables, const struct children *children, const int first[3],
@@ -81,7 +105,7 @@ INLINE void place_children(unsigned variables, const struct children *children, 
 static void interpolate(const struct gas_physics *physics, const void *coarse, const int low[3],
                         const int high[3], void *block) {
   const struct constants c = constants_of(physics);
-  const unsigned variables = gas_variables(physics);
+  const unsigned variables = gas_variables(physics), solved = gas_solved(physics);
   int first[3], end[3], p[3];
   for (int a = 0; a < 3; a++) {
     first[a] = (low[a] + 3) / 2;
@@ -94,9 +118,10 @@ static void interpolate(const struct gas_physics *physics, const void *coarse, c
       const real *row = (const real *)coarse + (p[2] * GAS_COARSE_SIDE + p[1]) * GAS_COARSE_SIDE +
                         p[0];
       struct children children;
-      linear_children(variables, row, n, &children);
+      linear_children(solved, row, n, &children);
       keep_entropy(&c, row, n, &children);
-      constant_children(&c, variables, row, n, &children);
+      constant_children(&c, solved, row, n, &children);
+      carried_children(solved, variables, row, n, &children);
       place_children(variables, &children, p, n, low, high, block);
     }
 }
@@ -167,7 +192,7 @@ static void fix_cell(const struct constants *c, unsigned variables, real factor,
   if (c->least_heat > 0) {
     const struct cell warm = warmed(c, cell_at(fixed, 1, 0, c->has_entropy));
     fixed[GAS_ENERGY] = warm.energy;
-    fixed[GAS_ENTROPY] = warm.entropy;
+    if (c->has_entropy) fixed[GAS_ENTROPY] = warm.entropy;
   }
   for (unsigned q = 0; q < variables; q++) u[q * GAS_GROUP_CELLS] = fixed[q];
 }

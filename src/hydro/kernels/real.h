@@ -43,17 +43,19 @@ struct constants {
   real minmod, dual_energy_switch, least_heat;
   bool has_entropy;
   bool keeps_entropy; /**< also where fluxes are corrected and cells are interpolated */
+  unsigned carried;   /**< variables that follow those of the solver */
 };
 
 INLINE struct constants constants_of(const struct gas_physics *physics) {
-  const bool has_entropy = gas_variables(physics) > GAS_ENTROPY;
+  const bool has_entropy = gas_solved(physics) > GAS_ENTROPY;
   return (struct constants){(real)physics->gamma,
                             (real)(physics->gamma - 1.0),
                             (real)physics->minmod,
                             has_entropy ? (real)physics->dual_energy_switch : 0,
                             (real)physics->least_heat,
                             has_entropy,
-                            has_entropy && physics->dual_energy_change > 0.0};
+                            has_entropy && physics->dual_energy_change > 0.0,
+                            gas_carried(physics)};
 }
 
 /** One cell's conserved variables; the momentum in any order of axes. */

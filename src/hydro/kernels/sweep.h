@@ -4,6 +4,7 @@
 #ifndef PHOTONS_HYDRO_KERNELS_SWEEP_H
 #define PHOTONS_HYDRO_KERNELS_SWEEP_H
 
+#include "carried.h"
 #include "muscl.h"
 #include "rtvd.h"
 #include "shocks.h"
@@ -36,37 +37,43 @@ INLINE unsigned variable_of(int axis, unsigned q) {
   return q >= 1 && q <= 3 ? 1 + ((unsigned)axis + q - 1) % 3 : q;
 }
 
-/* Reads LANES columns. Those that are `ahead` of them come next: the loads of 22 places far from
- * each other would wait for memory. */
+/* Reads a variable of LANES columns. Those that are `ahead` of them come next: the loads of 22 places far
+ * from each other would wait for memory. step: values from a cell in u to the next */
+INLINE void load_column(const real *restrict from, size_t ahead, size_t along, size_t across,
+                        real *restrict u, size_t step) {
+  if (across == 1)
+    for (unsigned i = 0; i < GAS_BLOCK_SIDE; i++) {
+      __builtin_prefetch(from + i * along + ahead, 0, 2);
+      copy_lanes(from + i * along, u + i * step);
+    }
+  else
+    for (unsigned l = 0; l < LANES; l += 4)
+      for (unsigned i = 0; i < GAS_BLOCK_SIDE; i += 4) { /* the last 4 begin at 18 */
+        const unsigned first = i + 4 <= GAS_BLOCK_SIDE ? i : GAS_BLOCK_SIDE - 4;
+        transpose4(from + l * across + first, across, u + first * step + l, step);
+      }
+}
+
+INLINE void store_column(const real *restrict u, size_t step, real *restrict to, size_t along,
+                         size_t across) {
+  if (across == 1)
+    for (unsigned i = 0; i < GAS_GROUP_SIDE; i++) copy_lanes(u + i * step, to + i * along);
+  else
+    for (unsigned l = 0; l < LANES; l += 4)
+      for (unsigned i = 0; i < GAS_GROUP_SIDE; i += 4)
+        transpose4(u + i * step + l, step, to + l * across + i, across);
+}
+
 INLINE void load_columns(unsigned variables, int axis, const real *restrict from, size_t ahead,
                          size_t stride, size_t along, size_t across, column_cell *restrict u) {
-  for (unsigned q = 0; q < variables; q++) {
-    const real *source = from + variable_of(axis, q) * stride;
-    if (across == 1)
-      for (unsigned i = 0; i < GAS_BLOCK_SIDE; i++) {
-        __builtin_prefetch(source + i * along + ahead, 0, 2);
-        copy_lanes(source + i * along, u[i][q]);
-      }
-    else
-      for (unsigned l = 0; l < LANES; l += 4)
-        for (unsigned i = 0; i < GAS_BLOCK_SIDE; i += 4) { /* the last 4 begin at 18 */
-          const unsigned first = i + 4 <= GAS_BLOCK_SIDE ? i : GAS_BLOCK_SIDE - 4;
-          transpose4(source + l * across + first, across, u[first][q] + l, COLUMN_STEP);
-        }
-  }
+  for (unsigned q = 0; q < variables; q++)
+    load_column(from + variable_of(axis, q) * stride, ahead, along, across, u[0][q], COLUMN_STEP);
 }
 
 INLINE void store_columns(unsigned variables, int axis, const column_cell *restrict u,
                           real *restrict to, size_t stride, size_t along, size_t across) {
-  for (unsigned q = 0; q < variables; q++) {
-    real *target = to + variable_of(axis, q) * stride;
-    if (across == 1)
-      for (unsigned i = 0; i < GAS_GROUP_SIDE; i++) copy_lanes(u[i][q], target + i * along);
-    else
-      for (unsigned l = 0; l < LANES; l += 4)
-        for (unsigned i = 0; i < GAS_GROUP_SIDE; i += 4)
-          transpose4(u[i][q] + l, COLUMN_STEP, target + l * across + i, across);
-  }
+  for (unsigned q = 0; q < variables; q++)
+    store_column(u[0][q], COLUMN_STEP, to + variable_of(axis, q) * stride, along, across);
 }
 
 INLINE void update_columns(unsigned variables, real dt_dh, const column_cell *restrict u,
@@ -84,8 +91,24 @@ INLINE void store_faces(unsigned variables, int axis, const column_cell *restric
                         real *restrict faces, size_t plane) {
   for (unsigned f = 0; f < 3; f++)
     for (unsigned q = 0; q < variables; q++)
-      copy_lanes(flux[f * GAS_PATCH_SIDE][q],
-                 faces + (f * variables + variable_of(axis, q)) * plane);
+      copy_lanes(flux[f * GAS_PATCH_SIDE][q], faces + (3 * variable_of(axis, q) + f) * plane);
+}
+
+/* A run of columns of a carried variable, after the solver has moved the mass: `from`, `to` and `faces` are where
+ * its values begin. */
+static void sweep_carried(real dt_dh, const column_cell *restrict u,
+                          const column_cell *restrict flux, const real *from,
+                          const struct columns *before, real *to, const struct columns *after,
+                          real *faces, size_t plane) {
+  carried_cell carried[GAS_BLOCK_SIDE], own[GAS_GROUP_SIDE + 1], later[GAS_GROUP_SIDE];
+  load_column(from, 0, before->along, before->inner_step, carried[0], LANES);
+  carried_flux(dt_dh, u, flux, carried, own);
+  for (unsigned i = 0; i < GAS_GROUP_SIDE; i++)
+#pragma omp simd
+    for (int l = 0; l < LANES; l++)
+      later[i][l] = after_step(carried[i + GAS_GHOSTS][l], dt_dh, own[i][l], own[i + 1][l]);
+  store_column(later[0], LANES, to, after->along, after->inner_step);
+  for (unsigned f = 0; f < 3; f++) copy_lanes(own[f * GAS_PATCH_SIDE], faces + f * plane);
 }
 
 /* Columns are taken LANES at a time, in runs; the last run of a set overlaps with the one before,
@@ -144,14 +167,16 @@ static uint32_t count_first_order(const struct cells *before, int axis, unsigned
 
 /** One sweep.
  * shocks: of find_shocks(), or NULL
- * faces: [face 3][variable][columns]
+ * faces: [variable][face 3][columns]
+ * @param carried  number of variables that the gas carries, which follow those of the solver
  * @return the number of faces that got fluxes of first order */
 static uint32_t sweep(column_solver *solver, const struct constants *c, unsigned variables,
-                      real dt_dh, int axis, const uint8_t *shocks, const struct cells *before,
-                      struct cells *after, real *faces) {
+                      unsigned carried, real dt_dh, int axis, const uint8_t *shocks,
+                      const struct cells *before, struct cells *after, real *faces) {
   const struct columns from = columns_of(before, axis);
   for (int a = 0; a < 3; a++) after->n[a] = a == axis ? GAS_GROUP_SIDE : before->n[a];
   const struct columns to = columns_of(after, axis);
+  const size_t plane = (size_t)from.outer * from.inner;
   const unsigned runs = from.outer * runs_of(&from);
   uint32_t count = 0, first_order[LANES];
   for (unsigned run = 0; run < runs; run++) {
@@ -169,7 +194,11 @@ static uint32_t sweep(column_solver *solver, const struct constants *c, unsigned
     update_columns(variables, dt_dh, u, flux, later);
     store_columns(variables, axis, later, after->u + run_at(&to, run), cells_count(after), to.along,
                   to.inner_step);
-    store_faces(variables, axis, flux, faces + column, (size_t)from.outer * from.inner);
+    store_faces(variables, axis, flux, faces + column, plane);
+    for (unsigned q = variables; q < variables + carried; q++)
+      sweep_carried(dt_dh, u, flux, before->u + q * cells_count(before) + here, &from,
+                    after->u + q * cells_count(after) + run_at(&to, run), &to,
+                    faces + 3 * q * plane + column, plane);
   }
   return count;
 }
@@ -190,7 +219,7 @@ static void share_faces(unsigned variables, int axis, const struct cells *before
     for (unsigned upper = 0; upper < 2; upper++)
       for (unsigned q = 0; q < variables; q++) {
         const unsigned f = (patch >> axis & 1) + upper;
-        const real *from = faces + (size_t)(f * variables + q) * rows * columns +
+        const real *from = faces + (size_t)(3 * q + f) * rows * columns +
                            (row + (patch >> slow & 1) * GAS_PATCH_SIDE) * columns + column +
                            (patch >> fast & 1) * GAS_PATCH_SIDE;
         real *to = fluxes + fluxes_at(variables, patch, 2 * (unsigned)axis + upper) +
@@ -271,15 +300,26 @@ INLINE bool no_fault(const struct constants *c, const real *u, bool has_entropy)
   return faults == 0;
 }
 
+/* Whether all carried variables of cell i [variable][4096] are finite. */
+INLINE bool carried_finite(const struct constants *c, const real *u, int i) {
+  const unsigned first = c->has_entropy ? GAS_ENTROPY + 1 : GAS_ENTROPY;
+  bool finite = true;
+  for (unsigned q = first; q < first + c->carried; q++)
+    finite &= is_finite(u[q * GAS_GROUP_CELLS + (unsigned)i]);
+  return finite;
+}
+
 static bool all_physical(const struct constants *c, const real *u) {
-  return c->has_entropy ? no_fault(c, u, true) : no_fault(c, u, false);
+  bool good = c->has_entropy ? no_fault(c, u, true) : no_fault(c, u, false);
+  for (int i = 0; c->carried > 0 && i < GAS_GROUP_CELLS; i++) good &= carried_finite(c, u, i);
+  return good;
 }
 
 /* The first fault of a group in the order of patches. */
 static struct gas_fault first_fault(const struct constants *c, const real *group) {
   for (int i = 0; i < GAS_GROUP_CELLS; i++) {
     const struct cell a = cell_at(group, GAS_GROUP_CELLS, (size_t)i, c->has_entropy);
-    if (!is_physical(c, a))
+    if (!is_physical(c, a) || !carried_finite(c, group, i))
       return (struct gas_fault){i / GAS_PATCH_CELLS, i % GAS_PATCH_CELLS, (double)a.density,
                                 (double)pressure_of(c, a), 0};
   }
@@ -304,7 +344,7 @@ enum {
 static void solve(const struct gas_physics *physics, double dt_dh, bool reversed, const void *block,
                   void *group, void *fluxes, void *scratch, struct gas_fault *fault) {
   const struct constants c = constants_of(physics);
-  const unsigned variables = gas_variables(physics);
+  const unsigned variables = gas_variables(physics), solved = gas_solved(physics);
   real *first = scratch, *second = first + GAS_VARIABLES_MAX * FIRST_CELLS;
   real *third = second + GAS_VARIABLES_MAX * SECOND_CELLS;
   real *faces = third + GAS_VARIABLES_MAX * GAS_GROUP_CELLS;
@@ -319,7 +359,7 @@ static void solve(const struct gas_physics *physics, double dt_dh, bool reversed
   uint32_t first_order = 0;
   for (int s = 0; s < 3; s++) {
     const int axis = reversed ? 2 - s : s;
-    first_order += sweep(solver_of(physics), &c, variables, (real)dt_dh, axis,
+    first_order += sweep(solver_of(physics), &c, solved, variables - solved, (real)dt_dh, axis,
                          has_shocks ? shocks : NULL, &stage[s], &stage[s + 1], faces);
     share_faces(variables, axis, &stage[s], faces, fluxes);
   }

@@ -22,10 +22,15 @@
 #include "support/failure.h"
 #include "support/flip_bits.h"
 
-enum { LEVELS = 4, GROUPS = 2 };
+enum { LEVELS = 4, GROUPS = 2, SCALARS = 2 };
 
 static const enum gas_boundary boundary[3][2] = {
     {GAS_PERIODIC, GAS_PERIODIC}, {GAS_OUTFLOW, GAS_OUTFLOW}, {GAS_REFLECTING, GAS_OUTFLOW}};
+
+static void set_parameters(struct parameters *p) {
+  parameters_default(p);
+  p->gas.scalars = SCALARS;
+}
 
 /** Give a level groups at these places, in Morton order. */
 static void refine(struct gas_file *f, int level, uint32_t count, const uint32_t (*place)[3]) {
@@ -38,9 +43,7 @@ static void refine(struct gas_file *f, int level, uint32_t count, const uint32_t
  * both sides of the middle, and one patch of the latter once more. */
 static struct gas_file make_file(size_t real) {
   struct gas_file f = {.cell = 1.0 / 16.0,
-                       .gamma = 1.4,
-                       .solver = GAS_MUSCL,
-                       .variables = GAS_VARIABLES_MAX,
+                       .physics = {.solver = GAS_MUSCL, .gamma = 1.4, .scalars = SCALARS},
                        .real = real,
                        .level = {{0.1 + 0.2, 1e-3 / 3.0, 5}, {0.3, 5e-4, 12}, {0.3, 0.2, 7}},
                        .moment = {1.0 / 3.0, 0.1, 0.2, 1e-7, INT64_C(1) << 40, 3}};
@@ -69,7 +72,7 @@ static double value_of(const struct gas_file *f, size_t variable, int level, con
   const double density = 1.0 + 100.0 * level + ((double)cell[0] + 0.5) * size +
                          3.0 * ((double)cell[1] + 0.5) * size +
                          7.0 * ((double)cell[2] + 0.5) * size;
-  return density * (double[]){1.0, 0.1, -0.2, 0.3, 2.0 / 3.0, 0.4}[variable];
+  return density * (double[]){1.0, 0.1, -0.2, 0.3, 2.0 / 3.0, 0.4, 0.25, 0.75}[variable];
 }
 
 static void set(void *numbers, size_t real, size_t i, double value) {
@@ -83,8 +86,8 @@ static struct held make_gas(const struct gas_file *f, bool filled) {
   struct held gas = {.file = f, .all = !filled};
   for (int l = 0; l < LEVELS; l++)
     for (uint32_t g = 0; g < f->topology.level[l].count; g++) {
-      gas.numbers[l][g] = allocate(f->variables * GAS_GROUP_CELLS, f->real, "gas");
-      for (size_t i = 0; filled && i < f->variables * GAS_GROUP_CELLS; i++) {
+      gas.numbers[l][g] = allocate(gas_variables(&f->physics) * GAS_GROUP_CELLS, f->real, "gas");
+      for (size_t i = 0; filled && i < gas_variables(&f->physics) * GAS_GROUP_CELLS; i++) {
         const size_t in_patch[3] = {i % 8, i / 8 % 8, i / 64 % 8}, patch = i / 512 % 8;
         size_t cell[3];
         for (size_t c = 0; c < 3; c++)
@@ -140,7 +143,7 @@ static void write_mesh(const char *path, size_t real) {
   f.gravity = true;
   f.potential = put_potential;
   struct parameters p;
-  parameters_default(&p);
+  set_parameters(&p);
   struct held gas = make_gas(&f, true);
   gas_file_write(path, &p, &f, find_group, &gas);
   free_gas(&gas);
@@ -152,8 +155,10 @@ static void check_same(const struct gas_file *f, const struct gas_file *back) {
   assert_memory_equal(t->root, u->root, sizeof t->root);
   assert_memory_equal(t->boundary, u->boundary, sizeof t->boundary);
   assert_int_equal(t->finest, u->finest);
-  assert_true(f->cell == back->cell && f->gamma == back->gamma && f->solver == back->solver);
-  assert_true(f->variables == back->variables && f->real == back->real);
+  assert_true(f->cell == back->cell && f->physics.gamma == back->physics.gamma &&
+              f->physics.solver == back->physics.solver);
+  assert_int_equal(gas_variables(&f->physics), gas_variables(&back->physics));
+  assert_true(f->real == back->real);
   assert_memory_equal(f->level, back->level, sizeof f->level);
   assert_memory_equal(&f->moment, &back->moment, sizeof f->moment);
   for (int l = 0; l < LEVELS; l++) {
@@ -170,7 +175,7 @@ static void test_same_bits(void **state) {
   for (size_t real = 4; real <= 8; real += 4) {
     struct gas_file f = make_file(real);
     struct parameters p;
-    parameters_default(&p);
+    set_parameters(&p);
     const char *path = scratch("gas_000.hdf5");
     write_mesh(path, real);
     struct gas_file back = gas_file_open(path, &p);
@@ -180,7 +185,7 @@ static void test_same_bits(void **state) {
     for (int l = 0; l < LEVELS; l++)
       for (uint32_t g = 0; g < f.topology.level[l].count; g++)
         assert_memory_equal(expected.numbers[l][g], found.numbers[l][g],
-                            f.variables * GAS_GROUP_CELLS * real);
+                            gas_variables(&f.physics) * GAS_GROUP_CELLS * real);
     free_gas(&expected);
     free_gas(&found);
     topology_free(&f.topology);
@@ -272,7 +277,7 @@ static void test_one_level(void **state) {
   refine(&f, 2, 0, NULL);
   refine(&f, 1, 0, NULL);
   struct parameters p;
-  parameters_default(&p);
+  set_parameters(&p);
   struct held gas = make_gas(&f, true);
   gas_file_write(scratch("gas_001.hdf5"), &p, &f, find_group, &gas);
   free_gas(&gas);
@@ -284,14 +289,14 @@ static void test_one_level(void **state) {
 
 static void open_file(void *path) {
   struct parameters p;
-  parameters_default(&p);
+  set_parameters(&p);
   struct gas_file f = gas_file_open(path, &p);
   topology_free(&f.topology);
 }
 
 static void open_other_parameters(void *path) {
   struct parameters p;
-  parameters_default(&p);
+  set_parameters(&p);
   p.cosmology.h = 0.5;
   struct gas_file f = gas_file_open(path, &p);
   topology_free(&f.topology);
@@ -352,7 +357,7 @@ static void test_damage(void **state) {
 
 static void read_checkpoint(void *path) {
   struct parameters p;
-  parameters_default(&p);
+  set_parameters(&p);
   char *found;
   struct gas_file f = gas_checkpoint_open(path, &p, false, &found);
   if (f.moment.step != 1) _exit(1);
@@ -365,7 +370,7 @@ static void test_checkpoints(void **state) {
   (void)state;
   char *path = scratch("checkpoint.hdf5");
   struct parameters p;
-  parameters_default(&p);
+  set_parameters(&p);
   struct gas_file f = make_file(4);
   struct held gas = make_gas(&f, true);
   for (f.moment.step = 1; f.moment.step <= 2; f.moment.step++)
