@@ -50,9 +50,10 @@ INLINE int neighbour_at(struct place p, int width) {
   return n;
 }
 
-template <int V, typename real>
-INLINE const real *group_of(const real *const *batches, gas_link_t link) {
-  return batches[link >> GAS_LINK_SHIFT] + (size_t)(link & GAS_LINK_MASK) * V * GAS_GROUP_CELLS;
+template <typename real>
+INLINE const real *group_of(uint32_t variables, const real *const *batches, gas_link_t link) {
+  return batches[link >> GAS_LINK_SHIFT] +
+         (size_t)(link & GAS_LINK_MASK) * variables * GAS_GROUP_CELLS;
 }
 
 template <int V, typename real> INLINE void negate(uint32_t components, real *u) {
@@ -61,10 +62,16 @@ template <int V, typename real> INLINE void negate(uint32_t components, real *u)
     if (components >> c & 1) u[1 + c] = -u[1 + c];
 }
 
-/** A cell of the coarser level; its place counts in the cube of 14^3 cells of kernels.h. */
-template <int V, typename real>
-INLINE void coarse_cell(const sources<real> &s, const struct gas_links &l, int x, int y, int z,
-                        real *u) {
+/** Where a cell of the coarser level is, at the two ends of the level's step. */
+template <typename real> struct coarse_place {
+  const real *after, *before;
+  uint32_t negate;
+};
+
+/** @param x, y, z  count in the cube of 14^3 cells of kernels.h */
+template <typename real>
+INLINE coarse_place<real> coarse_at(const sources<real> &s, const struct gas_links &l, int x, int y,
+                                    int z) {
   const struct place p = inside(l, s.reflecting, {{x, y, z}, 0}, GAS_PATCH_SIDE);
   const int n = neighbour_at(p, GAS_PATCH_SIDE);
   const int direction[3] = {n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1};
@@ -75,24 +82,60 @@ INLINE void coarse_cell(const sources<real> &s, const struct gas_links &l, int x
     cell = GAS_PATCH_SIDE * cell + (p.at[c] - GAS_GHOSTS & GAS_PATCH_SIDE - 1);
   }
   const size_t at = (size_t)(patch * GAS_PATCH_CELLS + cell);
-  const real *after = group_of<V>(s.coarse, l.coarse[n]) + at,
-             *before = group_of<V>(s.before, l.coarse[n]) + at;
+  return {group_of(s.c.variables, s.coarse, l.coarse[n]) + at,
+          group_of(s.c.variables, s.before, l.coarse[n]) + at, p.negate};
+}
+
+template <typename real>
+INLINE real coarse_value(const sources<real> &s, const coarse_place<real> &p, int q) {
+  const real a = s.weight == 1 ? (real)0 : p.before[q * GAS_GROUP_CELLS],
+             b = s.weight == 0 ? (real)0 : p.after[q * GAS_GROUP_CELLS];
+  return s.weight == 1 ? b : s.weight == 0 ? a : a + s.weight * (b - a);
+}
+
+template <int V, typename real>
+INLINE void coarse_cell(const sources<real> &s, const struct gas_links &l, int x, int y, int z,
+                        real *u) {
+  const coarse_place<real> p = coarse_at(s, l, x, y, z);
 #pragma unroll
-  for (int q = 0; q < V; q++) {
-    const real a = s.weight == 1 ? (real)0 : before[q * GAS_GROUP_CELLS],
-               b = s.weight == 0 ? (real)0 : after[q * GAS_GROUP_CELLS];
-    u[q] = s.weight == 1 ? b : s.weight == 0 ? a : a + s.weight * (b - a);
-  }
+  for (int q = 0; q < V; q++) u[q] = coarse_value(s, p, q);
   negate<V>(p.negate, u);
+}
+
+/** The fraction of carried variable q in a cell of the coarser level. */
+template <typename real>
+INLINE real coarse_fraction(const sources<real> &s, const struct gas_links &l, int q, int x, int y,
+                            int z) {
+  const coarse_place<real> p = coarse_at(s, l, x, y, z);
+  return divide(coarse_value(s, p, q), coarse_value(s, p, GAS_DENSITY));
 }
 
 template <typename real> INLINE real minmod(real a, real b) {
   return a * b > 0 ? copysign(smaller(fabs(a), fabs(b)), a) : (real)0;
 }
 
-/** A cell that is interpolated from the coarser level: src/hydro/kernels/levels.h. */
+/** Carried variable q of a cell that is interpolated. @param density  of the cell
+ * @param least  of the densities of the coarser cell and its children */
+template <typename real>
+INLINE real interpolated_carried(const sources<real> &s, const struct gas_links &l, struct place p,
+                                 int q, real density, real least) {
+  const int at[3] = {p.at[0] + 3 >> 1, p.at[1] + 3 >> 1, p.at[2] + 3 >> 1};
+  const real here = coarse_fraction(s, l, q, at[0], at[1], at[2]);
+  real u = here * density;
+  for (int a = 0; a < 3; a++) {
+    const int x = a == 0, y = a == 1, z = a == 2;
+    const real low = coarse_fraction(s, l, q, at[0] - x, at[1] - y, at[2] - z),
+               high = coarse_fraction(s, l, q, at[0] + x, at[1] + y, at[2] + z),
+               change = (real)0.25 * least * minmod(here - low, high - here);
+    u += p.at[a] + 3 & 1 ? change : -change;
+  }
+  return u;
+}
+
+/** A cell that is interpolated from the coarser level: src/hydro/kernels/levels.h.
+ * @return the least density of the coarser cell and its children */
 template <int V, typename real>
-INLINE void interpolated_cell(const sources<real> &s, const struct gas_links &l, struct place p,
+INLINE real interpolated_cell(const sources<real> &s, const struct gas_links &l, struct place p,
                               real *u) {
   real middle[V], slope[3][V];
   const int x = p.at[0] + 3 >> 1, y = p.at[1] + 3 >> 1, z = p.at[2] + 3 >> 1;
@@ -125,6 +168,7 @@ INLINE void interpolated_cell(const sources<real> &s, const struct gas_links &l,
 #pragma unroll
   for (int q = 0; q < V; q++)
     if (!good) u[q] = middle[q];
+  return good ? middle[0] - (fabs(slope[0][0]) + fabs(slope[1][0]) + fabs(slope[2][0])) : middle[0];
 }
 
 /** @param table  in device memory: near batches, coarse ones, and unless the weight is 1 those before

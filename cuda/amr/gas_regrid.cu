@@ -13,19 +13,22 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
   const int cell = (int)(thread % GAS_GROUP_CELLS), patch = cell / GAS_PATCH_CELLS;
   if (group >= s.groups) return;
   const struct gas_move move = moves[group];
-  real u[V];
+  real u[V], *to = cells + (size_t)group * s.c.variables * GAS_GROUP_CELLS + cell;
   if (move.data != NO_GROUP) {
-    const real *from = old[move.data] + (size_t)move.group * V * GAS_GROUP_CELLS + cell;
+    const real *from = old[move.data] + (size_t)move.group * s.c.variables * GAS_GROUP_CELLS + cell;
 #pragma unroll
     for (int q = 0; q < V; q++) u[q] = from[q * GAS_GROUP_CELLS];
+    for (int q = V; q < (int)s.c.variables; q++)
+      to[q * GAS_GROUP_CELLS] = from[q * GAS_GROUP_CELLS];
   } else {
     struct place p = {{0, 0, 0}, 0};
 #pragma unroll
     for (int c = 0; c < 3; c++)
       p.at[c] = GAS_GHOSTS + GAS_PATCH_SIDE * (patch >> c & 1) + (cell >> 3 * c & 7);
-    interpolated_cell<V>(s, s.links[group], p, u);
+    const real least = interpolated_cell<V>(s, s.links[group], p, u);
+    for (int q = V; q < (int)s.c.variables; q++)
+      to[q * GAS_GROUP_CELLS] = interpolated_carried(s, s.links[group], p, q, u[0], least);
   }
-  real *to = cells + (size_t)group * V * GAS_GROUP_CELLS + cell;
 #pragma unroll
   for (int q = 0; q < V; q++) to[q * GAS_GROUP_CELLS] = u[q];
 }

@@ -30,12 +30,14 @@ template <typename real> struct constants {
   real gamma, thermal; /* thermal: gamma - 1, pressure over thermal energy */
   real minmod, dual_energy_switch, least_heat;
   bool keeps_entropy; /* also where fluxes are corrected and cells are interpolated */
+  uint32_t variables; /* of a cell: those of the solver, and those that the gas carries */
 };
 
 template <typename real> constants<real> constants_of(const struct gas_physics *p) {
   return {(real)p->gamma,      (real)(p->gamma - 1.0),
           (real)p->minmod,     p->solver == GAS_MUSCL ? (real)p->dual_energy_switch : (real)0,
-          (real)p->least_heat, p->solver == GAS_MUSCL && p->dual_energy_change > 0.0};
+          (real)p->least_heat, p->solver == GAS_MUSCL && p->dual_energy_change > 0.0,
+          gas_variables(p)};
 }
 
 /* u: density, momentum in any order of axes, energy, and entropy where V is 6. */

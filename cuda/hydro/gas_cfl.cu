@@ -11,6 +11,13 @@ template <int V, typename real> INLINE void load_cell(const real *cells, int cel
 }
 
 template <int V, typename real>
+INLINE bool carried_finite(const constants<real> &c, const real *u) {
+  for (uint32_t q = V; q < c.variables; q++)
+    if (!isfinite(u[q * GAS_GROUP_CELLS])) return false;
+  return true;
+}
+
+template <int V, typename real>
 static __global__ void __launch_bounds__(CFL_THREADS)
     largest_speed(const __grid_constant__ constants<real> c, const real *cells, double *speed,
                   struct gas_fault *fault) {
@@ -21,12 +28,12 @@ static __global__ void __launch_bounds__(CFL_THREADS)
     largest = 0;
   }
   __syncthreads();
-  const real *mine = cells + (size_t)blockIdx.x * V * GAS_GROUP_CELLS;
+  const real *mine = cells + (size_t)blockIdx.x * c.variables * GAS_GROUP_CELLS;
   real most = 0, u[V];
   for (int i = (int)threadIdx.x; i < GAS_GROUP_CELLS; i += CFL_THREADS) {
     load_cell<V>(mine, i, u);
     const real m = larger(larger(fabs(u[1]), fabs(u[2])), fabs(u[3]));
-    if (is_physical<V>(c, u))
+    if (is_physical<V>(c, u) && carried_finite<V>(c, mine + i))
       most = larger(most, divide(m, u[0]) + root(c.gamma * divide(pressure_of<V>(c, u), u[0])));
     else
       atomicMin(&first_fault, i);

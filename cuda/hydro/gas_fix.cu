@@ -12,7 +12,7 @@ static __global__ void fix_fluxes(constants<real> c, real dt_dh, const struct ga
                                   const real *const *finer, const real *fluxes, real *cells) {
   const int patch = (int)(blockIdx.x % GAS_PATCHES), i = (int)threadIdx.x % 8,
             j = (int)threadIdx.x / 8;
-  const size_t group = blockIdx.x / GAS_PATCHES, face_size = V * GAS_FACE_CELLS;
+  const size_t group = blockIdx.x / GAS_PATCHES, face_size = c.variables * GAS_FACE_CELLS;
   for (int face = 0; face < GAS_FACES; face++) {
     const gas_link_t link = links[group].finer[patch][face];
     if (link == NO_GROUP) continue; /* the same for all threads of the block */
@@ -25,7 +25,8 @@ static __global__ void fix_fluxes(constants<real> c, real dt_dh, const struct ga
     const real *is = finer[link >> GAS_LINK_SHIFT] +
                      ((link & GAS_LINK_MASK) * (size_t)GAS_FACES + (face ^ 1)) * face_size +
                      threadIdx.x;
-    real *u = cells + (group * V * GAS_PATCHES + patch) * GAS_PATCH_CELLS + at, before[V], fixed[V];
+    real *u = cells + (group * c.variables * GAS_PATCHES + patch) * GAS_PATCH_CELLS + at, before[V],
+         fixed[V];
 #pragma unroll
     for (int q = 0; q < V; q++) {
       before[q] = u[q * GAS_GROUP_CELLS];
@@ -41,6 +42,8 @@ static __global__ void fix_fluxes(constants<real> c, real dt_dh, const struct ga
       keep_warm<V>(c, fixed);
 #pragma unroll
       for (int q = 0; q < V; q++) u[q * GAS_GROUP_CELLS] = fixed[q];
+      for (uint32_t q = V; q < c.variables; q++)
+        u[q * GAS_GROUP_CELLS] += factor * (was[q * GAS_FACE_CELLS] - is[q * GAS_FACE_CELLS]);
     }
     __syncthreads();
   }

@@ -11,7 +11,7 @@ static __global__ void __launch_bounds__(FLAG_THREADS)
               real *pressure) {
   const uint32_t i = blockIdx.x * FLAG_THREADS + threadIdx.x;
   if (i >= cells) return;
-  const real *from = blocks + (size_t)(i / GAS_BLOCK_CELLS) * V * GAS_BLOCK_CELLS +
+  const real *from = blocks + (size_t)(i / GAS_BLOCK_CELLS) * c.variables * GAS_BLOCK_CELLS +
                      i % GAS_BLOCK_CELLS;
   real u[V];
 #pragma unroll
@@ -110,7 +110,8 @@ static void flag_in(const struct gpu_gas *g, const struct gas_flags *criteria, i
   pressures<V><<<blocks_for(cells, FLAG_THREADS), FLAG_THREADS, 0, g->gpu->stream>>>(
       constants_of<real>(&g->physics), cells, (const real *)blocks, pressure);
   flag_cells<<<g->groups, FLAG_THREADS, 0, g->gpu->stream>>>(
-      *criteria, V, buffer, (const real *)blocks, pressure, matter, flags);
+      *criteria, (int)gas_variables(&g->physics), buffer, (const real *)blocks, pressure, matter,
+      flags);
   gpu_launched("flag");
 }
 

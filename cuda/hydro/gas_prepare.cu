@@ -17,19 +17,22 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
                                  0},
                                 GAS_GROUP_SIDE);
   const gas_link_t near = l.near[neighbour_at(p, GAS_GROUP_SIDE)];
-  real u[V];
+  real u[V], *to = blocks + (size_t)group * s.c.variables * GAS_BLOCK_CELLS + cell;
   if (near != NO_GROUP) {
-    const real *from = group_of<V>(s.near, near) +
+    const real *from = group_of(s.c.variables, s.near, near) +
                        place_in_group(p.at[0] - GAS_GHOSTS & GAS_GROUP_SIDE - 1,
                                       p.at[1] - GAS_GHOSTS & GAS_GROUP_SIDE - 1,
                                       p.at[2] - GAS_GHOSTS & GAS_GROUP_SIDE - 1);
 #pragma unroll
     for (int q = 0; q < V; q++) u[q] = from[q * GAS_GROUP_CELLS];
+    for (int q = V; q < (int)s.c.variables; q++)
+      to[q * GAS_BLOCK_CELLS] = from[q * GAS_GROUP_CELLS];
   } else {
-    interpolated_cell<V>(s, l, p, u);
+    const real least = interpolated_cell<V>(s, l, p, u);
+    for (int q = V; q < (int)s.c.variables; q++)
+      to[q * GAS_BLOCK_CELLS] = interpolated_carried(s, l, p, q, u[0], least);
   }
   negate<V>(p.negate, u);
-  real *to = blocks + (size_t)group * V * GAS_BLOCK_CELLS + cell;
 #pragma unroll
   for (int q = 0; q < V; q++) to[q * GAS_BLOCK_CELLS] = u[q];
 }

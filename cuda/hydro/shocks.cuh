@@ -38,12 +38,12 @@ INLINE bool in_plane(const shock_plane<real> &p, int axis, int i, int place, int
 /** One CUDA block a group, one thread a cell of a plane, plane by plane, so that each cell is read once.
  * shocks: [group][z][y][x], bit `axis` says that a strong shock along the axis is at the cell; any: [group],
  * which is 0 before, whether there is one */
-template <int V, typename real>
+template <typename real>
 __global__ void __launch_bounds__(SHOCK_THREADS)
-    mark_shocks(const real *blocks, uint8_t *shocks, uint32_t *any) {
+    mark_shocks(const real *blocks, uint32_t variables, uint8_t *shocks, uint32_t *any) {
   __shared__ shock_plane<real> planes[2];
   const int i = (int)threadIdx.x, x = i % GAS_BLOCK_SIDE, y = i / GAS_BLOCK_SIDE;
-  const real *block = blocks + (size_t)blockIdx.x * V * GAS_BLOCK_CELLS + i;
+  const real *block = blocks + (size_t)blockIdx.x * variables * GAS_BLOCK_CELLS + i;
   uint8_t *mark = shocks + (size_t)blockIdx.x * GAS_BLOCK_CELLS + i;
   shock_cell<real> below = {};
   int found_below = 0, found_any = 0;

@@ -6,60 +6,12 @@
 #ifndef PHOTONS_CUDA_HYDRO_SWEEP_CUH
 #define PHOTONS_CUDA_HYDRO_SWEEP_CUH
 
+#include "cuda/hydro/carry.cuh"
 #include "cuda/hydro/gpu_hydro.h"
 #include "cuda/hydro/muscl.cuh"
 #include "cuda/hydro/rtvd.cuh"
 #include "cuda/hydro/shocks.cuh"
-
-enum { SWEEP_THREADS = 128, ROW_THREADS = 64, ROW_ROOM = GAS_BLOCK_SIDE + 1 };
-
-/** One sweep. Cells are [group][variable][z][y][x]; the last sweep writes groups. */
-template <typename real> struct sweep {
-  constants<real> c;
-  real dt_dh;
-  uint32_t groups;
-  int n[3]; /* cells along x, y, z before the sweep */
-  bool last;
-  const real *from;
-  real *to, *fluxes;
-  uint32_t *fault;       /* [group] the first cell that is not physical after the last sweep */
-  uint32_t *first_order; /* [group] faces of its cells that got fluxes of first order */
-  const real *blocks;    /* cells before the first sweep */
-  real change;           /* of reconcile_entropy() */
-  const uint8_t *shocks; /* of mark_shocks(), as any_shocks */
-  const uint32_t *any_shocks;
-};
-
-/** The variable that is number q in a column: the momentum along the sweep comes first. */
-template <int AXIS> INLINE constexpr int variable_of(int q) {
-  return q >= 1 && q <= 3 ? 1 + (AXIS + q - 1) % 3 : q;
-}
-
-/** Where a column is in its group: group cells at 0 to 15 along the two other axes. */
-struct across {
-  int fast, slow;
-};
-
-INLINE bool in_group(struct across at) {
-  return at.fast >= 0 && at.fast < GAS_GROUP_SIDE && at.slow >= 0 && at.slow < GAS_GROUP_SIDE;
-}
-
-/** Store face 0, 1 or 2 (the lower, middle and upper faces of patches) of a column. */
-template <int AXIS, int V, typename real>
-INLINE void store_face(real *fluxes, struct across at, int face, const real *flux) {
-  const int fast = AXIS == 0 ? 1 : 0, slow = AXIS == 2 ? 1 : 2;
-  if (!in_group(at)) return;
-  const int sides = (at.fast / GAS_PATCH_SIDE) << fast | (at.slow / GAS_PATCH_SIDE) << slow;
-  const int cell = at.fast % GAS_PATCH_SIDE + at.slow % GAS_PATCH_SIDE * GAS_PATCH_SIDE;
-  for (int upper = 0; upper < 2; upper++) {
-    if (face - upper < 0 || face - upper > 1) continue;
-    const int patch = sides | (face - upper) << AXIS;
-    real *to = fluxes + (size_t)((patch * GAS_FACES + 2 * AXIS + upper) * V) * GAS_FACE_CELLS +
-               cell;
-#pragma unroll
-    for (int q = 0; q < V; q++) to[variable_of<AXIS>(q) * GAS_FACE_CELLS] = flux[q];
-  }
-}
+#include "cuda/hydro/sweep_of.cuh"
 
 /** Whether cell i of a column is beside a strong shock along another axis. */
 template <int AXIS> INLINE bool is_beside(const uint8_t *shocks, struct across at, int i) {
@@ -72,12 +24,13 @@ template <int AXIS> INLINE bool is_beside(const uint8_t *shocks, struct across a
 
 /** Advance a column.
  * shocks: of its group, or NULL.
- * load(i, u) gives cell i; store(i, u) takes cell i of the 16 after the sweep. */
+ * load(i, u) gives cell i; store(i, u) takes cell i of the 16 after the sweep.
+ * @param mass  for the mass fluxes, `columns` apart; or NULL */
 template <int AXIS, typename solver, typename Load, typename Store>
 INLINE void advance_column(const sweep<typename solver::real> &s, struct across at,
-                           const uint8_t *shocks,
-                           typename solver::real *fluxes, uint32_t *first_order, Load load,
-                           Store store) {
+                           const uint8_t *shocks, typename solver::real *fluxes,
+                           typename solver::real *mass, int columns, uint32_t *first_order,
+                           Load load, Store store) {
   typedef typename solver::real real;
   enum { V = solver::VARIABLES };
   solver state = {};
@@ -98,8 +51,9 @@ INLINE void advance_column(const sweep<typename solver::real> &s, struct across 
                         (is_beside<AXIS>(shocks, at, i - 2) || is_beside<AXIS>(shocks, at, i - 1));
     count += state.take(s.c, s.dt_dh, i, beside, w, flux) && i < GAS_BLOCK_SIDE - 1;
     if (i < 5) continue;
+    if (mass) mass[(i - 5) * columns] = flux[0];
     if ((i - 5) % GAS_PATCH_SIDE == 0)
-      store_face<AXIS, V>(fluxes, at, (i - 5) / GAS_PATCH_SIDE, flux);
+      store_face<AXIS, V>(fluxes, s.variables, at, (i - 5) / GAS_PATCH_SIDE, flux);
     if (i > 5) {
       real after[V];
 #pragma unroll
@@ -119,15 +73,18 @@ INLINE int finish_cell(const sweep<real> &s, uint32_t group, int x, int y, int z
   const int at = ((z + GAS_GHOSTS) * GAS_BLOCK_SIDE + y + GAS_GHOSTS) * GAS_BLOCK_SIDE + x +
                  GAS_GHOSTS;
   if (V == 6)
-    reconcile_entropy(s.c, s.change, u[0] - s.blocks[(size_t)group * V * GAS_BLOCK_CELLS + at], u);
+    reconcile_entropy(s.c, s.change,
+                      u[0] - s.blocks[(size_t)group * s.variables * GAS_BLOCK_CELLS + at], u);
   keep_warm<V>(s.c, u);
   if (V == 5) raise_lost_pressure(s.c, u);
   if (!is_physical<V>(s.c, u)) atomicMin(&s.fault[group], (uint32_t)place);
   return place;
 }
 
-template <int V, typename real> INLINE real *fluxes_of(const sweep<real> &s, uint32_t group) {
-  return s.fluxes + (size_t)group * GAS_PATCHES * GAS_FACES * V * GAS_FACE_CELLS;
+/** Where the mass fluxes of a column go. */
+template <typename real>
+INLINE real *mass_of(const sweep<real> &s, uint32_t group, int columns, int column) {
+  return s.mass ? s.mass + (size_t)group * FACES_OF_COLUMN * columns + column : NULL;
 }
 
 /** The marks of a group's shocks, or NULL. */
@@ -150,12 +107,14 @@ __global__ void __launch_bounds__(SWEEP_THREADS)
   if (group >= s.groups) return;
   const struct across at = {x - (nx - GAS_GROUP_SIDE) / 2, o - (outer - GAS_GROUP_SIDE) / 2};
   const int along = AXIS == 1 ? nx : nx * ny, cells = nx * ny * nz;
-  const real *from = s.from + (size_t)group * V * cells + (AXIS == 1 ? o * nx * ny : o * nx) + x;
+  const real *from = s.from + (size_t)group * s.variables * cells +
+                     (AXIS == 1 ? o * nx * ny : o * nx) + x;
   const int left = AXIS == 1 ? nx * GAS_GROUP_SIDE * nz : nx * ny * GAS_GROUP_SIDE;
-  real *to = s.to + (size_t)group * V * left +
+  real *to = s.to + (size_t)group * s.variables * left +
              (s.last ? 0 : x + (AXIS == 1 ? o * nx * GAS_GROUP_SIDE : o * nx));
   advance_column<AXIS, solver>(
-      s, at, shocks_of<solver>(s, group), fluxes_of<V>(s, group), &s.first_order[group],
+      s, at, shocks_of<solver>(s, group), fluxes_of(s, group), mass_of(s, group, nx * outer, column), nx * outer,
+      &s.first_order[group],
       [&](int i, real *u) {
 #pragma unroll
         for (int q = 0; q < V; q++) u[q] = from[variable_of<AXIS>(q) * cells + i * along];
@@ -182,7 +141,7 @@ __global__ void __launch_bounds__(ROW_THREADS)
   for (int k = (int)threadIdx.x; k < here * GAS_BLOCK_SIDE; k += ROW_THREADS) {
     const int r = k / GAS_BLOCK_SIDE, x = k % GAS_BLOCK_SIDE;
     const uint32_t group = (first + r) / (uint32_t)rows, row = (first + r) % (uint32_t)rows;
-    const real *from = s.from + ((size_t)group * V * rows + row) * GAS_BLOCK_SIDE + x;
+    const real *from = s.from + ((size_t)group * s.variables * rows + row) * GAS_BLOCK_SIDE + x;
 #pragma unroll
     for (int q = 0; q < V; q++)
       tile[(q * ROW_THREADS + r) * ROW_ROOM + x] = from[(size_t)q * rows * GAS_BLOCK_SIDE];
@@ -194,7 +153,7 @@ __global__ void __launch_bounds__(ROW_THREADS)
     const struct across at = {y - (ny - GAS_GROUP_SIDE) / 2, z - (nz - GAS_GROUP_SIDE) / 2};
     real *mine = tile + threadIdx.x * ROW_ROOM;
     advance_column<0, solver>(
-        s, at, shocks_of<solver>(s, group), fluxes_of<V>(s, group), &s.first_order[group],
+        s, at, shocks_of<solver>(s, group), fluxes_of(s, group), mass_of(s, group, rows, row), rows, &s.first_order[group],
         [&](int i, real *u) {
 #pragma unroll
           for (int q = 0; q < V; q++) u[q] = mine[q * ROW_THREADS * ROW_ROOM + i];
@@ -211,7 +170,7 @@ __global__ void __launch_bounds__(ROW_THREADS)
     const uint32_t group = (first + r) / (uint32_t)rows;
     const int row = (int)((first + r) % (uint32_t)rows);
     const int place = s.last ? place_in_group(x, row % ny, row / ny) : row * GAS_GROUP_SIDE + x;
-    real *to = s.to + (size_t)group * V * rows * GAS_GROUP_SIDE + place;
+    real *to = s.to + (size_t)group * s.variables * rows * GAS_GROUP_SIDE + place;
 #pragma unroll
     for (int q = 0; q < V; q++)
       to[(size_t)q * rows * GAS_GROUP_SIDE] = tile[(q * ROW_THREADS + r) * ROW_ROOM + x];
@@ -227,12 +186,15 @@ void launch_sweep(struct gpu *gpu, int axis, const sweep<typename solver::real> 
     CHECK_CUDA(cudaFuncSetAttribute(sweep_rows<solver>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                     (int)bytes));
     sweep_rows<solver><<<blocks_for(columns, ROW_THREADS), ROW_THREADS, bytes, gpu->stream>>>(s);
+    if (s.mass) launch_carry<0>(gpu, V, s);
   } else if (axis == 1) {
     sweep_columns<1, solver>
         <<<blocks_for(columns, SWEEP_THREADS), SWEEP_THREADS, 0, gpu->stream>>>(s);
+    if (s.mass) launch_carry<1>(gpu, V, s);
   } else {
     sweep_columns<2, solver>
         <<<blocks_for(columns, SWEEP_THREADS), SWEEP_THREADS, 0, gpu->stream>>>(s);
+    if (s.mass) launch_carry<2>(gpu, V, s);
   }
   gpu_launched("sweep");
 }
@@ -248,7 +210,8 @@ static __global__ void report_faults(constants<real> c, uint32_t groups, const u
   if (first_order[i] > 0) fault[i].first_order += first_order[i];
   if (first[i] == UINT32_MAX || fault[i].patch >= 0) return;
   real u[V];
-  for (int q = 0; q < V; q++) u[q] = cells[((size_t)i * V + q) * GAS_GROUP_CELLS + first[i]];
+  for (int q = 0; q < V; q++)
+    u[q] = cells[((size_t)i * c.variables + q) * GAS_GROUP_CELLS + first[i]];
   fault[i].cell = (int32_t)(first[i] % GAS_PATCH_CELLS);
   fault[i].density = (double)u[0];
   fault[i].pressure = (double)pressure_of<V>(c, u);
@@ -259,23 +222,23 @@ template <typename solver>
 void solve_with(const struct gpu_gas *g, double dt_dh, bool reversed, const void *blocks,
                 void *cells, void *fluxes, struct gas_fault *fault) {
   typedef typename solver::real real;
-  enum {
-    V = solver::VARIABLES,
-    FIRST = V * GAS_GROUP_SIDE * GAS_BLOCK_SIDE * GAS_BLOCK_SIDE,
-    SECOND = V * GAS_GROUP_SIDE * GAS_GROUP_SIDE * GAS_BLOCK_SIDE
-  };
-  const size_t groups = g->groups;
-  char *scratch = (char *)gpu_scratch(
-      g->gpu, SCRATCH_LINES, groups * ((FIRST + SECOND) * sizeof(real) + 3 * sizeof(uint32_t) + GAS_BLOCK_CELLS));
-  real *const stage[3] = {(real *)scratch, (real *)scratch + groups * FIRST, (real *)cells};
-  uint32_t *first = (uint32_t *)((real *)scratch + groups * (FIRST + SECOND));
+  enum { V = solver::VARIABLES, MASS = FACES_OF_COLUMN * GAS_BLOCK_SIDE * GAS_BLOCK_SIDE };
+  const uint32_t variables = gas_variables(&g->physics);
+  const size_t groups = g->groups, row = (size_t)variables * GAS_GROUP_SIDE * GAS_BLOCK_SIDE,
+               after_first = row * GAS_BLOCK_SIDE, after_second = row * GAS_GROUP_SIDE,
+               reals = groups * (after_first + after_second + (variables > V ? MASS : 0));
+  real *const scratch = (real *)gpu_scratch(g->gpu, SCRATCH_LINES,
+                                            reals * sizeof(real) + groups * (3 * sizeof(uint32_t) + GAS_BLOCK_CELLS));
+  real *const stage[3] = {scratch, scratch + groups * after_first, (real *)cells};
+  real *const mass = stage[1] + groups * after_second;
+  uint32_t *first = (uint32_t *)(scratch + reals);
   uint32_t *first_order = first + groups, *any_shocks = first_order + groups;
   uint8_t *shocks = (uint8_t *)(any_shocks + groups);
   CHECK_CUDA(cudaMemsetAsync(first, 0xff, groups * sizeof *first, g->gpu->stream));
   CHECK_CUDA(cudaMemsetAsync(first_order, 0, 2 * groups * sizeof *first_order, g->gpu->stream));
   if (solver::DIFFUSES_SIDES) {
-    mark_shocks<V><<<g->groups, SHOCK_THREADS, 0, g->gpu->stream>>>((const real *)blocks, shocks,
-                                                                     any_shocks);
+    mark_shocks<<<g->groups, SHOCK_THREADS, 0, g->gpu->stream>>>((const real *)blocks, variables,
+                                                                  shocks, any_shocks);
     gpu_launched("mark_shocks");
   }
   sweep<real> s = {constants_of<real>(&g->physics),
@@ -290,6 +253,8 @@ void solve_with(const struct gpu_gas *g, double dt_dh, bool reversed, const void
                    first_order,
                    (const real *)blocks,
                    (real)(g->physics.dual_energy_change / (dt_dh * dt_dh)),
+                   variables,
+                   variables > V ? mass : NULL,
                    shocks,
                    any_shocks};
   for (int i = 0; i < 3; i++) {

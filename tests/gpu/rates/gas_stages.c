@@ -77,8 +77,10 @@ static char *random_cells(size_t groups, unsigned variables, size_t real) {
 }
 
 void measure_batch(int solver, int precision, uint32_t groups) {
-  const struct gas_physics physics = {
-      (enum gas_solver)solver, GAS_LIMITER_VAN_LEER, 1.5, 1.4, 0.0, 0.0, 0.0};
+  const struct gas_physics physics = {.solver = (enum gas_solver)solver,
+                                      .limiter = GAS_LIMITER_VAN_LEER,
+                                      .minmod = 1.5,
+                                      .gamma = 1.4};
   const size_t real = precision == GAS_DOUBLE ? sizeof(double) : sizeof(float);
   const size_t size = groups * gas_variables(&physics) * real;
   struct gas_links *links = allocate(groups, sizeof *links, "links");
