@@ -17,9 +17,17 @@
 #include <cmocka.h>
 
 static const struct gas_physics schemes[] = {
-    {GAS_RTVD, GAS_LIMITER_VAN_LEER, 1.5, 1.4, 0.0, 0.0, 0.0},
-    {GAS_MUSCL, GAS_LIMITER_VAN_LEER, 1.5, 1.4, 0.02, 0.0, 0.0},
-    {GAS_MUSCL, GAS_LIMITER_MINMOD, 1.5, 1.4, 0.02, 0.0, 0.0},
+    {.solver = GAS_RTVD, .limiter = GAS_LIMITER_VAN_LEER, .minmod = 1.5, .gamma = 1.4},
+    {.solver = GAS_MUSCL,
+     .limiter = GAS_LIMITER_VAN_LEER,
+     .minmod = 1.5,
+     .gamma = 1.4,
+     .dual_energy_switch = 0.02},
+    {.solver = GAS_MUSCL,
+     .limiter = GAS_LIMITER_MINMOD,
+     .minmod = 1.5,
+     .gamma = 1.4,
+     .dual_energy_switch = 0.02},
 };
 static const char *const isas[ISAS] = {"baseline", "avx2", "avx512"};
 enum { SCHEMES = sizeof schemes / sizeof *schemes };
@@ -499,8 +507,31 @@ static void take_group(struct levels *l) {
     }
 }
 
+/* Two scalars: a fraction of 0, 1 or between, and one half. */
+static void set_scalars(struct levels *l, size_t i, double density, double random) {
+  const size_t first = gas_solved(&l->physics);
+  const double fraction = fmin(fmax(3.0 * random - 1.0, 0.0), 1.0);
+  box_put(l->kernels, l->coarse, first * GAS_COARSE_CELLS + i, fraction * density);
+  box_put(l->kernels, l->coarse, (first + 1) * GAS_COARSE_CELLS + i, 0.5 * density);
+}
+
+/* Fractions of the interpolated group. */
+static void check_scalars(const struct levels *l, double rounding) {
+  const size_t first = gas_solved(&l->physics);
+  size_t between = 0;
+  for (size_t i = 0; i < GAS_GROUP_CELLS; i++) {
+    const double density = box_get(l->kernels, l->fine, i);
+    const double one = box_get(l->kernels, l->fine, first * GAS_GROUP_CELLS + i) / density;
+    const double half = box_get(l->kernels, l->fine, (first + 1) * GAS_GROUP_CELLS + i) / density;
+    assert_true(one >= -rounding && one <= 1.0 + rounding);
+    assert_true(fabs(half - 0.5) <= rounding);
+    between += one > rounding && one < 1.0 - rounding;
+  }
+  assert_true(between > GAS_GROUP_CELLS / 4 && between < GAS_GROUP_CELLS);
+}
+
 /* Random coarse gas, some of it fast and cold: the children of each cell have its mean and positive
- * pressure. */
+ * pressure, and fractions between 0 and 1 of what the gas carries. */
 static void test_levels_conserve(void **state) {
   (void)state;
   for (int s = 0; s < 2; s++)
@@ -508,14 +539,17 @@ static void test_levels_conserve(void **state) {
       struct levels *l = levels_create(s, wide);
       const struct gas_kernels *k = l->kernels;
       uint64_t random = 3;
+      l->physics.scalars = 2;
       for (size_t i = 0; i < GAS_COARSE_CELLS; i++) {
         double v[3];
         for (int a = 0; a < 3; a++) v[a] = 20.0 * (random_number(&random) - 0.5);
         const double density = 1.0 + 10.0 * random_number(&random);
         set_coarse(l, i, density, v, 1.0 + random_number(&random));
+        set_scalars(l, i, density, random_number(&random));
       }
       k->interpolate(&l->physics, l->coarse, whole_low, whole_high, l->block);
       take_group(l);
+      check_scalars(l, wide ? 1e-14 : 1e-6);
       const int patch = 6;
       k->restrict_group(gas_variables(&l->physics), l->fine, l->mean, patch);
       double constant = 0.0;
