@@ -4,6 +4,8 @@
     worked_examples.py follow TREE PAGE...   do in TREE what the pages say
     worked_examples.py peaks CHECKPOINT      peak_momentum is right beside the momenta
     worked_examples.py same CHECKPOINT OTHER every particle has the same peak_momentum in both
+    worked_examples.py arrays FILE           write gas whose metals a wind carries
+    worked_examples.py metals FOLDER         a run has moved them, and lost none
 """
 
 import re
@@ -71,5 +73,29 @@ def same(path, other):
         sys.exit(f"{path} and {other} differ in peak_momentum")
 
 
+def arrays(path):
+    shape = (16, 16, 16)
+    x = np.broadcast_to((np.arange(16) + 0.5) / 16, shape)
+    with h5py.File(path, "w") as file:
+        file["density"] = np.where(x < 0.5, 2.0, 1.0)
+        file["metals"] = np.where(x < 0.5, 0.02, 0.01)
+        file["pressure"] = np.ones(shape)
+        for axis in "xyz":
+            file[f"velocity_{axis}"] = np.full(shape, float(axis == "x"))
+
+
+def metals(folder):
+    with h5py.File(f"{folder}/checkpoint.hdf5") as file:
+        dataset, density = file["GridData/Metal"], file["GridData/Dens"][()]
+        part = dataset[()] / density
+        if dataset.attrs["name"] != b"metals" or dataset.attrs["unit"] != b"mass/length^3":
+            sys.exit(f"{folder}: the dataset Metal has other attributes: {dict(dataset.attrs)}")
+    if part.min() < 0.01 - 1e-14 or part.max() > 0.02 + 1e-14 or np.all((part < 0.011) | (part > 0.019)):
+        sys.exit(f"{folder}: parts of metals from {part.min()} to {part.max()}")
+    table = np.genfromtxt(f"{folder}/log/statistics.csv", delimiter=",", names=True)
+    if len(table) < 5 or abs(table["metals"] / 0.025 - 1).max() > 1e-13:
+        sys.exit(f"{folder}: masses of metals {table['metals']}, not 0.025")
+
+
 if __name__ == "__main__":
-    {"follow": follow, "peaks": peaks, "same": same}[sys.argv[1]](*sys.argv[2:])
+    {"follow": follow, "peaks": peaks, "same": same, "arrays": arrays, "metals": metals}[sys.argv[1]](*sys.argv[2:])

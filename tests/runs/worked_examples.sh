@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# The column and the stage that docs/dev/add-a-column.md and add-a-stage.md add as examples. What the pages
-# say is done in a copy of the source tree. The program that is built there has tasks of the stage in
-# each step, and the column's values stay with their particles in rebuilds, sorts and checkpoints, on
-# any number of ranks, with block steps and with adaptive steps.
+# The column, the stage and the variable of gas that docs/dev/add-a-column.md, add-a-stage.md and
+# add-a-variable.md add as examples. What the pages say is done in a copy of the source tree. The program that
+# is built there has tasks of the stage in each step, and the column's values stay with their particles in
+# rebuilds, sorts and checkpoints, on any number of ranks, with block steps and with adaptive steps. The variable comes
+# from arrays, moves with the gas, is conserved, and stays the same in a restart.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
 need_python h5py numpy
 need_mpi
@@ -15,7 +16,8 @@ mkdir tree && cd tree || exit 99
 (cd "$PHOTONS_SOURCE" && tar -cf - --exclude='*.o' --exclude='*.lo' --exclude='*.la' --exclude=.libs \
   --exclude=.deps configure.ac Makefile.am m4 src include codelets cuda tools) | tar -xf - || exit 99
 chmod -R u+w . # make distcheck takes the right to write away
-helper follow "$PWD" "$PHOTONS_SOURCE/docs/dev/add-a-column.md" "$PHOTONS_SOURCE/docs/dev/add-a-stage.md" ||
+helper follow "$PWD" "$PHOTONS_SOURCE/docs/dev/add-a-column.md" "$PHOTONS_SOURCE/docs/dev/add-a-stage.md" \
+  "$PHOTONS_SOURCE/docs/dev/add-a-variable.md" ||
   { complain "the pages cannot be followed"; finish; }
 
 # The program for cores, with the libraries of this build, as fast as it compiles. Without optimisation
@@ -61,6 +63,30 @@ helper peaks whole/checkpoint.hdf5 2>err || complain "block steps"
 run_on 2 parts --steps 5 config.ini
 run_on 3 parts --restart --steps 10 config.ini
 helper same whole/checkpoint.hdf5 parts/checkpoint.hdf5 2>err || complain "a restart on another number of ranks"
+
+helper arrays arrays.hdf5
+cat >gas.ini <<END
+[run]
+system = gas
+[ic]
+source = array
+file = arrays.hdf5
+[gas]
+precision = double
+root = 16, 16, 16
+levels = 1
+flag_gradient_density = 0.2
+[time]
+end = 0.1
+[output]
+images = no
+checkpoint_minutes = 0.00001
+END
+run gas --steps 4 gas.ini
+helper metals gas 2>err || complain "the variable of gas"
+run gas_parts --steps 2 gas.ini
+run gas_parts --restart --steps 4 gas.ini
+cmp gas/log/statistics.csv gas_parts/log/statistics.csv || complain "a restart changes the variable of gas"
 
 run adaptive --steps 10 --set time.step=adaptive config.ini
 helper peaks adaptive/checkpoint.hdf5 2>err || complain "adaptive steps"
