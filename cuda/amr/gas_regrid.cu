@@ -2,8 +2,9 @@
 /* New groups: cells that stay, and cells that are interpolated from the coarser level. */
 #include "cuda/amr/blocks.cuh"
 
-/** One thread a cell of a group. All threads of a block are of the same group. */
-template <int V, typename real>
+/** One thread a cell of a group. All threads of a block are of the same group.
+ * @tparam CARRIED  write the variables that the gas carries, else those of the solver */
+template <int V, bool CARRIED, typename real>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
     regrid(const __grid_constant__ sources<real> s, const real *const *old,
            const struct gas_move *moves, real *cells) {
@@ -18,7 +19,7 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
     const real *from = old[move.data] + (size_t)move.group * s.c.variables * GAS_GROUP_CELLS + cell;
 #pragma unroll
     for (int q = 0; q < V; q++) u[q] = from[q * GAS_GROUP_CELLS];
-    for (int q = V; q < (int)s.c.variables; q++)
+    for (int q = V; CARRIED && q < (int)s.c.variables; q++)
       to[q * GAS_GROUP_CELLS] = from[q * GAS_GROUP_CELLS];
   } else {
     struct place p = {{0, 0, 0}, 0};
@@ -26,9 +27,10 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
     for (int c = 0; c < 3; c++)
       p.at[c] = GAS_GHOSTS + GAS_PATCH_SIDE * (patch >> c & 1) + (cell >> 3 * c & 7);
     const real least = interpolated_cell<V>(s, s.links[group], p, u);
-    for (int q = V; q < (int)s.c.variables; q++)
+    for (int q = V; CARRIED && q < (int)s.c.variables; q++)
       to[q * GAS_GROUP_CELLS] = interpolated_carried(s, s.links[group], p, q, u[0], least);
   }
+  if (CARRIED) return;
 #pragma unroll
   for (int q = 0; q < V; q++) to[q * GAS_GROUP_CELLS] = u[q];
 }
@@ -44,9 +46,14 @@ static void regrid_in(const struct gpu_gas *g, const struct gpu_sources *from,
   gpu_upload(g->gpu, memory, old, count * sizeof *old);
   gpu_upload(g->gpu, memory + count * sizeof *old, from->cells, from->coarse * sizeof *old);
   gpu_upload(g->gpu, memory + table_bytes, move, move_bytes);
-  regrid<V><<<blocks_for((uint64_t)g->groups * GAS_GROUP_CELLS, BLOCK_THREADS), BLOCK_THREADS, 0,
-              g->gpu->stream>>>(sources_of<real>(g, from, table + count), table,
-                                (const struct gas_move *)(memory + table_bytes), (real *)cells);
+  const sources<real> s = sources_of<real>(g, from, table + count);
+  const struct gas_move *moves = (const struct gas_move *)(memory + table_bytes);
+  const unsigned cuda_blocks = blocks_for((uint64_t)g->groups * GAS_GROUP_CELLS, BLOCK_THREADS);
+  regrid<V, false>
+      <<<cuda_blocks, BLOCK_THREADS, 0, g->gpu->stream>>>(s, table, moves, (real *)cells);
+  if (s.c.variables > V)
+    regrid<V, true>
+        <<<cuda_blocks, BLOCK_THREADS, 0, g->gpu->stream>>>(s, table, moves, (real *)cells);
   gpu_launched("regrid");
 }
 

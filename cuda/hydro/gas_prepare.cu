@@ -3,7 +3,8 @@
 #include "cuda/amr/blocks.cuh"
 #include "cuda/hydro/gpu_hydro.h"
 
-template <int V, typename real>
+/** @tparam CARRIED  write the variables that the gas carries, else those of the solver */
+template <int V, bool CARRIED, typename real>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
     prepare(const __grid_constant__ sources<real> s, real *blocks) {
   const uint32_t thread = blockIdx.x * BLOCK_THREADS + threadIdx.x;
@@ -25,13 +26,14 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
                                       p.at[2] - GAS_GHOSTS & GAS_GROUP_SIDE - 1);
 #pragma unroll
     for (int q = 0; q < V; q++) u[q] = from[q * GAS_GROUP_CELLS];
-    for (int q = V; q < (int)s.c.variables; q++)
+    for (int q = V; CARRIED && q < (int)s.c.variables; q++)
       to[q * GAS_BLOCK_CELLS] = from[q * GAS_GROUP_CELLS];
   } else {
     const real least = interpolated_cell<V>(s, l, p, u);
-    for (int q = V; q < (int)s.c.variables; q++)
+    for (int q = V; CARRIED && q < (int)s.c.variables; q++)
       to[q * GAS_BLOCK_CELLS] = interpolated_carried(s, l, p, q, u[0], least);
   }
+  if (CARRIED) return;
   negate<V>(p.negate, u);
 #pragma unroll
   for (int q = 0; q < V; q++) to[q * GAS_BLOCK_CELLS] = u[q];
@@ -42,8 +44,11 @@ static void prepare_in(const struct gpu_gas *g, const struct gpu_sources *from, 
   const size_t batches = from->near + (from->weight == 1.0 ? 1 : 2) * (size_t)from->coarse;
   const real **table = (const real **)gpu_scratch(g->gpu, SCRATCH_TABLE, batches * sizeof *table);
   gpu_upload(g->gpu, table, from->cells, batches * sizeof *table);
-  prepare<V><<<blocks_for((uint64_t)g->groups * GAS_BLOCK_CELLS, BLOCK_THREADS), BLOCK_THREADS, 0,
-               g->gpu->stream>>>(sources_of<real>(g, from, table), (real *)blocks);
+  const sources<real> s = sources_of<real>(g, from, table);
+  const unsigned cuda_blocks = blocks_for((uint64_t)g->groups * GAS_BLOCK_CELLS, BLOCK_THREADS);
+  prepare<V, false><<<cuda_blocks, BLOCK_THREADS, 0, g->gpu->stream>>>(s, (real *)blocks);
+  if (s.c.variables > V)
+    prepare<V, true><<<cuda_blocks, BLOCK_THREADS, 0, g->gpu->stream>>>(s, (real *)blocks);
   gpu_launched("prepare");
 }
 
