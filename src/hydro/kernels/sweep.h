@@ -95,11 +95,12 @@ INLINE void store_faces(unsigned variables, int axis, const column_cell *restric
 }
 
 /* A run of columns of a carried variable, after the solver has moved the mass: `from`, `to` and `faces` are where
- * its values begin. */
-static void sweep_carried(real dt_dh, const column_cell *restrict u,
-                          const column_cell *restrict flux, const real *from,
-                          const struct columns *before, real *to, const struct columns *after,
-                          real *faces, size_t plane) {
+ * its values begin. Apart, so that sweeps of gas without scalars stay small. */
+static __attribute__((noinline)) void sweep_carried(real dt_dh, const column_cell *restrict u,
+                                                    const column_cell *restrict flux,
+                                                    const real *from, const struct columns *before,
+                                                    real *to, const struct columns *after,
+                                                    real *faces, size_t plane) {
   carried_cell carried[GAS_BLOCK_SIDE], own[GAS_GROUP_SIDE + 1], later[GAS_GROUP_SIDE];
   load_column(from, 0, before->along, before->inner_step, carried[0], LANES);
   carried_flux(dt_dh, u, flux, carried, own);
