@@ -7,12 +7,12 @@
 
 /** A row of the table. */
 struct row {
-  enum gas_variable first;
   const char *name, *label, *unit;
+  enum gas_variable first;
   unsigned most;
 };
 
-#define ROW(number, name, label, unit, most, there, motion) {GAS_##number, name, label, unit, most},
+#define ROW(number, name, label, unit, most, there, motion) {name, label, unit, GAS_##number, most},
 static const struct row rows[] = {GAS_VARIABLES(ROW)};
 enum { ROWS = sizeof rows / sizeof *rows };
 
