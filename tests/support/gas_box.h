@@ -86,7 +86,7 @@ static inline void box_set(struct gas_box *b, size_t i, double density, const do
   for (size_t a = 0; a < 3; a++) b->u[(1 + a) * cells + i] = density * v[a];
   b->u[4 * cells + i] = 0.5 * density * (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]) +
                         pressure / (gamma - 1.0);
-  if (gas_variables(&b->physics) > 5) b->u[5 * cells + i] = pressure * pow(density, 1.0 - gamma);
+  if (gas_solved(&b->physics) > 5) b->u[5 * cells + i] = pressure * pow(density, 1.0 - gamma);
 }
 
 static inline double box_pressure(const struct gas_box *b, const double *u, size_t i) {

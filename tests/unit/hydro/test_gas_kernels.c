@@ -270,6 +270,38 @@ static void test_sums_stay(void **state) {
   }
 }
 
+/* A front of a scalar and one half everywhere, in a fast wind that takes up to nine tenths of the mass of a cell
+ * with it in a step: fractions of the front stay between 0 and 1, and one half stays. */
+static void test_carried_fractions(void **state) {
+  (void)state;
+  for (int s = 0; s < SCHEMES; s++)
+    for (int wide = 0; wide <= 1; wide++) {
+      struct gas_physics physics = schemes[s];
+      physics.scalars = 2;
+      struct gas_box b = box_create(&physics, wide, BOX_PERIODIC, 32, 16, 16);
+      const size_t cells = box_cells(&b), first = gas_solved(&physics);
+      for (size_t i = 0; i < cells; i++) {
+        const double x = (double)(i % 32);
+        box_set(&b, i, 1.0 + 0.3 * sin(2.0 * M_PI * x / 32.0), (double[3]){30.0, 0.0, 0.0}, 1.0);
+        b.u[first * cells + i] = x >= 8.0 && x < 20.0 ? b.u[i] : 0.0;
+        b.u[(first + 1) * cells + i] = 0.5 * b.u[i];
+      }
+      const double rounding = wide ? 1e-13 : 1e-5,
+                   courant = physics.solver == GAS_RTVD ? 0.5 : 0.95;
+      double moved = 0.0;
+      for (int step = 0; step < 12; step++) box_step(&b, courant / box_speed(&b), step % 2);
+      assert_int_equal(b.fault.patch, -1);
+      for (size_t i = 0; i < cells; i++) {
+        const double front = b.u[first * cells + i] / b.u[i];
+        assert_true(front >= -rounding && front <= 1.0 + rounding);
+        assert_true(fabs(b.u[(first + 1) * cells + i] / b.u[i] - 0.5) <= rounding);
+        moved += i % 32 >= 20 ? front : 0.0;
+      }
+      assert_true(moved > 0.01 * (double)cells);
+      box_free(&b);
+    }
+}
+
 /* Two streams leave each other faster than sound: problem 1-2-0-3 of Einfeldt et al. 1991. */
 static struct gas_box rarefaction(const struct gas_physics *physics, bool wide, int cells) {
   struct gas_box b = box_create(physics, wide, BOX_OUTFLOW, cells, 16, 16);
@@ -490,7 +522,7 @@ static void set_coarse(struct levels *l, size_t i, double density, const double 
   }
   box_put(l->kernels, l->coarse, i, density);
   box_put(l->kernels, l->coarse, 4 * GAS_COARSE_CELLS + i, energy);
-  if (gas_variables(&l->physics) > 5)
+  if (gas_solved(&l->physics) > 5)
     box_put(l->kernels, l->coarse, 5 * GAS_COARSE_CELLS + i, pressure * pow(density, 1.0 - gamma));
 }
 
@@ -528,6 +560,26 @@ static void check_scalars(const struct levels *l, double rounding) {
     between += one > rounding && one < 1.0 - rounding;
   }
   assert_true(between > GAS_GROUP_CELLS / 4 && between < GAS_GROUP_CELLS);
+}
+
+/* Where density and fraction fall together, fractions of children stay between 0 and 1. */
+static void test_fractions_between_levels(void **state) {
+  (void)state;
+  for (int s = 0; s < 2; s++)
+    for (int wide = 0; wide <= 1; wide++) {
+      struct levels *l = levels_create(s, wide);
+      l->physics.scalars = 2;
+      for (size_t i = 0; i < GAS_COARSE_CELLS; i++) {
+        const size_t step = (i % 14 + i / 14 % 14 + i / 196) % 3;
+        const double density = pow(4.0, (double)step);
+        set_coarse(l, i, density, (double[3]){0.0, 0.0, 0.0}, 1.0);
+        set_scalars(l, i, density, (1.0 + 0.5 * (double)step) / 3.0);
+      }
+      l->kernels->interpolate(&l->physics, l->coarse, whole_low, whole_high, l->block);
+      take_group(l);
+      check_scalars(l, wide ? 1e-14 : 1e-6);
+      free(l);
+    }
 }
 
 /* Random coarse gas, some of it fast and cold: the children of each cell have its mean and positive
@@ -895,6 +947,8 @@ int main(void) {
       cmocka_unit_test(test_cold_collision_stays_positive),
       cmocka_unit_test(test_faults_are_found),
       cmocka_unit_test(test_largest_speed),
+      cmocka_unit_test(test_fractions_between_levels),
+      cmocka_unit_test(test_carried_fractions),
       cmocka_unit_test(test_levels_conserve),
       cmocka_unit_test(test_cold_cells_stay_cold),
       cmocka_unit_test(test_cold_gas_is_warmed),
