@@ -21,7 +21,8 @@ INLINE shock_cell<real> shock_cell_at(const shock_plane<real> &p, int axis, int 
 }
 
 /** Whether a strong shock is between two neighbours; b is the further one along the axis. */
-template <typename real> INLINE bool is_shock(const shock_cell<real> &a, const shock_cell<real> &b) {
+template <typename real>
+INLINE bool is_shock(const shock_cell<real> &a, const shock_cell<real> &b) {
   const real low = smaller(a.thermal, b.thermal), high = larger(a.thermal, b.thermal);
   return high - low > low && high - low > (real)0.01 * larger(a.energy, b.energy) &&
          a.momentum * b.density > b.momentum * a.density;

@@ -113,8 +113,8 @@ __global__ void __launch_bounds__(SWEEP_THREADS)
   real *to = s.to + (size_t)group * s.variables * left +
              (s.last ? 0 : x + (AXIS == 1 ? o * nx * GAS_GROUP_SIDE : o * nx));
   advance_column<AXIS, solver>(
-      s, at, shocks_of<solver>(s, group), fluxes_of(s, group), mass_of(s, group, nx * outer, column), nx * outer,
-      &s.first_order[group],
+      s, at, shocks_of<solver>(s, group), fluxes_of(s, group),
+      mass_of(s, group, nx * outer, column), nx * outer, &s.first_order[group],
       [&](int i, real *u) {
 #pragma unroll
         for (int q = 0; q < V; q++) u[q] = from[variable_of<AXIS>(q) * cells + i * along];
@@ -153,7 +153,8 @@ __global__ void __launch_bounds__(ROW_THREADS)
     const struct across at = {y - (ny - GAS_GROUP_SIDE) / 2, z - (nz - GAS_GROUP_SIDE) / 2};
     real *mine = tile + threadIdx.x * ROW_ROOM;
     advance_column<0, solver>(
-        s, at, shocks_of<solver>(s, group), fluxes_of(s, group), mass_of(s, group, rows, row), rows, &s.first_order[group],
+        s, at, shocks_of<solver>(s, group), fluxes_of(s, group), mass_of(s, group, rows, row), rows,
+        &s.first_order[group],
         [&](int i, real *u) {
 #pragma unroll
           for (int q = 0; q < V; q++) u[q] = mine[q * ROW_THREADS * ROW_ROOM + i];
@@ -228,7 +229,8 @@ void solve_with(const struct gpu_gas *g, double dt_dh, bool reversed, const void
                after_first = row * GAS_BLOCK_SIDE, after_second = row * GAS_GROUP_SIDE,
                reals = groups * (after_first + after_second + (variables > V ? MASS : 0));
   real *const scratch = (real *)gpu_scratch(g->gpu, SCRATCH_LINES,
-                                            reals * sizeof(real) + groups * (3 * sizeof(uint32_t) + GAS_BLOCK_CELLS));
+                                            reals * sizeof(real) +
+                                                groups * (3 * sizeof(uint32_t) + GAS_BLOCK_CELLS));
   real *const stage[3] = {scratch, scratch + groups * after_first, (real *)cells};
   real *const mass = stage[1] + groups * after_second;
   uint32_t *first = (uint32_t *)(scratch + reals);
@@ -238,7 +240,7 @@ void solve_with(const struct gpu_gas *g, double dt_dh, bool reversed, const void
   CHECK_CUDA(cudaMemsetAsync(first_order, 0, 2 * groups * sizeof *first_order, g->gpu->stream));
   if (solver::DIFFUSES_SIDES) {
     mark_shocks<<<g->groups, SHOCK_THREADS, 0, g->gpu->stream>>>((const real *)blocks, variables,
-                                                                  shocks, any_shocks);
+                                                                 shocks, any_shocks);
     gpu_launched("mark_shocks");
   }
   sweep<real> s = {constants_of<real>(&g->physics),
