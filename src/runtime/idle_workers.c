@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "photons/runtime/parts.h"
+#include "photons/runtime/offers.h"
 
 /* A sleep takes its share of the time without a task; microseconds. Shorter sleeps than the least take
  * longer than asked for: the kernel's timers have a slack of 50 us. */
@@ -74,7 +74,7 @@ static struct starpu_task *pop_task(unsigned context) {
   if (task) return task;
   if (idle.crowded)
     sched_yield();
-  else if (parts_help())
+  else if (offers_help())
     idle.worker[number].looked = 0.0;
   else
     rest(&idle.worker[number]);

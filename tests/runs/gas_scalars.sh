@@ -13,7 +13,6 @@ system = gas
 [ic]
 source = acoustic
 direction = diagonal
-amplitude = 0.4
 [gas]
 scalars = 3
 root = 32, 16, 16
@@ -28,12 +27,13 @@ images = no
 checkpoint_minutes = 1e-6
 END
 
+wave='--set ic.amplitude=0.4'
 for solver in rtvd muscl; do
-  run $solver config.ini --steps 8 --set gas.solver=$solver --set gas.precision=double
+  run $solver config.ini $wave --steps 8 --set gas.solver=$solver --set gas.precision=double
   helper wave $solver 1e-12 2>err || complain "$solver"
-  run without_$solver config.ini --steps 8 --set gas.solver=$solver --set gas.precision=double --set gas.scalars=0
+  run without_$solver config.ini $wave --steps 8 --set gas.solver=$solver --set gas.precision=double --set gas.scalars=0
   helper same without_$solver/checkpoint.hdf5 $solver/checkpoint.hdf5 2>err || complain "$solver: scalars change the gas"
-  run single_$solver config.ini --steps 8 --set gas.solver=$solver --set gas.steps=shared
+  run single_$solver config.ini $wave --steps 8 --set gas.solver=$solver --set gas.steps=shared
   helper wave single_$solver 2e-6 2>err || complain "$solver in single precision"
 
   run tube_$solver config.ini --set ic.source=sod --set ic.direction=y --set gas.solver=$solver --set time.end=0.12 \

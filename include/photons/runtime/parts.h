@@ -3,7 +3,6 @@
 #ifndef PHOTONS_RUNTIME_PARTS_H
 #define PHOTONS_RUNTIME_PARTS_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 /**
@@ -18,9 +17,5 @@
  * Elsewhere than in a task on a core, and within a part, the calling thread runs all parts.
  */
 void parts_run(uint32_t n, void (*function)(void *context, uint32_t i), void *context);
-
-/** Called by a CPU worker that has no task: help another one with its parts.
- * @return whether there was a part left */
-bool parts_help(void);
 
 #endif

@@ -196,8 +196,8 @@ static void steps_that_are_too_long_are_divided(void **state) {
   static const struct {
     const char *gravity;
     double courant;
-    int64_t steps;
-  } cases[] = {{"self", 0.5, 2}, {"self", 0.9, 4}, {"self", 1.9, 8}, {"none", 0.9, 2}};
+    int64_t steps; /* 0: halves of the step are divided into different numbers of parts */
+  } cases[] = {{"self", 0.5, 2}, {"self", 0.9, 4}, {"self", 1.9, 0}, {"none", 0.9, 2}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     char text[600];
     struct parameters p;
@@ -218,8 +218,12 @@ static void steps_that_are_too_long_are_divided(void **state) {
     print_message("Courant number %.1f, gravity %s: %d steps, then %.2f on level %d\n",
                   cases[i].courant, cases[i].gravity, (int)g->level[1].steps, after.courant,
                   after.courant_level);
-    assert_int_equal(g->level[1].steps, cases[i].steps);
-    assert_true(g->level[1].dt == dt / (double)cases[i].steps);
+    if (cases[i].steps > 0) {
+      assert_int_equal(g->level[1].steps, cases[i].steps);
+      assert_true(g->level[1].dt == dt / (double)cases[i].steps);
+    } else {
+      assert_true(g->level[1].steps >= 7 && g->level[1].dt <= dt / 4.0);
+    }
     assert_true(fabs(after.conserved[GAS_DENSITY] / before.conserved[GAS_DENSITY] - 1.0) < 1e-13);
     gas_free(g);
   }
