@@ -23,10 +23,10 @@ template <int AXIS> INLINE bool is_beside(const uint8_t *shocks, struct across a
 }
 
 /** Advance a column.
- * shocks: of its group, or NULL.
+ * shocks: of its group, where SHOCKED.
  * load(i, u) gives cell i; store(i, u) takes cell i of the 16 after the sweep.
  * @param mass  for the mass fluxes, `columns` apart; or NULL */
-template <int AXIS, typename solver, typename Load, typename Store>
+template <int AXIS, typename solver, bool SHOCKED, typename Load, typename Store>
 INLINE void advance_column(const sweep<typename solver::real> &s, struct across at,
                            const uint8_t *shocks, typename solver::real *fluxes,
                            typename solver::real *mass, int columns, uint32_t *first_order,
@@ -47,7 +47,7 @@ INLINE void advance_column(const sweep<typename solver::real> &s, struct across 
       w[3][q] = next[q];
     }
     if (i + 1 < GAS_BLOCK_SIDE) load(i + 1, next);
-    const bool beside = solver::DIFFUSES_SIDES && shocks && i >= 2 &&
+    const bool beside = SHOCKED && i >= 2 &&
                         (is_beside<AXIS>(shocks, at, i - 2) || is_beside<AXIS>(shocks, at, i - 1));
     count += state.take(s.c, s.dt_dh, i, beside, w, flux) && i < GAS_BLOCK_SIDE - 1;
     if (i < 5) continue;
@@ -87,15 +87,20 @@ INLINE real *mass_of(const sweep<real> &s, uint32_t group, int columns, int colu
   return s.mass ? s.mass + (size_t)group * FACES_OF_COLUMN * columns + column : NULL;
 }
 
-/** The marks of a group's shocks, or NULL. */
-template <typename solver>
-INLINE const uint8_t *shocks_of(const sweep<typename solver::real> &s, uint32_t group) {
-  return solver::DIFFUSES_SIDES && s.any_shocks[group] ? s.shocks + (size_t)group * GAS_BLOCK_CELLS
-                                                       : NULL;
+/** Groups with strong shocks have a kernel of their own (SHOCKED): what it needs of registers would slow down
+ * the others. */
+template <typename solver, bool SHOCKED>
+INLINE bool is_for(const sweep<typename solver::real> &s, uint32_t group) {
+  return !solver::DIFFUSES_SIDES || (s.any_shocks[group] != 0) == SHOCKED;
+}
+
+/** The marks of a group's shocks. */
+template <typename real> INLINE const uint8_t *shocks_of(const sweep<real> &s, uint32_t group) {
+  return s.shocks + (size_t)group * GAS_BLOCK_CELLS;
 }
 
 /** Along y or z: a thread a column. */
-template <int AXIS, typename solver>
+template <int AXIS, typename solver, bool SHOCKED>
 __global__ void __launch_bounds__(SWEEP_THREADS)
     sweep_columns(const __grid_constant__ sweep<typename solver::real> s) {
   typedef typename solver::real real;
@@ -104,7 +109,7 @@ __global__ void __launch_bounds__(SWEEP_THREADS)
   const uint32_t thread = blockIdx.x * SWEEP_THREADS + threadIdx.x;
   const uint32_t group = thread / (uint32_t)(nx * outer);
   const int column = (int)(thread % (uint32_t)(nx * outer)), x = column % nx, o = column / nx;
-  if (group >= s.groups) return;
+  if (group >= s.groups || !is_for<solver, SHOCKED>(s, group)) return;
   const struct across at = {x - (nx - GAS_GROUP_SIDE) / 2, o - (outer - GAS_GROUP_SIDE) / 2};
   const int along = AXIS == 1 ? nx : nx * ny, cells = nx * ny * nz;
   const real *from = s.from + (size_t)group * s.variables * cells +
@@ -112,9 +117,9 @@ __global__ void __launch_bounds__(SWEEP_THREADS)
   const int left = AXIS == 1 ? nx * GAS_GROUP_SIDE * nz : nx * ny * GAS_GROUP_SIDE;
   real *to = s.to + (size_t)group * s.variables * left +
              (s.last ? 0 : x + (AXIS == 1 ? o * nx * GAS_GROUP_SIDE : o * nx));
-  advance_column<AXIS, solver>(
-      s, at, shocks_of<solver>(s, group), fluxes_of(s, group),
-      mass_of(s, group, nx * outer, column), nx * outer, &s.first_order[group],
+  advance_column<AXIS, solver, SHOCKED>(
+      s, at, shocks_of(s, group), fluxes_of(s, group), mass_of(s, group, nx * outer, column),
+      nx * outer, &s.first_order[group],
       [&](int i, real *u) {
 #pragma unroll
         for (int q = 0; q < V; q++) u[q] = from[variable_of<AXIS>(q) * cells + i * along];
@@ -128,7 +133,7 @@ __global__ void __launch_bounds__(SWEEP_THREADS)
 }
 
 /** Along x: the rows of a block of threads are read and written together. */
-template <typename solver>
+template <typename solver, bool SHOCKED>
 __global__ void __launch_bounds__(ROW_THREADS)
     sweep_rows(const __grid_constant__ sweep<typename solver::real> s) {
   typedef typename solver::real real;
@@ -138,6 +143,9 @@ __global__ void __launch_bounds__(ROW_THREADS)
   const int ny = s.n[1], nz = s.n[2], rows = ny * nz;
   const uint32_t first = blockIdx.x * ROW_THREADS, all = s.groups * (uint32_t)rows;
   const int here = (int)min((uint32_t)ROW_THREADS, all - first);
+  if (!is_for<solver, SHOCKED>(s, first / (uint32_t)rows) &&
+      !is_for<solver, SHOCKED>(s, (first + here - 1) / (uint32_t)rows))
+    return;
   for (int k = (int)threadIdx.x; k < here * GAS_BLOCK_SIDE; k += ROW_THREADS) {
     const int r = k / GAS_BLOCK_SIDE, x = k % GAS_BLOCK_SIDE;
     const uint32_t group = (first + r) / (uint32_t)rows, row = (first + r) % (uint32_t)rows;
@@ -147,13 +155,14 @@ __global__ void __launch_bounds__(ROW_THREADS)
       tile[(q * ROW_THREADS + r) * ROW_ROOM + x] = from[(size_t)q * rows * GAS_BLOCK_SIDE];
   }
   __syncthreads();
-  if ((int)threadIdx.x < here) {
-    const uint32_t group = (first + threadIdx.x) / (uint32_t)rows;
+  const uint32_t own = (first + threadIdx.x) / (uint32_t)rows;
+  if ((int)threadIdx.x < here && is_for<solver, SHOCKED>(s, own)) {
+    const uint32_t group = own;
     const int row = (int)((first + threadIdx.x) % (uint32_t)rows), y = row % ny, z = row / ny;
     const struct across at = {y - (ny - GAS_GROUP_SIDE) / 2, z - (nz - GAS_GROUP_SIDE) / 2};
     real *mine = tile + threadIdx.x * ROW_ROOM;
-    advance_column<0, solver>(
-        s, at, shocks_of<solver>(s, group), fluxes_of(s, group), mass_of(s, group, rows, row), rows,
+    advance_column<0, solver, SHOCKED>(
+        s, at, shocks_of(s, group), fluxes_of(s, group), mass_of(s, group, rows, row), rows,
         &s.first_order[group],
         [&](int i, real *u) {
 #pragma unroll
@@ -170,6 +179,7 @@ __global__ void __launch_bounds__(ROW_THREADS)
     const int r = k / GAS_GROUP_SIDE, x = k % GAS_GROUP_SIDE;
     const uint32_t group = (first + r) / (uint32_t)rows;
     const int row = (int)((first + r) % (uint32_t)rows);
+    if (!is_for<solver, SHOCKED>(s, group)) continue;
     const int place = s.last ? place_in_group(x, row % ny, row / ny) : row * GAS_GROUP_SIDE + x;
     real *to = s.to + (size_t)group * s.variables * rows * GAS_GROUP_SIDE + place;
 #pragma unroll
@@ -178,26 +188,38 @@ __global__ void __launch_bounds__(ROW_THREADS)
   }
 }
 
-template <typename solver>
-void launch_sweep(struct gpu *gpu, int axis, const sweep<typename solver::real> &s) {
+template <typename solver, bool SHOCKED>
+void launch_kernel(struct gpu *gpu, int axis, const sweep<typename solver::real> &s) {
   enum { V = solver::VARIABLES };
   const uint32_t columns = s.groups * (uint32_t)(s.n[0] * s.n[1] * s.n[2] / GAS_BLOCK_SIDE);
   if (axis == 0) {
     const size_t bytes = V * ROW_THREADS * ROW_ROOM * sizeof(typename solver::real);
-    CHECK_CUDA(cudaFuncSetAttribute(sweep_rows<solver>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                    (int)bytes));
-    sweep_rows<solver><<<blocks_for(columns, ROW_THREADS), ROW_THREADS, bytes, gpu->stream>>>(s);
-    if (s.mass) launch_carry<0>(gpu, V, s);
+    CHECK_CUDA(cudaFuncSetAttribute((sweep_rows<solver, SHOCKED>),
+                                    cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
+    sweep_rows<solver, SHOCKED>
+        <<<blocks_for(columns, ROW_THREADS), ROW_THREADS, bytes, gpu->stream>>>(s);
   } else if (axis == 1) {
-    sweep_columns<1, solver>
+    sweep_columns<1, solver, SHOCKED>
         <<<blocks_for(columns, SWEEP_THREADS), SWEEP_THREADS, 0, gpu->stream>>>(s);
-    if (s.mass) launch_carry<1>(gpu, V, s);
   } else {
-    sweep_columns<2, solver>
+    sweep_columns<2, solver, SHOCKED>
         <<<blocks_for(columns, SWEEP_THREADS), SWEEP_THREADS, 0, gpu->stream>>>(s);
-    if (s.mass) launch_carry<2>(gpu, V, s);
   }
   gpu_launched("sweep");
+}
+
+template <typename solver>
+void launch_sweep(struct gpu *gpu, int axis, const sweep<typename solver::real> &s) {
+  enum { V = solver::VARIABLES };
+  launch_kernel<solver, false>(gpu, axis, s);
+  if (solver::DIFFUSES_SIDES) launch_kernel<solver, (solver::DIFFUSES_SIDES != 0)>(gpu, axis, s);
+  if (!s.mass) return;
+  if (axis == 0)
+    launch_carry<0>(gpu, V, s);
+  else if (axis == 1)
+    launch_carry<1>(gpu, V, s);
+  else
+    launch_carry<2>(gpu, V, s);
 }
 
 /** Write the faults that were found to the host, and count fluxes of first order.

