@@ -12,7 +12,7 @@ struct gpu_root {
   struct gpu *gpu;
   struct gpu_root_size size;
   cufftHandle forward, backward, along_z; /* along_z: of lines, where there are any */
-  size_t work_bytes; /* of all plans; they follow each other on the stream */
+  size_t work_bytes;                      /* of all plans; they follow each other on the stream */
 };
 
 #define CHECK_CUFFT(call) check_fft((call), #call)
@@ -65,8 +65,8 @@ static cufftHandle plan_lines(struct gpu_root *r) {
   const long long across = (long long)across_lines(r);
   const cufftHandle plan = begin_plan();
   size_t bytes;
-  CHECK_CUFFT(cufftMakePlanMany64(plan, 1, &n, &n, across, 1, &n, across, 1, CUFFT_Z2Z, across,
-                                  &bytes));
+  CHECK_CUFFT(
+      cufftMakePlanMany64(plan, 1, &n, &n, across, 1, &n, across, 1, CUFFT_Z2Z, across, &bytes));
   end_plan(r, plan, bytes);
   return plan;
 }

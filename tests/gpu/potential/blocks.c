@@ -53,8 +53,8 @@ static void make_blocks(const struct stages *s, int level, const struct gas_batc
       .change = m.change};
   for (uint32_t i = 0; i < b->count; i++)
     (m.change != 0.0 ? m.inner ? potential_block_corrected : potential_ghosts_corrected
-     : m.inner ? potential_block
-               : potential_ghosts)(&from, b->first + i, blocks + i * (size_t)POISSON_CELLS);
+     : m.inner       ? potential_block
+                     : potential_ghosts)(&from, b->first + i, blocks + i * (size_t)POISSON_CELLS);
 }
 
 /** Compare inner cells of a block, or ghost cells beyond faces. */

@@ -146,7 +146,8 @@ static void hold_cells(struct gas *g, bool hold) {
 static void check_stages(int precision, bool periodic) {
   static const char text[] =
       "[run]\nsystem = gas\n[ic]\nsource = %s\ndirection = diagonal\n[gas]\nroot = %s\n"
-      "levels = 2\nregrid = 100\nbuffer = 4\nbatch = 6\nhomes = 1\n%sprecision = %s\ngravity = self\n"
+      "levels = 2\nregrid = 100\nbuffer = 4\nbatch = 6\nhomes = 1\n%sprecision = %s\ngravity = "
+      "self\n"
       "[time]\nend = 1\n";
   static const char outflow[] =
       "flag_gradient_density = 0.05\nx_low = outflow\nx_high = outflow\ny_low = outflow\n"
