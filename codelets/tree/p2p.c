@@ -109,7 +109,7 @@ struct p2p_parts {
 
 static void p2p_part(void *context, uint32_t i) {
   struct p2p_parts *p = context;
-  const uint64_t leaves = 1u << p->target->depth;
+  const uint64_t leaves = UINT64_C(1) << p->target->depth;
   struct p2p_target target = *p->target;
   target.leaf = (uint32_t)(leaves * i / p->n);
   target.leaf_end = (uint32_t)(leaves * (i + 1) / p->n);
@@ -123,8 +123,8 @@ static uint64_t p2p_in_parts(const struct p2p_argument *a, const struct p2p_targ
   struct p2p_parts p = {
       .s = a->s,
       .target = target,
-      .acceleration = acceleration,
       .n = (uint32_t)fmin(leaves, 1.0 + (double)a->e->lists.walked.pairs / PART_PAIRS)};
+  p.acceleration = acceleration;
   parts_run(p.n, p2p_part, &p);
   return p.pairs;
 }

@@ -158,7 +158,8 @@ static void get_rows(void *context, uint32_t group) { copy_rows(context, group, 
 
 void root_exchange_to_mesh(struct root_exchange *e, root_give *give, void *context,
                            double *memory) {
-  struct passage p = {.exchange = e, .memory = memory, .give = give, .context = context};
+  struct passage p = {.exchange = e, .give = give, .context = context};
+  p.memory = memory;
   loop_run(e->stage, e->own, give_group, &p);
   if (comm_size() > 1) comm_exchange(e->outside, e->bytes, e->inside, e->bytes + comm_size());
   loop_run(e->stage, e->gas->topology.level[0].count, put_rows, &p);
@@ -166,7 +167,8 @@ void root_exchange_to_mesh(struct root_exchange *e, root_give *give, void *conte
 
 void root_exchange_to_groups(struct root_exchange *e, double *memory, root_take *take,
                              void *context) {
-  struct passage p = {.exchange = e, .memory = memory, .take = take, .context = context};
+  struct passage p = {.exchange = e, .take = take, .context = context};
+  p.memory = memory;
   loop_run(e->stage, e->gas->topology.level[0].count, get_rows, &p);
   if (comm_size() > 1) comm_exchange(e->inside, e->bytes + comm_size(), e->outside, e->bytes);
   loop_run(e->stage, e->own, take_group, &p);

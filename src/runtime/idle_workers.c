@@ -70,8 +70,10 @@ static struct starpu_task *pop_task(unsigned context) {
   const int number = starpu_worker_get_id();
   if (starpu_worker_get_type(number) != STARPU_CPU_WORKER) return task;
   note(&idle.worker[number], !task);
-  if (task) idle.worker[number].looked = 0.0;
-  if (task) return task;
+  if (task) {
+    idle.worker[number].looked = 0.0;
+    return task;
+  }
   if (idle.crowded)
     sched_yield();
   else if (offers_help())

@@ -313,16 +313,16 @@ void KERNEL(fmm_m2l)(int order, unsigned depth, unsigned source_depth, float sca
                      const struct split *split, const struct interaction_list *far,
                      const struct node *nodes, const struct node *const *source_nodes,
                      const float *const *source_multipole, float *local) {
-  const struct m2l_lists lists = {.depth = depth,
-                                  .source_depth = source_depth,
-                                  .scale = scale,
-                                  .far = far,
-                                  .nodes = nodes,
-                                  .source_nodes = source_nodes,
-                                  .source_multipole = source_multipole,
-                                  .local = local,
-                                  .first = 1,
-                                  .end = tree_nodes(depth)};
+  struct m2l_lists lists = {.depth = depth,
+                            .source_depth = source_depth,
+                            .scale = scale,
+                            .far = far,
+                            .nodes = nodes,
+                            .source_nodes = source_nodes,
+                            .source_multipole = source_multipole,
+                            .first = 1,
+                            .end = tree_nodes(depth)};
+  lists.local = local;
   struct m2l_parts p = {order, &lists, split, 1};
   if (idle_workers_now() > 0) p.n = 1 + far->entries / PART_INTERACTIONS;
   if (p.n > lists.end) p.n = lists.end;
