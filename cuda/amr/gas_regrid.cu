@@ -30,9 +30,8 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
     for (int q = V; CARRIED && q < (int)s.c.variables; q++)
       to[q * GAS_GROUP_CELLS] = interpolated_carried(s, s.links[group], p, q, u[0], least);
   }
-  if (CARRIED) return;
 #pragma unroll
-  for (int q = 0; q < V; q++) to[q * GAS_GROUP_CELLS] = u[q];
+  for (int q = 0; !CARRIED && q < V; q++) to[q * GAS_GROUP_CELLS] = u[q];
 }
 
 template <int V, typename real>
