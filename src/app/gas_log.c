@@ -83,32 +83,22 @@ static void print_levels(FILE *out, const struct step_record *record) {
   for (int l = 0; l < g->levels; l++) fprintf(out, " %llu", (unsigned long long)g->patches[l]);
 }
 
-const struct step_log log_of_gas = {.things = "cells",
-                                    .thing = "cell",
-                                    .work = "cell updates",
-                                    .time_columns = "time",
+/** What logs of gas have in common. */
+#define OF_GAS                                                                                \
+  .things = "cells", .thing = "cell", .work = "cell updates",                                 \
+  .write_timings_columns = write_timings_columns, .write_timings = write_timings,             \
+  .write_statistics_columns = write_statistics_columns, .write_statistics = write_statistics, \
+  .print_shares = print_shares, .print_details = print_levels
+
+const struct step_log log_of_gas = {.time_columns = "time",
                                     .length_column = "dt",
                                     .write_time = write_time,
                                     .length = dt,
-                                    .write_timings_columns = write_timings_columns,
-                                    .write_timings = write_timings,
-                                    .write_statistics_columns = write_statistics_columns,
-                                    .write_statistics = write_statistics,
                                     .text = text_at_rest,
-                                    .print_shares = print_shares,
-                                    .print_details = print_levels};
-
-const struct step_log log_of_comoving_gas = {.things = "cells",
-                                             .thing = "cell",
-                                             .work = "cell updates",
-                                             .time_columns = "a,z",
+                                    OF_GAS};
+const struct step_log log_of_comoving_gas = {.time_columns = "a,z",
                                              .length_column = "dlna",
                                              .write_time = write_redshift,
                                              .length = dlna,
-                                             .write_timings_columns = write_timings_columns,
-                                             .write_timings = write_timings,
-                                             .write_statistics_columns = write_statistics_columns,
-                                             .write_statistics = write_statistics,
                                              .text = step_text_of_redshift,
-                                             .print_shares = print_shares,
-                                             .print_details = print_levels};
+                                             OF_GAS};

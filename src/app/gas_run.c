@@ -386,34 +386,12 @@ static struct moment_text moment_of_comoving(const struct parameters *p, double 
   return cosmology_moment(false, a);
 }
 
-const struct solver solver_of_gas = {.log = &log_of_gas,
-                                     .moment = moment_at_rest,
-                                     .choose_devices = gas_choose_gpus,
-                                     .require_possible = gas_require_root,
-                                     .dry = dry,
-                                     .create = create,
-                                     .describe = describe,
-                                     .begin = begin,
-                                     .stuck = stuck,
-                                     .step = step,
-                                     .write = write_output,
-                                     .next = next,
-                                     .frame = frame,
-                                     .checkpoint = checkpoint,
-                                     .end = end};
+/** What solvers of gas have in common. */
+#define OF_GAS                                                                          \
+  .choose_devices = gas_choose_gpus, .require_possible = gas_require_root, .dry = dry,  \
+  .create = create, .describe = describe, .begin = begin, .stuck = stuck, .step = step, \
+  .write = write_output, .next = next, .frame = frame, .checkpoint = checkpoint, .end = end
 
-const struct solver solver_of_comoving_gas = {.log = &log_of_comoving_gas,
-                                              .moment = moment_of_comoving,
-                                              .choose_devices = gas_choose_gpus,
-                                              .require_possible = gas_require_root,
-                                              .dry = dry,
-                                              .create = create,
-                                              .describe = describe,
-                                              .begin = begin,
-                                              .stuck = stuck,
-                                              .step = step,
-                                              .write = write_output,
-                                              .next = next,
-                                              .frame = frame,
-                                              .checkpoint = checkpoint,
-                                              .end = end};
+const struct solver solver_of_gas = {.log = &log_of_gas, .moment = moment_at_rest, OF_GAS};
+const struct solver solver_of_comoving_gas = {
+    .log = &log_of_comoving_gas, .moment = moment_of_comoving, OF_GAS};

@@ -112,33 +112,25 @@ static void print_scale_and_pairs(FILE *out, const struct step_record *record) {
   print_pairs(out, record);
 }
 
-const struct step_log log_of_box = {.things = "particles",
-                                    .thing = "particle",
-                                    .work = "particle-steps",
-                                    .time_columns = "a,z",
+/** What logs of particles have in common. */
+#define OF_PARTICLES                                                                          \
+  .things = "particles", .thing = "particle", .work = "particle-steps",                       \
+  .write_timings_columns = write_timings_columns, .write_timings = write_timings,             \
+  .write_statistics_columns = write_statistics_columns, .write_statistics = write_statistics, \
+  .print_shares = print_shares
+
+const struct step_log log_of_box = {.time_columns = "a,z",
                                     .length_column = "dlna",
                                     .write_time = write_redshift,
                                     .length = dlna,
-                                    .write_timings_columns = write_timings_columns,
-                                    .write_timings = write_timings,
-                                    .write_statistics_columns = write_statistics_columns,
-                                    .write_statistics = write_statistics,
                                     .text = step_text_of_redshift,
-                                    .print_shares = print_shares,
-                                    .print_details = print_scale_and_pairs};
-
-const struct step_log log_of_isolated = {.things = "particles",
-                                         .thing = "particle",
-                                         .work = "particle-steps",
-                                         .time_columns = "time_myr",
+                                    .print_details = print_scale_and_pairs,
+                                    OF_PARTICLES};
+const struct step_log log_of_isolated = {.time_columns = "time_myr",
                                          .length_column = "dt_myr",
                                          .write_time = write_myr,
                                          .length = myr,
-                                         .write_timings_columns = write_timings_columns,
-                                         .write_timings = write_timings,
-                                         .write_statistics_columns = write_statistics_columns,
-                                         .write_statistics = write_statistics,
                                          .has_energies = true,
                                          .text = text_of_isolated,
-                                         .print_shares = print_shares,
-                                         .print_details = print_pairs};
+                                         .print_details = print_pairs,
+                                         OF_PARTICLES};

@@ -613,32 +613,12 @@ static struct moment_text moment_of_isolated(const struct parameters *p, double 
   return cosmology_moment(true, a);
 }
 
-const struct solver solver_of_box = {.log = &log_of_box,
-                                     .moment = moment_of_box,
-                                     .require_possible = require_possible,
-                                     .dry = dry,
-                                     .create = create,
-                                     .describe = describe,
-                                     .begin = begin,
-                                     .stuck = stuck,
-                                     .step = step,
-                                     .write = write_output,
-                                     .next = next,
-                                     .frame = frame,
-                                     .checkpoint = checkpoint,
-                                     .end = end};
+/** What solvers of particles have in common. */
+#define OF_PARTICLES                                                                        \
+  .require_possible = require_possible, .dry = dry, .create = create, .describe = describe, \
+  .begin = begin, .stuck = stuck, .step = step, .write = write_output, .next = next,        \
+  .frame = frame, .checkpoint = checkpoint, .end = end
 
-const struct solver solver_of_isolated = {.log = &log_of_isolated,
-                                          .moment = moment_of_isolated,
-                                          .require_possible = require_possible,
-                                          .dry = dry,
-                                          .create = create,
-                                          .describe = describe,
-                                          .begin = begin,
-                                          .stuck = stuck,
-                                          .step = step,
-                                          .write = write_output,
-                                          .next = next,
-                                          .frame = frame,
-                                          .checkpoint = checkpoint,
-                                          .end = end};
+const struct solver solver_of_box = {.log = &log_of_box, .moment = moment_of_box, OF_PARTICLES};
+const struct solver solver_of_isolated = {
+    .log = &log_of_isolated, .moment = moment_of_isolated, OF_PARTICLES};

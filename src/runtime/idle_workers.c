@@ -26,7 +26,7 @@ static struct {
   struct starpu_sched_policy policy;
   struct starpu_task *(*pop_task)(unsigned);
   unsigned awake;
-  bool crowded;
+  bool crowded, helps;
   atomic_uint workers; /* CPU workers that have looked */
   atomic_uint now;     /* CPU workers that are idle */
   struct worker worker[STARPU_NMAXWORKERS];
@@ -62,7 +62,7 @@ static void note(struct worker *worker, bool is_idle) {
     atomic_fetch_sub(&idle.now, 1);
 }
 
-unsigned idle_workers_now(void) { return idle.crowded ? 0 : atomic_load(&idle.now); }
+unsigned idle_workers_now(void) { return idle.crowded || !idle.helps ? 0 : atomic_load(&idle.now); }
 
 /** Schedulers that give tasks to workers themselves, as random does, have no pop_task(). */
 static struct starpu_task *pop_task(unsigned context) {
@@ -76,7 +76,7 @@ static struct starpu_task *pop_task(unsigned context) {
   }
   if (idle.crowded)
     sched_yield();
-  else if (offers_help())
+  else if (idle.helps && offers_help())
     idle.worker[number].looked = 0.0;
   else
     rest(&idle.worker[number]);
@@ -91,5 +91,6 @@ struct starpu_sched_policy *idle_workers_policy(const struct starpu_sched_policy
   idle.pop_task = policy->pop_task;
   idle.policy.pop_task = pop_task;
   idle.crowded = crowded;
+  idle.helps = strncmp(policy->policy_name, "dm", 2) != 0;
   return &idle.policy;
 }

@@ -10,9 +10,15 @@
 static struct offer {
   _Atomic(struct parts *) parts;
   atomic_uint helpers;
-  char padding[48]; /* a cache line each */
+  atomic_bool open; /* there may be parts to take: workers without a task look at this alone */
+  char padding[44]; /* a cache line each */
 } offers[STARPU_NMAXWORKERS];
-static atomic_uint offered; /* offers with parts */
+static atomic_uint offered; /* open offers */
+
+/** Whoever finds no part left closes the offer, so that others do not look while the last parts run. */
+static void close_offer(struct offer *offer) {
+  if (atomic_exchange(&offer->open, false)) atomic_fetch_sub(&offered, 1);
+}
 
 bool parts_take(struct parts *p) {
   uint32_t i = atomic_fetch_add(&p->next, 1);
@@ -31,8 +37,9 @@ void offer_parts(struct parts *p) {
   struct offer *offer = &offers[starpu_worker_get_id_check()];
   atomic_store(&offer->parts, p);
   atomic_fetch_add(&offered, 1);
+  atomic_store(&offer->open, true);
   (void)parts_take(p);
-  atomic_fetch_sub(&offered, 1);
+  close_offer(offer);
   atomic_store(&offer->parts, NULL);
   while (atomic_load(&offer->helpers) > 0) sched_yield();
 }
@@ -43,6 +50,7 @@ static bool help(struct offer *offer) {
   struct parts *p = atomic_load(&offer->parts);
   const double start = starpu_timing_now();
   const bool helped = p && parts_take(p);
+  if (p) close_offer(offer);
   if (helped) p->helped(p, start, starpu_timing_now());
   atomic_fetch_sub(&offer->helpers, 1);
   return helped;
@@ -55,7 +63,7 @@ bool offers_help(void) {
   starpu_worker_relax_on(); /* others may change the state of this worker meanwhile */
   for (unsigned k = 1; k < workers && !helped; k++) { /* idle workers begin at different offers */
     struct offer *offer = &offers[(own + k) % workers];
-    if (atomic_load_explicit(&offer->parts, memory_order_relaxed)) helped = help(offer);
+    if (atomic_load_explicit(&offer->open, memory_order_relaxed)) helped = help(offer);
   }
   starpu_worker_relax_off();
   return helped;
