@@ -598,6 +598,17 @@ static void write_text(const char *path, const char *text) {
   assert_int_equal(fclose(file), 0);
 }
 
+/** A configuration with a file of output times. @param redshifts  [7] all that it must have */
+static struct parameters read_with_times(const char *path, const char *text, const char *times,
+                                         const double *redshifts) {
+  struct parameters p;
+  write_text(path, times);
+  read_config(&p, text, NULL, 0);
+  assert_int_equal(p.output.redshift_count, 7);
+  for (size_t i = 0; i < 7; i++) assert_near(p.output.redshifts[i], redshifts[i], 1e-12);
+  return p;
+}
+
 /* Redshifts, scale factors and a file are put together; a printed configuration has redshifts. */
 static void output_times(void **state) {
   (void)state;
@@ -607,34 +618,22 @@ static void output_times(void **state) {
       text[] = NEEDED
       "[output]\nredshifts = 3 0\nscale_factors = 0.1, 0.25 1 0.02\ntimes_file = times.txt\n";
   const double expected[] = {49, 9, 4, 3, 1, 0.25, 0};
-  write_text(path, "# Redshift\n4\n\n 0.25  # late\n1\n");
-  read_config(&p, text, NULL, 0);
-  assert_int_equal(p.output.redshift_count, 7);
-  for (size_t i = 0; i < 7; i++) assert_near(p.output.redshifts[i], expected[i], 1e-12);
+  p = read_with_times(path, text, "# Redshift\n4\n\n 0.25  # late\n1\n", expected);
   assert_true(p.output.redshifts[0] == 49.0 && p.output.redshifts[6] == 0.0);
   assert_int_equal(p.output.scale_factor_count, 0);
   assert_string_equal(p.output.times_file, "");
 
-  write_text(path, "# Scale Factor\n0.2\n0.8\n0.5\n");
-  read_config(&p, text, NULL, 0);
-  assert_int_equal(p.output.redshift_count, 7);
-  for (size_t i = 0; i < 7; i++) assert_near(p.output.redshifts[i], expected[i], 1e-12);
+  p = read_with_times(path, text, "# Scale Factor\n0.2\n0.8\n0.5\n", expected);
 
-  write_text(path, "\xEF\xBB\xBF# Made by hand\n#scale factors:\n0.2\n0.8\n0.5\n");
-  read_config(&p, text, NULL, 0);
-  assert_int_equal(p.output.redshift_count, 7);
-  for (size_t i = 0; i < 7; i++) assert_near(p.output.redshifts[i], expected[i], 1e-12);
+  p = read_with_times(path, text, "\xEF\xBB\xBF# Made by hand\n#scale factors:\n0.2\n0.8\n0.5\n",
+                      expected);
 
   /* The second column of lists of SWIFT and Gadget-4. */
-  write_text(path, "# Redshift, Select Output\n4., Snapshot\n0.25, Default # late\n1 , Off\n");
-  read_config(&p, text, NULL, 0);
-  assert_int_equal(p.output.redshift_count, 7);
-  for (size_t i = 0; i < 7; i++) assert_near(p.output.redshifts[i], expected[i], 1e-12);
+  p = read_with_times(path, text,
+                      "# Redshift, Select Output\n4., Snapshot\n0.25, Default # late\n1 , Off\n",
+                      expected);
 
-  write_text(path, "# Scale factor\n0.2 1\n0.8\t2\n0.5\n");
-  read_config(&p, text, NULL, 0);
-  assert_int_equal(p.output.redshift_count, 7);
-  for (size_t i = 0; i < 7; i++) assert_near(p.output.redshifts[i], expected[i], 1e-12);
+  p = read_with_times(path, text, "# Scale factor\n0.2 1\n0.8\t2\n0.5\n", expected);
 
   static const struct {
     const char *lines, *message;

@@ -779,64 +779,59 @@ static void test_flux_of_finer_level(void **state) {
   free(old_flux);
 }
 
+enum { FIXED_VARIABLES = 6 };
+
+/** A group of equal cells after a correction of the fluxes of one variable by -80 through its upper side
+ * along y. free() it. */
+static double *fix_group(const double before[FIXED_VARIABLES], int variable, double change) {
+  const struct gas_physics muscl = {.solver = GAS_MUSCL,
+                                    .minmod = 1.5,
+                                    .gamma = 5.0 / 3.0,
+                                    .dual_energy_switch = 1e-3,
+                                    .dual_energy_change = change};
+  double *group = calloc(FIXED_VARIABLES * GAS_GROUP_CELLS, sizeof *group);
+  double *flux = calloc(FIXED_VARIABLES * 64, sizeof *flux),
+         *zero = calloc(FIXED_VARIABLES * 64, sizeof *zero);
+  assert_true(group && flux && zero);
+  for (int i = 0; i < 64; i++) flux[variable * 64 + i] = -80.0;
+  for (int i = 0; i < FIXED_VARIABLES * GAS_GROUP_CELLS; i++)
+    group[i] = before[i / GAS_GROUP_CELLS];
+  gas_kernels_select(true)->flux_fix(&muscl, 0.25, 3, flux, zero, group, 5);
+  free(flux);
+  free(zero);
+  return group;
+}
+
+/** Whether a cell is beside that side: the last ones along y. */
+static bool is_fixed(int cell) { return cell / 512 == 5 && cell / 8 % 8 == 7; }
+
 /* A correction takes more energy from warm gas than its heat. With dual_energy_change the entropy gives
  * it back; otherwise the energy stays below the kinetic one. */
 static void test_flux_fix_keeps_heat(void **state) {
   (void)state;
-  enum { VARIABLES = 6, ENERGY = 4 };
-  static const double before[VARIABLES] = {1, 10, 0, 0, 60, 10.0 / 1.5}; /* kinetic energy 50 */
-  const struct gas_kernels *k = gas_kernels_select(true);
-  double *group = calloc(VARIABLES * GAS_GROUP_CELLS, sizeof *group);
-  double *flux = calloc(VARIABLES * 64, sizeof *flux), *zero = calloc(VARIABLES * 64, sizeof *zero);
-  assert_true(group && flux && zero);
-  for (int i = 0; i < 64; i++) flux[ENERGY * 64 + i] = -80.0;
+  static const double before[] = {1, 10, 0, 0, 60, 10.0 / 1.5}; /* kinetic energy 50 */
   for (int keeps = 0; keeps < 2; keeps++) {
-    const struct gas_physics muscl = {.solver = GAS_MUSCL,
-                                      .minmod = 1.5,
-                                      .gamma = 5.0 / 3.0,
-                                      .dual_energy_switch = 1e-3,
-                                      .dual_energy_change = keeps};
-    for (int i = 0; i < VARIABLES * GAS_GROUP_CELLS; i++) group[i] = before[i / GAS_GROUP_CELLS];
-    k->flux_fix(&muscl, 0.25, 3, flux, zero, group, 5);
-    for (int i = 0; i < GAS_GROUP_CELLS; i++) {
-      const bool beside = i / 512 == 5 && i / 8 % 8 == 7; /* the last cells along y */
-      assert_true(fabs(group[ENERGY * GAS_GROUP_CELLS + i] - (beside && !keeps ? 40.0 : 60.0)) <
-                  1e-10);
-    }
+    double *group = fix_group(before, GAS_ENERGY, keeps);
+    const double *energy = group + GAS_ENERGY * GAS_GROUP_CELLS;
+    for (int i = 0; i < GAS_GROUP_CELLS; i++)
+      assert_true(fabs(energy[i] - (is_fixed(i) && !keeps ? 40.0 : 60.0)) < 1e-10);
+    free(group);
   }
-  free(group);
-  free(flux);
-  free(zero);
 }
 
 /* A correction takes more entropy than there is from gas whose energy decides: the entropy follows the
  * energy, so that it may decide after a kick. */
 static void test_flux_fix_keeps_entropy(void **state) {
   (void)state;
-  enum { VARIABLES = 6, ENTROPY = 5 };
-  static const double before[VARIABLES] = {8, 10, 0, 0, 60, 10};
-  const struct gas_kernels *k = gas_kernels_select(true);
-  double *group = calloc(VARIABLES * GAS_GROUP_CELLS, sizeof *group);
-  double *flux = calloc(VARIABLES * 64, sizeof *flux), *zero = calloc(VARIABLES * 64, sizeof *zero);
-  assert_true(group && flux && zero);
-  for (int i = 0; i < 64; i++) flux[ENTROPY * 64 + i] = -80.0;
+  static const double before[] = {8, 10, 0, 0, 60, 10};
+  const double agrees = (60.0 - 0.5 * 100.0 / 8.0) * (2.0 / 3.0) / pow(8.0, 2.0 / 3.0);
   for (int keeps = 0; keeps < 2; keeps++) {
-    const struct gas_physics muscl = {.solver = GAS_MUSCL,
-                                      .minmod = 1.5,
-                                      .gamma = 5.0 / 3.0,
-                                      .dual_energy_switch = 1e-3,
-                                      .dual_energy_change = keeps};
-    for (int i = 0; i < VARIABLES * GAS_GROUP_CELLS; i++) group[i] = before[i / GAS_GROUP_CELLS];
-    k->flux_fix(&muscl, 0.25, 3, flux, zero, group, 5);
-    for (int i = 0; i < GAS_GROUP_CELLS; i++) {
-      const bool beside = i / 512 == 5 && i / 8 % 8 == 7; /* the last cells along y */
-      const double agrees = (60.0 - 0.5 * 100.0 / 8.0) * (2.0 / 3.0) / pow(8.0, 2.0 / 3.0);
-      assert_true(fabs(group[ENTROPY * GAS_GROUP_CELLS + i] - (beside ? agrees : 10.0)) < 1e-10);
-    }
+    double *group = fix_group(before, GAS_ENTROPY, keeps);
+    const double *entropy = group + GAS_ENTROPY * GAS_GROUP_CELLS;
+    for (int i = 0; i < GAS_GROUP_CELLS; i++)
+      assert_true(fabs(entropy[i] - (is_fixed(i) ? agrees : 10.0)) < 1e-10);
+    free(group);
   }
-  free(group);
-  free(flux);
-  free(zero);
 }
 
 /* Bits of the patches to which `buffer` cells around cell x, y, z of a patch reach. */

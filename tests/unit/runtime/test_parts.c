@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -52,8 +53,9 @@ static void check(const struct counts *c, unsigned times) {
   }
 }
 
-static void start(unsigned workers) {
+static void start(unsigned workers, const char *scheduler) {
   struct parameters p = {.runtime = {.gpu = GPU_NO, .workers = workers}};
+  snprintf(p.runtime.scheduler, sizeof p.runtime.scheduler, "%s", scheduler);
   unsetenv("STARPU_NCPU"); /* STARPU_NCPU would take precedence */
   engine_start(&p, NULL);
 }
@@ -74,7 +76,7 @@ static void test_idle_worker_helps(void **state) {
   (void)state;
   struct counts c = {.time = PART};
   struct usage cores, gpus;
-  start(2);
+  start(2, "lws");
   task_log_begin();
   submit(&c);
   assert_int_equal(starpu_task_wait_for_all(), 0);
@@ -92,18 +94,30 @@ static void test_idle_worker_helps(void **state) {
 static void test_one_worker(void **state) {
   (void)state;
   struct counts c = {0};
-  start(1);
+  start(1, "lws");
   submit(&c);
   assert_int_equal(starpu_task_wait_for_all(), 0);
   engine_stop();
   check(&c, 1);
 }
 
+/* Schedulers with performance models are to learn what a task takes without help. */
+static void test_models_have_no_help(void **state) {
+  (void)state;
+  struct counts c = {.time = PART};
+  start(2, "dmda");
+  submit(&c);
+  assert_int_equal(starpu_task_wait_for_all(), 0);
+  engine_stop();
+  check(&c, 1);
+  assert_true(atomic_load(&c.workers) == 1 || atomic_load(&c.workers) == 2);
+}
+
 /* Short parts, whose tasks end while helpers look at them. */
 static void test_many_tasks(void **state) {
   (void)state;
   struct counts c = {0};
-  start(2);
+  start(2, "lws");
   for (int i = 0; i < TASKS; i++) {
     if (i % 10 == 0) usleep(500); /* until a worker has no task */
     submit(&c);
@@ -115,9 +129,8 @@ static void test_many_tasks(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_without_starpu),
-      cmocka_unit_test(test_idle_worker_helps),
-      cmocka_unit_test(test_one_worker),
+      cmocka_unit_test(test_without_starpu), cmocka_unit_test(test_idle_worker_helps),
+      cmocka_unit_test(test_one_worker),     cmocka_unit_test(test_models_have_no_help),
       cmocka_unit_test(test_many_tasks),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
