@@ -179,6 +179,8 @@ def mean_difference(spectrum, expected, band):
 
 def mean_text(values):
     mean = sum(values) / len(values)
+    if math.isnan(mean):  # the box has no modes there
+        return ""
     if len(values) < 2:
         return f"{mean:+.1e}"
     error = math.sqrt(sum((value - mean)**2 for value in values) / (len(values) - 1) / len(values))

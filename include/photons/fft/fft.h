@@ -32,13 +32,13 @@ enum fft_precision { FFT_DOUBLE, FFT_SINGLE };
 /** What is transformed. */
 struct fft_mesh {
   size_t cells[3]; /**< along each axis */
-  bool padded;     /**< the transforms are over twice as many cells along each axis, of which
-                                     the second half is empty: products are then convolutions without
-                                     periodic images */
+  /** The transforms are over twice as many cells along each axis, of which the second half is empty: products
+   * are then convolutions without periodic images. */
+  bool padded;
   enum fft_precision precision; /**< of all numbers */
-  size_t row, plane;   /**< numbers from a row of values to the next, and from a plane to the
-                                     next; 0: as few as the transform needs. Both are even; in single
-                                     precision multiples of 4 */
+  /** Numbers from a row of values to the next, and from a plane to the next; 0: as few as the transform needs.
+   * Both are even; in single precision multiples of 4. */
+  size_t row, plane;
   bool lasting;        /**< memory for exchanges is kept from one transform to the next */
   struct stage *stage; /**< of the loops; NULL: mesh_transform */
 };
@@ -53,9 +53,9 @@ struct fft {
   struct fft_mesh mesh;
   size_t size[3];        /**< of the transforms: mesh.cells, or twice as many */
   struct fft_box values; /**< real numbers of this rank */
-  struct fft_box
-      modes; /**< complex numbers of this rank, of k2 up to size[2]/2; of a padded mesh they
-                              are only ever seen line by line: see fft_work */
+  /** Complex numbers of this rank, of k2 up to size[2]/2; of a padded mesh they are only ever seen line by
+   * line: see fft_work. */
+  struct fft_box modes;
   struct fft_plans *plans;
   void *buffer; /**< mesh.lasting: memory for exchanges */
 };

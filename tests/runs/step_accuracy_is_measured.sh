@@ -1,0 +1,16 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# The bench of time.accuracy runs a box with each choice and prints a table. In a box so small that few modes
+# are left, P(k) of each choice is that of short adaptive steps to 1e-3 at z = 1.
+. "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
+need_python
+"$PYTHON" "$PHOTONS_SOURCE/tests/bench/bench_step_accuracy.py" "$PHOTONS" --out runs --boxes 8-50 --seeds 1 \
+  --jobs 1 --workers 2 >table 2>err || complain "exit code $?: $(cat err)"
+cat table
+for steps in fast default high; do
+  awk -F' *[|] *' -v steps=$steps '$2 == 1 && $3 == steps { good = $7 > -1e-3 && $7 < 1e-3 && $7 != 0 }
+    END { exit !good }' table || complain "no P(k) of $steps near that of short steps"
+done
+grep -q 'nan' table && complain "the table has numbers that are not finite"
+"$PYTHON" "$PHOTONS_SOURCE/tests/bench/bench_step_accuracy.py" no-program 2>err && complain "a program that is not there"
+finish
