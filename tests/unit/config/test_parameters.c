@@ -623,17 +623,17 @@ static void output_times(void **state) {
   assert_int_equal(p.output.scale_factor_count, 0);
   assert_string_equal(p.output.times_file, "");
 
-  p = read_with_times(path, text, "# Scale Factor\n0.2\n0.8\n0.5\n", expected);
+  (void)read_with_times(path, text, "# Scale Factor\n0.2\n0.8\n0.5\n", expected);
 
-  p = read_with_times(path, text, "\xEF\xBB\xBF# Made by hand\n#scale factors:\n0.2\n0.8\n0.5\n",
-                      expected);
+  (void)read_with_times(path, text, "\xEF\xBB\xBF# Made by hand\n#scale factors:\n0.2\n0.8\n0.5\n",
+                        expected);
 
   /* The second column of lists of SWIFT and Gadget-4. */
-  p = read_with_times(path, text,
-                      "# Redshift, Select Output\n4., Snapshot\n0.25, Default # late\n1 , Off\n",
-                      expected);
+  (void)read_with_times(path, text,
+                        "# Redshift, Select Output\n4., Snapshot\n0.25, Default # late\n1 , Off\n",
+                        expected);
 
-  p = read_with_times(path, text, "# Scale factor\n0.2 1\n0.8\t2\n0.5\n", expected);
+  (void)read_with_times(path, text, "# Scale factor\n0.2 1\n0.8\t2\n0.5\n", expected);
 
   static const struct {
     const char *lines, *message;
