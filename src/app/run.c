@@ -248,11 +248,11 @@ static void say_stopped(const struct run *r, const struct events *e) {
 /** @return the exit code */
 static int run_steps(struct run *r) {
   first_forces(r);
+  stop_enter(STOP_SAVING, 0.0); /* from here on the ranks agree on a stop: one of them says so */
   write_due_outputs(r);
   if (!r->options->restart) write_frames(r, -INFINITY);
   struct events e = take_events(r);
   while (!finished(r) && !asked_to_stop(&e)) e = take_turn(r);
-  stop_enter(STOP_SAVING, 0.0);
   r->stopped = asked_to_stop(&e) && !at_end(r);
   /* Who has checkpoints wants the last one, too: it knows that the run has ended. */
   const bool keeps = r->parameters->output.checkpoint_minutes > 0.0 || r->saved_step >= 0;

@@ -4,7 +4,7 @@
  * The loop of the run looks at stop_signal() between steps and leaves a checkpoint. Where that
  * takes too long, a thread of this file ends the process, and all others of the run, with one line
  * that says which checkpoint stands:
- * - before the first step at once: there is nothing to keep;
+ * - until the first forces are there, at once: there is nothing to keep;
  * - in a step that is not over within the grace time. All that the tasks of the step have changed
  *   is worthless then. Tasks not yet begun are dropped by ending the process, not one by one: host
  *   code and other ranks would go on with what the dropped tasks had not made;
@@ -14,9 +14,9 @@
 #define PHOTONS_APP_STOP_H
 
 enum stop_phase {
-  STOP_AT_ONCE, /**< before the first step */
+  STOP_AT_ONCE, /**< until the first forces are there */
   STOP_STEP,    /**< in a step */
-  STOP_SAVING   /**< between steps: outputs and checkpoints are written to their end */
+  STOP_SAVING   /**< before, between and after steps: outputs and checkpoints are written to their end */
 };
 
 /** End the process at a signal, with one line, until stop_listen().
