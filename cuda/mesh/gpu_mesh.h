@@ -22,6 +22,8 @@ struct gpu_mesh;
 /** Called on the worker that the tables are for. @param m  must outlive the result */
 struct gpu_mesh *gpu_mesh_create(struct gpu *gpu, const struct mesh *m);
 void gpu_mesh_free(struct gpu_mesh *g);
+/** Copy the mesh's Green's function, which has changed, to the GPU. No task may run. */
+void gpu_mesh_copy_green(struct gpu_mesh *g);
 
 /** The particles are in the order of their tree. */
 void gpu_deposit(struct gpu_mesh *g, uint32_t count, const uint32_t *x, const float *mass,

@@ -16,6 +16,7 @@
 #include "photons/base/error.h"
 #include "photons/base/output_file.h"
 #include "photons/cosmology/linear_power.h"
+#include "photons/cosmology/species.h"
 #include "photons/domain/balance.h"
 #include "photons/ic/ic.h"
 #include "photons/io/snapshot.h"
@@ -30,6 +31,7 @@ struct nbody_run {
   struct parameters *parameters;
   struct cosmology cosmology;
   struct linear_power *linear; /* NULL where the parameters name no spectrum */
+  struct species *species;     /* NULL: none but the particles */
   const struct timeline *timeline;
   struct nbody *nbody;
   struct sort_policy policy;
@@ -106,11 +108,14 @@ static struct particles initial_particles(struct nbody_run *r, const char *check
     r->mesh_cells = (uint32_t)state.mesh_cells;
     r->next_mesh_cells = (uint32_t)state.next_mesh_cells;
     r->energy = state.energy;
+    r->species = species_create(p);
     *now = progress_of(&state);
   } else {
     if (p->ic.source == IC_GADGET && !isolated(p)) particles = ic_read_gadget(p);
     r->cosmology = cosmology_from(p);
-    if (p->ic.source == IC_GENERATE) particles = ic_generate(p, &r->cosmology, r->linear);
+    r->species = species_create(p);
+    if (p->ic.source == IC_GENERATE)
+      particles = ic_generate(p, &r->cosmology, r->linear, r->species);
     if (isolated(p)) particles = ic_isolated(p);
     *now = (struct progress){.a = start_of(p), .start_a = start_of(p), .last_output = NO_OUTPUT};
   }
@@ -260,6 +265,12 @@ static void print_physics(FILE *out, const struct parameters *p, const struct pa
           "  cosmology   Omega_m %g, Omega_lambda %g, Omega_k %g, h %g, w0 %g, wa %g, Omega_r %g\n",
           p->cosmology.omega_m, p->cosmology.omega_lambda, cosmology_printed_curvature(p),
           p->cosmology.h, p->cosmology.w0, p->cosmology.wa, p->cosmology.omega_r);
+  const struct cosmology c = cosmology_from(p);
+  if (c.neutrinos.species)
+    fprintf(out, "  neutrinos   %u with mass: Omega_nu %.4g of Omega_m, linear, from %s\n",
+            c.neutrinos.species, neutrinos_density(&c.neutrinos, 1.0), p->cosmology.species_file);
+  else if (p->cosmology.species_file[0])
+    fprintf(out, "  species     linear, from %s\n", p->cosmology.species_file);
 }
 
 static void print_isolated(FILE *out, const struct parameters *p, const struct particles *s) {
@@ -305,6 +316,14 @@ static void require_forces(const struct nbody_run *r) {
        1e10 * s->mass);
 }
 
+/** From now on forces are those of the scale factor a. */
+static void respond(struct nbody_run *r, double a) {
+  if (!r->species) return;
+  struct response *response = response_create(r->species, a);
+  long_range_respond(&r->nbody->long_range, response);
+  response_free(response);
+}
+
 /** A checkpoint holds the accelerations and the order of the particles: both are kept, so that the
  * run goes on as if it had not stopped. */
 static bool begin(void *state, bool restarted, struct step_record *record) {
@@ -312,6 +331,7 @@ static bool begin(void *state, bool restarted, struct step_record *record) {
   r->nbody->step = record->step;
   r->nbody->a = record->a;
   apply_softening(r, record->a);
+  respond(r, record->a);
   if (restarted) {
     step_measure(r->nbody);
     return false;
@@ -377,6 +397,7 @@ static void release_escapers(struct nbody_run *r) {
 static bool refine_mesh(struct nbody_run *r, double a) {
   if (r->next_mesh_cells == nbody_mesh_cells(r->nbody)) return false;
   nbody_change_mesh(r->nbody, r->next_mesh_cells);
+  respond(r, a);
   apply_softening(r, a);
   step_refit(r->nbody); /* boxes are in units of r_cut */
   sort_policy_rescale(&r->policy, &r->nbody->domain);
@@ -437,6 +458,7 @@ static void step(void *state, struct progress *now, bool (*output_due)(void *con
   r->nbody->step = now->step + 1;
   r->nbody->a = a1;
   balance(r, now->step);
+  respond(r, a1);
   struct sort_choice choice = renews_within(p) ? (struct sort_choice){false, false}
                                                : sort_policy_choose(&r->policy, p,
                                                                     r->nbody->domain.particles.all);
@@ -519,6 +541,7 @@ static void end(void *state) {
   escapers_free(&r->escapers);
   nbody_free(r->nbody);
   linear_power_free(r->linear);
+  species_free(r->species);
   free(r);
 }
 
@@ -576,6 +599,7 @@ static void dry(struct parameters *p, const char *checkpoint, struct progress *n
     particles.all = n;
     particles.mass = cosmology_particle_mass(&c, p->box.size, (double)n);
   }
+  species_free(species_create(p)); /* what is wrong with it is said here, too */
   settle(p, &particles, now->start_a, next_mesh);
   print_dry(p, &particles, linear);
   particles_free(&particles);

@@ -58,6 +58,39 @@ bool cosmology_possible(const struct parameters *p, char *reason, size_t size) {
   return false;
 }
 
+static void check_readable(const struct parameters *p, struct parameter_problems *problems,
+                           const struct parameter *row, const char *path) {
+  const char *reason = input_refusal(path);
+  if (reason)
+    problem_with(problems, row, p, NULL, "cannot read it: %s%s", reason,
+                 *path == '/' ? ""
+                              : " (neither in the current directory nor beside the configuration)");
+}
+
+/** Omega h^2 of neutrinos with masses in eV is their sum over this. */
+#define NEUTRINO_EV 93.14
+
+/** Neutrinos, and what they cannot do without. */
+static void check_neutrinos(const struct parameters *p, struct parameter_problems *problems) {
+  const struct parameter *row = row_of("cosmology", "m_nu");
+  double sum = 0.0;
+  for (size_t i = 0; i < p->cosmology.m_nu_count; i++) sum += p->cosmology.m_nu[i];
+  const double omega = sum / (NEUTRINO_EV * p->cosmology.h * p->cosmology.h);
+  if (p->cosmology.m_nu_count == 0 || !sound(problems, row)) return;
+  if (p->cosmology.m_nu_count > 3)
+    problem_with(problems, row, p, NULL, "at most 3 neutrinos have masses");
+  else if (omega + p->cosmology.omega_b > p->cosmology.omega_m)
+    problem_with(problems, row, p, NULL,
+                 "neutrinos of Omega = %.4g and baryons are more than all matter, Omega_m = %g",
+                 omega, p->cosmology.omega_m);
+  else if (!p->cosmology.species_file[0])
+    problem_with(problems, row, p, NULL,
+                 "needs cosmology.species_file, which says how neutrinos cluster");
+  else if (p->ic.source == IC_GENERATE && p->ic.power_spectrum != POWER_FILE)
+    problem_with(problems, row, p, NULL,
+                 "needs ic.power_spectrum = file: the fit of Eisenstein & Hu has no neutrinos");
+}
+
 static void check_cosmology(const struct parameters *p, struct parameter_problems *problems) {
   const struct parameter *omega_m = row_of("cosmology", "Omega_m"),
                          *omega_b = row_of("cosmology", "Omega_b");
@@ -81,15 +114,9 @@ static void check_cosmology(const struct parameters *p, struct parameter_problem
   char reason[160];
   if (!cosmology_possible(p, reason, sizeof reason))
     problem_with(problems, omega_lambda, p, NULL, "%s", reason);
-}
-
-static void check_readable(const struct parameters *p, struct parameter_problems *problems,
-                           const struct parameter *row, const char *path) {
-  const char *reason = input_refusal(path);
-  if (reason)
-    problem_with(problems, row, p, NULL, "cannot read it: %s%s", reason,
-                 *path == '/' ? ""
-                              : " (neither in the current directory nor beside the configuration)");
+  check_neutrinos(p, problems);
+  const struct parameter *species = row_of("cosmology", "species_file");
+  if (p->cosmology.species_file[0]) check_readable(p, problems, species, p->cosmology.species_file);
 }
 
 /* Check the file itself, or the first file of a set with this stem. */

@@ -114,6 +114,8 @@ const struct parameter parameter_table[] = {
   {"cosmology", "w0", REAL, FIELD(cosmology.w0), "-1", .help = "dark energy has the equation of state w = w0 + wa (1 - a)", RANGE(-3, 1)},
   {"cosmology", "wa", REAL, FIELD(cosmology.wa), "0", .help = "dark energy has the equation of state w = w0 + wa (1 - a)", RANGE(-5, 5)},
   {"cosmology", "Omega_r", REAL, FIELD(cosmology.omega_r), "0", .help = "density of radiation today, over the critical density: of all that is relativistic today; it acts on the expansion and the growth of structure, and is smooth", RANGE(0, 0.1)},
+  {"cosmology", "m_nu", PARAMETER_LIST, FIELD(cosmology.m_nu), "", OF(BOX), .help = "masses of neutrinos, up to three; these neutrinos are part of Omega_m, and those without mass of Omega_r. They are not particles: the mesh adds what they attract with, from species_file", .unit = "eV", RANGE(1e-3, 10)},
+  {"cosmology", "species_file", TEXT(cosmology.species_file), "", OF(BOX), .help = "table that tools/linear_theory.py makes: the linear growth of cold dark matter and baryons at each k, and what neutrinos, radiation and dark energy add to their attraction; empty: all k grow alike, and nothing is added"},
 
   {"box", "boundary", WORD(box.boundary), "periodic", .help = "periodic: a periodic, expanding box; isolated: galaxies in empty space, which does not expand, with lengths in kpc, velocities in km/s and times in Myr (no h)", .words = boundaries},
   {"box", "escape_radius", REAL, FIELD(box.escape_radius), "0", OF(ISOLATED), .help = "with boundary = isolated: particles at this distance from the origin are taken out and written to log/escapers.csv; 0: none", .unit = "kpc", RANGE(0, 1e9)},

@@ -14,7 +14,7 @@
 /* Densities of the components over today's critical density; dark energy with w = w0 + wa (1 -
  * a). */
 struct densities {
-  double matter, radiation, curvature, dark_energy;
+  double matter, radiation, curvature, dark_energy, neutrinos;
 };
 
 static struct densities densities_at(const struct cosmology *c, double a) {
@@ -24,12 +24,13 @@ static struct densities densities_at(const struct cosmology *c, double a) {
       .curvature = c->omega_k / (a * a),
       .dark_energy = c->omega_lambda * pow(a, -3.0 * (1.0 + c->w0 + c->wa)) *
                      exp(-3.0 * c->wa * (1.0 - a)),
+      .neutrinos = neutrinos_density(&c->neutrinos, a),
   };
 }
 
 /* (H/H0)^2 */
 static double expansion(const struct densities *d, double a) {
-  double sum = d->matter + d->radiation + d->curvature + d->dark_energy;
+  double sum = d->matter + d->radiation + d->curvature + d->dark_energy + d->neutrinos;
   if (!(sum > 0.0))
     fail(EXIT_BAD_USAGE, "cosmology: H^2 is %g H0^2 at a = %g; there is no such universe", sum, a);
   return sum;
@@ -38,12 +39,15 @@ static double expansion(const struct densities *d, double a) {
 struct cosmology cosmology_from(const struct parameters *p) {
   const double omega_k = 1.0 - p->cosmology.omega_m - p->cosmology.omega_lambda -
                          p->cosmology.omega_r;
-  return (struct cosmology){.omega_m = p->cosmology.omega_m,
+  const struct neutrinos n = neutrinos_of(p->cosmology.m_nu, p->cosmology.m_nu_count,
+                                          p->cosmology.h);
+  return (struct cosmology){.omega_m = p->cosmology.omega_m - neutrinos_density(&n, 1.0),
                             .omega_lambda = p->cosmology.omega_lambda,
                             .omega_k = omega_k,
                             .omega_r = p->cosmology.omega_r,
                             .w0 = p->cosmology.w0,
                             .wa = p->cosmology.wa,
+                            .neutrinos = n,
                             .isolated = p->box.boundary == BOUNDARY_ISOLATED};
 }
 
@@ -151,7 +155,8 @@ static int growth_derivatives(double ln_a, const double y[], double derivative[]
   double w = c->w0 + c->wa * (1.0 - a);
   double hubble_slope = -0.5 *
                         (3.0 * d.matter + 4.0 * d.radiation + 2.0 * d.curvature +
-                         3.0 * (1.0 + w) * d.dark_energy) /
+                         3.0 * (1.0 + w) * d.dark_energy + 3.0 * d.neutrinos +
+                         neutrinos_pressure(&c->neutrinos, a)) /
                         total;
   double source = 1.5 * d.matter / total;
   derivative[D1] = y[D1_PRIME];
@@ -161,13 +166,14 @@ static int growth_derivatives(double ln_a, const double y[], double derivative[]
   return GSL_SUCCESS;
 }
 
-/* Growing modes at a start so early that only matter and radiation count. Returns the scale factor
+/* Growing modes at a start so early that only matter and radiation count, which neutrinos are then. Returns the scale factor
  * of the start. First order: Meszaros 1974, D1 = a + 2/3 a_equality. Second order: -3/7 D1^2 in
  * matter domination; in radiation domination from the source alone, as D2 is small. Errors in the
  * decaying mode have vanished by the time of structure formation. */
 static double growth_start(const struct cosmology *c, double y[]) {
   double a = 1e-6;
-  double equality = c->omega_r / c->omega_m;
+  const double relativistic = c->omega_r + c->neutrinos.species * c->neutrinos.massless;
+  double equality = relativistic / c->omega_m;
   if (equality < 1e-12) { /* matter dominates at all times that are integrated */
     y[D1] = y[D1_PRIME] = a;
     y[D2] = -3.0 / 7.0 * a * a;

@@ -38,7 +38,7 @@ static struct gas_particle *generate(const struct parameters *p, size_t *count) 
   first_order.ic.order = 1;
   const struct cosmology c = cosmology_from(p);
   struct linear_power *power = linear_power_create(p);
-  struct particles s = ic_generate(&first_order, &c, power);
+  struct particles s = ic_generate(&first_order, &c, power, NULL);
   *count = s.count;
   struct gas_particle *particle = allocate(s.count, sizeof *particle, "particles");
   const double mass = mass_of_each(p);

@@ -5,10 +5,12 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/config/parameters.h"
+#include "photons/cosmology/species.h"
 #include "photons/domain/particles.h"
 #include "photons/runtime/loop.h"
 
@@ -157,13 +159,47 @@ static void second_order_modes(struct displacement *d, const struct growth *g) {
   for_lines(inverse_laplacian_line, &loop);
 }
 
+/* Rates by the square of the mode number. */
+struct rates {
+  const struct displacement *d;
+  const double *rate;
+};
+
+static void rate_line(void *context, uint32_t line) {
+  const struct rates *r = context;
+  const struct displacement *d = r->d;
+  const struct fft_box *b = &d->fft.modes;
+  for (size_t i = 0; i < side(d); i++)
+    for (size_t k = 0, m = fft_at(b, i, line, 0); k < b->count[2]; k++, m++) {
+      const double square = frequency_squared(d, i) + frequency_squared(d, b->first[1] + line) +
+                            frequency_squared(d, b->first[2] + k);
+      const double rate = r->rate[(size_t)square];
+      d->modes[FIRST_RATE][m][0] = rate * d->modes[FIRST_ORDER][m][0];
+      d->modes[FIRST_RATE][m][1] = rate * d->modes[FIRST_ORDER][m][1];
+    }
+}
+
+/* Modes of the first order times f(k)/f1. */
+static void rate_modes(struct displacement *d, const struct species *species, double a, double f1) {
+  const size_t half = side(d) / 2, squares = 3 * half * half + 1;
+  double *rate = allocate(squares, sizeof *rate, "growth rates");
+  for (size_t i = 1; i < squares; i++)
+    rate[i] = species_rate(species, a, d->scale * sqrt((double)i)) / f1;
+  d->modes[FIRST_RATE] = allocate_planes(d, false);
+  loop_run(&initial_conditions_stage, (uint32_t)d->fft.modes.count[1], rate_line,
+           &(struct rates){d, rate});
+  free(rate);
+}
+
 struct displacement displacement_create(const struct parameters *p,
-                                        const struct linear_power *power, const struct growth *g,
-                                        size_t mesh, bool between) {
+                                        const struct linear_power *power,
+                                        const struct species *species, double a,
+                                        const struct growth *g, size_t mesh, bool between) {
   struct displacement d = {.fft = fft_create(&(struct fft_mesh){.cells = {mesh, mesh, mesh}}),
                            .scale = 2.0 * M_PI / p->box.size,
                            .between = between};
   for (int order = 0; order < p->ic.order; order++) d.field[order] = allocate_planes(&d, true);
+  if (species) d.field[FIRST_RATE] = allocate_planes(&d, true);
   d.modes[0] = allocate_planes(&d, false);
 
   d.window = allocate(mesh, sizeof *d.window, "interpolation window");
@@ -172,7 +208,8 @@ struct displacement displacement_create(const struct parameters *p,
     d.window[i] = between && x != 0.0 ? pow(x / sin(x), 2.0) : 1.0;
   }
 
-  ic_random_modes(p, power, &d.fft, g->d1, d.modes[0]);
+  ic_random_modes(p, power, species, a, g->d1, &d.fft, d.modes[0]);
+  if (species) rate_modes(&d, species, a, g->f1);
   if (p->ic.order == 2) second_order_modes(&d, g);
   return d;
 }
@@ -203,7 +240,8 @@ static void average_line(void *context, uint32_t line) {
 }
 
 void displacement_average(struct displacement *d) {
-  for (int order = 0; order < 2 && d->modes[order]; order++) {
+  for (int order = 0; order < DISPLACEMENT_FIELDS; order++) {
+    if (!d->modes[order]) continue;
     struct loop loop = {.d = d, .out = d->modes[order]};
     for_lines(average_line, &loop);
   }
@@ -263,7 +301,8 @@ static void fetch_next_plane(const struct displacement *d, double *field) {
 }
 
 void displacement_transform(struct displacement *d, unsigned axis) {
-  for (int order = 0; order < 2 && d->modes[order]; order++) {
+  for (int order = 0; order < DISPLACEMENT_FIELDS; order++) {
+    if (!d->modes[order]) continue;
     struct loop loop = {
         .d = d, .modes = d->modes[order], .out = (fftw_complex *)d->field[order], .axis = {axis}};
     for_lines(component_line, &loop);
@@ -272,7 +311,8 @@ void displacement_transform(struct displacement *d, unsigned axis) {
   }
 }
 
-void displacement_read(const struct displacement *d, const double q[3], double psi[2]) {
+void displacement_read(const struct displacement *d, const double q[3],
+                       double psi[DISPLACEMENT_FIELDS]) {
   const size_t n = side(d);
   size_t index[3][2];
   double weight[3][2];
@@ -284,19 +324,19 @@ void displacement_read(const struct displacement *d, const double q[3], double p
   }
   index[0][0] -= d->fft.values.first[0];
   index[0][1] = index[0][0] + 1;
-  psi[0] = psi[1] = 0.0;
+  memset(psi, 0, DISPLACEMENT_FIELDS * sizeof *psi);
   for (int corner = 0; corner < 8; corner++) {
     const int x = corner >> 2, y = corner >> 1 & 1, z = corner & 1;
     const double w = weight[0][x] * weight[1][y] * weight[2][z];
     if (w == 0.0) continue;
     const size_t cell = fft_at(&d->fft.values, index[0][x], index[1][y], index[2][z]);
-    for (int order = 0; order < 2 && d->modes[order]; order++)
-      psi[order] += w * d->field[order][cell];
+    for (int order = 0; order < DISPLACEMENT_FIELDS; order++)
+      if (d->modes[order]) psi[order] += w * d->field[order][cell];
   }
 }
 
 void displacement_free(struct displacement *d) {
-  for (int order = 0; order < 2; order++) {
+  for (int order = 0; order < DISPLACEMENT_FIELDS; order++) {
     fftw_free(d->modes[order]);
     fftw_free(d->field[order]);
   }

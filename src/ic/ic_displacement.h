@@ -22,49 +22,63 @@ extern struct stage initial_conditions_stage;
 
 struct parameters;
 struct linear_power;
+struct species;
 
 /**
  * Random first-order modes: A_k = i delta_k/k^2 with |delta_k|^2 L^3 = -P(k) ln(u) d1^2 (or P(k)
- * d1^2: ic.fixed). Zero at k = 0, where a component is the mesh's Nyquist frequency, and beyond the
+ * d1^2: ic.fixed), where a table of species names the growth of each k in the place of d1. Zero at k = 0, where a component is the mesh's Nyquist frequency, and beyond the
  * particles' Nyquist frequency. Collective.
  * @param f           mesh and the modes of this rank
+ * @param species     NULL: all k grow alike
+ * @param a           scale factor
  * @param d1          growth factor; scales P(k) from z = 0
  * @param[out] modes  where f->modes says
  */
 void ic_random_modes(const struct parameters *p, const struct linear_power *power,
-                     const struct fft *f, double d1, fftw_complex *modes);
+                     const struct species *species, double a, double d1, const struct fft *f,
+                     fftw_complex *modes);
+
+/** Displacements of first and second order, and what the first becomes in a unit of ln a, over f1: the same
+ * where all k grow alike. */
+enum displacement_field { FIRST_ORDER, SECOND_ORDER, FIRST_RATE, DISPLACEMENT_FIELDS };
 
 struct displacement {
   struct fft fft;
-  double scale;           /**< h/Mpc of the fundamental mode */
-  bool between;           /**< particles lie between mesh points */
-  double *window;         /**< by index along a side: inverse of the interpolation window, or 1 */
-  fftw_complex *modes[2]; /**< A of first and second order, where fft.modes says; [1] is NULL with
-                               ic.order = 1 */
-  double *field[2];       /**< one component of the displacement, Mpc/h, where fft.values says; the
-                               plane behind the last one of this rank follows if `between` */
+  double scale;   /**< h/Mpc of the fundamental mode */
+  bool between;   /**< particles lie between mesh points */
+  double *window; /**< by index along a side: inverse of the interpolation window, or 1 */
+  /** A of each field, where fft.modes says; NULL: SECOND_ORDER with ic.order = 1, FIRST_RATE where all k
+   * grow alike. */
+  fftw_complex *modes[DISPLACEMENT_FIELDS];
+  /** One component of the displacement, Mpc/h, where fft.values says; the plane behind the last one of
+   * this rank follows if `between`. */
+  double *field[DISPLACEMENT_FIELDS];
 };
 
 /**
- * Make the modes of the displacement fields at the redshift of the growth factors @p g. Collective.
+ * Make the modes of the displacement fields at the scale factor @p a of the growth factors @p g.
+ * Collective.
+ * @param species  NULL: all k grow alike
  * @param mesh     cells a side, even
  * @param between  particles will lie between mesh points: the modes are divided by the window of
  *         cloud-in-cell interpolation, averaged over all positions in a cell
  */
 struct displacement displacement_create(const struct parameters *p,
-                                        const struct linear_power *power, const struct growth *g,
-                                        size_t mesh, bool between);
+                                        const struct linear_power *power,
+                                        const struct species *species, double a,
+                                        const struct growth *g, size_t mesh, bool between);
 /** Give the mesh cells in the place of points: from now on fields are means over those cells of which
  * the points are the lowest corners. */
 void displacement_average(struct displacement *d);
 /** Compute minus the divergence of the first-order displacement, the density contrast of linear
  * theory, into field[0]. Collective. */
 void displacement_contrast(struct displacement *d);
-/** Compute component @p axis of first and second order into field[]. Collective. */
+/** Compute component @p axis of all fields. Collective. */
 void displacement_transform(struct displacement *d, unsigned axis);
-/** Interpolate the component of all orders to a point given in mesh cells (0 <= q < mesh), by
+/** Interpolate the component of all fields to a point given in mesh cells (0 <= q < mesh), by
  * cloud-in-cell; exact at mesh points. The plane x = floor(q[0]) must be a plane of this rank. */
-void displacement_read(const struct displacement *d, const double q[3], double psi[2]);
+void displacement_read(const struct displacement *d, const double q[3],
+                       double psi[DISPLACEMENT_FIELDS]);
 void displacement_free(struct displacement *d);
 
 #endif

@@ -47,7 +47,7 @@ static struct units units_of(const struct gadget_set *set) {
 /** Box size in Mpc/h of a set whose unit of length is known. */
 static double box_of_unit(const struct parameters *p, const struct gadget_set *set, double unit,
                           double mass) {
-  const double box = unit * set->headers[0].box, omega_m = p->cosmology.omega_m;
+  const double box = unit * set->headers[0].box, omega_m = cosmology_from(p).omega_m;
   const double ratio = mass * (double)set->count / (omega_m * RHO_CRITICAL * pow(box, 3));
   if (!(fabs(ratio - 1.0) <= 0.01))
     fail(EXIT_BAD_INPUT,
@@ -60,7 +60,7 @@ static double box_of_unit(const struct parameters *p, const struct gadget_set *s
 /** Box size in Mpc/h: N masses must be Omega_m rho_crit L^3, where taking kpc for Mpc makes a
  * factor of 10^9. */
 static double box_from_mass(const struct parameters *p, const struct gadget_set *set, double mass) {
-  const double box = set->headers[0].box, omega_m = p->cosmology.omega_m;
+  const double box = set->headers[0].box, omega_m = cosmology_from(p).omega_m;
   const double ratio_mpc = mass * (double)set->count / (omega_m * RHO_CRITICAL * pow(box, 3));
   const double ratio_kpc = ratio_mpc * 1e9;
   const bool kpc = fabs(ratio_kpc - 1.0) <= 0.01, mpc = fabs(ratio_mpc - 1.0) <= 0.01;

@@ -28,7 +28,8 @@ static size_t choose_mesh(const struct parameters *p) {
 double ic_generate_memory(const struct parameters *p) {
   const size_t n = choose_mesh(p);
   const struct fft_mesh mesh = {.cells = {n, n, n}};
-  return 2.0 * (double)p->ic.order * fft_bytes_of_all(&mesh) + fft_exchange_bytes_of_all(&mesh);
+  const double fields = (double)p->ic.order + (p->cosmology.species_file[0] ? 1.0 : 0.0);
+  return 2.0 * fields * fft_bytes_of_all(&mesh) + fft_exchange_bytes_of_all(&mesh);
 }
 
 /* The particles over this rank's planes, one component at a time. */
@@ -82,15 +83,17 @@ _Noreturn static void fail_displacement(const struct displaced *d, uint64_t id, 
        (unsigned long long)id, "xyz"[d->axis], what, spectrum, p -> ic.z_init);
 }
 
-/* x = q + Psi1 + Psi2, dx/dt = H (f1 Psi1 + f2 Psi2), p = a^2 dx/dt */
+/* x = q + Psi1 + Psi2, dx/dt = H (f1 Psi1 + f2 Psi2), p = a^2 dx/dt; with a table of species f1 depends on
+ * k. */
 static void displace_part(void *context, uint32_t part) {
   const struct displaced *d = context;
   const double cell = d->box / (double)d->displacement->fft.size[0];
   for (size_t i = (size_t)part * PART; i < part_end(d->lattice->count, part); i++) {
-    double q[3], psi[2];
+    double q[3], psi[DISPLACEMENT_FIELDS];
     const uint64_t number = lattice_particle(d->lattice, i, q);
     displacement_read(d->displacement, q, psi);
-    const double momentum = d->velocity * (d->growth->f1 * psi[0] + d->growth->f2 * psi[1]);
+    const double rate = psi[d->displacement->modes[FIRST_RATE] ? FIRST_RATE : FIRST_ORDER];
+    const double momentum = d->velocity * (d->growth->f1 * rate + d->growth->f2 * psi[1]);
     /* The condition is true for NaN, too. */
     if (!(fabs(psi[0] + psi[1]) <= d->box / 2.0 && fabs(momentum) < SPEED_OF_LIGHT * d->a))
       fail_displacement(d, number + 1, psi[0] + psi[1], momentum);
@@ -140,12 +143,12 @@ static void displace_particles(struct displaced *work, struct displacement *fiel
 }
 
 struct particles ic_generate(const struct parameters *p, const struct cosmology *c,
-                             const struct linear_power *power) {
+                             const struct linear_power *power, const struct species *species) {
   struct lattice lattice = lattice_create(p);
   const size_t side = (size_t)p->box.npart_side, count = side * side * side, mesh = choose_mesh(p);
   const double box = p->box.size, a = 1.0 / (1.0 + p->ic.z_init);
   const struct growth g = cosmology_growth(c, a);
-  struct displacement field = displacement_create(p, power, &g, mesh,
+  struct displacement field = displacement_create(p, power, species, a, &g, mesh,
                                                   p->ic.glass[0] || mesh % side != 0);
   lattice_distribute(&lattice, &field.fft);
   struct particles s = particles_create_share(count, box,

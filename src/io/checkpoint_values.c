@@ -72,7 +72,7 @@ void checkpoint_check_sizes(const char *path, const struct parameters *p, uint64
     return;
   }
   require(path, "box", box, 1e-3, 1e6); /* of box.size, Mpc/h */
-  const double mean = p->cosmology.omega_m * RHO_CRITICAL * pow(box, 3) / (double)particles;
+  const double mean = cosmology_from(p).omega_m * RHO_CRITICAL * pow(box, 3) / (double)particles;
   require(path, "mass", mass, 0.99 * mean, 1.01 * mean); /* as Gadget files are taken */
 }
 

@@ -173,6 +173,17 @@ void long_range_free(struct long_range *l) {
   mesh_free(l->mesh);
 }
 
+static void copy_green(void *context) {
+  const struct long_range *l = context;
+  (void)l;
+  GPU_CALL(gpu_mesh_copy_green(l->gpu[worker_number()]));
+}
+
+void long_range_respond(struct long_range *l, const struct response *response) {
+  mesh_make_green(l->mesh, response);
+  if (engine_gpu()) engine_on_gpu_workers(copy_green, l);
+}
+
 void long_range_rest(const struct long_range *l) { pages_rest(&l->memory); }
 
 double long_range_potential(const struct long_range *l) {

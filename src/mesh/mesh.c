@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "photons/base/error.h"
+#include "photons/cosmology/species.h"
 
 /* Number of lines transformed together along x or y, and the stride between the cells of a line, in
  * complex numbers. Neighbouring kz fill vector registers and cache lines, LINES lines of N cells
@@ -79,16 +80,21 @@ static struct mesh_plans *plans_create(const struct mesh *m) {
   return p;
 }
 
+void mesh_make_green(struct mesh *m, const struct response *response) {
+  const double fundamental = 2.0 * M_PI / m->box,
+               unit = 4.0 * M_PI / (m->box * m->box * m->box) / (m->interlace ? 2.0 : 1.0);
+  for (size_t i = 1; i < mesh_squares(m); i++) {
+    const double k = fundamental * sqrt((double)i),
+                 others = response ? response_at(response, k) : 0;
+    m->green[i] = (float)(unit / (k * k) * (split_mesh_factor(m->split, k) + others));
+  }
+}
+
 static void tables_create(struct mesh *m) {
   const uint32_t n = m->cells, half = n / 2;
   const double fundamental = 2.0 * M_PI / m->box;
-  const size_t squares = 3 * (size_t)half * half + 1;
-  m->green = allocate(squares, sizeof *m->green, "Green's function");
-  const double unit = 4.0 * M_PI / (m->box * m->box * m->box) / (m->interlace ? 2.0 : 1.0);
-  for (size_t i = 1; i < squares; i++) {
-    double k = fundamental * sqrt((double)i);
-    m->green[i] = (float)(unit / (k * k) * split_mesh_factor(m->split, k));
-  }
+  m->green = allocate(mesh_squares(m), sizeof *m->green, "Green's function");
+  mesh_make_green(m, NULL);
   m->window = allocate(n, sizeof *m->window, "assignment window");
   m->wave = allocate(n, sizeof *m->wave, "wave numbers");
   /* the window of a scheme of width w is sinc^w */

@@ -29,7 +29,7 @@ int main(int argc, char **argv) {
   comm_barrier();
   const double start = wall_clock();
   const clock_t processor = clock();
-  struct particles s = ic_generate(&p, &c, power);
+  struct particles s = ic_generate(&p, &c, power, NULL);
   comm_barrier();
   const double wall = wall_clock() - start;
   struct rusage usage;

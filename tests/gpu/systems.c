@@ -39,7 +39,7 @@ struct universe make_universe(const struct setting *setting) {
   if (u.p.ic.source == IC_GALAXY) u.particles = ic_isolated(&u.p);
   if (u.p.ic.source == IC_GENERATE) {
     struct linear_power *power = linear_power_create(&u.p);
-    u.particles = ic_generate(&u.p, &u.c, power);
+    u.particles = ic_generate(&u.p, &u.c, power, NULL);
     linear_power_free(power);
   }
   if (setting->mixed) mix(&u.particles);

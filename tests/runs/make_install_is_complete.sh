@@ -33,7 +33,7 @@ done
   --set output.redshifts=49 --set output.images=no "$folder/params/quickstart.ini" || complain 'the run'
 "$root/bin/photons-report" run >out 2>err || complain "photons-report: $(cat err)"
 [ -s run/report.html ] || complain 'photons-report made no page'
-for tool in movie planck2018-power plot report swift-view timeline; do
+for tool in linear-theory movie plot report swift-view timeline; do
   "$root/bin/photons-$tool" --help >out 2>&1
   grep -q "^usage: photons-$tool " out || complain "photons-$tool: $(head -n 1 out)"
 done

@@ -6,7 +6,7 @@ import importlib
 import os
 import sys
 
-NOT_IN_DEBIAN = {"camb": "pip install camb"}
+NOT_IN_DEBIAN = {"classy": "pip install classy"}
 
 
 class Deferred:

@@ -28,6 +28,9 @@ struct parameters {
   } run;
   struct {
     double omega_m, omega_lambda, omega_b, h, n_s, sigma8, w0, wa, omega_r;
+    double m_nu[PARAMETER_LIST_MAX]; /**< eV */
+    size_t m_nu_count;
+    char species_file[PARAMETER_PATH_MAX];
   } cosmology; /**< densities in units of the critical density today; omega_k = 1 - the sum */
   struct {
     enum boundary boundary;

@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 #define HUBBLE_0 100.0            /**< km/s/(Mpc/h) */
 #define GRAVITY 43.0071           /**< G in (km/s)^2 (Mpc/h) / (1e10 Msun/h) */
@@ -20,8 +21,18 @@
 /** The unit of time in systems that do not expand: 1 Gyr. */
 #define STATIC_CLOCK (1000.0 * MYR)
 
+enum { NEUTRINOS_MOST = 3 };
+
 struct cosmology {
-  double omega_m, omega_lambda, omega_k, omega_r, w0, wa;
+  double omega_m; /**< of the matter that particles are: cold dark matter and baryons, without
+                       massive neutrinos */
+  double omega_lambda, omega_k, omega_r, w0, wa;
+  struct neutrinos {
+    unsigned species;             /**< of those with mass */
+    double heavy[NEUTRINOS_MOST]; /**< m c^2/(k T) today */
+    double massless;              /**< what one species would have without mass, over the critical
+                                       density today */
+  } neutrinos;
   bool isolated; /**< no expansion: what functions call `a` is the time, and ln a, too, in units of
                       STATIC_CLOCK. Comoving lengths are physical ones */
 };
@@ -71,6 +82,13 @@ struct moment_text {
   char text[40];
 };
 struct moment_text cosmology_moment(bool isolated, double a);
+
+/** Density of massive neutrinos at a, over today's critical density. */
+double neutrinos_density(const struct neutrinos *n, double a);
+/** Three times their pressure over c^2, in the same unit. */
+double neutrinos_pressure(const struct neutrinos *n, double a);
+/** Neutrinos of these masses in eV at the temperature that gives them sum(m)/93.14 eV = Omega h^2. */
+struct neutrinos neutrinos_of(const double *mass, size_t species, double h);
 
 /** H(a) = d ln a/dt in km/s/(Mpc/h). */
 double cosmology_hubble(const struct cosmology *c, double a);

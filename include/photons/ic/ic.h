@@ -10,6 +10,7 @@
 
 struct parameters;
 struct linear_power;
+struct species;
 
 /**
  * Zel'dovich (ic.order = 1) or 2LPT (2) initial conditions on a grid or glass, with the random
@@ -17,13 +18,15 @@ struct linear_power;
  * Crocce et al. 2006 (MNRAS 373, 369), appendix D; growth rates from cosmology_growth(). The
  * particles are the same, bit by bit, on any number of ranks and workers. With StarPU running,
  * random phases, transforms and particles are computed in tasks. Memory on one rank, besides its
- * particles: its part of 4 meshes (2 in first order), and of a fifth if there are several ranks. A
+ * particles: its part of 4 meshes (2 in first order), 2 more with @p species, and of another if there are
+ * several ranks. A
  * displacement of more than half the box, or a speed not below that of light, ends the program:
  * EXIT_BAD_INPUT if the spectrum is a table, else EXIT_RUN_FAILED.
+ * @param species  the linear growth of each k; NULL: all k grow as cosmology_growth() says
  * @return particles in Lagrangian order, ids from 1: id - 1 = (i n + j) n + k
  */
 struct particles ic_generate(const struct parameters *p, const struct cosmology *c,
-                             const struct linear_power *power);
+                             const struct linear_power *power, const struct species *species);
 /** Most bytes that this needs on all ranks besides the particles. */
 double ic_generate_memory(const struct parameters *p);
 

@@ -110,6 +110,9 @@ static inline size_t density_row(const struct long_range *l, uint32_t set, uint3
 void long_range_start(struct long_range *l, struct domain *d, const struct parameters *p,
                       uint32_t cells, const struct split *split);
 void long_range_free(struct long_range *l);
+/** From now on the mesh adds the response of species that are not made of particles, see
+ * mesh_make_green(). No task may run. */
+void long_range_respond(struct long_range *l, const struct response *response);
 
 /** The rank that owns a slab or a column. */
 int slab_owner(const struct mesh *m, uint32_t slab);

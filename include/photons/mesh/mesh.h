@@ -31,6 +31,8 @@
 #include "photons/config/choices.h"
 #include "photons/tree/split.h"
 
+struct response;
+
 /** Cells that a scheme touches along one side: 2 (CIC), 3 (TSC), 4 (PCS). */
 static HOST_DEVICE inline uint32_t assignment_width(enum assignment a) {
   return a == ASSIGN_CIC ? 2 : a == ASSIGN_TSC ? 3 : 4;
@@ -79,7 +81,8 @@ struct mesh {
   uint32_t spectra; /**< spectra from which the fields are made after the transform along x: 2 (x
                          component; y and z times their wave numbers) or 1 */
   const struct split *split;
-  float *green;         /**< 4 pi S(k)/(k^2 L^3) at n^2 = 0 .. 3 (N/2)^2, k = 2 pi n/L; 0 at 0,
+  float *
+      green; /**< 4 pi (S(k) + R(k))/(k^2 L^3), see mesh_make_green(), at n^2 = 0 .. 3 (N/2)^2, k = 2 pi n/L; 0 at 0,
                              halved with interlacing */
   float *window;        /**< 1/W^2 of one axis at n = 0 .. N-1: windows of deposit and read-out */
   float *wave;          /**< k_i = 2 pi n/L at n = 0 .. N-1, negative above N/2 and zero at N/2 (the
@@ -157,6 +160,14 @@ struct mesh *mesh_create(uint32_t cells, uint32_t slabs, uint32_t columns, doubl
                          enum assignment assignment, enum gradient gradient, bool interlace,
                          const struct split *split);
 void mesh_free(struct mesh *m);
+
+/** Entries of Green's function: squares of mode numbers, 0 to that of the corner. */
+static inline size_t mesh_squares(const struct mesh *m) {
+  return 3 * (size_t)(m->cells / 2) * (m->cells / 2) + 1;
+}
+/** Compute Green's function anew, with the response R(k) of species that are not made of particles. The
+ * split factor is not applied to it, since there are no pairs of them. @param response  NULL: R = 0 */
+void mesh_make_green(struct mesh *m, const struct response *response);
 
 /** The smallest even size >= n with only factors 2, 3, 5, 7 (FFT-friendly). */
 uint32_t mesh_good_size(uint32_t n);

@@ -243,6 +243,36 @@ static void test_impossible_universe_is_bad_usage(void **state) {
   expect_failure(kick, &bounce, EXIT_BAD_USAGE, "no such universe");
 }
 
+/* sum(m)/93.14 eV today, seven eighths of the heat of photons early, and in between the density loses
+ * what its pressure does: d(rho a^3)/da = -3 p a^2. */
+static void test_neutrinos_become_matter(void **state) {
+  (void)state;
+  const double mass[] = {0.05, 0.1, 1.0}, h = 0.7;
+  const struct neutrinos n = neutrinos_of(mass, 3, h), heavy = neutrinos_of(mass + 2, 1, h);
+  assert_relative(neutrinos_density(&heavy, 1.0), 1.0 / (93.14 * h * h), 1e-3);
+  assert_relative(neutrinos_density(&n, 1e-8) * 1e-32, 3.0 * n.massless, 1e-6);
+  assert_relative(neutrinos_pressure(&n, 1e-8) / neutrinos_density(&n, 1e-8), 1.0, 1e-6);
+  for (double a = 1e-5; a < 2.0; a *= 3.0) {
+    const double step = 1e-4 * a, low = a - step, high = a + step;
+    const double slope = (neutrinos_density(&n, high) * high * high * high -
+                          neutrinos_density(&n, low) * low * low * low) /
+                         (2.0 * step);
+    assert_near(slope / (-neutrinos_pressure(&n, a) * a * a), 1.0, 1e-4);
+  }
+}
+
+/* Neutrinos that do not cluster: with a share f of matter growth is a^p with p = (sqrt(25 - 24 f) - 1)/4
+ * (Bond, Efstathiou & Silk 1980), once they move slowly. */
+static void test_growth_beside_neutrinos(void **state) {
+  (void)state;
+  const double mass[] = {5.0};
+  struct cosmology c = {.w0 = -1.0, .neutrinos = neutrinos_of(mass, 1, 0.7)};
+  const double share = neutrinos_density(&c.neutrinos, 1.0);
+  c.omega_m = 1.0 - share;
+  assert_relative(cosmology_growth(&c, 0.5).f1, (sqrt(25.0 - 24.0 * share) - 1.0) / 4.0, 1e-3);
+  assert_relative(cosmology_hubble(&c, 1.0), HUBBLE_0, 1e-12);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_kick_and_drift_in_einstein_de_sitter),
@@ -258,6 +288,8 @@ int main(void) {
       cmocka_unit_test(test_growth_kicks_follow_growth),
       cmocka_unit_test(test_growth_with_dynamical_dark_energy),
       cmocka_unit_test(test_particle_mass),
+      cmocka_unit_test(test_neutrinos_become_matter),
+      cmocka_unit_test(test_growth_beside_neutrinos),
       cmocka_unit_test(test_impossible_universe_is_bad_usage),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -47,7 +47,7 @@ static struct parameters *parameters(int64_t side, double z, int64_t order) {
 
 static struct particles generate(const struct parameters *p, const struct cosmology *c) {
   struct linear_power *power = linear_power_create(p);
-  struct particles s = gather_particles(ic_generate(p, c, power));
+  struct particles s = gather_particles(ic_generate(p, c, power, NULL));
   linear_power_free(power);
   return s;
 }
@@ -232,7 +232,7 @@ static size_t power_ratios(const struct parameters *p, const struct cosmology *c
                            double **numbers) {
   const size_t n = (size_t)p->box.npart_side, modes = n * n * (n / 2 + 1);
   struct linear_power *power = linear_power_create(p);
-  struct particles s = gather_particles(ic_generate(p, c, power));
+  struct particles s = gather_particles(ic_generate(p, c, power, NULL));
   const double growth = cosmology_growth(c, 1.0 / (1.0 + p->ic.z_init)).d1;
   double *psi = displacement(&s, NULL, n);
   double complex *delta = convergence(psi, n);
