@@ -18,7 +18,7 @@ struct pm_read_argument {
   const struct group *g;
   const struct group_cells *c;
   uint32_t set;
-  bool clear; /* the first set of a column of its own */
+  bool clear; /* the first set, where nothing else has written the accelerations */
 };
 enum { ACCELERATION, POSITION, FIELDS };
 /* FIELDS: the pieces; or the slabs [field][slab], beginning with the first one that the group
@@ -92,7 +92,7 @@ void pm_read_submit(struct long_range *l, struct group *g, uint32_t set) {
                                             sizeof *data, "task data");
   size_t n = FIELDS;
   const bool own = particles_have(&l->domain->particles, COLUMN_mesh_acceleration),
-             clear = own && set == 0;
+             clear = (own || !m->split) && set == 0;
   data[ACCELERATION] = (struct starpu_data_descr){
       g->column[own ? COLUMN_mesh_acceleration : COLUMN_acceleration],
       clear ? STARPU_W : STARPU_RW};

@@ -52,6 +52,7 @@ static bool isolated(const struct parameters *p) { return p->box.boundary == BOU
 
 /** What the program does for particles of one mass only. */
 static void leave_out_analysis(struct parameters *p, const struct particles *s) {
+  if (p->time.step == STEP_PM) p->output.energy_steps = 0; /* of pairs, which it has not */
   if (isolated(p) || !particles_have(s, COLUMN_relative_mass)) return;
   const bool wanted = p->analysis.fof || p->output.power_spectrum || p->output.images ||
                       p->output.movie > 0;
@@ -346,7 +347,7 @@ static bool begin(void *state, bool restarted, struct step_record *record) {
 static const char *stuck(void *state, const struct progress *now, bool *sound) {
   struct nbody_run *r = state;
   const struct parameters *p = r->parameters;
-  if (p->time.step == STEP_FIXED) return NULL;
+  if (timeline_counted(p)) return NULL;
   const double acc_max = step_acc_max(r->nbody), softening = softening_at(p, now->a);
   const double dlna = timeline_adaptive_dlna(p, &r->cosmology, now->a, acc_max, softening);
   if (dlna >= timeline_shortest(p)) return NULL;
@@ -445,6 +446,15 @@ static double next(void *state, const struct progress *now) {
                        softening_at(r->parameters, now->a));
 }
 
+/** Of a step that kicks all particles by whole forces. */
+static struct kick_factors kicks_of(const struct parameters *p, const struct cosmology *c,
+                                    double a0, double a1) {
+  if (p->time.step == STEP_PM && p->time.kicks == KICKS_GROWTH)
+    return cosmology_growth_kicks(c, a0, a1);
+  const double middle = moment_middle(c->isolated, a0, a1);
+  return (struct kick_factors){cosmology_kick(c, a0, middle), cosmology_kick(c, middle, a1)};
+}
+
 static void step(void *state, struct progress *now, bool (*output_due)(void *context, double a),
                  void *context, struct step_record *record) {
   struct nbody_run *r = state;
@@ -454,7 +464,6 @@ static void step(void *state, struct progress *now, bool (*output_due)(void *con
   release_escapers(r);
   const bool refined = refine_mesh(r, a0);
   const double a1 = next(r, now);
-  const double middle = moment_middle(c->isolated, a0, a1);
   r->nbody->step = now->step + 1;
   r->nbody->a = a1;
   balance(r, now->step);
@@ -471,10 +480,11 @@ static void step(void *state, struct progress *now, bool (*output_due)(void *con
   if (p->time.step == STEP_BLOCK) {
     block_step(r, a0, a1, &choice, meanwhile, record);
   } else {
-    step_drift(r->nbody, cosmology_kick(c, a0, middle), cosmology_drift(c, a0, a1));
+    const struct kick_factors kick = kicks_of(p, c, a0, a1);
+    step_drift(r->nbody, kick.open, cosmology_drift(c, a0, a1));
     reorder(r, &choice);
     apply_softening(r, a1);
-    step_forces(r->nbody, cosmology_kick(c, middle, a1), meanwhile, r);
+    step_forces(r->nbody, kick.close, meanwhile, r);
   }
   record->rebuilt = choice.rebuild + record->block.rebuilds;
   record->sorted = choice.sort + record->block.sorts;

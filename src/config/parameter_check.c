@@ -237,16 +237,19 @@ static void check_steps(const struct parameters *p, struct parameter_problems *p
   const struct parameter *softening = row_of("gravity", "softening"),
                          *step = row_of("time", "step");
   if (!sound(problems, step)) return;
-  if (p->time.step == STEP_FIXED)
-    check_needed(p, problems, "time", "steps", p->time.steps > 0, "time.step = fixed");
+  const bool counted = p->time.step == STEP_FIXED || p->time.step == STEP_PM;
+  if (p->time.step == STEP_PM && p->box.boundary == BOUNDARY_ISOLATED)
+    problem_with(problems, step, p, NULL, "not with box.boundary = isolated, which has no mesh");
+  if (counted)
+    check_needed(p, problems, "time", "steps", p->time.steps > 0,
+                 p->time.step == STEP_PM ? "time.step = pm" : "time.step = fixed");
   else if (sound(problems, softening) && p->gravity.softening == 0)
     problem_with(
         problems, softening, p, NULL,
         "no length for time.step = adaptive or block; allowed: more than 0, or time.step = fixed");
   const struct parameter *least = row_of("time", "min_dlna");
-  if (p->time.step != STEP_FIXED && p->box.boundary == BOUNDARY_PERIODIC &&
-      sound(problems, least) && sound(problems, row_of("time", "max_dlna")) &&
-      p->time.min_dlna > p->time.max_dlna)
+  if (!counted && p->box.boundary == BOUNDARY_PERIODIC && sound(problems, least) &&
+      sound(problems, row_of("time", "max_dlna")) && p->time.min_dlna > p->time.max_dlna)
     problem_with(problems, least, p, NULL, "more than the longest step, max_dlna = %g",
                  p->time.max_dlna);
 }

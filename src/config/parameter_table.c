@@ -50,7 +50,7 @@ static const char *const step_accuracies[] = {
     [STEPS_FAST] = "fast", [STEPS_DEFAULT] = "default", [STEPS_HIGH] = "high", NULL};
 static const char *const kick_kinds[] = {[KICKS_PLAIN] = "plain", [KICKS_GROWTH] = "growth", NULL};
 static const char *const steps[] = {
-    [STEP_FIXED] = "fixed", [STEP_ADAPTIVE] = "adaptive", [STEP_BLOCK] = "block", NULL};
+    [STEP_FIXED] = "fixed", [STEP_ADAPTIVE] = "adaptive", [STEP_BLOCK] = "block", [STEP_PM] = "pm", NULL};
 static const char *const criteria[] = {
     [CRITERION_ACCELERATION] = "acceleration", [CRITERION_GOTHIC] = "gothic", NULL};
 static const char *const systems[] = {[SYSTEM_PARTICLES] = "particles", [SYSTEM_GAS] = "gas", NULL};
@@ -205,7 +205,7 @@ const struct parameter parameter_table[] = {
   {"gas", "sheet_corrections", INTEGER, FIELD(gas.sheet_corrections), "3", .help = "corrections of the potential of coarser levels by that of finer ones and the sheets of pseudo-mass at their edges; 0: forces are wrong by some 10 %, which is of use in tests alone", RANGE(0, 100)},
 
   {"gravity", "accuracy", WORD(gravity.accuracy), "default", .help = "chooses the defaults of the other keys of this section; paper: the settings of the PhotoNs-GPU paper", .words = accuracies},
-  {"gravity", "pm_grid", INTEGER, FIELD(gravity.pm_grid), "0", OF(BOX), .help = "mesh cells a side, even; automatic: chosen from the number of particles", RANGE(8, 16384), .automatic = "0"},
+  {"gravity", "pm_grid", INTEGER, FIELD(gravity.pm_grid), "0", OF(BOX), .help = "mesh cells a side, even; automatic: chosen from the number of particles, with time.step = pm twice as many a side as particles", RANGE(8, 16384), .automatic = "0"},
   {"gravity", "pm_grid_most", INTEGER, FIELD(gravity.pm_grid_most), "0", OF(BOX), .help = "cells a side, even, of the finest mesh that a run changes to where the counted pairs pay for it; not more than pm_grid: the mesh stays; automatic: with pm_grid automatic, and on GPUs or with memory = fast, 1.25 to 2 times the first mesh, as three quarters of the GPUs' memory or a quarter of the machine's allow, else the mesh stays", RANGE(8, 16384), .automatic = "0"},
   {"gravity", "assignment", WORD(gravity.assignment), PRESET, OF(BOX), .help = "mass assignment to the mesh: cloud-in-cell, triangular-shaped cloud or piecewise cubic spline", .words = assignments},
   {"gravity", "gradient", WORD(gravity.gradient), PRESET, OF(BOX), .help = "force from the mesh potential: four-point differences, or ik in Fourier space", .words = gradients},
@@ -234,14 +234,14 @@ const struct parameter parameter_table[] = {
   {"time", "end", REAL, FIELD(time.end), "", OF(STATIC), .help = "with boundary = isolated: time when the run ends; with system = gas, in its units", .unit = "Myr", RANGE(0, 1e60)},
   {"time", "max_step", REAL, FIELD(time.max_step), "10", OF(ISOLATED), .help = "with boundary = isolated: longest step, and with step = block the base step", .unit = "Myr", RANGE(1e-6, 1e4)},
   {"time", "accuracy", WORD(time.accuracy), "default", .help = "chooses the defaults of max_dlna, stretch, eta, eta_tide and kicks; fast: long base steps, and long steps far from the centres of halos, whose errors in P(k) of a percent or two partly cancel; default: without them; high: shorter steps, to see whether a result depends on them", .words = step_accuracies},
-  {"time", "step", WORD(time.step), "block", .help = "fixed: steps of equal length in ln a; adaptive: steps chosen from the largest acceleration; block: each particle has a step of its own, chosen from its acceleration", .words = steps},
-  {"time", "steps", INTEGER, FIELD(time.steps), "0", .help = "with step = fixed: number of steps from z_init to z_end", RANGE(0, 10000000)},
+  {"time", "step", WORD(time.step), "block", .help = "fixed: steps of equal length in ln a; adaptive: steps chosen from the largest acceleration; block: each particle has a step of its own, chosen from its acceleration; pm: forces of the mesh alone, in a few steps of equal length in a, for mocks", .words = steps},
+  {"time", "steps", INTEGER, FIELD(time.steps), "0", .help = "with step = fixed or pm: number of steps from z_init to z_end", RANGE(0, 10000000)},
   {"time", "max_dlna", REAL, FIELD(time.max_dlna), PRESET, OF(EXPANDING), .help = "with step = adaptive: longest step in ln a; with step = block: the base step, which is also that of the mesh; with gas.comoving = yes: longest step of the root level, 0.025 if not given", RANGE(1e-6, 1)},
   {"time", "stretch", REAL, FIELD(time.stretch), PRESET, OF(BOX), .help = "with step = block in a periodic box and kicks = growth: before z = 4, where little has collapsed, the base step is max_dlna times 0.2/a, but no more than max_dlna times this", RANGE(1, 100)},
   {"time", "min_dlna", REAL, FIELD(time.min_dlna), "1e-6", .help = "with step = adaptive or block: where a step would be shorter than this in ln a, or with boundary = isolated than this part of max_step, the run ends and says why", RANGE(0, 1)},
   {"time", "eta", REAL, FIELD(time.eta), PRESET, .help = "with step = adaptive or block: dt = sqrt(2 eta softening/|acceleration|), of the particle with the largest acceleration, or of each particle", RANGE(1e-6, 10)},
   {"time", "eta_tide", REAL, FIELD(time.eta_tide), PRESET, OF(BOX), .help = "with step = block in a periodic box: a particle's step may be as long as eta_tide/sqrt(tide), if that is longer than eta allows; the tide is the sum of G m F/d over the sources of its short-range force, and bounds how fast the acceleration changes along a path; 0: eta alone", RANGE(0, 10)},
-  {"time", "kicks", WORD(time.kicks), PRESET, OF(BOX), .help = "with step = block in a periodic box: factors of the kicks by the mesh, and of particles whose step is the base step; plain: the integral of dt/a; growth: those with which linear growth is exact, however long the base step is", .words = kick_kinds},
+  {"time", "kicks", WORD(time.kicks), PRESET, OF(BOX), .help = "with step = block or pm in a periodic box: factors of the kicks by the mesh, and of particles whose step is the base step; plain: the integral of dt/a; growth: those with which linear growth is exact, however long the base step is", .words = kick_kinds},
   {"time", "criterion", WORD(time.criterion), "acceleration", OF(ISOLATED), .help = "with step = block: what chooses the steps of particles; acceleration: see eta; gothic, with boundary = isolated: dt = gothic_eta min(softening/|velocity|, sqrt(softening/|acceleration|)), as in GOTHIC", .words = criteria},
   {"time", "gothic_eta", REAL, FIELD(time.gothic_eta), "0.5", OF(ISOLATED), .help = "with criterion = gothic: its factor", RANGE(1e-6, 10)},
 

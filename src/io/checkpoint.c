@@ -212,7 +212,7 @@ static bool changes_results(const struct parameters *p, const struct parameter *
   if (!parameter_applies(row, p)) return false;
   if (strcmp(row->section, "time") == 0 &&
       (strcmp(row->key, "z_end") == 0 || strcmp(row->key, "end") == 0))
-    return p->time.step == STEP_FIXED;
+    return p->time.step == STEP_FIXED || p->time.step == STEP_PM;
   if (strcmp(row->section, "time") == 0 && strcmp(row->key, "min_dlna") == 0) return false;
   if (strcmp(row->key, "escape_radius") == 0 || strcmp(row->key, "pm_grid_most") == 0)
     return false; /* let a run go on */

@@ -24,7 +24,8 @@ enum { RANK_SLABS_MOST = 8, RANK_COLUMNS_MOST = 4 };
 
 static uint32_t choose_cells(const struct parameters *p, size_t particles) {
   if (p->gravity.pm_grid) return (uint32_t)p->gravity.pm_grid;
-  const uint32_t cells = mesh_good_size((uint32_t)lround(cbrt((double)particles)));
+  const double finer = p->time.step == STEP_PM ? 2.0 : 1.0;
+  const uint32_t cells = mesh_good_size((uint32_t)lround(finer * cbrt((double)particles)));
   /* r_cut < L/2, so that at most one image is in reach */
   const uint32_t least = mesh_good_size((uint32_t)ceil(2.0 * p->gravity.r_cut) + 2);
   return cells < least ? least : cells;

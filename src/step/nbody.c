@@ -9,6 +9,10 @@
 #include "photons/runtime/pinned.h"
 #include "photons/runtime/task_log.h"
 
+static const struct split *split_of_mesh(const struct nbody *n) {
+  return n->mesh_alone ? NULL : &n->short_range.split;
+}
+
 struct nbody *nbody_create(const struct parameters *p, struct particles particles) {
   struct nbody *n = allocate(1, sizeof *n, "the simulation");
   const struct layout layout = layout_choose(p, particles.all);
@@ -17,6 +21,7 @@ struct nbody *nbody_create(const struct parameters *p, struct particles particle
   n->parameters = p;
   n->kernels = step_kernels_select();
   n->a = 1.0;
+  n->mesh_alone = p->time.step == STEP_PM;
   const bool block = p->time.step == STEP_BLOCK;
   if (block) particles_add_columns(&particles, columns_present(PRESENT_BLOCK_STEPS));
   n->domain = domain_make(
@@ -29,7 +34,7 @@ struct nbody *nbody_create(const struct parameters *p, struct particles particle
   }
   short_range_start(&n->short_range, &n->domain, p);
   if (!isolated)
-    long_range_start(&n->long_range, &n->domain, p, layout.mesh.cells, &n->short_range.split);
+    long_range_start(&n->long_range, &n->domain, p, layout.mesh.cells, split_of_mesh(n));
   return n;
 }
 
@@ -42,7 +47,7 @@ void nbody_change_mesh(struct nbody *n, uint32_t cells) {
   long_range_free(&n->long_range);
   *geometry = geometry_make(geometry->box, n->parameters->gravity.r_cut * geometry->box / cells);
   short_range_rescale(&n->short_range, n->parameters);
-  long_range_start(&n->long_range, &n->domain, n->parameters, cells, &n->short_range.split);
+  long_range_start(&n->long_range, &n->domain, n->parameters, cells, split_of_mesh(n));
 }
 
 void nbody_free(struct nbody *n) {

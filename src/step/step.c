@@ -40,6 +40,7 @@ enum { TRIAL_INTERVAL = 16 };
 
 /** The same on all ranks, with GPUs or without. */
 static bool wants_expansions(const struct nbody *n) {
+  if (n->mesh_alone) return false;
   return !nbody_has_mesh(n) || !scheduler_any_gpu() || n->steps.expansions ||
          n->step % TRIAL_INTERVAL == 0;
 }
@@ -55,11 +56,11 @@ void step_all_forces(struct nbody *n, void (*close)(struct nbody *, struct group
                      const void *kick, void (*meanwhile)(void *), void *context) {
   const bool expansions = wants_expansions(n);
   short_range_expansions(&n->short_range, expansions);
-  find_neighbours(n, true);
+  find_neighbours(n, !n->mesh_alone);
   forces_submit(n, nbody_has_mesh(n), choose_all, NULL);
   FOR_GROUPS(&n->domain, g) {
     close(n, g, kick);
-    targets_release(&n->short_range, g);
+    if (g->targets > 0) targets_release(&n->short_range, g);
   }
   if (meanwhile) meanwhile(context);
   message_wait();
@@ -131,7 +132,7 @@ void step_forces_anew(struct nbody *n) {
 void step_first_forces(struct nbody *n) {
   step_refit(n);
   step_forces_anew(n);
-  if (n->short_range.acceptance.kind != MAC_GEOMETRIC) {
+  if (n->short_range.acceptance.kind != MAC_GEOMETRIC && !n->mesh_alone) {
     step_refit(n);
     step_forces_anew(n);
   }

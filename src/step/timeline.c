@@ -92,8 +92,16 @@ static double base_dlna(const struct parameters *p, const struct cosmology *c, d
   return timeline_longest(p) * (stretched ? fmax(1.0, fmin(p->time.stretch, EARLY / a)) : 1.0);
 }
 
+bool timeline_counted(const struct parameters *p) {
+  return p->time.step == STEP_FIXED || p->time.step == STEP_PM;
+}
+
 static double step_wanted(const struct timeline *t, const struct parameters *p,
                           const struct cosmology *c, double a, double acc_max, double softening) {
+  if (p->time.step == STEP_PM) {
+    const double interval = (t->end - t->begin) / (double)p->time.steps;
+    return t->begin + interval * (floor((a - t->begin) / interval + 1e-6) + 1.0);
+  }
   if (p->time.step == STEP_FIXED) {
     double interval = moment_interval(t->is_time, t->begin, t->end) / (double)p->time.steps;
     double done = floor(moment_interval(t->is_time, t->begin, a) / interval + 1e-6);
@@ -116,7 +124,7 @@ double timeline_next(const struct timeline *t, const struct parameters *p,
   double stop = done < t->outputs ? fmin(t->output[done], t->end) : t->end;
   const double step = moment_interval(t->is_time, a, wanted);
   if (moment_interval(t->is_time, wanted, stop) < shortest_rest(t, c, step)) return stop;
-  if (p->time.step != STEP_FIXED && step > 0.5 * moment_interval(t->is_time, a, stop))
+  if (!timeline_counted(p) && step > 0.5 * moment_interval(t->is_time, a, stop))
     return moment_middle(t->is_time, a, stop);
   return wanted;
 }

@@ -106,7 +106,8 @@ static inline size_t density_row(const struct long_range *l, uint32_t set, uint3
 }
 
 /** @param cells  a side of the mesh
- * @param split  split whose mesh factor the mesh applies; must outlive the mesh */
+ * @param split  split whose mesh factor the mesh applies; must outlive the mesh. NULL: there is no other
+ *         force, and accelerations begin with those of the mesh */
 void long_range_start(struct long_range *l, struct domain *d, const struct parameters *p,
                       uint32_t cells, const struct split *split);
 void long_range_free(struct long_range *l);

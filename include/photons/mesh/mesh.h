@@ -154,7 +154,7 @@ static inline uint32_t slabs_of_planes(const struct mesh *m, uint32_t first, uin
  * @param slabs    1 .. cells
  * @param columns  1 .. cells
  * @param box      side of the box, Mpc/h
- * @param split    its mesh factor S(k) is applied; must outlive the mesh
+ * @param split    its mesh factor S(k) is applied; must outlive the mesh. NULL: S = 1
  */
 struct mesh *mesh_create(uint32_t cells, uint32_t slabs, uint32_t columns, double box,
                          enum assignment assignment, enum gradient gradient, bool interlace,

@@ -33,6 +33,7 @@ struct nbody {
   struct long_range long_range;
   const struct step_kernels *kernels;
   struct group_rungs *rungs; /**< [group]; of this rank's groups. NULL: global steps */
+  bool mesh_alone; /**< time.step = pm: the mesh has the whole force, and no group has targets */
   struct step_state steps;
   int64_t step; /**< what is being computed: the number of the step, */
   double a;     /**< and the scale factor at its end; 1 until it is set */

@@ -33,6 +33,8 @@ size_t timeline_outputs_until(const struct timeline *t, double a);
 /** Whether the run has reached its end. */
 bool timeline_ended(const struct timeline *t, double a);
 
+/** Whether steps are so many of equal length, whatever accelerations are. */
+bool timeline_counted(const struct parameters *p);
 /** The longest step in ln a: time.max_dlna, or time.max_step of isolated systems. */
 double timeline_longest(const struct parameters *p);
 /** The shortest step in ln a before a run ends: time.min_dlna, which in isolated systems is a part of

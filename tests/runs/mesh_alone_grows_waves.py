@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Growth by steps of the mesh alone against linear theory and a run with pairs; files with equal
+particles.
+
+usage: mesh_alone_grows_waves.py PLUS MINUS PAIRS EQUAL..."""
+
+import sys
+
+import h5py
+import numpy as np
+
+
+def particles(folder, number):
+    with h5py.File(f'{folder}/snap_{number:03d}.hdf5') as file:
+        part = file['PartType1']
+        order = np.argsort(part['ParticleIDs'][...])
+        return [part[name][...][order] for name in ('Coordinates', 'Velocities')], file['Header'].attrs['BoxSize']
+
+
+def modes(folder, number):
+    """The three longest waves of the displacement along x."""
+    (position, _), box = particles(folder, number)
+    side = round(len(position) ** (1 / 3))
+    grid = np.indices((side, side, side)).reshape(3, -1).T * box / side
+    shift = position - grid
+    shift -= box * np.round(shift / box)
+    field = np.fft.rfftn(shift[:, 0].reshape(side, side, side))
+    return np.array([field[1, 0, 0], field[1, 1, 0], field[1, 0, 1]])
+
+
+def growth(omega_m=0.3144, a0=1 / 20):
+    """D(1)/D(a0) of matter and a cosmological constant (Heath 1977)."""
+    def integral(a):
+        x = np.linspace(0, a, 200001)[1:]
+        return np.sum((omega_m / x + (1 - omega_m) * x**2) ** -1.5) * x[0]
+    hubble = np.sqrt(omega_m / a0**3 + 1 - omega_m)
+    return integral(1) / (hubble * integral(a0))
+
+
+plus, minus, pairs, *equal = sys.argv[1:]
+early = np.array([modes(plus, 0), modes(minus, 0)])
+late = np.array([modes(plus, 1), modes(minus, 1)])
+found = np.vdot(early, late).real / np.vdot(early, early).real
+print(f'growth {found:.4f}, linear theory {growth():.4f}')
+assert abs(found / growth() - 1) < 3e-3
+k, power = np.loadtxt(f'{plus}/powerspec_001.txt', usecols=(0, 1), unpack=True)
+k_pairs, with_pairs = np.loadtxt(f'{pairs}/powerspec_001.txt', usecols=(0, 1), unpack=True)
+low = k < 0.05  # h/Mpc: a quarter of the particles' Nyquist frequency. Beyond, pairs feel the lattice
+off = power[low] / np.interp(k[low], k_pairs, with_pairs) - 1
+print('P(k) over that with pairs, less 1:', off)
+assert np.abs(off).max() < 0.03
+for folder in equal:
+    for a, b in zip(particles(plus, 1)[0], particles(folder, 1)[0]):
+        assert np.array_equal(a, b), folder
