@@ -9,21 +9,15 @@
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 
-#define TYPE_OF(type)                \
-  _Generic((type){0}, uint8_t        \
-           : COLUMN_UINT8, uint32_t  \
-           : COLUMN_UINT32, uint64_t \
-           : COLUMN_UINT64, float    \
-           : COLUMN_FLOAT)
-enum checkpoints { DERIVED = false, SAVED = true };
-#define ROW(column, of_type, numbers, present, checkpoints) \
-  {.name = #column,                                         \
-   .size = sizeof(of_type),                                 \
-   .member = offsetof(struct particles, column),            \
-   .type = TYPE_OF(of_type),                                \
-   .components = numbers,                                   \
-   .presence = PRESENT_##present,                           \
-   .saved = checkpoints},
+#define ROW(column, of_type, numbers, in_unit, present, checkpoints) \
+  {.name = #column,                                                  \
+   .unit = in_unit,                                                  \
+   .type = COLUMN_TYPE(of_type),                                     \
+   .size = sizeof(of_type),                                          \
+   .components = numbers,                                            \
+   .member = offsetof(struct particles, column),                     \
+   .presence = PRESENT_##present,                                    \
+   .saved = COLUMN_##checkpoints},
 const struct particle_column particle_columns[PARTICLE_COLUMN_COUNT] = {PARTICLE_COLUMNS(ROW)};
 _Static_assert(PARTICLE_COLUMN_COUNT <= 8 * sizeof(column_set), "a bit for each column");
 

@@ -10,26 +10,74 @@
 #include "photons/pm/particles.h"
 #include "src/io/hdf5_util.h"
 
-enum { PIECE = 65536, GENERIC_MASSIVE = 1 /* GAMER's type of a particle */ };
+enum { PIECE = 65536, DATASETS_MAX = 3 * GAS_PARTICLE_COLUMN_COUNT };
 
-/* Columns of doubles. */
-static const struct {
-  const char *name;
-  size_t offset;
-} columns[] = {
-    {"ParPosX", offsetof(struct gas_particle, position[0])},
-    {"ParPosY", offsetof(struct gas_particle, position[1])},
-    {"ParPosZ", offsetof(struct gas_particle, position[2])},
-    {"ParVelX", offsetof(struct gas_particle, velocity[0])},
-    {"ParVelY", offsetof(struct gas_particle, velocity[1])},
-    {"ParVelZ", offsetof(struct gas_particle, velocity[2])},
-    {"ParMass", offsetof(struct gas_particle, mass)},
+/** A dataset of the group Particle: one component of a column. */
+struct dataset {
+  char name[40]; /* with the group */
+  const char *unit;
+  enum column_type type; /* in memory */
+  size_t offset;         /* in struct gas_particle */
+  hid_t stored;          /* in files: double or int64, as GAMER has them */
 };
-enum { COLUMNS = sizeof columns / sizeof *columns };
-static const char number_name[] = "ParPUid", type_name[] = "ParType";
 
-static double *field_of(const struct gas_particle *p, size_t column) {
-  return (double *)(void *)((char *)(uintptr_t)p + columns[column].offset);
+/** The datasets of a column, added to those of others. @return the number of all */
+static size_t add_datasets(struct dataset *dataset, size_t count,
+                           const struct gas_particle_column *row) {
+  const struct particle_column *column = &row->column;
+  const bool real = column->type == COLUMN_FLOAT || column->type == COLUMN_DOUBLE;
+  for (unsigned c = 0; c < column->components; c++) {
+    struct dataset *d = &dataset[count++];
+    *d = (struct dataset){.unit = column->unit,
+                          .type = column->type,
+                          .offset = column->member + c * column->size,
+                          .stored = real ? H5T_NATIVE_DOUBLE : H5T_NATIVE_INT64};
+    snprintf(d->name, sizeof d->name, "Particle/%s%.*s", row->file, column->components > 1,
+             &"XYZ"[c]);
+  }
+  return count;
+}
+
+/** The datasets of a file. @return their number */
+static size_t list_datasets(struct dataset dataset[DATASETS_MAX]) {
+  size_t count = 0;
+  for (int k = 0; k < GAS_PARTICLE_COLUMN_COUNT; k++)
+    if (gas_particle_columns[k].column.saved == COLUMN_SAVED)
+      count = add_datasets(dataset, count, &gas_particle_columns[k]);
+  return count;
+}
+
+/** A number of a particle in a file. */
+union number {
+  double real;
+  int64_t integer;
+};
+
+static union number number_of(const struct gas_particle *p, const struct dataset *d) {
+  const void *at = (const char *)p + d->offset;
+  switch (d->type) {
+  case COLUMN_UINT8: return (union number){.integer = *(const uint8_t *)at};
+  case COLUMN_UINT32: return (union number){.integer = *(const uint32_t *)at};
+  case COLUMN_UINT64: return (union number){.integer = *(const int64_t *)at};
+  case COLUMN_FLOAT: return (union number){.real = (double)*(const float *)at};
+  default: return (union number){.real = *(const double *)at};
+  }
+}
+
+/** Set it. @return whether an integer fits */
+static bool set_number(struct gas_particle *p, const struct dataset *d, union number number) {
+  void *at = (char *)p + d->offset;
+  switch (d->type) {
+  case COLUMN_UINT8:
+    *(uint8_t *)at = (uint8_t)number.integer;
+    return number.integer >= 0 && number.integer <= UINT8_MAX;
+  case COLUMN_UINT32:
+    *(uint32_t *)at = (uint32_t)number.integer;
+    return number.integer >= 0 && number.integer <= UINT32_MAX;
+  case COLUMN_UINT64: *(int64_t *)at = number.integer; return true;
+  case COLUMN_FLOAT: *(float *)at = (float)number.real; return true;
+  default: *(double *)at = number.real; return true;
+  }
 }
 
 /** Number in the file of the finest patch that contains a position. */
@@ -170,93 +218,83 @@ static void write_numbers(hid_t file, const char *path, const struct file_partic
   hdf5_check(H5Dclose(dataset), EXIT_RUN_FAILED, path, "write Tree");
 }
 
-/* After the columns of doubles: numbers and types of particles. */
-enum { NUMBERS = COLUMNS, TYPES, ALL_COLUMNS };
-
-static const char *column_name(size_t column) {
-  return column == NUMBERS ? number_name : column == TYPES ? type_name : columns[column].name;
-}
-static hid_t column_type(size_t column) {
-  return column < COLUMNS ? H5T_NATIVE_DOUBLE : H5T_NATIVE_INT64;
-}
-
 void file_particles_create(hid_t file, const char *path, const struct file_particles *s) {
-  const hid_t group = hdf5_create_group(file, path, "Particle");
-  for (size_t i = 0; i < ALL_COLUMNS; i++)
-    hdf5_check(H5Dclose(hdf5_create_dataset(group, path, column_name(i), column_type(i), s->all, 1,
-                                            H5P_DEFAULT)),
-               EXIT_RUN_FAILED, path, "write Particle");
-  hdf5_close_group(group, path);
+  struct dataset dataset[DATASETS_MAX];
+  const size_t datasets = list_datasets(dataset);
+  hdf5_close_group(hdf5_create_group(file, path, "Particle"), path);
+  for (size_t i = 0; i < datasets; i++) {
+    const struct dataset *d = &dataset[i];
+    const hid_t id = hdf5_create_dataset(file, path, d->name, d->stored, s->all, 1, H5P_DEFAULT);
+    hdf5_write_text(id, path, "unit", d->unit);
+    hdf5_check(H5Dclose(id), EXIT_RUN_FAILED, path, "write Particle");
+  }
   write_numbers(file, path, s);
 }
 
-/** A number of a particle in a file. */
-union number {
-  double real;
-  int64_t integer;
-};
-
-static union number number_of(const struct gas_particle *p, size_t column) {
-  if (column < COLUMNS) return (union number){.real = *field_of(p, column)};
-  return (union number){.integer = column == NUMBERS ? (int64_t)p->number : GENERIC_MASSIVE};
-}
-
-static void write_column(hid_t file, const char *path, const struct file_particles *s,
-                         size_t column) {
-  char name[32];
-  snprintf(name, sizeof name, "Particle/%s", column_name(column));
-  const hid_t dataset = hdf5_check(H5Dopen2(file, name, H5P_DEFAULT), EXIT_RUN_FAILED, path,
-                                   "open Particle");
+static void write_dataset(hid_t file, const char *path, const struct file_particles *s,
+                          const struct dataset *d) {
+  const hid_t id = hdf5_check(H5Dopen2(file, d->name, H5P_DEFAULT), EXIT_RUN_FAILED, path,
+                              "open Particle");
   union number *values = allocate(PIECE, sizeof *values, "a piece of a gas file");
   for (size_t first = 0, n; first < s->count; first += n) {
     n = s->count - first < PIECE ? s->count - first : PIECE;
-    for (size_t i = 0; i < n; i++) values[i] = number_of(s->row[first + i].particle, column);
-    hdf5_write_rows(dataset, path, name, column_type(column), s->first + first, n, 1, values);
+    for (size_t i = 0; i < n; i++) values[i] = number_of(s->row[first + i].particle, d);
+    hdf5_write_rows(id, path, d->name, d->stored, s->first + first, n, 1, values);
   }
   free(values);
-  hdf5_check(H5Dclose(dataset), EXIT_RUN_FAILED, path, "write Particle");
+  hdf5_check(H5Dclose(id), EXIT_RUN_FAILED, path, "write Particle");
 }
 
 void file_particles_write(hid_t file, const char *path, const struct file_particles *s) {
-  for (size_t i = 0; i < ALL_COLUMNS; i++) write_column(file, path, s, i);
+  struct dataset dataset[DATASETS_MAX];
+  const size_t datasets = list_datasets(dataset);
+  for (size_t i = 0; i < datasets; i++) write_dataset(file, path, s, &dataset[i]);
 }
 
-/** Open a column. @param count  of its rows; 0: to be set */
-static hid_t open_column(hid_t file, const char *path, const char *name, size_t *count) {
-  char full[32];
-  snprintf(full, sizeof full, "Particle/%s", name);
-  const hid_t dataset = hdf5_check(H5Dopen2(file, full, H5P_DEFAULT), EXIT_BAD_INPUT, path, full);
-  const hid_t space = hdf5_check(H5Dget_space(dataset), EXIT_BAD_INPUT, path, full);
+/** Open a dataset. @param count  of its rows; 0: to be set */
+static hid_t open_dataset(hid_t file, const char *path, const char *name, size_t *count) {
+  const hid_t dataset = hdf5_check(H5Dopen2(file, name, H5P_DEFAULT), EXIT_BAD_INPUT, path, name);
+  const hid_t space = hdf5_check(H5Dget_space(dataset), EXIT_BAD_INPUT, path, name);
   const hssize_t rows = H5Sget_simple_extent_npoints(space);
   if (rows <= 0 || (*count > 0 && (size_t)rows != *count))
-    fail(EXIT_BAD_INPUT, "%s: %s has %lld rows", path, full, (long long)rows);
-  hdf5_check_stored(dataset, path, full);
+    fail(EXIT_BAD_INPUT, "%s: %s has %lld rows", path, name, (long long)rows);
+  hdf5_check_stored(dataset, path, name);
   *count = (size_t)rows;
   H5Sclose(space);
   return dataset;
 }
 
-struct gas_particle *file_particles_read(hid_t file, const char *path, size_t *count) {
-  struct gas_particle *particle = NULL;
+/** Read rows [first, first + count) of a dataset. */
+static void read_dataset(hid_t id, const char *path, const struct dataset *d, size_t first,
+                         size_t count, struct gas_particle *particle) {
   union number *values = allocate(PIECE, sizeof *values, "a piece of a gas file");
-  size_t all = 0;
-  for (size_t column = 0; column <= NUMBERS; column++) {
-    const hid_t dataset = open_column(file, path, column_name(column), &all);
-    const size_t own = comm_first(all, comm_rank());
-    *count = comm_first(all, comm_rank() + 1) - own;
-    if (!particle) particle = allocate(*count, sizeof *particle, "particles");
-    for (size_t first = 0, n; first < *count; first += n) {
-      n = *count - first < PIECE ? *count - first : PIECE;
-      hdf5_read_rows(dataset, path, column_name(column), column_type(column), own + first, n, 1,
-                     values, NULL);
-      for (size_t i = 0; i < n; i++)
-        if (column == NUMBERS)
-          particle[first + i].number = (uint64_t)values[i].integer;
-        else
-          *field_of(&particle[first + i], column) = values[i].real;
-    }
-    H5Dclose(dataset);
+  for (size_t i = 0, n; i < count; i += n) {
+    n = count - i < PIECE ? count - i : PIECE;
+    hdf5_read_rows(id, path, d->name, d->stored, first + i, n, 1, values, NULL);
+    for (size_t k = 0; k < n; k++)
+      if (!set_number(&particle[i + k], d, values[k]))
+        fail(EXIT_BAD_INPUT, "%s: %s of row %zu is %lld: out of range", path, d->name,
+             first + i + k, (long long)values[k].integer);
   }
   free(values);
+}
+
+struct gas_particle *file_particles_read(hid_t file, const char *path, size_t *count) {
+  struct dataset dataset[DATASETS_MAX];
+  const size_t datasets = list_datasets(dataset);
+  struct gas_particle *particle = NULL;
+  size_t all = 0;
+  for (size_t i = 0; i < datasets; i++) {
+    const hid_t id = open_dataset(file, path, dataset[i].name, &all);
+    const size_t first = comm_first(all, comm_rank());
+    *count = comm_first(all, comm_rank() + 1) - first;
+    if (!particle) particle = allocate(*count, sizeof *particle, "particles");
+    read_dataset(id, path, &dataset[i], first, *count, particle);
+    H5Dclose(id);
+  }
+  for (size_t i = 0; i < *count; i++)
+    if (particle[i].type >= PARTICLE_TYPES)
+      fail(EXIT_BAD_INPUT, "%s: type of particle %llu is %d; allowed: 0 to %d", path,
+           (unsigned long long)particle[i].number, particle[i].type, PARTICLE_TYPES - 1);
   return particle;
 }

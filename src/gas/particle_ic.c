@@ -20,7 +20,7 @@ static void add_point_masses(struct gas *g, const struct parameters *p) {
   struct gas_particle particle[2];
   for (int i = 0; i < 2; i++) {
     const double side = i == 0 ? -1.0 : 1.0;
-    particle[i] = (struct gas_particle){.mass = 1.0, .number = (uint64_t)i};
+    particle[i] = (struct gas_particle){.mass = 1.0, .number = (uint64_t)i, .type = PARTICLE_HALO};
     for (int c = 0; c < 3; c++)
       particle[i].position[c] = 0.5 * g->cell * GAS_GROUP_SIDE * g->topology.root[c];
     particle[i].position[0] += 0.5 * side * distance;
@@ -74,6 +74,21 @@ static double wrapped(const struct parameters *p, double x, int c) {
   return inside < side ? inside : 0.0;
 }
 
+/** This rank's part of the types; NULL: the file has none. */
+static double *read_types(hid_t file, const char *path, size_t *rows) {
+  return H5Lexists(file, "type", H5P_DEFAULT) > 0 ? read_numbers(file, path, "type", 1, rows)
+                                                  : NULL;
+}
+
+/** A particle's type. @param type  of this rank's particles in the file; NULL: there are none */
+static uint8_t type_of(const char *path, const double *type, size_t i, size_t number) {
+  if (!type) return PARTICLE_HALO;
+  for (int k = 0; k < PARTICLE_TYPES; k++)
+    if (type[i] == k) return (uint8_t)k;
+  fail(EXIT_BAD_INPUT, "%s: the type of particle %zu is %g; allowed: 0 to %d, as in Gadget", path,
+       number, type[i], PARTICLE_TYPES - 1);
+}
+
 /** End the program where a particle cannot be. */
 static void check_particle(const char *path, const struct parameters *p,
                            const struct gas_particle *particle) {
@@ -116,7 +131,7 @@ static struct gas_particle *read_particles(const struct parameters *p, size_t *c
   size_t all = 0;
   double *position = read_numbers(file, path, "position", 3, &all),
          *velocity = read_numbers(file, path, "velocity", 3, &all),
-         *mass = read_numbers(file, path, "mass", 1, &all);
+         *mass = read_numbers(file, path, "mass", 1, &all), *type = read_types(file, path, &all);
   H5Fclose(file);
   const size_t first = comm_first(all, comm_rank());
   *count = comm_first(all, comm_rank() + 1) - first;
@@ -124,6 +139,7 @@ static struct gas_particle *read_particles(const struct parameters *p, size_t *c
   for (size_t i = 0; i < *count; i++) {
     particle[i].mass = mass[i];
     particle[i].number = first + i;
+    particle[i].type = type_of(path, type, i, first + i);
     for (int c = 0; c < 3; c++) {
       particle[i].position[c] = wrapped(p, position[3 * i + (size_t)c], c);
       particle[i].velocity[c] = velocity[3 * i + (size_t)c];
@@ -133,6 +149,7 @@ static struct gas_particle *read_particles(const struct parameters *p, size_t *c
   free(position);
   free(velocity);
   free(mass);
+  free(type);
   if (p->gas.comoving) check_universe(path, p, particle, *count);
   return particle;
 }

@@ -43,7 +43,7 @@ static struct gas_particle *generate(const struct parameters *p, size_t *count) 
   struct gas_particle *particle = allocate(s.count, sizeof *particle, "particles");
   const double mass = mass_of_each(p);
   for (size_t i = 0; i < s.count; i++) {
-    particle[i] = (struct gas_particle){.mass = mass, .number = s.id[i] - 1};
+    particle[i] = (struct gas_particle){.mass = mass, .number = s.id[i] - 1, .type = PARTICLE_HALO};
     for (size_t k = 0; k < 3; k++) {
       particle[i].position[k] = position_from_integer(s.position[k * s.count + i], s.box);
       particle[i].velocity[k] = (double)s.momentum[k * s.count + i];
@@ -93,7 +93,8 @@ static struct gas_particle *make_pancake(const struct parameters *p, size_t *cou
     double q[3], phase = 0.0;
     grid_point(p, first + i, q);
     for (int c = 0; c < 3; c++) phase += k[c] * (q[c] - 0.5 * side[c]);
-    particle[i] = (struct gas_particle){.mass = mass_of_each(p), .number = first + i};
+    particle[i] = (struct gas_particle){
+        .mass = mass_of_each(p), .number = first + i, .type = PARTICLE_HALO};
     for (int c = 0; c < 3; c++) {
       particle[i].position[c] = into_box(q[c] - wave.size * sin(phase) * k[c] / square, side[c]);
       particle[i].velocity[c] = wave.velocity * sin(phase) * k[c] / square;

@@ -65,7 +65,7 @@ enum { STATE_FIELDS = sizeof state_fields / sizeof *state_fields };
  * that of one particle: a row only says which numbers are under one term of the checksum.
  */
 struct array {
-  const char *name;
+  const char *name, *unit;
   hid_t type;
   size_t columns, first, count, all;
   void *values;
@@ -76,8 +76,10 @@ static struct array array_of(const struct particles *s, enum particle_column_ind
   const hid_t types[] = {[COLUMN_UINT8] = H5T_NATIVE_UINT8,
                          [COLUMN_UINT32] = H5T_NATIVE_UINT32,
                          [COLUMN_UINT64] = H5T_NATIVE_UINT64,
-                         [COLUMN_FLOAT] = H5T_NATIVE_FLOAT};
+                         [COLUMN_FLOAT] = H5T_NATIVE_FLOAT,
+                         [COLUMN_DOUBLE] = H5T_NATIVE_DOUBLE};
   return (struct array){.name = c->name,
+                        .unit = c->unit,
                         .type = types[c->type],
                         .columns = c->components,
                         .first = particles_first(s),
@@ -89,6 +91,7 @@ static struct array array_of(const struct particles *s, enum particle_column_ind
 static void create_array(hid_t file, const char *path, const struct array *array) {
   const hid_t dataset = hdf5_create_dataset(file, path, array->name, array->type, array->all,
                                             array->columns, H5P_DEFAULT);
+  hdf5_write_text(dataset, path, "unit", array->unit);
   hdf5_check(H5Dclose(dataset), EXIT_RUN_FAILED, path, "write the file");
 }
 
@@ -124,7 +127,7 @@ static void write_state(hid_t file, const char *path, const struct checkpoint *c
 /** For each column of these particles that checkpoints have. */
 #define FOR_SAVED_COLUMNS(s, k) \
   FOR_PARTICLE_COLUMNS((s), k)  \
-  if (particle_columns[k].saved)
+  if (particle_columns[k].saved == COLUMN_SAVED)
 
 static void write_part(void *context, const struct output_turn *turn) {
   const struct checkpoint *c = context;
@@ -309,7 +312,7 @@ static column_set find_columns(hid_t file, const char *path, const struct checkp
   column_set needed = columns_present(PRESENT_ALWAYS), found = 0;
   if (state->steps.dlna > 0.0) needed |= columns_present(PRESENT_BLOCK_STEPS);
   for (int k = 0; k < PARTICLE_COLUMN_COUNT; k++) {
-    if (!particle_columns[k].saved) continue;
+    if (particle_columns[k].saved != COLUMN_SAVED) continue;
     if (has_column(file, path, k))
       found |= (column_set)1 << k;
     else if (column_in(needed, k))

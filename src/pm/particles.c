@@ -13,6 +13,21 @@
 #include "photons/runtime/engine.h"
 #include "photons/runtime/handle.h"
 
+#define NUMBERS_SCALAR 1
+#define NUMBERS_VECTOR 3
+#define ROW(of_name, of_type, shape, in_unit, in_files, files)  \
+  {.column = {.name = #of_name,                                 \
+              .unit = in_unit,                                  \
+              .type = COLUMN_TYPE(of_type),                     \
+              .size = sizeof(of_type),                          \
+              .components = NUMBERS_##shape,                    \
+              .member = offsetof(struct gas_particle, of_name), \
+              .presence = PRESENT_ALWAYS,                       \
+              .saved = COLUMN_##files},                         \
+   .file = in_files},
+const struct gas_particle_column gas_particle_columns[GAS_PARTICLE_COLUMN_COUNT] = {
+    GAS_PARTICLE_COLUMNS(ROW)};
+
 bool gas_particles_wanted(const struct parameters *p) {
   return p->ic.source == IC_POINT_MASSES || *p->ic.particles || p->box.npart_side > 0;
 }

@@ -38,7 +38,7 @@ for name in batches parts; do
   support gas_particles.py same reference $name || complain "$name: other gas or particles"
 done
 
-# A dry run counts the particles of a file, and those of a checkpoint: up to 256 bytes each.
+# A dry run counts the particles of a file, and those of a checkpoint: up to 280 bytes each.
 for how in '' --restart; do
   "$PHOTONS" --dry-run $how --set output.dir=parts both.ini >out 2>err || complain "dry run $how"
   grep -q '^  particles   300, 0.1 MB' out || complain "dry run $how: other particles"
@@ -56,6 +56,7 @@ refuse() {
 refuse 'y of particle 1 is 1.5; allowed: 0 to less than 1' 3 --set ic.particles=outside.hdf5 empty.ini
 refuse 'x of particle 0 is 1; allowed: 0 to less than 1' 3 --set ic.particles=wrapped.hdf5 empty.ini
 refuse 'mass of particle 0 is 0' 3 --set ic.particles=massless.hdf5 empty.ini
+refuse 'type of particle 1 is 6; allowed: 0 to 5' 3 --set ic.particles=untyped.hdf5 empty.ini
 refuse 'no dataset mass' 3 --set ic.particles=short.hdf5 empty.ini
 refuse 'particles need gas.gravity' 2 --set gas.gravity=none both.ini
 refuse 'this ic.source has gas' 2 --set gas.solver=none both.ini

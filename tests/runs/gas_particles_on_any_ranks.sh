@@ -22,7 +22,7 @@ awk -F, '!/^[#s]/ { rows++; if (rows == 1) split($0, start)
     for (i in change) if (change[i] > 1e-10 || change[i] < -1e-10) { print i, change[i]; lost = 1 } }
   END { exit lost || rows < 5 }' three/log/statistics.csv ||
   complain "mass or momentum is not conserved"
-support gas_particles.py masses swarm.hdf5 three/checkpoint.hdf5 || complain "other masses"
+support gas_particles.py masses swarm.hdf5 three/checkpoint.hdf5 || complain "other masses or types"
 
 # The control: another potential moves particles otherwise.
 run_on 1 other --steps 4 --set gas.gravity=self --set ic.particles=swarm.hdf5 \

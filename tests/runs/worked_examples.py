@@ -6,6 +6,7 @@
     worked_examples.py same CHECKPOINT OTHER every particle has the same peak_momentum in both
     worked_examples.py arrays FILE           write gas whose metals a wind carries
     worked_examples.py metals FOLDER         a run has moved them, and lost none
+    worked_examples.py born FOLDER           particles on the mesh have the column
 """
 
 import re
@@ -97,5 +98,12 @@ def metals(folder):
         sys.exit(f"{folder}: masses of metals {table['metals']}, not 0.025")
 
 
+def born(folder):
+    with h5py.File(f"{folder}/gas_000.hdf5") as file:
+        dataset = file["Particle/ParCreTime"]
+        if list(dataset[()]) != [0, 0] or dataset.attrs["unit"] != b"time":
+            sys.exit(f"{folder}: ParCreTime is {dataset[()]}, with {dict(dataset.attrs)}")
+
+
 if __name__ == "__main__":
-    {"follow": follow, "peaks": peaks, "same": same, "arrays": arrays, "metals": metals}[sys.argv[1]](*sys.argv[2:])
+    {"follow": follow, "peaks": peaks, "same": same, "arrays": arrays, "metals": metals, "born": born}[sys.argv[1]](*sys.argv[2:])

@@ -27,6 +27,7 @@ def make():
     write("circle.hdf5", position=position, velocity=velocity, mass=mass)
     write("short.hdf5", position=position, velocity=velocity)
     write("massless.hdf5", position=position, velocity=velocity, mass=0 * mass)
+    write("untyped.hdf5", position=position, velocity=velocity, mass=mass, type=[1, 6])
     write("outside.hdf5", position=position + [[0, 0, 0], [0, 0.876, 0]], velocity=velocity, mass=mass)
     wrapped = [[1.0, 0.5, np.nextafter(np.float32(1), np.float32(2))], [-1e-9, 0.25, 0.5]]
     write("wrapped.hdf5", position=np.array(wrapped), velocity=0 * velocity, mass=mass)
@@ -51,13 +52,13 @@ def wrapped(folder):
 
 
 def swarm(path, *sides):
-    """Fast particles of different masses all over a box, half of them in its middle."""
+    """Fast particles of different masses all over a box, half of them in its middle; stars and dark matter."""
     generator = np.random.default_rng(5)
     side = np.array([float(s) for s in sides])
     share = generator.uniform(0, 1, (600, 3))
     share[::2] = 0.5 + 0.3 * (share[::2] - 0.5)
     write(path, position=share * side, velocity=generator.normal(0, 1, (600, 3)),
-          mass=generator.uniform(1, 2, 600) * 1e-8)  # fmt: skip
+          mass=generator.uniform(1, 2, 600) * 1e-8, type=np.where(np.arange(600) % 3, 1, 4))  # fmt: skip
 
 
 def particles(path):
@@ -127,11 +128,12 @@ def same(one, other):
 
 
 def masses(begin, end):
-    """All particles of the initial conditions are in a file of a run, with their masses."""
+    """All particles of the initial conditions are in a file of a run, with their masses and types."""
     with h5py.File(begin) as a, h5py.File(end) as b:
         number, mass = b["Particle/ParPUid"][()], b["Particle/ParMass"][()]
         assert np.array_equal(np.sort(number), np.arange(len(a["mass"])))
         assert np.array_equal(mass, a["mass"][()][number])
+        assert np.array_equal(b["Particle/ParType"][()], a["type"][()][number])
 
 
 def products(one, other):

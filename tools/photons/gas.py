@@ -203,10 +203,10 @@ class Mesh:
     @functools.cached_property
     def particles(self):
         """The particles in the order of their numbers: a Table of x, y, z, velocity_x, velocity_y,
-        velocity_z, mass and number. It has no rows where a run has no particles."""
+        velocity_z, mass, number and type. It has no rows where a run has no particles."""
         table, stored = Table(), {"x": "ParPosX", "y": "ParPosY", "z": "ParPosZ"}
         stored.update({f"velocity_{axis}": f"ParVel{axis.upper()}" for axis in AXES})
-        stored.update({"mass": "ParMass", "number": "ParPUid"})
+        stored.update({"mass": "ParMass", "number": "ParPUid", "type": "ParType"})
         with h5py.File(self.path, "r") as file:
             there = "Particle" in file
             order = np.argsort(file["Particle/ParPUid"][()]) if there else None

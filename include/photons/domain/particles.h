@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "photons/base/particle_column.h"
 #include "photons/base/parts.h"
 #include "photons/domain/geometry.h"
 
@@ -21,56 +22,35 @@
  * The columns: the data of each particle. One row here adds a column: memory, StarPU's handles,
  * rebuilds, sorts, migration between ranks and checkpoints follow this table. Rows may be in any
  * order. A snapshot has the columns in its own units: see `fields` in src/io/snapshot.c.
- *   name, type (uint8_t, uint32_t, float or uint64_t), components,
+ *   name, type (uint8_t, uint32_t, float or uint64_t), components, unit,
  *   which particles have the column: enum column_presence,
  *   whether checkpoints have it: SAVED, or DERIVED from other columns after a restart
  *
  * position:          x = u L / 2^32 (geometry.h)
- * momentum:          p = a^2 dx/dt, km/s
- * acceleration:      -grad(phi), comoving, (km/s)^2/(Mpc/h), of the last force computation
+ * momentum:          p = a^2 dx/dt
+ * acceleration:      -grad(phi), comoving, of the last force computation
  * id:                unique in the run
  * rung:              the particle's step is the base step / 2^rung (block_step.h)
  * mesh_acceleration: the part of the acceleration that comes from the mesh
  * relative_mass:     mass in units of struct particles.mass; without it all are 1
  * type:              as in Gadget, 0 .. PARTICLE_TYPES - 1; without it all are PARTICLE_HALO
  */
-#define PARTICLE_COLUMNS(COLUMN)                            \
-  COLUMN(position, uint32_t, 3, ALWAYS, SAVED)              \
-  COLUMN(momentum, float, 3, ALWAYS, SAVED)                 \
-  COLUMN(acceleration, float, 3, ALWAYS, SAVED)             \
-  COLUMN(id, uint64_t, 1, ALWAYS, SAVED)                    \
-  COLUMN(rung, uint8_t, 1, BLOCK_STEPS, SAVED)              \
-  COLUMN(mesh_acceleration, float, 3, BLOCK_STEPS, DERIVED) \
-  COLUMN(relative_mass, float, 1, WHERE_ADDED, SAVED)       \
-  COLUMN(type, uint8_t, 1, WHERE_ADDED, SAVED)
+#define PARTICLE_COLUMNS(COLUMN)                                               \
+  COLUMN(position, uint32_t, 3, "box/2^32", ALWAYS, SAVED)                     \
+  COLUMN(momentum, float, 3, "km/s", ALWAYS, SAVED)                            \
+  COLUMN(acceleration, float, 3, "(km/s)^2/length", ALWAYS, SAVED)             \
+  COLUMN(id, uint64_t, 1, "1", ALWAYS, SAVED)                                  \
+  COLUMN(rung, uint8_t, 1, "1", BLOCK_STEPS, SAVED)                            \
+  COLUMN(mesh_acceleration, float, 3, "(km/s)^2/length", BLOCK_STEPS, DERIVED) \
+  COLUMN(relative_mass, float, 1, "mean mass", WHERE_ADDED, SAVED)             \
+  COLUMN(type, uint8_t, 1, "1", WHERE_ADDED, SAVED)
 
-/** Which particles have a column. */
-enum column_presence {
-  PRESENT_ALWAYS,      /**< all */
-  PRESENT_BLOCK_STEPS, /**< those of a run with block time steps */
-  PRESENT_WHERE_ADDED  /**< those to which particles_add_column() gave it */
-};
-
-/** Types of particles: Gadget's gas, halo, disk, bulge, stars and boundary particles. */
-enum { PARTICLE_TYPES = 6, PARTICLE_HALO = 1 };
-
-#define PARTICLE_COLUMN_INDEX(name, type, components, presence, checkpoints) COLUMN_##name,
+#define PARTICLE_COLUMN_INDEX(name, type, components, unit, presence, checkpoints) COLUMN_##name,
 enum particle_column_index { PARTICLE_COLUMNS(PARTICLE_COLUMN_INDEX) PARTICLE_COLUMN_COUNT };
 
 /** A set of columns: bit k is enum particle_column_index k. */
 typedef uint32_t column_set;
 
-enum column_type { COLUMN_UINT8, COLUMN_UINT32, COLUMN_UINT64, COLUMN_FLOAT };
-
-struct particle_column {
-  const char *name;
-  size_t size;   /**< bytes of one component */
-  size_t member; /**< offset of the pointer in struct particles */
-  enum column_type type;
-  unsigned components; /**< components per particle */
-  enum column_presence presence;
-  bool saved; /**< checkpoints have the column of particles that have it */
-};
 /** [enum particle_column_index] */
 #ifdef __cplusplus
 extern "C"
@@ -79,7 +59,7 @@ extern
 #endif
     const struct particle_column particle_columns[PARTICLE_COLUMN_COUNT];
 
-#define PARTICLE_COLUMN_MEMBER(name, type, components, presence, checkpoints) type *name;
+#define PARTICLE_COLUMN_MEMBER(name, type, components, unit, presence, checkpoints) type *name;
 struct particles {
   size_t all, all_blocks;     /**< N and G of the run */
   size_t first_block, blocks; /**< ranges of this rank */
@@ -113,10 +93,6 @@ static inline double particle_mass(const struct particles *s, size_t i) {
 }
 static inline unsigned particle_type(const struct particles *s, size_t i) {
   return particles_have(s, COLUMN_type) ? s->type[i] : (unsigned)PARTICLE_HALO;
-}
-/** Bytes per particle of a column. */
-static inline size_t particle_column_bytes(const struct particle_column *c) {
-  return c->components * c->size;
 }
 
 /** One range of particles; component arrays have `count` elements. */

@@ -122,7 +122,8 @@ enum { PARTICLES = 40 };
 static void make_particles(struct gas_particle particle[PARTICLES]) {
   for (int i = 0; i < PARTICLES; i++) {
     struct gas_particle *p = &particle[i];
-    *p = (struct gas_particle){.mass = 1.0 + i / 3.0, .number = (uint64_t)(PARTICLES - i)};
+    *p = (struct gas_particle){
+        .mass = 1.0 + i / 3.0, .number = (uint64_t)(PARTICLES - i), .type = (uint8_t)(i % 6)};
     for (int c = 0; c < 3; c++) {
       const double part = fmod((i + 1) * (0.618034 + 0.1 * c), 1.0), side = c == 0 ? 2.0 : 1.0;
       p->position[c] = i % 2 ? side * part : side * (0.4 + 0.2 * part);
@@ -249,7 +250,8 @@ static void test_tables(void **state) {
 }
 
 static bool same_particle(const struct gas_particle *a, const struct gas_particle *b) {
-  bool same = a->mass == b->mass && a->owed == b->owed && a->number == b->number;
+  bool same = a->mass == b->mass && a->owed == b->owed && a->number == b->number &&
+              a->type == b->type;
   for (int c = 0; c < 3; c++)
     same = same && a->position[c] == b->position[c] && a->velocity[c] == b->velocity[c];
   return same;
