@@ -1,131 +1,21 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "photons/app/nbody_run.h"
-
+/* The steps of an N-body run, and its solver. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "photons/analysis/analysis.h"
+#include "nbody_run_parts.h"
 #include "photons/analysis/energy.h"
-#include "photons/app/memory.h"
-#include "photons/app/products.h"
 #include "photons/app/softening.h"
-#include "photons/base/clock.h"
 #include "photons/base/comm.h"
 #include "photons/base/console.h"
 #include "photons/base/error.h"
-#include "photons/base/output_file.h"
 #include "photons/cosmology/linear_power.h"
 #include "photons/cosmology/species.h"
 #include "photons/domain/balance.h"
-#include "photons/ic/ic.h"
-#include "photons/io/snapshot.h"
-#include "photons/runtime/scheduler.h"
-#include "photons/runtime/trace.h"
 #include "photons/step/block_step.h"
-#include "photons/step/escapers.h"
 #include "photons/step/statistics.h"
 #include "photons/step/step.h"
-
-struct nbody_run {
-  struct parameters *parameters;
-  struct cosmology cosmology;
-  struct linear_power *linear; /* NULL where the parameters name no spectrum */
-  struct species *species;     /* NULL: none but the particles */
-  const struct timeline *timeline;
-  struct nbody *nbody;
-  struct sort_policy policy;
-  struct renewal_policy renewals;  /* of isolated systems with block time steps */
-  struct step_state steps;         /* of a checkpoint */
-  uint32_t mesh_cells;             /* of a checkpoint; 0: there is none */
-  uint32_t next_mesh_cells;        /* of the mesh in the next steps */
-  struct layzer_irvine energy;     /* isolated: energy.work is what escapers took with them */
-  struct escapers escapers;        /* of this step */
-  struct products products;        /* of the output at work, */
-  bool begun;                      /* whose first part is done */
-  double beside_seconds;           /* and took so long */
-  struct progress output_progress; /* when it was begun */
-  char obstacle[512];              /* why no step can be taken */
-};
-
-static bool isolated(const struct parameters *p) { return p->box.boundary == BOUNDARY_ISOLATED; }
-
-/** What the program does for particles of one mass only. */
-static void leave_out_analysis(struct parameters *p, const struct particles *s) {
-  if (p->time.step == STEP_PM) p->output.energy_steps = 0; /* of pairs, which it has not */
-  if (isolated(p) || !particles_have(s, COLUMN_relative_mass)) return;
-  const bool wanted = p->analysis.fof || p->output.power_spectrum || p->output.images ||
-                      p->output.movie > 0;
-  if (wanted && comm_rank() == 0)
-    warn("particles have different masses: there are no halos, power spectra, pictures, movies or "
-         "potential energies of this run");
-  p->analysis.fof = p->output.power_spectrum = p->output.images = false;
-  p->output.movie = p->output.energy_steps = 0;
-}
-
-static bool spectrum_wanted(const struct parameters *p) {
-  if (isolated(p)) return false;
-  return p->ic.source == IC_GENERATE || p->ic.power_spectrum_file[0] || p->output.power_spectrum ||
-         p->analysis.fof;
-}
-
-static struct progress progress_of(const struct checkpoint_state *state) {
-  return (struct progress){.a = state->a,
-                           .start_a = state->start_a,
-                           .step = state->step,
-                           .outputs_done = state->outputs_done,
-                           .last_output = state->last_output,
-                           .wall_seconds = state->wall_seconds};
-}
-
-/** The scale factor, or the time, of initial conditions. */
-static double start_of(const struct parameters *p) {
-  return isolated(p) ? 0.0 : 1.0 / (1.0 + p->ic.z_init);
-}
-
-/** Settle softening lengths, how much memory the run may use, and how fine its mesh may become.
- * @param a     where the run began
- * @param next  cells a side of a checkpoint's next mesh, which the run takes however fine it is; else 0 */
-static void settle(struct parameters *p, const struct particles *s, double a, int64_t next) {
-  const struct softening_types types = softening_resolve(p, s);
-  memory_settle(p, s->all, isolated(p) ? 0.0 : softening_finest_mesh(p, &types, a));
-  const uint32_t first = layout_choose(p, s->all).mesh.cells;
-  if (next > p->gravity.pm_grid_most && next > first) p->gravity.pm_grid_most = next;
-  softening_require(p, &types, a, first);
-  softening_warn(p, &types, a, first);
-}
-
-static struct particles initial_particles(struct nbody_run *r, const char *checkpoint,
-                                          struct progress *now) {
-  struct parameters *p = r->parameters;
-  struct particles particles;
-  if (checkpoint) {
-    struct checkpoint_state state;
-    particles = checkpoint_read(checkpoint, p, &state);
-    p->box.size = particles.box;
-    r->policy = state.policy;
-    r->renewals = state.renewals;
-    r->steps = state.steps;
-    r->mesh_cells = (uint32_t)state.mesh_cells;
-    r->next_mesh_cells = (uint32_t)state.next_mesh_cells;
-    r->energy = state.energy;
-    r->species = species_create(p);
-    *now = progress_of(&state);
-  } else {
-    if (p->ic.source == IC_GADGET && !isolated(p)) particles = ic_read_gadget(p);
-    r->cosmology = cosmology_from(p);
-    r->species = species_create(p);
-    if (p->ic.source == IC_GENERATE)
-      particles = ic_generate(p, &r->cosmology, r->linear, r->species);
-    if (isolated(p)) particles = ic_isolated(p);
-    *now = (struct progress){.a = start_of(p), .start_a = start_of(p), .last_output = NO_OUTPUT};
-  }
-  r->cosmology = cosmology_from(p);
-  p->box.size = particles.box;
-  settle(p, &particles, now->start_a, r->next_mesh_cells);
-  leave_out_analysis(p, &particles);
-  return particles;
-}
 
 /** Follow an upper limit of the softening in physical units. */
 static void apply_softening(struct nbody_run *r, double a) {
@@ -143,39 +33,6 @@ static void balance(struct nbody_run *r, int64_t step) {
     step_refit(r->nbody);
   }
   free(first);
-}
-
-/** The side of the lattice that the ids number; 0: unknown. */
-static size_t lattice_side(const struct parameters *p) {
-  return p->ic.source == IC_GENERATE && !p->ic.glass[0] ? (size_t)p->box.npart_side : 0;
-}
-
-/** What the next output consists of. Spectra of all outputs have the bins of the first mesh. */
-static struct products products_of(const struct nbody_run *r, double a, size_t number) {
-  return (struct products){
-      .parameters = r->parameters,
-      .cosmology = &r->cosmology,
-      .linear = r->linear,
-      .particles = &r->nbody->domain.particles,
-      .depth = r->nbody->domain.depth,
-      .lattice = lattice_side(r->parameters),
-      .regular = r->parameters->ic.source == IC_GENERATE,
-      .a = a,
-      .number = number,
-      .mesh = layout_choose(r->parameters, r->nbody->domain.particles.all).mesh.cells,
-      .snapshot = true};
-}
-
-/** The first part of an output, which needs only positions, beside the tasks of the forces. */
-static void write_positions(void *context) {
-  struct nbody_run *r = context;
-  const double start = wall_clock();
-  r->products = products_of(r, r->output_progress.a, (size_t)r->output_progress.outputs_done);
-  domain_acquire_positions(&r->nbody->domain);
-  products_write_positions(&r->products);
-  domain_release_positions(&r->nbody->domain);
-  r->beside_seconds = wall_clock() - start;
-  r->begun = true;
 }
 
 /** The potential energy is computed at the first forces and at every so many steps from there. */
@@ -210,99 +67,10 @@ static void fill_record(struct nbody_run *r, double a, struct step_record *recor
   measure_energy(r, cosmology_scale(&r->cosmology, a), record->step, &record->statistics);
 }
 
-/** Which finer mesh a run may change to, and its memory, for people. */
-static const char *finer_mesh(const struct parameters *p, size_t n, uint32_t first) {
-  static char text[128];
-  struct parameters finer = *p;
-  if (p->gravity.pm_grid_most <= first) return "";
-  finer.gravity.pm_grid = p->gravity.pm_grid_most;
-  const struct memory_use use = memory_estimate(&finer, n);
-  snprintf(text, sizeof text, "; later at most %lld^3, then %.1f MB of memory in all",
-           (long long)p->gravity.pm_grid_most, 1e-6 * memory_peak(&use));
-  return text;
-}
-
-static void print_layout(FILE *out, const struct parameters *p, size_t n) {
-  const struct layout l = layout_choose(p, n);
-  const struct memory_use m = memory_estimate(p, n);
-  char on_gpus[64] = "";
-  if (m.on_gpus > 0.0) snprintf(on_gpus, sizeof on_gpus, ", less %.1f on GPUs", 1e-6 * m.on_gpus);
-  fprintf(out, "  groups      %u of %zu particles, leaves of at most %u (tree depth %u)\n",
-          l.domain.group_count, (n + l.domain.group_count - 1) / l.domain.group_count,
-          l.domain.leaf_size, l.domain.depth);
-  if (l.mesh.cells > 0)
-    fprintf(out, "  mesh        %u^3%s, r_split %.3g, r_cut %.3g cells%s\n", l.mesh.cells,
-            p->gravity.interlace ? " interlaced" : "", p->gravity.r_split, p->gravity.r_cut,
-            finer_mesh(p, n, l.mesh.cells));
-  fprintf(out,
-          "  memory      about %.1f MB: program %.1f, particles %.1f, trees %.1f, mesh %.1f,\n"
-          "              tasks %.1f, at times %.1f%s\n",
-          1e-6 * memory_peak(&m), 1e-6 * m.program, 1e-6 * m.particles, 1e-6 * m.trees,
-          1e-6 * m.mesh, 1e-6 * m.tasks, 1e-6 * m.at_times, on_gpus);
-}
-
-static const char *on_average(const struct particles *s) {
-  return particles_have(s, COLUMN_relative_mass) ? " on average" : "";
-}
-
-static void print_softening(FILE *out, const struct parameters *p, const struct particles *s) {
-  const char *unit = isolated(p) ? "kpc" : "kpc/h comoving";
-  const char *kernel = p->gravity.softening_kernel == SOFTENING_SPLINE
-                           ? "spline, Plummer-equivalent"
-                           : "Plummer";
-  if (!particles_have(s, COLUMN_type) || !softening_differs(p)) {
-    fprintf(out, "  softening   %g %s (%s)\n", softening_of_type(p, PARTICLE_HALO), unit, kernel);
-    return;
-  }
-  fprintf(out, "  softening   %g", softening_of_type(p, 1));
-  for (unsigned t = 2; t < PARTICLE_TYPES; t++) fprintf(out, ", %g", softening_of_type(p, t));
-  fprintf(out, " %s of types 1 to %d (%s)\n", unit, PARTICLE_TYPES - 1, kernel);
-}
-
-static void print_physics(FILE *out, const struct parameters *p, const struct particles *s) {
-  fprintf(out, "  particles   %zu (%.4g^3) of %.4g Msun/h%s in %g Mpc/h\n", s->all,
-          cbrt((double)s->all), 1e10 * s->mass, on_average(s), p->box.size);
-  fprintf(out,
-          "  cosmology   Omega_m %g, Omega_lambda %g, Omega_k %g, h %g, w0 %g, wa %g, Omega_r %g\n",
-          p->cosmology.omega_m, p->cosmology.omega_lambda, cosmology_printed_curvature(p),
-          p->cosmology.h, p->cosmology.w0, p->cosmology.wa, p->cosmology.omega_r);
-  const struct cosmology c = cosmology_from(p);
-  if (c.neutrinos.species)
-    fprintf(out, "  neutrinos   %u with mass: Omega_nu %.4g of Omega_m, linear, from %s\n",
-            c.neutrinos.species, neutrinos_density(&c.neutrinos, 1.0), p->cosmology.species_file);
-  else if (p->cosmology.species_file[0])
-    fprintf(out, "  species     linear, from %s\n", p->cosmology.species_file);
-}
-
-static void print_isolated(FILE *out, const struct parameters *p, const struct particles *s) {
-  fprintf(out, "  particles   %zu of %.4g Msun%s, isolated, in a frame of %g kpc\n", s->all,
-          1e10 * s->mass, on_average(s), 1e3 * p->box.size);
-}
-
-static void print_spectrum(FILE *out, const struct parameters *p,
-                           const struct linear_power *linear) {
-  const double found = linear ? linear_power_table_sigma8(linear) : 0.0;
-  if (found > 0.0)
-    fprintf(out, "  spectrum    %s: sigma8 %.5g, %s%.5g\n", p->ic.power_spectrum_file, found,
-            p->ic.normalise ? "scaled to " : "as it is; cosmology.sigma8 ", p->cosmology.sigma8);
-}
-
-/** @param linear  or NULL */
-static void print_run(FILE *out, const struct parameters *p, const struct particles *s,
-                      const struct linear_power *linear) {
-  if (isolated(p))
-    print_isolated(out, p, s);
-  else
-    print_physics(out, p, s);
-  print_spectrum(out, p, linear);
-  print_softening(out, p, s);
-  print_layout(out, p, s->all);
-}
-
 static void describe(void *state, FILE *out) {
   const struct nbody_run *r = state;
   const struct particles *s = &r->nbody->domain.particles;
-  print_run(out, r->parameters, s, r->linear);
+  nbody_run_print(out, r->parameters, s, r->linear);
 }
 
 /** Some particles of an isolated system are farthest out, and are pulled inwards: accelerations that
@@ -473,8 +241,9 @@ static void step(void *state, struct progress *now, bool (*output_due)(void *con
                                                                     r->nbody->domain.particles.all);
   if (refined && !choice.rebuild) choice.sort = true;
   /* An output in the memory of the mesh comes after the forces. */
-  void (*meanwhile)(void *) = output_due(context, a1) && !nbody_rests(r->nbody) ? write_positions
-                                                                                : NULL;
+  void (*meanwhile)(void *) = output_due(context, a1) && !nbody_rests(r->nbody)
+                                  ? nbody_run_write_positions
+                                  : NULL;
   now->a = a1;
   r->output_progress = *now;
   if (p->time.step == STEP_BLOCK) {
@@ -492,60 +261,6 @@ static void step(void *state, struct progress *now, bool (*output_due)(void *con
   fill_record(r, a1, record);
 }
 
-/** The potential of all particles, for a snapshot that has it; else NULL. */
-static float *snapshot_potential(struct nbody_run *r) {
-  const struct parameters *p = r->parameters;
-  if (!p->output.potential || !p->output.snapshots) return NULL;
-  float *potential = allocate(r->nbody->domain.particles.count, sizeof *potential, "potentials");
-  potential_of_particles(r->nbody, potential);
-  return potential;
-}
-
-static double write_output(void *state, const struct progress *now, size_t number) {
-  struct nbody_run *r = state;
-  const double beside = r->begun ? r->beside_seconds : 0.0;
-  float *potential = snapshot_potential(r);
-  domain_acquire(&r->nbody->domain);
-  r->nbody->domain.particles.potential = potential;
-  if (!r->begun) {
-    r->products = products_of(r, now->a, number);
-    products_write_positions(&r->products);
-  }
-  products_write_rest(&r->products);
-  r->nbody->domain.particles.potential = NULL;
-  domain_release(&r->nbody->domain);
-  free(potential);
-  r->begun = false;
-  return beside;
-}
-
-static void frame(void *state, const struct progress *now, const char *path) {
-  struct nbody_run *r = state;
-  domain_acquire_positions(&r->nbody->domain);
-  const struct products products = products_of(r, now->a, 0);
-  products_draw_frame(&products, path);
-  domain_release_positions(&r->nbody->domain);
-}
-
-static void checkpoint(void *state, const char *path, const struct progress *now) {
-  struct nbody_run *r = state;
-  const struct checkpoint_state c = {.a = now->a,
-                                     .start_a = now->start_a,
-                                     .step = now->step,
-                                     .outputs_done = now->outputs_done,
-                                     .last_output = now->last_output,
-                                     .policy = r->policy,
-                                     .renewals = r->renewals,
-                                     .steps = r->nbody->steps,
-                                     .mesh_cells = nbody_mesh_cells(r->nbody),
-                                     .next_mesh_cells = r->next_mesh_cells,
-                                     .energy = r->energy,
-                                     .wall_seconds = now->wall_seconds};
-  domain_acquire(&r->nbody->domain);
-  checkpoint_write(path, r->parameters, &r->nbody->domain.particles, &c);
-  domain_release(&r->nbody->domain);
-}
-
 static void end(void *state) {
   struct nbody_run *r = state;
   escapers_free(&r->escapers);
@@ -553,88 +268,6 @@ static void end(void *state) {
   linear_power_free(r->linear);
   species_free(r->species);
   free(r);
-}
-
-/** Particles that the initial conditions of the parameters have, if they are generated; else 0. */
-static size_t generated_count(const struct parameters *p) {
-  if (p->ic.source != IC_GENERATE) return 0;
-  return (size_t)(p->box.npart_side * p->box.npart_side * p->box.npart_side);
-}
-
-/** Of generated particles, whose softening must go with the mesh, too. */
-static void require_possible(const struct parameters *p, bool begins) {
-  (void)begins;
-  const struct particles generated = {.all = generated_count(p)};
-  if (generated.all == 0) return;
-  struct parameters resolved = *p;
-  const struct softening_types types = softening_resolve(&resolved, &generated);
-  softening_require(&resolved, &types, start_of(p), layout_choose(p, generated.all).mesh.cells);
-  memory_require(p, generated.all);
-}
-
-static void print_dry(const struct parameters *p, const struct particles *particles,
-                      const struct linear_power *linear) {
-  memory_require(p, particles->all);
-  parameters_print(p, stdout);
-  printf("\n# what a run would use\n");
-  print_run(stdout, p, particles, linear);
-}
-
-static void dry(struct parameters *p, const char *checkpoint, struct progress *now,
-                struct timeline *timeline) {
-  scheduler_check(p);
-  if (comm_rank() == 0) output_folder_check(p->output.dir);
-  struct linear_power *linear = spectrum_wanted(p) ? linear_power_create(p) : NULL;
-  struct particles particles = {0};
-  size_t n = generated_count(p);
-  int64_t next_mesh = 0;
-  if (checkpoint) {
-    struct checkpoint_state state;
-    particles = checkpoint_look(checkpoint, p, &state);
-    next_mesh = state.next_mesh_cells;
-    p->box.size = particles.box;
-    *now = progress_of(&state);
-  } else {
-    if (isolated(p))
-      particles = ic_isolated(p);
-    else if (p->ic.source == IC_GADGET)
-      particles = ic_read_gadget(p);
-    if (isolated(p)) p->box.size = particles.box;
-    *now = (struct progress){.a = start_of(p), .start_a = start_of(p), .last_output = NO_OUTPUT};
-  }
-  if (particles.all > 0) n = particles.all;
-  timeline_init(timeline, p, now->start_a, now->a, now->last_output);
-  const struct cosmology c = cosmology_from(p);
-  if (particles.all == 0) {
-    particles.all = n;
-    particles.mass = cosmology_particle_mass(&c, p->box.size, (double)n);
-  }
-  species_free(species_create(p)); /* what is wrong with it is said here, too */
-  settle(p, &particles, now->start_a, next_mesh);
-  print_dry(p, &particles, linear);
-  particles_free(&particles);
-  linear_power_free(linear);
-}
-
-static void *create(struct parameters *p, const char *checkpoint_path, struct progress *now,
-                    struct timeline *timeline) {
-  struct nbody_run *r = allocate(1, sizeof *r, "the run");
-  *r = (struct nbody_run){.parameters = p, .timeline = timeline};
-  if (spectrum_wanted(p)) r->linear = linear_power_create(p);
-  struct particles particles = initial_particles(r, checkpoint_path, now);
-  if (r->linear && p->ic.source == IC_GADGET) { /* the file has settled the cosmology */
-    linear_power_free(r->linear);
-    r->linear = linear_power_create(p);
-  }
-  p->box.size = particles.box;
-  memory_require(p, particles.all);
-  timeline_init(timeline, p, now->start_a, now->a, now->last_output);
-  r->nbody = nbody_create(p, particles);
-  r->nbody->steps = r->steps;
-  if (p->time.step != STEP_BLOCK) r->nbody->steps.dlna = 0.0;
-  if (r->mesh_cells != 0 && r->mesh_cells != nbody_mesh_cells(r->nbody))
-    nbody_change_mesh(r->nbody, r->mesh_cells);
-  return r;
 }
 
 static struct moment_text moment_of_box(const struct parameters *p, double a) {
@@ -648,10 +281,11 @@ static struct moment_text moment_of_isolated(const struct parameters *p, double 
 }
 
 /** What solvers of particles have in common. */
-#define OF_PARTICLES                                                                        \
-  .require_possible = require_possible, .dry = dry, .create = create, .describe = describe, \
-  .begin = begin, .stuck = stuck, .step = step, .write = write_output, .next = next,        \
-  .frame = frame, .checkpoint = checkpoint, .end = end
+#define OF_PARTICLES                                                                              \
+  .require_possible = nbody_run_require_possible, .dry = nbody_run_dry,                           \
+  .create = nbody_run_create, .describe = describe, .begin = begin, .stuck = stuck, .step = step, \
+  .write = nbody_run_write, .next = next, .frame = nbody_run_frame,                               \
+  .checkpoint = nbody_run_checkpoint, .end = end
 
 const struct solver solver_of_box = {.log = &log_of_box, .moment = moment_of_box, OF_PARTICLES};
 const struct solver solver_of_isolated = {

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* How an N-body run begins: from initial conditions or a checkpoint; and what a dry run looks at. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "nbody_run_parts.h"
+#include "photons/app/memory.h"
+#include "photons/app/softening.h"
+#include "photons/base/comm.h"
+#include "photons/base/console.h"
+#include "photons/base/error.h"
+#include "photons/base/output_file.h"
+#include "photons/cosmology/linear_power.h"
+#include "photons/cosmology/species.h"
+#include "photons/ic/ic.h"
+#include "photons/io/snapshot.h"
+#include "photons/runtime/scheduler.h"
+
+/** What the program does for particles of one mass only. */
+static void leave_out_analysis(struct parameters *p, const struct particles *s) {
+  if (p->time.step == STEP_PM) p->output.energy_steps = 0; /* of pairs, which it has not */
+  if (isolated(p) || !particles_have(s, COLUMN_relative_mass)) return;
+  const bool wanted = p->analysis.fof || p->output.power_spectrum || p->output.images ||
+                      p->output.movie > 0;
+  if (wanted && comm_rank() == 0)
+    warn("particles have different masses: there are no halos, power spectra, pictures, movies or "
+         "potential energies of this run");
+  p->analysis.fof = p->output.power_spectrum = p->output.images = false;
+  p->output.movie = p->output.energy_steps = 0;
+}
+
+static bool spectrum_wanted(const struct parameters *p) {
+  if (isolated(p)) return false;
+  return p->ic.source == IC_GENERATE || p->ic.power_spectrum_file[0] || p->output.power_spectrum ||
+         p->analysis.fof;
+}
+
+static struct progress progress_of(const struct checkpoint_state *state) {
+  return (struct progress){.a = state->a,
+                           .start_a = state->start_a,
+                           .step = state->step,
+                           .outputs_done = state->outputs_done,
+                           .last_output = state->last_output,
+                           .wall_seconds = state->wall_seconds};
+}
+
+/** The scale factor, or the time, of initial conditions. */
+static double start_of(const struct parameters *p) {
+  return isolated(p) ? 0.0 : 1.0 / (1.0 + p->ic.z_init);
+}
+
+/** Settle softening lengths, how much memory the run may use, and how fine its mesh may become.
+ * @param a     where the run began
+ * @param next  cells a side of a checkpoint's next mesh, which the run takes however fine it is; else 0 */
+static void settle(struct parameters *p, const struct particles *s, double a, int64_t next) {
+  const struct softening_types types = softening_resolve(p, s);
+  memory_settle(p, s->all, isolated(p) ? 0.0 : softening_finest_mesh(p, &types, a));
+  const uint32_t first = layout_choose(p, s->all).mesh.cells;
+  if (next > p->gravity.pm_grid_most && next > first) p->gravity.pm_grid_most = next;
+  softening_require(p, &types, a, first);
+  softening_warn(p, &types, a, first);
+}
+
+static struct particles initial_particles(struct nbody_run *r, const char *checkpoint,
+                                          struct progress *now) {
+  struct parameters *p = r->parameters;
+  struct particles particles;
+  if (checkpoint) {
+    struct checkpoint_state state;
+    particles = checkpoint_read(checkpoint, p, &state);
+    p->box.size = particles.box;
+    r->policy = state.policy;
+    r->renewals = state.renewals;
+    r->steps = state.steps;
+    r->mesh_cells = (uint32_t)state.mesh_cells;
+    r->next_mesh_cells = (uint32_t)state.next_mesh_cells;
+    r->energy = state.energy;
+    r->species = species_create(p);
+    *now = progress_of(&state);
+  } else {
+    if (p->ic.source == IC_GADGET && !isolated(p)) particles = ic_read_gadget(p);
+    r->cosmology = cosmology_from(p);
+    r->species = species_create(p);
+    if (p->ic.source == IC_GENERATE)
+      particles = ic_generate(p, &r->cosmology, r->linear, r->species);
+    if (isolated(p)) particles = ic_isolated(p);
+    *now = (struct progress){.a = start_of(p), .start_a = start_of(p), .last_output = NO_OUTPUT};
+  }
+  r->cosmology = cosmology_from(p);
+  p->box.size = particles.box;
+  settle(p, &particles, now->start_a, r->next_mesh_cells);
+  leave_out_analysis(p, &particles);
+  return particles;
+}
+
+void *nbody_run_create(struct parameters *p, const char *checkpoint_path, struct progress *now,
+                       struct timeline *timeline) {
+  struct nbody_run *r = allocate(1, sizeof *r, "the run");
+  *r = (struct nbody_run){.parameters = p, .timeline = timeline};
+  if (spectrum_wanted(p)) r->linear = linear_power_create(p);
+  struct particles particles = initial_particles(r, checkpoint_path, now);
+  if (r->linear && p->ic.source == IC_GADGET) { /* the file has settled the cosmology */
+    linear_power_free(r->linear);
+    r->linear = linear_power_create(p);
+  }
+  p->box.size = particles.box;
+  memory_require(p, particles.all);
+  timeline_init(timeline, p, now->start_a, now->a, now->last_output);
+  r->nbody = nbody_create(p, particles);
+  r->nbody->steps = r->steps;
+  if (p->time.step != STEP_BLOCK) r->nbody->steps.dlna = 0.0;
+  if (r->mesh_cells != 0 && r->mesh_cells != nbody_mesh_cells(r->nbody))
+    nbody_change_mesh(r->nbody, r->mesh_cells);
+  return r;
+}
+
+/** Particles that the initial conditions of the parameters have, if they are generated; else 0. */
+static size_t generated_count(const struct parameters *p) {
+  if (p->ic.source != IC_GENERATE) return 0;
+  return (size_t)(p->box.npart_side * p->box.npart_side * p->box.npart_side);
+}
+
+/** Of generated particles, whose softening must go with the mesh, too. */
+void nbody_run_require_possible(const struct parameters *p, bool begins) {
+  (void)begins;
+  const struct particles generated = {.all = generated_count(p)};
+  if (generated.all == 0) return;
+  struct parameters resolved = *p;
+  const struct softening_types types = softening_resolve(&resolved, &generated);
+  softening_require(&resolved, &types, start_of(p), layout_choose(p, generated.all).mesh.cells);
+  memory_require(p, generated.all);
+}
+
+static void print_dry(const struct parameters *p, const struct particles *particles,
+                      const struct linear_power *linear) {
+  memory_require(p, particles->all);
+  parameters_print(p, stdout);
+  printf("\n# what a run would use\n");
+  nbody_run_print(stdout, p, particles, linear);
+}
+
+void nbody_run_dry(struct parameters *p, const char *checkpoint, struct progress *now,
+                   struct timeline *timeline) {
+  scheduler_check(p);
+  if (comm_rank() == 0) output_folder_check(p->output.dir);
+  struct linear_power *linear = spectrum_wanted(p) ? linear_power_create(p) : NULL;
+  struct particles particles = {0};
+  size_t n = generated_count(p);
+  int64_t next_mesh = 0;
+  if (checkpoint) {
+    struct checkpoint_state state;
+    particles = checkpoint_look(checkpoint, p, &state);
+    next_mesh = state.next_mesh_cells;
+    p->box.size = particles.box;
+    *now = progress_of(&state);
+  } else {
+    if (isolated(p))
+      particles = ic_isolated(p);
+    else if (p->ic.source == IC_GADGET)
+      particles = ic_read_gadget(p);
+    if (isolated(p)) p->box.size = particles.box;
+    *now = (struct progress){.a = start_of(p), .start_a = start_of(p), .last_output = NO_OUTPUT};
+  }
+  if (particles.all > 0) n = particles.all;
+  timeline_init(timeline, p, now->start_a, now->a, now->last_output);
+  const struct cosmology c = cosmology_from(p);
+  if (particles.all == 0) {
+    particles.all = n;
+    particles.mass = cosmology_particle_mass(&c, p->box.size, (double)n);
+  }
+  species_free(species_create(p)); /* what is wrong with it is said here, too */
+  settle(p, &particles, now->start_a, next_mesh);
+  print_dry(p, &particles, linear);
+  particles_free(&particles);
+  linear_power_free(linear);
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What an N-body run writes. */
+#include <stdlib.h>
+
+#include "nbody_run_parts.h"
+#include "photons/analysis/energy.h"
+#include "photons/base/clock.h"
+#include "photons/base/error.h"
+#include "photons/io/snapshot.h"
+
+/** The side of the lattice that the ids number; 0: unknown. */
+static size_t lattice_side(const struct parameters *p) {
+  return p->ic.source == IC_GENERATE && !p->ic.glass[0] ? (size_t)p->box.npart_side : 0;
+}
+
+/** What the next output consists of. Spectra of all outputs have the bins of the first mesh. */
+static struct products products_of(const struct nbody_run *r, double a, size_t number) {
+  return (struct products){
+      .parameters = r->parameters,
+      .cosmology = &r->cosmology,
+      .linear = r->linear,
+      .particles = &r->nbody->domain.particles,
+      .depth = r->nbody->domain.depth,
+      .lattice = lattice_side(r->parameters),
+      .regular = r->parameters->ic.source == IC_GENERATE,
+      .a = a,
+      .number = number,
+      .mesh = layout_choose(r->parameters, r->nbody->domain.particles.all).mesh.cells,
+      .snapshot = true};
+}
+
+void nbody_run_write_positions(void *context) {
+  struct nbody_run *r = context;
+  const double start = wall_clock();
+  r->products = products_of(r, r->output_progress.a, (size_t)r->output_progress.outputs_done);
+  domain_acquire_positions(&r->nbody->domain);
+  products_write_positions(&r->products);
+  domain_release_positions(&r->nbody->domain);
+  r->beside_seconds = wall_clock() - start;
+  r->begun = true;
+}
+
+/** The potential of all particles, for a snapshot that has it; else NULL. */
+static float *snapshot_potential(struct nbody_run *r) {
+  const struct parameters *p = r->parameters;
+  if (!p->output.potential || !p->output.snapshots) return NULL;
+  float *potential = allocate(r->nbody->domain.particles.count, sizeof *potential, "potentials");
+  potential_of_particles(r->nbody, potential);
+  return potential;
+}
+
+double nbody_run_write(void *state, const struct progress *now, size_t number) {
+  struct nbody_run *r = state;
+  const double beside = r->begun ? r->beside_seconds : 0.0;
+  float *potential = snapshot_potential(r);
+  domain_acquire(&r->nbody->domain);
+  r->nbody->domain.particles.potential = potential;
+  if (!r->begun) {
+    r->products = products_of(r, now->a, number);
+    products_write_positions(&r->products);
+  }
+  products_write_rest(&r->products);
+  r->nbody->domain.particles.potential = NULL;
+  domain_release(&r->nbody->domain);
+  free(potential);
+  r->begun = false;
+  return beside;
+}
+
+void nbody_run_frame(void *state, const struct progress *now, const char *path) {
+  struct nbody_run *r = state;
+  domain_acquire_positions(&r->nbody->domain);
+  const struct products products = products_of(r, now->a, 0);
+  products_draw_frame(&products, path);
+  domain_release_positions(&r->nbody->domain);
+}
+
+void nbody_run_checkpoint(void *state, const char *path, const struct progress *now) {
+  struct nbody_run *r = state;
+  const struct checkpoint_state c = {.a = now->a,
+                                     .start_a = now->start_a,
+                                     .step = now->step,
+                                     .outputs_done = now->outputs_done,
+                                     .last_output = now->last_output,
+                                     .policy = r->policy,
+                                     .renewals = r->renewals,
+                                     .steps = r->nbody->steps,
+                                     .mesh_cells = nbody_mesh_cells(r->nbody),
+                                     .next_mesh_cells = r->next_mesh_cells,
+                                     .energy = r->energy,
+                                     .wall_seconds = now->wall_seconds};
+  domain_acquire(&r->nbody->domain);
+  checkpoint_write(path, r->parameters, &r->nbody->domain.particles, &c);
+  domain_release(&r->nbody->domain);
+}

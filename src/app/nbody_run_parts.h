@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The state of an N-body run, and the parts of its solver: how it begins, what it tells, what it writes. The steps
+ * are in nbody_run.c. Functions with a `state` are those of struct solver, whose state is a struct nbody_run. */
+#ifndef PHOTONS_NBODY_RUN_PARTS_H
+#define PHOTONS_NBODY_RUN_PARTS_H
+
+#include "photons/app/nbody_run.h"
+#include "photons/app/products.h"
+#include "photons/step/escapers.h"
+#include "photons/step/layzer_irvine.h"
+#include "photons/step/nbody.h"
+
+struct linear_power;
+
+struct nbody_run {
+  struct parameters *parameters;
+  struct cosmology cosmology;
+  struct linear_power *linear; /* NULL where the parameters name no spectrum */
+  struct species *species;     /* NULL: none but the particles */
+  const struct timeline *timeline;
+  struct nbody *nbody;
+  struct sort_policy policy;
+  struct renewal_policy renewals;  /* of isolated systems with block time steps */
+  struct step_state steps;         /* of a checkpoint */
+  uint32_t mesh_cells;             /* of a checkpoint; 0: there is none */
+  uint32_t next_mesh_cells;        /* of the mesh in the next steps */
+  struct layzer_irvine energy;     /* isolated: energy.work is what escapers took with them */
+  struct escapers escapers;        /* of this step */
+  struct products products;        /* of the output at work, */
+  bool begun;                      /* whose first part is done */
+  double beside_seconds;           /* and took so long */
+  struct progress output_progress; /* when it was begun */
+  char obstacle[512];              /* why no step can be taken */
+};
+
+static inline bool isolated(const struct parameters *p) {
+  return p->box.boundary == BOUNDARY_ISOLATED;
+}
+
+/** Tell what a run consists of. @param linear  or NULL */
+void nbody_run_print(FILE *out, const struct parameters *p, const struct particles *s,
+                     const struct linear_power *linear);
+
+void nbody_run_require_possible(const struct parameters *p, bool begins);
+void nbody_run_dry(struct parameters *p, const char *checkpoint, struct progress *now,
+                   struct timeline *timeline);
+void *nbody_run_create(struct parameters *p, const char *checkpoint_path, struct progress *now,
+                       struct timeline *timeline);
+
+/** The first part of an output, which needs only positions, beside the tasks of the forces.
+ * @param context  the run, whose output_progress says which output */
+void nbody_run_write_positions(void *context);
+double nbody_run_write(void *state, const struct progress *now, size_t number);
+void nbody_run_frame(void *state, const struct progress *now, const char *path);
+void nbody_run_checkpoint(void *state, const char *path, const struct progress *now);
+
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What an N-body run consists of, for people. */
+#include <math.h>
+#include <stdio.h>
+
+#include "nbody_run_parts.h"
+#include "photons/app/memory.h"
+#include "photons/app/softening.h"
+#include "photons/cosmology/linear_power.h"
+#include "photons/cosmology/species.h"
+
+/** Which finer mesh a run may change to, and its memory, for people. */
+static const char *finer_mesh(const struct parameters *p, size_t n, uint32_t first) {
+  static char text[128];
+  struct parameters finer = *p;
+  if (p->gravity.pm_grid_most <= first) return "";
+  finer.gravity.pm_grid = p->gravity.pm_grid_most;
+  const struct memory_use use = memory_estimate(&finer, n);
+  snprintf(text, sizeof text, "; later at most %lld^3, then %.1f MB of memory in all",
+           (long long)p->gravity.pm_grid_most, 1e-6 * memory_peak(&use));
+  return text;
+}
+
+static void print_layout(FILE *out, const struct parameters *p, size_t n) {
+  const struct layout l = layout_choose(p, n);
+  const struct memory_use m = memory_estimate(p, n);
+  char on_gpus[64] = "";
+  if (m.on_gpus > 0.0) snprintf(on_gpus, sizeof on_gpus, ", less %.1f on GPUs", 1e-6 * m.on_gpus);
+  fprintf(out, "  groups      %u of %zu particles, leaves of at most %u (tree depth %u)\n",
+          l.domain.group_count, (n + l.domain.group_count - 1) / l.domain.group_count,
+          l.domain.leaf_size, l.domain.depth);
+  if (l.mesh.cells > 0)
+    fprintf(out, "  mesh        %u^3%s, r_split %.3g, r_cut %.3g cells%s\n", l.mesh.cells,
+            p->gravity.interlace ? " interlaced" : "", p->gravity.r_split, p->gravity.r_cut,
+            finer_mesh(p, n, l.mesh.cells));
+  fprintf(out,
+          "  memory      about %.1f MB: program %.1f, particles %.1f, trees %.1f, mesh %.1f,\n"
+          "              tasks %.1f, at times %.1f%s\n",
+          1e-6 * memory_peak(&m), 1e-6 * m.program, 1e-6 * m.particles, 1e-6 * m.trees,
+          1e-6 * m.mesh, 1e-6 * m.tasks, 1e-6 * m.at_times, on_gpus);
+}
+
+static const char *on_average(const struct particles *s) {
+  return particles_have(s, COLUMN_relative_mass) ? " on average" : "";
+}
+
+static void print_softening(FILE *out, const struct parameters *p, const struct particles *s) {
+  const char *unit = isolated(p) ? "kpc" : "kpc/h comoving";
+  const char *kernel = p->gravity.softening_kernel == SOFTENING_SPLINE
+                           ? "spline, Plummer-equivalent"
+                           : "Plummer";
+  if (!particles_have(s, COLUMN_type) || !softening_differs(p)) {
+    fprintf(out, "  softening   %g %s (%s)\n", softening_of_type(p, PARTICLE_HALO), unit, kernel);
+    return;
+  }
+  fprintf(out, "  softening   %g", softening_of_type(p, 1));
+  for (unsigned t = 2; t < PARTICLE_TYPES; t++) fprintf(out, ", %g", softening_of_type(p, t));
+  fprintf(out, " %s of types 1 to %d (%s)\n", unit, PARTICLE_TYPES - 1, kernel);
+}
+
+static void print_physics(FILE *out, const struct parameters *p, const struct particles *s) {
+  fprintf(out, "  particles   %zu (%.4g^3) of %.4g Msun/h%s in %g Mpc/h\n", s->all,
+          cbrt((double)s->all), 1e10 * s->mass, on_average(s), p->box.size);
+  fprintf(out,
+          "  cosmology   Omega_m %g, Omega_lambda %g, Omega_k %g, h %g, w0 %g, wa %g, Omega_r %g\n",
+          p->cosmology.omega_m, p->cosmology.omega_lambda, cosmology_printed_curvature(p),
+          p->cosmology.h, p->cosmology.w0, p->cosmology.wa, p->cosmology.omega_r);
+  const struct cosmology c = cosmology_from(p);
+  if (c.neutrinos.species)
+    fprintf(out, "  neutrinos   %u with mass: Omega_nu %.4g of Omega_m, linear, from %s\n",
+            c.neutrinos.species, neutrinos_density(&c.neutrinos, 1.0), p->cosmology.species_file);
+  else if (p->cosmology.species_file[0])
+    fprintf(out, "  species     linear, from %s\n", p->cosmology.species_file);
+}
+
+static void print_isolated(FILE *out, const struct parameters *p, const struct particles *s) {
+  fprintf(out, "  particles   %zu of %.4g Msun%s, isolated, in a frame of %g kpc\n", s->all,
+          1e10 * s->mass, on_average(s), 1e3 * p->box.size);
+}
+
+static void print_spectrum(FILE *out, const struct parameters *p,
+                           const struct linear_power *linear) {
+  const double found = linear ? linear_power_table_sigma8(linear) : 0.0;
+  if (found > 0.0)
+    fprintf(out, "  spectrum    %s: sigma8 %.5g, %s%.5g\n", p->ic.power_spectrum_file, found,
+            p->ic.normalise ? "scaled to " : "as it is; cosmology.sigma8 ", p->cosmology.sigma8);
+}
+
+void nbody_run_print(FILE *out, const struct parameters *p, const struct particles *s,
+                     const struct linear_power *linear) {
+  if (isolated(p))
+    print_isolated(out, p, s);
+  else
+    print_physics(out, p, s);
+  print_spectrum(out, p, linear);
+  print_softening(out, p, s);
+  print_layout(out, p, s->all);
+}
