@@ -25,8 +25,8 @@ static size_t first_source(const struct gas *g) { return g->particles ? MATTER +
 
 /** The criteria, for the masses of the particles that there are. */
 static struct gas_flags criteria(const struct gas_flag_argument *a) {
-  struct gas_flags flags = a->batch.gas->flags[a->batch.level];
-  if (a->batch.gas->particles) flags.particles *= a->batch.gas->lightest;
+  struct gas_flags flags = a->batch.gas->refinement.flags[a->batch.level];
+  if (a->batch.gas->particles) flags.particles *= a->batch.gas->refinement.lightest;
   return flags;
 }
 
@@ -49,8 +49,8 @@ static void gas_flag_cpu(void *buffers[], const struct gas_flag_argument *a) {
   for (uint32_t i = 0; i < b->count; i++) {
     double density[GAS_GROUP_CELLS];
     block_fill(&sources, b->first + i, block);
-    g->kernels->flag(&g->physics, &flags, block, density_of(buffers, g, i, density), g->buffer,
-                     g->level[a->batch.level].flags[b->first + i]);
+    g->kernels->flag(&g->physics, &flags, block, density_of(buffers, g, i, density),
+                     g->refinement.buffer, g->level[a->batch.level].flags[b->first + i]);
   }
   free(cells);
 }
@@ -66,7 +66,7 @@ static void gas_flag_gpu(struct gpu *gpu, void *buffers[], const struct gas_flag
   const struct gas_flags flags = criteria(a);
   void *blocks = gpu_gas_blocks(&g);
   gpu_gas_prepare(&g, &sources, blocks);
-  gpu_gas_flag(&g, &flags, gas->buffer, blocks,
+  gpu_gas_flag(&g, &flags, gas->refinement.buffer, blocks,
                gas->particles ? VECTOR(const struct gas_matter, buffers[MATTER]) : NULL,
                gas->level[a->batch.level].flags + b->first);
   free(cells);

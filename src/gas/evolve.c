@@ -83,7 +83,7 @@ static int divisions(struct gas *g, int level, double dt) {
 /** Whether a level or a finer one has taken gas.regrid steps since its flags were followed. */
 static bool flags_due(const struct gas *g, int level) {
   for (int l = level; l < g->topology.finest && topology_has_groups(&g->topology, l); l++)
-    if (g->level[l].steps % g->regrid == 0) return true;
+    if (g->level[l].steps % g->refinement.regrid == 0) return true;
   return false;
 }
 

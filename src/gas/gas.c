@@ -64,7 +64,7 @@ static double by_level(const double *list, size_t count, int level) {
 static void set_flags(struct gas *g, const struct parameters *p) {
   const double unit = g->comoving ? comoving_mean_density(&g->universe) : 1.0;
   for (int level = 0; level < g->topology.finest; level++)
-    g->flags[level] = (struct gas_flags){
+    g->refinement.flags[level] = (struct gas_flags){
         .density = unit * by_level(p->gas.flag_density, p->gas.flag_density_count, level),
         .particles = by_level(p->gas.flag_particles, p->gas.flag_particles_count, level) /
                      pow(gas_cell(g, level), 3.0),
@@ -108,9 +108,9 @@ struct gas *gas_create(const struct parameters *p) {
   g->homes = p->gas.homes > 0 ? (uint32_t)p->gas.homes : default_homes();
   g->gravity = gravity_make(g, p);
   g->particles = gas_particles_make(p);
-  g->lightest = INFINITY;
-  g->buffer = (int)p->gas.buffer;
-  g->regrid = p->gas.regrid;
+  g->refinement.lightest = INFINITY;
+  g->refinement.buffer = (int)p->gas.buffer;
+  g->refinement.regrid = p->gas.regrid;
   g->individual = p->gas.steps == GAS_STEPS_INDIVIDUAL;
   g->fused = p->gas.fused;
   g->fix_fluxes = p->gas.fix_fluxes;

@@ -90,7 +90,7 @@ static bool have_one_mass(const struct gas *g) {
   uint32_t others = 0;
   for (int l = 0; l < GAS_LEVELS_MAX; l++)
     for (size_t k = 0; k < g->particles->level[l].count; k++)
-      others |= g->particles->level[l].particle[k].mass != g->lightest;
+      others |= g->particles->level[l].particle[k].mass != g->refinement.lightest;
   comm_max_u32(&others, 1);
   return others == 0;
 }
@@ -123,7 +123,7 @@ static size_t common(size_t first, size_t end, size_t other_first, size_t other_
 /** All particles, of which each rank gets an equal part. Collective. */
 static struct particles share_particles(const struct gas *g, double box) {
   const size_t ranks = (size_t)comm_size();
-  struct particles s = particles_create_share(g->particles->count, box, g->lightest);
+  struct particles s = particles_create_share(g->particles->count, box, g->refinement.lightest);
   struct place *received = allocate(s.count, sizeof *received, "the power spectrum's particles");
   size_t own, *bytes_of = allocate(2 * ranks, sizeof *bytes_of, "message sizes");
   struct place *sent = own_places(g, box, &own);

@@ -58,7 +58,7 @@ double gas_particles_bytes(size_t count) {
 void gas_particles_add(struct gas *g, const struct gas_particle *particle, size_t count) {
   struct gas_particles *s = g->particles;
   struct particle_level *l = &s->level[0], new = {.count = l->count + count};
-  double minus_lightest = -g->lightest, mass = 0.0;
+  double minus_lightest = -g->refinement.lightest, mass = 0.0;
   uint64_t all = count;
   new.all = new.particle = gas_shared_array(new.count, sizeof *particle, "particles");
   gas_particles_acquire(g, 0);
@@ -74,7 +74,7 @@ void gas_particles_add(struct gas *g, const struct gas_particle *particle, size_
   comm_max_double(&minus_lightest, 1);
   comm_sum_double(&mass, 1);
   comm_sum_u64(&all, 1);
-  g->lightest = -minus_lightest;
+  g->refinement.lightest = -minus_lightest;
   s->mass += mass;
   s->count += all;
 }

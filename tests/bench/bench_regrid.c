@@ -27,7 +27,7 @@ static double seconds(void) {
 /** Regrid the finest level but one; seconds. */
 static double regrid(struct gas *g, int buffer) {
   const double start = seconds();
-  g->buffer = buffer;
+  g->refinement.buffer = buffer;
   message_begin();
   gas_regrid(g, g->topology.finest - 1, 1.0, NULL);
   message_wait();

@@ -95,6 +95,15 @@ struct gas_level {
   struct gas_field *field;          /**< [group] of self-gravity; poisson.h */
 };
 
+/** Where levels are refined, and when. */
+struct gas_refinement {
+  struct gas_flags flags[GAS_LEVELS_MAX]; /**< criteria, by level; that of particles in units of
+                                               `lightest` */
+  double lightest; /**< of particles: the smallest mass of one of all ranks; without any infinite */
+  int buffer;      /**< cells around a flagged one */
+  int64_t regrid;  /**< steps of a level from one regridding to the next */
+};
+
 struct gas {
   struct topology topology;
   struct gas_level level[GAS_LEVELS_MAX];
@@ -103,11 +112,7 @@ struct gas {
   struct gas_particles *particles; /**< particles.h; NULL: there are none */
   bool particles_alone;            /**< there is no gas: cells are 0 and stay so */
   struct gas_physics physics;
-  struct gas_flags flags[GAS_LEVELS_MAX]; /**< criteria of refinement, by level; that of particles
-                                               in units of `lightest` */
-  double lightest; /**< of particles: the smallest mass of one of all ranks; without any infinite */
-  int buffer;      /**< cells around a flagged one */
-  int64_t regrid;  /**< steps of a level from one regridding to the next */
+  struct gas_refinement refinement;
   bool individual; /**< a level takes two steps, or more if need be, in one of
                                                the next coarser */
   bool fused;      /**< one task prepares, solves and closes a batch */

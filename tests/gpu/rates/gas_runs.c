@@ -112,7 +112,7 @@ static void measure_runs(int solver, int precision, int cores) {
 
 static double regrid_finest(struct gas *g, int buffer) {
   const double begin = wall_clock();
-  g->buffer = buffer;
+  g->refinement.buffer = buffer;
   message_begin();
   gas_regrid(g, g->topology.finest - 1, 1.0, NULL);
   message_wait();

@@ -43,7 +43,7 @@ static struct gas *make_gas(int batch) {
 }
 
 static bool regrid(struct gas *g, int buffer) {
-  g->buffer = buffer;
+  g->refinement.buffer = buffer;
   message_begin();
   const bool changed = gas_regrid(g, FINE - 1, 1.0, NULL);
   message_wait();

@@ -194,7 +194,7 @@ static struct wanted find_wanted(const struct gas *g, double most) {
     for (unsigned k = 0; k < GAS_GROUP_CELLS; k++) {
       const unsigned x = 16 * place[0] + k % 16, y = 16 * place[1] + k / 16 % 16,
                      z = 16 * place[2] + k / 256;
-      if (!(matter_density(m, k) > most * g->lightest)) continue;
+      if (!(matter_density(m, k) > most * g->refinement.lightest)) continue;
       for (unsigned n = 0; n < 8; n++) /* a patch has 8 cells: the corners of 9^3 cells suffice */
         wanted.refined[(z + 28 + 8 * (n >> 2)) / 8 % 4][(y + 28 + 8 * (n >> 1 & 1)) / 8 % 4]
                       [(x + 28 + 8 * (n & 1)) / 8 % 4] = true;
