@@ -9,7 +9,7 @@
 
 struct moment_text gas_moment(const struct gas *g) {
   struct moment_text m;
-  if (g->comoving) return cosmology_moment(false, g->time);
+  if (g->universe.comoving) return cosmology_moment(false, g->time);
   snprintf(m.text, sizeof m.text, "t = %.4g", g->time);
   return m;
 }

@@ -49,10 +49,11 @@ static double next_stop(const struct parameters *p, double time) {
 static double longest_until(const struct gas_run *r) {
   const struct gas *g = r->gas;
   const double step = r->parameters->gas.cfl * r->totals.longest_step;
-  if (!g->comoving) return g->time + step;
+  if (!g->universe.comoving) return g->time + step;
   const double most = g->time * exp(r->parameters->time.max_dlna);
-  return gas_step_length(g, most) < step ? most
-                                         : cosmology_after_drift(&g->universe, g->time, step);
+  return gas_step_length(g, most) < step
+             ? most
+             : cosmology_after_drift(&g->universe.cosmology, g->time, step);
 }
 
 /** The time at which the next step ends. What is left before a stop is divided into two equal steps
@@ -212,7 +213,7 @@ static double write_output(void *state, const struct progress *now, size_t numbe
   if (r->gas->gravity) f.potential = group_potential;
   gas_acquire(r->gas, STARPU_R);
   gas_file_write(path, r->parameters, &f, group_cells, r);
-  if (r->gas->comoving && r->parameters->output.power_spectrum)
+  if (r->gas->universe.comoving && r->parameters->output.power_spectrum)
     gas_power_write(r->gas, r->parameters, number);
   if (r->parameters->output.images)
     gas_pictures_write(r->gas, r->parameters->output.dir, number,
@@ -306,7 +307,7 @@ static void restore(struct gas_run *r, const char *path, const struct gas_file *
   }
   gas_link(g, 0, g->topology.finest);
   g->time = f->level[0].time;
-  if (g->comoving) g->scale = g->time;
+  if (g->universe.comoving) g->universe.scale = g->time;
   r->last_step = f->level[0].dt;
   gas_acquire(g, STARPU_W);
   gas_file_read(path, f, group_cells, r);

@@ -45,9 +45,9 @@ struct root_step {
 
 /** The scale factor after a step of a level. */
 static double scale_after(const struct gas *g, const struct root_step *root, struct sub_step s) {
-  if (!g->comoving) return 1.0;
+  if (!g->universe.comoving) return 1.0;
   if (s.root_end == 1.0) return root->end;
-  return cosmology_after_drift(&g->universe, g->time, s.root_end * root->length);
+  return cosmology_after_drift(&g->universe.cosmology, g->time, s.root_end * root->length);
 }
 
 /** The length of steps was chosen before the step of the root level. In its course gravity can make
@@ -167,10 +167,10 @@ static void advance(struct gas *g, int level, const struct root_step *root, stru
   open_step(g, level, dt, s.begin); /* 1 */
   hydro_solve(g, level, step);      /* 2 */
   count_step(g, level);
-  g->scale = scale;
+  g->universe.scale = scale;
   predict_potential(g, level, dt, s.end); /* 3 */
   advance_finer(g, level, root, s);       /* 4 */
-  g->scale = scale;
+  g->universe.scale = scale;
   hydro_correct(g, level, step); /* 5 */
   if (level > 0 && s.end == 1.0) return;
   gas_place_particles(g, level); /* 6 */
@@ -201,12 +201,15 @@ static void take_step(struct gas *g, struct root_step root) {
 }
 
 void gas_step(struct gas *g, double dt) {
-  const double end = g->comoving ? cosmology_after_drift(&g->universe, g->time, dt) : g->time + dt;
+  const double end = g->universe.comoving
+                         ? cosmology_after_drift(&g->universe.cosmology, g->time, dt)
+                         : g->time + dt;
   take_step(g, (struct root_step){dt, end});
 }
 
 double gas_step_length(const struct gas *g, double end) {
-  return g->comoving ? cosmology_drift(&g->universe, g->time, end) : end - g->time;
+  return g->universe.comoving ? cosmology_drift(&g->universe.cosmology, g->time, end)
+                              : end - g->time;
 }
 
 void gas_step_to(struct gas *g, double end) {

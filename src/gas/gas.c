@@ -52,7 +52,7 @@ double gas_length(const struct parameters *p) {
 }
 
 double gas_least_heat(const struct gas *g, double scale) {
-  return comoving_heat(scale, g->temperature_floor, g->molecular_weight);
+  return comoving_heat(scale, g->universe.temperature_floor, g->universe.molecular_weight);
 }
 
 /** The value of a list for a level: lists have one value for all levels, or one for each. */
@@ -62,7 +62,7 @@ static double by_level(const double *list, size_t count, int level) {
 
 /** Thresholds of particles are for a mass of 1: that of a particle is not known yet. */
 static void set_flags(struct gas *g, const struct parameters *p) {
-  const double unit = g->comoving ? comoving_mean_density(&g->universe) : 1.0;
+  const double unit = g->universe.comoving ? comoving_mean_density(&g->universe.cosmology) : 1.0;
   for (int level = 0; level < g->topology.finest; level++)
     g->refinement.flags[level] = (struct gas_flags){
         .density = unit * by_level(p->gas.flag_density, p->gas.flag_density_count, level),
@@ -96,13 +96,13 @@ struct gas *gas_create(const struct parameters *p) {
   g->kernels = gas_kernels_select(p->gas.precision == GAS_DOUBLE);
   g->physics = gas_physics_of(p);
   g->particles_alone = p->gas.solver == GAS_NONE;
-  g->comoving = p->gas.comoving;
-  g->molecular_weight = p->gas.molecular_weight;
-  g->temperature_floor = p->gas.temperature_floor;
-  g->universe = cosmology_from(p);
-  g->share = g->comoving ? comoving_gas_share(p) : 1.0;
-  g->time = g->comoving ? 1.0 / (1.0 + p->ic.z_init) : 0.0;
-  g->scale = g->comoving ? g->time : 1.0;
+  g->universe.comoving = p->gas.comoving;
+  g->universe.molecular_weight = p->gas.molecular_weight;
+  g->universe.temperature_floor = p->gas.temperature_floor;
+  g->universe.cosmology = cosmology_from(p);
+  g->universe.share = g->universe.comoving ? comoving_gas_share(p) : 1.0;
+  g->time = g->universe.comoving ? 1.0 / (1.0 + p->ic.z_init) : 0.0;
+  g->universe.scale = g->universe.comoving ? g->time : 1.0;
   g->variables = gas_variables(&g->physics);
   g->group_memory = gas_bytes_per_group(p);
   g->homes = p->gas.homes > 0 ? (uint32_t)p->gas.homes : default_homes();

@@ -41,7 +41,7 @@ static const struct kind kinds_comoving[PICTURES] = {
 };
 
 static const struct kind *kind_of(const struct gas *g, int kind) {
-  return (g->comoving ? kinds_comoving : kinds_static) + kind;
+  return (g->universe.comoving ? kinds_comoving : kinds_static) + kind;
 }
 
 /** Whether there is such a picture. */
@@ -107,11 +107,11 @@ static double number(const struct gas *g, const void *cells, size_t cell, unsign
 
 /** From the numbers of cells to what a picture of comoving gas shows; 1 of other gas. */
 static double unit_of(const struct gas *g, int kind) {
-  if (!g->comoving || kind == LEVEL) return 1.0;
+  if (!g->universe.comoving || kind == LEVEL) return 1.0;
   if (kind == SPEED) return 1.0 / g->time;
-  if (kind == PRESSURE) return 1.0 / comoving_heat(g->time, 1.0, g->molecular_weight);
-  return 1.0 /
-         ((kind == PARTICLES ? 1.0 - g->share : g->share) * comoving_mean_density(&g->universe));
+  if (kind == PRESSURE) return 1.0 / comoving_heat(g->time, 1.0, g->universe.molecular_weight);
+  return 1.0 / ((kind == PARTICLES ? 1.0 - g->universe.share : g->universe.share) *
+                comoving_mean_density(&g->universe.cosmology));
 }
 
 /** Where thermal energy is lost in rounding the entropy gives the pressure. */
@@ -148,7 +148,8 @@ static void draw_slices(const struct view *v, const double x[3], size_t pixel) {
   const double thermal = number(g, cells, p.cell, GAS_ENERGY) - 0.5 * density * square;
   const double pressure = pressure_at(g, cells, p.cell, thermal);
   v->value[DENSITY][pixel] = density * unit_of(g, DENSITY);
-  v->value[PRESSURE][pixel] = (g->comoving ? pressure / density : pressure) * unit_of(g, PRESSURE);
+  v->value[PRESSURE][pixel] = (g->universe.comoving ? pressure / density : pressure) *
+                              unit_of(g, PRESSURE);
   v->value[SPEED][pixel] = sqrt(square) * unit_of(g, SPEED);
   v->value[LEVEL][pixel] = p.level;
 }

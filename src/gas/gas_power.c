@@ -69,7 +69,7 @@ static void write_bins(const struct spectra *w, const char *name, const struct p
            w->number);
   if (comm_rank() == 0)
     power_write(path, bins, count, s, (double)s->all, w->regular, w->mesh, w->gas->time, w->linear,
-                &w->gas->universe, &provenance);
+                &w->gas->universe.cosmology, &provenance);
 }
 
 static void write_gas(const struct spectra *w) {

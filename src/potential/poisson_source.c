@@ -7,7 +7,7 @@
 #define PI 3.14159265358979323846
 
 double gravity_factor(const struct gas *g, int level) {
-  return 4.0 * PI * g->gravity->newton_constant * g->scale * pow(gas_cell(g, level), 2.0);
+  return 4.0 * PI * g->gravity->newton_constant * g->universe.scale * pow(gas_cell(g, level), 2.0);
 }
 
 double gravity_background(const struct gas *g) {

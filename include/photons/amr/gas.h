@@ -104,6 +104,17 @@ struct gas_refinement {
   int64_t regrid;  /**< steps of a level from one regridding to the next */
 };
 
+/** The universe, where the box expands. */
+struct gas_universe {
+  bool comoving; /**< whether it does; else only `scale` of the rest has a meaning */
+  struct cosmology cosmology;
+  double scale; /**< scale factor at the time that a level under work has come to; 1 without
+                     expansion */
+  double share; /**< the part of all matter that is gas */
+  double molecular_weight;  /**< mean, in masses of a hydrogen atom */
+  double temperature_floor; /**< K; 0: there is none */
+};
+
 struct gas {
   struct topology topology;
   struct gas_level level[GAS_LEVELS_MAX];
@@ -121,13 +132,7 @@ struct gas {
   unsigned variables;
   double cell; /**< side of a cell of the root level */
   double time; /**< in comoving coordinates the scale factor */
-  bool comoving;
-  double molecular_weight;     /**< mean, in masses of a hydrogen atom */
-  double temperature_floor;    /**< in comoving coordinates, K; 0: there is none */
-  double share;                /**< in comoving coordinates: the part of all matter that is gas */
-  struct cosmology universe;   /**< in comoving coordinates */
-  double scale;                /**< scale factor at the time that a level under work has come to;
-                                  1 without expansion */
+  struct gas_universe universe;
   double group_memory;         /**< bytes that a group takes up */
   uint32_t batch;              /**< groups of a batch */
   uint32_t homes;              /**< of each rank */
