@@ -129,8 +129,8 @@ static void copy_all(void *buffers[], const struct gas_cut_argument *a, bool cut
   for (uint32_t i = 0, k = 0; i < m->count; i++) {
     const struct ghost_item *item = &m->item[i];
     const uint32_t group = group_of(a, i, cut);
-    while (m->batches.batch[k] != group / g->batch) k++;
-    char *inside = nth(buffers[BATCHES + k], bytes, group % g->batch);
+    while (m->batches.batch[k] != group / g->tasks.batch) k++;
+    char *inside = nth(buffers[BATCHES + k], bytes, group % g->tasks.batch);
     char *packed = VECTOR(char, buffers[PACKED]), *own = packed + item->first * part;
     if (a->kind == GHOST_CELLS)
       copy_cubes(g, item, inside, own, cut);
@@ -164,10 +164,10 @@ static struct gpu_ghost *gpu_ghosts(const struct gas_cut_argument *a, bool cut) 
   struct gpu_ghost *ghost = allocate(m->count, sizeof *ghost, "ghosts of gas");
   for (uint32_t i = 0, k = 0; i < m->count; i++) {
     const uint32_t group = group_of(a, i, cut);
-    while (m->batches.batch[k] != group / g->batch) k++;
+    while (m->batches.batch[k] != group / g->tasks.batch) k++;
     ghost[i] = (struct gpu_ghost){
         .batch = k,
-        .group = group % g->batch,
+        .group = group % g->tasks.batch,
         .first = m->item[i].first,
         .patch = (uint32_t)(g->topology.level[a->level].key[m->item[i].group] & 7),
         .parts = m->item[i].parts};
@@ -247,7 +247,7 @@ static void submit(struct gas_cut_argument a, bool cut) {
 /** Let a message get to its rank. Within a rank StarPU brings it to the GPU of the home that reads it. */
 static void transfer(struct gas *g, const struct ghost_message *m, int level,
                      enum ghost_kind kind) {
-  const uint32_t homes = g->homes;
+  const uint32_t homes = g->tasks.homes;
   const size_t pair = (size_t)(m->from % homes) * homes + m->to % homes,
                number = (size_t)m->number * homes * homes + pair;
   message_transfer(m->packed, MESSAGE_GAS + kind, number * GAS_LEVELS_MAX + (size_t)level,

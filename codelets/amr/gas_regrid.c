@@ -72,7 +72,7 @@ void gas_regrid_submit(struct gas *g, int level, uint32_t batch, const struct ga
   const struct gas_batch *b = batch_of(&a);
   struct slots slots = slots_of("gas_regrid", g, level, batch);
   slots_add(&slots, b->handle[g->level[level].now], STARPU_W);
-  slots_add(&slots, g->scratch, STARPU_SCRATCH);
+  slots_add(&slots, g->tasks.scratch, STARPU_SCRATCH);
   for (uint32_t i = 0; i < moves->count; i++) slots_add(&slots, moves->data[i], STARPU_R);
   if (interpolates(moves, b->count)) {
     slots_require(&slots, !g->level[level - 1].stale, "ghost cells", level - 1);

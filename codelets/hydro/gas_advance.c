@@ -80,7 +80,7 @@ void gas_advance_submit(struct gas *g, int level, uint32_t batch, double dt, dou
   struct slots slots = slots_of("gas_advance", g, level, batch);
   slots_add(&slots, b->handle[1 - l->now], STARPU_W);
   slots_add(&slots, b->fluxes, STARPU_W);
-  slots_add(&slots, g->scratch, STARPU_SCRATCH);
+  slots_add(&slots, g->tasks.scratch, STARPU_SCRATCH);
   if (level > 0) slots_add(&slots, b->sides, begin == 0.0 ? STARPU_W : STARPU_RW);
   slots_add_sources(&slots, g, level, b, begin);
   slots_add_links(&slots, b);

@@ -78,7 +78,7 @@ void gas_flag_submit(struct gas *g, int level, uint32_t batch, double weight) {
   const struct gas_flag_argument a = {{g, level, batch}, weight};
   const struct gas_batch *b = batch_of(&a.batch);
   struct slots slots = slots_of("gas_flag", g, level, batch);
-  slots_add(&slots, g->scratch, STARPU_SCRATCH);
+  slots_add(&slots, g->tasks.scratch, STARPU_SCRATCH);
   if (g->particles) slots_add(&slots, b->matter, STARPU_R);
   slots_add_sources(&slots, g, level, b, weight);
   slots_add_links(&slots, b);

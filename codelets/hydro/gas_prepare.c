@@ -45,7 +45,7 @@ STAGE(gas_prepare, 0x88ccee, "gas");
 starpu_data_handle_t gas_prepare_submit(struct gas *g, int level, uint32_t batch, double weight) {
   const struct gas_prepare_argument a = {{g, level, batch}, weight};
   const struct gas_batch *b = batch_of(&a.batch);
-  starpu_data_handle_t block = g->block[g->next_block++ % g->blocks];
+  starpu_data_handle_t block = g->tasks.block[g->tasks.next_block++ % g->tasks.blocks];
   struct slots slots = slots_of("gas_prepare", g, level, batch);
   slots_add(&slots, block, STARPU_W);
   slots_add_sources(&slots, g, level, b, weight);

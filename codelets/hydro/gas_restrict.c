@@ -23,9 +23,9 @@ static void gas_restrict_cpu(void *buffers[], const struct batch_argument *a) {
       const uint32_t son = g->topology.level[a->level].group[b->first + i].son[p];
       uint32_t k = 0;
       if (son == NO_GROUP || gas_home(g, a->level + 1, son) != home) continue;
-      while (b->sons.batch[k] != son / g->batch) k++;
+      while (b->sons.batch[k] != son / g->tasks.batch) k++;
       g->kernels->restrict_group(g->variables,
-                                 nth(buffers[FINE + k], gas_group_bytes(g), son % g->batch),
+                                 nth(buffers[FINE + k], gas_group_bytes(g), son % g->tasks.batch),
                                  nth(buffers[CELLS], gas_group_bytes(g), i), p);
     }
 }

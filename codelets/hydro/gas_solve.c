@@ -52,7 +52,7 @@ void gas_solve_submit(struct gas *g, int level, uint32_t batch, double dt, doubl
   const struct starpu_data_descr data[SLOTS] = {[CELLS] = {b->handle[1 - l->now], STARPU_W},
                                                 [FLUXES] = {b->fluxes, STARPU_W},
                                                 [BLOCKS] = {block, STARPU_R},
-                                                [SCRATCH] = {g->scratch, STARPU_SCRATCH}};
+                                                [SCRATCH] = {g->tasks.scratch, STARPU_SCRATCH}};
   gas_solve_insert((struct gas_solve_argument){{g, level, batch}, dt, reversed, least_heat},
                    (struct task){.data = data, .count = SLOTS, .priority = PRIORITY_MIDDLE});
 }

@@ -25,7 +25,7 @@ struct gas_root_solve_argument {
 enum { MESH, BATCHES };
 
 /** Whether there are sources. */
-static bool has_sources(const struct gas *g) { return g->homes > 1; }
+static bool has_sources(const struct gas *g) { return g->tasks.homes > 1; }
 
 static size_t slots_of_batch(const struct gas_root_solve_argument *a) {
   return has_sources(a->gas) ? 3 : 3 + matter_slots(a->gas) + a->massive;

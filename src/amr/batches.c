@@ -22,7 +22,7 @@ size_t gas_fluxes_bytes(const struct gas *g) { return GAS_PATCHES * gas_sides_by
 
 double gas_cell(const struct gas *g, int level) { return g->cell / (double)(1 << level); }
 
-static size_t all_homes(const struct gas *g) { return (size_t)comm_size() * g->homes; }
+static size_t all_homes(const struct gas *g) { return (size_t)comm_size() * g->tasks.homes; }
 
 uint32_t gas_home_batch(const struct gas *g, int level, uint32_t home) {
   return (uint32_t)block_first(g->level[level].batch_count, all_homes(g), home);
@@ -30,18 +30,18 @@ uint32_t gas_home_batch(const struct gas *g, int level, uint32_t home) {
 
 uint32_t gas_home_group(const struct gas *g, int level, uint32_t home) {
   const uint32_t batch = gas_home_batch(g, level, home), count = g->topology.level[level].count;
-  return batch < g->level[level].batch_count ? batch * g->batch : count;
+  return batch < g->level[level].batch_count ? batch * g->tasks.batch : count;
 }
 
-uint32_t gas_home_begin(const struct gas *g) { return (uint32_t)comm_rank() * g->homes; }
-uint32_t gas_home_end(const struct gas *g) { return gas_home_begin(g) + g->homes; }
+uint32_t gas_home_begin(const struct gas *g) { return (uint32_t)comm_rank() * g->tasks.homes; }
+uint32_t gas_home_end(const struct gas *g) { return gas_home_begin(g) + g->tasks.homes; }
 
 uint32_t gas_home_of_batch(const struct gas *g, int level, uint32_t batch) {
   return (uint32_t)block_containing(g->level[level].batch_count, all_homes(g), batch);
 }
 
 uint32_t gas_home(const struct gas *g, int level, uint32_t group) {
-  return gas_home_of_batch(g, level, group / g->batch);
+  return gas_home_of_batch(g, level, group / g->tasks.batch);
 }
 
 struct gas_batch *gas_seen(const struct gas *g, int level, uint32_t home, uint32_t batch) {
@@ -52,11 +52,11 @@ struct gas_batch *gas_seen(const struct gas *g, int level, uint32_t home, uint32
 }
 
 uint32_t gas_first_batch(const struct gas *g, int level, int rank) {
-  return gas_home_batch(g, level, (uint32_t)rank * g->homes);
+  return gas_home_batch(g, level, (uint32_t)rank * g->tasks.homes);
 }
 
 uint32_t gas_first_group(const struct gas *g, int level, int rank) {
-  return gas_home_group(g, level, (uint32_t)rank * g->homes);
+  return gas_home_group(g, level, (uint32_t)rank * g->tasks.homes);
 }
 
 bool gas_is_own(const struct gas *g, int level, uint32_t batch) {
@@ -65,7 +65,7 @@ bool gas_is_own(const struct gas *g, int level, uint32_t batch) {
 }
 
 int gas_owner(const struct gas *g, int level, uint32_t group) {
-  return (int)(gas_home(g, level, group) / g->homes);
+  return (int)(gas_home(g, level, group) / g->tasks.homes);
 }
 
 uint32_t gas_own_begin(const struct gas *g, int level) {
@@ -77,7 +77,7 @@ uint32_t gas_own_end(const struct gas *g, int level) {
 
 void *gas_cells(const struct gas *g, int level, uint32_t group) {
   const struct gas_level *l = &g->level[level];
-  const struct gas_batch *b = &l->batch[group / g->batch];
+  const struct gas_batch *b = &l->batch[group / g->tasks.batch];
   if (gas_owner(g, level, group) != comm_rank()) return NULL;
   return (char *)starpu_data_handle_to_pointer(b->handle[l->now], STARPU_MAIN_RAM) +
          (group - b->first) * gas_group_bytes(g);

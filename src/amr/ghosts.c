@@ -254,7 +254,7 @@ static void sort_needs(struct needs *s) {
 
 /** The end of the message that begins with item i. */
 static size_t message_end(const struct needs *s, size_t i) {
-  const uint32_t batch = s->gas->batch;
+  const uint32_t batch = s->gas->tasks.batch;
   const size_t first = i;
   for (i++; i < s->count && s->need[i].mine == s->need[first].mine &&
             s->need[i].other == s->need[first].other;
@@ -281,7 +281,7 @@ static void make_message(const struct needs *s, enum ghost_kind kind, struct gho
     m->parts += (uint32_t)__builtin_popcountll(item[i].parts);
     add_batch(&m->batches, (to_fathers ? g->topology.level[s->level].group[item[i].group].father
                                        : item[i].group) /
-                               g->batch);
+                               g->tasks.batch);
   }
   if (kind == GHOST_MEANS) m->parts = (m->parts + GAS_PATCHES - 1) / GAS_PATCHES * GAS_PATCHES;
 }
@@ -296,7 +296,7 @@ static struct ghost_messages messages_of(const struct needs *s, enum ghost_kind 
     const uint32_t mine = s->need[i].mine, other = s->need[i].other;
     *m = (struct ghost_message){.from = s->sent ? mine : other,
                                 .to = s->sent ? other : mine,
-                                .within = mine / s->gas->homes == other / s->gas->homes,
+                                .within = mine / s->gas->tasks.homes == other / s->gas->tasks.homes,
                                 .count = (uint32_t)(end - i)};
     if (m > all.message && m[-1].from == m->from && m[-1].to == m->to) m->number = m[-1].number + 1;
     for (size_t k = i; k < end; k++) all.item[k] = s->need[k].item;
@@ -344,7 +344,7 @@ static void make_packed(const struct gas *g, enum ghost_kind kind, struct gas_gh
   for (uint32_t i = 0; i < sent->count; i++) {
     struct ghost_message *m = &sent->message[i];
     m->packed = handle_make(m->parts * ghost_part_bytes(g, kind), 1);
-    owner_set(m->packed, m->from - gas_home_begin(g), g->homes);
+    owner_set(m->packed, m->from - gas_home_begin(g), g->tasks.homes);
   }
   for (uint32_t i = 0; i < received->count; i++) {
     struct ghost_message *m = &received->message[i];
@@ -360,7 +360,7 @@ static void make_packed(const struct gas *g, enum ghost_kind kind, struct gas_gh
 struct gas_ghosts ghosts_find(const struct gas *g, int level) {
   struct gas_ghosts ghosts = {0};
   const int kinds = g->particles ? GHOST_KINDS : g->gravity ? GHOST_MATTER : GHOST_POTENTIALS;
-  for (int kind = 0; kind < kinds && (uint32_t)comm_size() * g->homes > 1; kind++) {
+  for (int kind = 0; kind < kinds && (uint32_t)comm_size() * g->tasks.homes > 1; kind++) {
     ghosts.sent[kind] = find(g, level, (enum ghost_kind)kind, true);
     ghosts.received[kind] = find(g, level, (enum ghost_kind)kind, false);
     make_packed(g, (enum ghost_kind)kind, &ghosts);

@@ -79,8 +79,9 @@ static void make_batch(const struct gas *g, struct gas_batch *b) {
 static struct gas_batch *make_batches(const struct gas *g, uint32_t groups, uint32_t count) {
   struct gas_batch *batch = allocate(count, sizeof *batch, "batches of groups");
   for (uint32_t i = 0; i < count; i++) {
-    const uint32_t first = i * g->batch, left = groups - first;
-    batch[i] = (struct gas_batch){.first = first, .count = left < g->batch ? left : g->batch};
+    const uint32_t first = i * g->tasks.batch, left = groups - first;
+    batch[i] = (struct gas_batch){.first = first,
+                                  .count = left < g->tasks.batch ? left : g->tasks.batch};
   }
   return batch;
 }
@@ -90,8 +91,8 @@ void gas_divide_level(struct gas *g, int level) {
   const uint32_t groups = g->topology.level[level].count;
   *l = (struct gas_level){
       .groups = groups,
-      .batch_count = (groups + g->batch - 1) / g->batch,
-      .homes = g->homes > 1 ? g->homes : 0,
+      .batch_count = (groups + g->tasks.batch - 1) / g->tasks.batch,
+      .homes = g->tasks.homes > 1 ? g->tasks.homes : 0,
       .steps = l->steps,
       .speed = gas_shared_array(groups, sizeof *l->speed, "speeds of groups"),
       .sum = gas_shared_array(groups, sizeof *l->sum, "sums of groups"),
@@ -199,8 +200,8 @@ static void make_ghosts(const struct gas *g, int level) {
 static void bring_home(const struct gas *g, const struct gas_batch *b, uint32_t home) {
   const starpu_data_handle_t data[] = {b->handle[0], b->handle[1], b->fluxes, b->sides,
                                        b->sheets,    b->shares,    b->matter, b->links};
-  for (size_t k = 0; k < sizeof data / sizeof *data; k++) owner_set(data[k], home, g->homes);
-  for (int k = 0; k < POTENTIALS; k++) owner_set(b->potential[k], home, g->homes);
+  for (size_t k = 0; k < sizeof data / sizeof *data; k++) owner_set(data[k], home, g->tasks.homes);
+  for (int k = 0; k < POTENTIALS; k++) owner_set(b->potential[k], home, g->tasks.homes);
 }
 
 static void bring_all_home(const struct gas *g, int level) {

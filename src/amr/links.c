@@ -33,7 +33,7 @@ struct linking {
 static struct batch_set set_make(const struct gas *g, int level) {
   const uint32_t batches = level < 0 || level > g->topology.finest ? 0
                                                                    : g->level[level].batch_count;
-  struct batch_set s = {.groups = g->batch, .first = NO_GROUP};
+  struct batch_set s = {.groups = g->tasks.batch, .first = NO_GROUP};
   s.number = allocate(batches, sizeof *s.number, "lists of batches");
   s.index = allocate(batches, sizeof *s.index, "lists of batches");
   for (uint32_t i = 0; i < batches; i++) s.index[i] = NO_GROUP;
@@ -189,8 +189,9 @@ void gas_links_make(struct gas *g, int level) {
   struct linking k = {.gas = g, .level = level};
   const int level_of[SETS] = {level, level - 1, level + 1, level + 1, level + 1};
   for (int s = 0; s < SETS; s++) k.set[s] = set_make(g, level_of[s]);
-  struct gas_links *table = engine_gpu() ? allocate(g->batch, sizeof *table, "links of groups")
-                                         : NULL;
+  struct gas_links *table = engine_gpu()
+                                ? allocate(g->tasks.batch, sizeof *table, "links of groups")
+                                : NULL;
   for (uint32_t i = gas_own_begin(g, level); i < gas_own_end(g, level); i++) {
     const uint32_t home = gas_home_of_batch(g, level, i);
     find_sons(&k, home);

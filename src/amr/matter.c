@@ -28,8 +28,8 @@ void matter_put_means(const double mean[GAS_PATCH_CELLS], int patch, struct gas_
 const struct gas_matter *matter_of(const struct gas *g, const struct batch_cells *b,
                                    uint32_t group) {
   uint32_t i = 0;
-  while (b->list->batch[i] != group / g->batch) i++;
-  return (const struct gas_matter *)(const void *)b->cells[i] + group % g->batch;
+  while (b->list->batch[i] != group / g->tasks.batch) i++;
+  return (const struct gas_matter *)(const void *)b->cells[i] + group % g->tasks.batch;
 }
 
 double matter_add(const struct gas_matter *m, double factor, double *source) {

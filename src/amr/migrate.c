@@ -22,15 +22,15 @@ struct old_level old_level_take(struct gas *g, int level) {
 static struct gas_batch *same_batch(const struct old_level *old, const struct gas *g,
                                     const uint64_t *key, uint32_t count, uint32_t *k) {
   while (*k < old->count && old->key[*k] < key[0]) ++*k;
-  if (*k >= old->count || *k % g->batch != 0) return NULL;
-  struct gas_batch *b = &old->level.batch[*k / g->batch];
+  if (*k >= old->count || *k % g->tasks.batch != 0) return NULL;
+  struct gas_batch *b = &old->level.batch[*k / g->tasks.batch];
   return b->count == count && memcmp(old->key + *k, key, count * sizeof *key) == 0 ? b : NULL;
 }
 
 /** Whether this rank had an old group. */
 static bool had(const struct old_level *old, const struct gas *g, uint32_t group) {
-  return (int)block_containing(old->level.batch_count, (size_t)comm_size(), group / g->batch) ==
-         comm_rank();
+  return (int)block_containing(old->level.batch_count, (size_t)comm_size(),
+                               group / g->tasks.batch) == comm_rank();
 }
 
 void old_level_keep(struct old_level *old, struct gas *g, int level) {
@@ -71,9 +71,9 @@ static struct stay *find_stays(const struct old_level *old, const struct gas *g,
   for (uint32_t i = 0, k = 0; i < tree->count; i++) {
     while (k < old->count && old->key[k] < tree->key[i]) k++;
     if (k == old->count || old->key[k] != tree->key[i]) continue;
-    const int from = (int)block_containing(batches, ranks, k / g->batch),
+    const int from = (int)block_containing(batches, ranks, k / g->tasks.batch),
               to = gas_owner(g, level, i);
-    if (from == comm_rank() && !old->level.batch[k / g->batch].handle[0]) continue; /* kept */
+    if (from == comm_rank() && !old->level.batch[k / g->tasks.batch].handle[0]) continue; /* kept */
     if (from == comm_rank() || to == comm_rank()) stay[(*count)++] = (struct stay){k, i, from, to};
   }
   return stay;
@@ -95,13 +95,14 @@ static void pack(const struct old_level *old, struct gas *g, const struct stay *
   starpu_data_handle_t held = NULL;
   for (uint32_t i = 0; i < count; i++) {
     if (!leaves(&stay[i])) continue;
-    const starpu_data_handle_t cells = cells_of(old, stay[i].old / g->batch);
+    const starpu_data_handle_t cells = cells_of(old, stay[i].old / g->tasks.batch);
     if (cells != held) {
       if (held) starpu_data_release(held);
       handle_acquire(held = cells, STARPU_R);
-      g->host_bytes += old->level.batch[stay[i].old / g->batch].cell_bytes;
+      g->host_bytes += old->level.batch[stay[i].old / g->tasks.batch].cell_bytes;
     }
-    memcpy(packed, (char *)starpu_vector_get_local_ptr(cells) + stay[i].old % g->batch * bytes,
+    memcpy(packed,
+           (char *)starpu_vector_get_local_ptr(cells) + stay[i].old % g->tasks.batch * bytes,
            bytes);
     packed += bytes;
   }
@@ -162,11 +163,11 @@ struct gas_moves *old_level_migrate(struct old_level *old, struct gas *g, int le
   if (comm_size() > 1) exchange(old, g, stay, count);
   for (uint32_t i = 0; i < count; i++) {
     if (stay[i].to != comm_rank()) continue;
-    struct gas_moves *m = &moves[stay[i].new / g->batch];
+    struct gas_moves *m = &moves[stay[i].new / g->tasks.batch];
     const bool mine = stay[i].from == comm_rank();
-    m->move[stay[i].new % g->batch] = (struct gas_move){
-        data_number(m, mine ? cells_of(old, stay[i].old / g->batch) : old->received),
-        mine ? stay[i].old % g->batch : received++};
+    m->move[stay[i].new % g->tasks.batch] = (struct gas_move){
+        data_number(m, mine ? cells_of(old, stay[i].old / g->tasks.batch) : old->received),
+        mine ? stay[i].old % g->tasks.batch : received++};
   }
   free(stay);
   return moves;

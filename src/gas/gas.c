@@ -104,24 +104,24 @@ struct gas *gas_create(const struct parameters *p) {
   g->time = g->universe.comoving ? 1.0 / (1.0 + p->ic.z_init) : 0.0;
   g->universe.scale = g->universe.comoving ? g->time : 1.0;
   g->variables = gas_variables(&g->physics);
-  g->group_memory = gas_bytes_per_group(p);
-  g->homes = p->gas.homes > 0 ? (uint32_t)p->gas.homes : default_homes();
+  g->tasks.group_memory = gas_bytes_per_group(p);
+  g->tasks.homes = p->gas.homes > 0 ? (uint32_t)p->gas.homes : default_homes();
   g->gravity = gravity_make(g, p);
   g->particles = gas_particles_make(p);
   g->refinement.lightest = INFINITY;
   g->refinement.buffer = (int)p->gas.buffer;
   g->refinement.regrid = p->gas.regrid;
   g->individual = p->gas.steps == GAS_STEPS_INDIVIDUAL;
-  g->fused = p->gas.fused;
+  g->tasks.fused = p->gas.fused;
   g->fix_fluxes = p->gas.fix_fluxes;
   g->cell = gas_length(p) / p->gas.root[0];
   set_flags(g, p);
-  g->batch = p->gas.batch > 0 ? (uint32_t)p->gas.batch : default_batch();
-  g->blocks = g->fused ? 0 : BLOCKS_FOR_EACH_WORKER * engine_workers();
-  g->block = allocate(g->blocks, sizeof *g->block, "blocks of gas");
-  for (uint32_t i = 0; i < g->blocks; i++)
-    g->block[i] = handle_make(g->batch * gas_block_bytes(g), 1);
-  g->scratch = handle_make(GAS_ALIGNMENT + g->kernels->scratch_bytes + gas_block_bytes(g), 1);
+  g->tasks.batch = p->gas.batch > 0 ? (uint32_t)p->gas.batch : default_batch();
+  g->tasks.blocks = g->tasks.fused ? 0 : BLOCKS_FOR_EACH_WORKER * engine_workers();
+  g->tasks.block = allocate(g->tasks.blocks, sizeof *g->tasks.block, "blocks of gas");
+  for (uint32_t i = 0; i < g->tasks.blocks; i++)
+    g->tasks.block[i] = handle_make(g->tasks.batch * gas_block_bytes(g), 1);
+  g->tasks.scratch = handle_make(GAS_ALIGNMENT + g->kernels->scratch_bytes + gas_block_bytes(g), 1);
   engine_set_variant(2 * (uint32_t)g->physics.solver + (p->gas.precision == GAS_DOUBLE));
   gas_make_level(g, 0);
   gas_link(g, 0, 0);
@@ -133,9 +133,9 @@ void gas_free(struct gas *g) {
     struct gas_level l = gas_take_level(g, level);
     gas_free_level(&l);
   }
-  for (uint32_t i = 0; i < g->blocks; i++) handle_drop(&g->block[i]);
-  handle_drop(&g->scratch);
-  free(g->block);
+  for (uint32_t i = 0; i < g->tasks.blocks; i++) handle_drop(&g->tasks.block[i]);
+  handle_drop(&g->tasks.scratch);
+  free(g->tasks.block);
   gravity_free(g->gravity);
   gas_particles_free(g->particles);
   topology_free(&g->topology);

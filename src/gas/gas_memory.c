@@ -17,8 +17,9 @@ double gas_memory(const struct gas *g) {
   double groups = 0.0;
   for (int level = 0; level <= g->topology.finest; level++)
     groups += g->topology.level[level].count;
-  return groups * g->group_memory +
-         (double)comm_size() * (double)g->blocks * (double)g->batch * (double)gas_block_bytes(g) +
+  return groups * g->tasks.group_memory +
+         (double)comm_size() * (double)g->tasks.blocks * (double)g->tasks.batch *
+             (double)gas_block_bytes(g) +
          (g->gravity
               ? root_poisson_bytes(g->topology.root, g->topology.boundary[0][0] == GAS_PERIODIC)
               : 0.0) +
@@ -62,7 +63,7 @@ void gas_require_root(const struct parameters *p, bool begins) {
 
 void gas_require_memory(const struct gas *g, int level, uint32_t groups) {
   const double installed = installed_memory();
-  const double needed = gas_memory(g) + groups * g->group_memory;
+  const double needed = gas_memory(g) + groups * g->tasks.group_memory;
   if (needed > installed)
     fail(EXIT_RUN_FAILED,
          "at %s level %d is to have %.4g patches, and gas would need %.1f GB of memory of %.1f "

@@ -7,7 +7,7 @@
 #include "photons/hydro/codelets.h"
 
 static void solve_batch(struct gas *g, int level, uint32_t batch, struct hydro_step s) {
-  if (g->fused) {
+  if (g->tasks.fused) {
     gas_advance_submit(g, level, batch, s.dt, s.begin, s.end - s.begin, s.least_heat);
     return;
   }

@@ -29,7 +29,7 @@ struct moving {
 static void move_group(void *context, uint32_t i) {
   const struct moving *m = context;
   const uint32_t group = m->first + i;
-  const struct gas_batch *b = &m->gas->level[m->level].batch[group / m->gas->batch];
+  const struct gas_batch *b = &m->gas->level[m->level].batch[group / m->gas->tasks.batch];
   struct gas_matter *matter = (struct gas_matter *)starpu_vector_get_local_ptr(b->matter);
   gas_particles_move_on(m->gas, m->level, group, &m->particles, m->time,
                         matter[group - b->first].fine);

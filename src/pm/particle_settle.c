@@ -344,7 +344,7 @@ static struct gas_arrivals make_tables(const struct settling *s, uint32_t first,
 
 /** The tables of a new batch. */
 static struct gas_arrivals fill_tables(const struct settling *s, uint32_t first, uint32_t end) {
-  const uint32_t batch = s->leaving.gas->batch;
+  const uint32_t batch = s->leaving.gas->tasks.batch;
   const struct particle_level *old = s->leaving.from;
   struct gas_arrivals t = make_tables(s, first, end);
   uint32_t arrival = 0, leaver = 0;
@@ -392,7 +392,7 @@ static void make_handle(const struct gas *g, int level, struct particle_level *l
   else if (gas_is_own(g, level, i))
     starpu_void_data_register(&l->handle[i]);
   if (gas_is_own(g, level, i))
-    owner_set(l->handle[i], gas_home_of_batch(g, level, i) - gas_home_begin(g), g->homes);
+    owner_set(l->handle[i], gas_home_of_batch(g, level, i) - gas_home_begin(g), g->tasks.homes);
 }
 
 /** Submit the tasks that make a level's particles. Copies of other ranks' particles are made here. */

@@ -80,9 +80,9 @@ void gas_particles_add(struct gas *g, const struct gas_particle *particle, size_
 }
 
 size_t particle_batch_count(const struct gas *g, const struct particle_level *l, uint32_t batch) {
-  const uint32_t first = batch * g->batch, left = l->groups - first;
+  const uint32_t first = batch * g->tasks.batch, left = l->groups - first;
   if (first < l->own_first || first >= l->own_end) return 0;
-  return l->first[first + (left < g->batch ? left : g->batch)] - l->first[first];
+  return l->first[first + (left < g->tasks.batch ? left : g->tasks.batch)] - l->first[first];
 }
 
 static void hold(struct gas *g, int first, bool acquire) {

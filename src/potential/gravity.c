@@ -235,11 +235,11 @@ void gravity_predict(struct gas *g, int level, double weight) { solve_on(g, leve
 
 void gravity_copy_potential(const struct gas *g, int level, uint32_t group, void *cells) {
   const struct gas_level *l = &g->level[level];
-  const starpu_data_handle_t potential = l->batch[group / g->batch]
+  const starpu_data_handle_t potential = l->batch[group / g->tasks.batch]
                                              .potential[l->potential[POTENTIAL_END]];
   handle_acquire(potential, STARPU_R);
   const double *cube = (const double *)starpu_vector_get_local_ptr(potential) +
-                       group % g->batch * (size_t)GAS_GROUP_CELLS;
+                       group % g->tasks.batch * (size_t)GAS_GROUP_CELLS;
   for (int i = 0; i < GAS_GROUP_CELLS; i++) {
     int at = 0;
     for (int c = 2; c >= 0; c--) /* z, y, x */

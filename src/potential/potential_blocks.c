@@ -8,10 +8,11 @@
 enum { INNER = GAS_GROUP_SIDE, SIDE = POISSON_SIDE };
 
 const double *potential_of(const struct gas *g, const struct batch_cells *b, uint32_t group) {
-  const uint32_t batch = group / g->batch;
+  const uint32_t batch = group / g->tasks.batch;
   uint32_t i = 0;
   while (b->list->batch[i] != batch) i++;
-  return (const double *)(const void *)b->cells[i] + group % g->batch * (size_t)GAS_GROUP_CELLS;
+  return (const double *)(const void *)b->cells[i] +
+         group % g->tasks.batch * (size_t)GAS_GROUP_CELLS;
 }
 
 static size_t in_cube(int side, const int place[3]) {

@@ -26,7 +26,9 @@ static void free_plans(void *context) {
 /** The number of slabs: a home each, where homes can have equally many planes and lines. */
 static uint32_t count_parts(const struct gas *g, const uint32_t size[3]) {
   const uint32_t planes = GAS_GROUP_SIDE * g->topology.root[2];
-  return g->homes > 1 && planes % g->homes == 0 && size[1] % g->homes == 0 ? g->homes : 0;
+  return g->tasks.homes > 1 && planes % g->tasks.homes == 0 && size[1] % g->tasks.homes == 0
+             ? g->tasks.homes
+             : 0;
 }
 
 /** Data of two pieces of the mesh for each home, and of what these send each other. */

@@ -207,7 +207,7 @@ struct copy {
 };
 
 static const struct gas_batch *batch_at(const struct copy *c, uint32_t group, size_t *first) {
-  const struct gas_batch *b = &c->gas->level[0].batch[group / c->gas->batch];
+  const struct gas_batch *b = &c->gas->level[0].batch[group / c->gas->tasks.batch];
   *first = (group - b->first) * (size_t)GAS_GROUP_CELLS;
   return b;
 }

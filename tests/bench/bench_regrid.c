@@ -73,7 +73,7 @@ static void bench(int side, int levels) {
   }
   printf("%3d^3 + %d levels, batches of %2u: %6u groups, the same again %8.3f ms; to %6u %8.3f ms, "
          "%.1f MB of %.1f by the host; and back %8.3f ms\n",
-         side, levels, g->batch, least, 1e3 * same, most, 1e3 * more, 1e-6 * (double)moved,
+         side, levels, g->tasks.batch, least, 1e3 * same, most, 1e3 * more, 1e-6 * (double)moved,
          1e-6 * (double)all_bytes(g, least, most), 1e3 * fewer);
   gas_free(g);
   engine_stop();

@@ -115,6 +115,17 @@ struct gas_universe {
   double temperature_floor; /**< K; 0: there is none */
 };
 
+/** How the work is divided into tasks, and what these need beside the data of batches. */
+struct gas_tasks {
+  uint32_t batch;              /**< groups of a batch */
+  uint32_t homes;              /**< of each rank */
+  bool fused;                  /**< one task prepares, solves and closes a batch */
+  uint32_t blocks, next_block; /**< buffers of blocks, which are used in turn; none if `fused` */
+  starpu_data_handle_t *block;
+  starpu_data_handle_t scratch; /**< for a worker: gas_kernels.scratch_bytes and a block */
+  double group_memory;          /**< bytes that a group takes up */
+};
+
 struct gas {
   struct topology topology;
   struct gas_level level[GAS_LEVELS_MAX];
@@ -126,19 +137,13 @@ struct gas {
   struct gas_refinement refinement;
   bool individual; /**< a level takes two steps, or more if need be, in one of
                                                the next coarser */
-  bool fused;      /**< one task prepares, solves and closes a batch */
   bool fix_fluxes; /**< no: fluxes differ on the two sides of a change of level, so that nothing is
                         conserved; for tests */
   unsigned variables;
   double cell; /**< side of a cell of the root level */
   double time; /**< in comoving coordinates the scale factor */
   struct gas_universe universe;
-  double group_memory;         /**< bytes that a group takes up */
-  uint32_t batch;              /**< groups of a batch */
-  uint32_t homes;              /**< of each rank */
-  uint32_t blocks, next_block; /**< buffers of blocks, which are used in turn; none if `fused` */
-  starpu_data_handle_t *block, scratch; /**< scratch: for a worker, gas_kernels.scratch_bytes and a
-                                             block */
+  struct gas_tasks tasks;
   uint64_t host_bytes;  /**< of cells that the host took over from StarPU or gave it in regriddings:
                             GPUs copy these to or from the host */
   uint64_t home_bytes;  /**< of messages between homes of this rank */

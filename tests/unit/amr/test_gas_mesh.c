@@ -285,7 +285,7 @@ static void test_invariants(void **state) {
   (void)state;
   if (!DEBUG_CHECKS) skip();
   struct gas_batch batch[2] = {{0}, {.first = 64}};
-  struct gas g = {.homes = 1, .batch = 64};
+  struct gas g = {.tasks = {.homes = 1, .batch = 64}};
   topology_init(&g.topology, root, periodic, 1);
   for (int level = 0; level < 2; level++) {
     g.level[level].batch = &batch[level];

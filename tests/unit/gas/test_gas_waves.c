@@ -34,9 +34,9 @@ static void assert_all_below(double largest, double bound) {
 static struct gas *make_groups(void) {
   static const enum gas_boundary periodic[3][2];
   struct gas *g = calloc(1, sizeof *g);
-  g->homes = 1;
+  g->tasks.homes = 1;
   topology_init(&g->topology, (const uint32_t[]){ROOT, ROOT, ROOT}, periodic, 0);
-  g->batch = 1;
+  g->tasks.batch = 1;
   gas_divide_level(g, 0);
   return g;
 }
