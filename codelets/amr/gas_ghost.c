@@ -260,7 +260,8 @@ static void submit_all(struct gas *g, int level, enum ghost_kind kind, int poten
   for (uint32_t i = 0; i < sent->count; i++) {
     submit((struct gas_cut_argument){g, level, kind, &sent->message[i], potential}, true);
     transfer(g, &sent->message[i], level, kind);
-    if (sent->message[i].within) g->home_bytes += starpu_data_get_size(sent->message[i].packed);
+    if (sent->message[i].within)
+      g->counts.home_bytes += starpu_data_get_size(sent->message[i].packed);
   }
   for (uint32_t i = 0; i < received->count; i++) {
     transfer(g, &received->message[i], level, kind);

@@ -121,7 +121,7 @@ void gas_make_level(struct gas *g, int level) {
 struct gas_level gas_take_level(struct gas *g, int level) {
   ghosts_free(&g->level[level].ghosts);
   const struct gas_level taken = g->level[level];
-  for (uint32_t i = 0; i < taken.groups; i++) g->first_order += taken.fault[i].first_order;
+  for (uint32_t i = 0; i < taken.groups; i++) g->counts.first_order += taken.fault[i].first_order;
   g->level[level] = (struct gas_level){.steps = taken.steps};
   return taken;
 }

@@ -99,7 +99,7 @@ static void pack(const struct old_level *old, struct gas *g, const struct stay *
     if (cells != held) {
       if (held) starpu_data_release(held);
       handle_acquire(held = cells, STARPU_R);
-      g->host_bytes += old->level.batch[stay[i].old / g->tasks.batch].cell_bytes;
+      g->counts.host_bytes += old->level.batch[stay[i].old / g->tasks.batch].cell_bytes;
     }
     memcpy(packed,
            (char *)starpu_vector_get_local_ptr(cells) + stay[i].old % g->tasks.batch * bytes,
@@ -126,7 +126,7 @@ static void exchange(struct old_level *old, struct gas *g, const struct stay *st
     old->received = handle_make(received, bytes);
     handle_acquire(old->received, STARPU_W);
     receive = (char *)starpu_vector_get_local_ptr(old->received);
-    g->host_bytes += received * bytes;
+    g->counts.host_bytes += received * bytes;
   }
   comm_exchange(send, bytes_of, receive, bytes_of + ranks);
   if (received > 0) starpu_data_release(old->received);

@@ -124,8 +124,8 @@ static void fill_record(struct gas_run *r, struct step_record *record) {
   record->particles = record->kicked = 0;
   for (int level = 0; level <= g->topology.finest; level++) {
     r->record.patches[level] = GAS_PATCHES * (uint64_t)g->topology.level[level].count;
-    r->record.updates[level] = g->updates[level];
-    record->kicked += g->updates[level];
+    r->record.updates[level] = g->counts.updates[level];
+    record->kicked += g->counts.updates[level];
     record->particles += gas_leaf_cells(g, level);
   }
 }

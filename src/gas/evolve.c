@@ -22,7 +22,7 @@ enum { DIVISIONS_MOST = 64 };
 /** A level has taken a step. */
 static void count_step(struct gas *g, int level) {
   g->level[level].steps++;
-  g->updates[level] += g->topology.level[level].count * (uint64_t)GAS_GROUP_CELLS;
+  g->counts.updates[level] += g->topology.level[level].count * (uint64_t)GAS_GROUP_CELLS;
 }
 
 /** Where a step of a level is in the step of the next coarser one, and in that of the root level. */
@@ -193,7 +193,7 @@ static void advance_finer(struct gas *g, int level, const struct root_step *root
 }
 
 static void take_step(struct gas *g, struct root_step root) {
-  for (int level = 0; level <= g->topology.finest; level++) g->updates[level] = 0;
+  for (int level = 0; level <= g->topology.finest; level++) g->counts.updates[level] = 0;
   message_begin();
   advance(g, 0, &root, (struct sub_step){0.0, 1.0, 0.0, 1.0});
   message_wait();

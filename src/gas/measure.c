@@ -24,8 +24,8 @@ static double account_speed(const struct gas *g, int level, struct gas_totals *t
 
 /** Take the count of fluxes of first order since the last call. Collective. */
 static double take_first_order(struct gas *g) {
-  double count = (double)g->first_order;
-  g->first_order = 0;
+  double count = (double)g->counts.first_order;
+  g->counts.first_order = 0;
   for (int level = 0; level < topology_levels(&g->topology); level++)
     for (uint32_t i = 0; i < g->level[level].groups; i++) {
       count += (double)g->level[level].fault[i].first_order;
@@ -37,8 +37,8 @@ static double take_first_order(struct gas *g) {
 
 /** Take the bytes of messages between homes of a rank since the last call. Collective. */
 static double take_home_bytes(struct gas *g) {
-  double bytes = (double)g->home_bytes;
-  g->home_bytes = 0;
+  double bytes = (double)g->counts.home_bytes;
+  g->counts.home_bytes = 0;
   comm_sum_double(&bytes, 1);
   return bytes;
 }

@@ -57,7 +57,7 @@ static void hold_level(struct gas *g, int level, bool hold) {
       handle_acquire(cells, STARPU_W);
     else
       starpu_data_release(cells);
-    g->host_bytes += hold ? b->cell_bytes : 0;
+    g->counts.host_bytes += hold ? b->cell_bytes : 0;
   }
 }
 

@@ -59,9 +59,9 @@ static void bench(int side, int levels) {
   for (int i = 0; i < REPEATS; i++) {
     double time = regrid(g, 4);
     same = i > 0 && time < same ? time : same;
-    const uint64_t before = g->host_bytes;
+    const uint64_t before = g->counts.host_bytes;
     time = regrid(g, 8);
-    moved = g->host_bytes - before;
+    moved = g->counts.host_bytes - before;
     more = time < more ? time : more;
     most = g->topology.level[levels].count;
     regrid(g, 8);

@@ -126,6 +126,15 @@ struct gas_tasks {
   double group_memory;          /**< bytes that a group takes up */
 };
 
+/** What has been done, for the log and for tests. */
+struct gas_counts {
+  uint64_t updates[GAS_LEVELS_MAX]; /**< of cells, by level, in the last step of the root level */
+  uint64_t first_order;             /**< gas_fault.first_order of groups that are no more */
+  uint64_t host_bytes; /**< of cells that the host took over from StarPU or gave it in regriddings:
+                             GPUs copy these to or from the host */
+  uint64_t home_bytes; /**< of messages between homes of this rank */
+};
+
 struct gas {
   struct topology topology;
   struct gas_level level[GAS_LEVELS_MAX];
@@ -144,11 +153,7 @@ struct gas {
   double time; /**< in comoving coordinates the scale factor */
   struct gas_universe universe;
   struct gas_tasks tasks;
-  uint64_t host_bytes;  /**< of cells that the host took over from StarPU or gave it in regriddings:
-                            GPUs copy these to or from the host */
-  uint64_t home_bytes;  /**< of messages between homes of this rank */
-  uint64_t first_order; /**< gas_fault.first_order of groups that are no more */
-  uint64_t updates[GAS_LEVELS_MAX]; /**< of cells, by level, in the last step of the root level */
+  struct gas_counts counts;
 };
 
 /** Bytes of the cells of a group, of a block, of a group's fluxes, and of fluxes through its

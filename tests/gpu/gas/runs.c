@@ -61,12 +61,12 @@ static struct result run(const struct parameters *p, bool gpu, int steps) {
   if (g->gravity) gravity_solve(g, 0, 1.0);
   struct result r = {.begin = gas_measure(g)};
   r.end = r.begin;
-  r.host_bytes = g->host_bytes;
+  r.host_bytes = g->counts.host_bytes;
   for (int i = 0; i < steps; i++) {
     gas_step(g, 0.4 * r.end.longest_step);
     r.end = gas_measure(g);
   }
-  r.host_bytes = g->host_bytes - r.host_bytes;
+  r.host_bytes = g->counts.host_bytes - r.host_bytes;
   r.levels = topology_levels(&g->topology);
   r.real = g->kernels->real_size;
   r.bytes = gas_group_bytes(g);

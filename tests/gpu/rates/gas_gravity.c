@@ -142,7 +142,7 @@ static void measure_run(bool gpu) {
     if (i == 1) begin = wall_clock(); /* the first step warms up */
     gas_step(g, dt);
     dt = 0.4 * gas_measure(g).longest_step;
-    for (int l = 0; i > 0 && l <= 2; l++) updates += (double)g->updates[l];
+    for (int l = 0; i > 0 && l <= 2; l++) updates += (double)g->counts.updates[l];
   }
   const double time = wall_clock() - begin;
   printf("  %-8s %9.4f  %.3e  patches", gpu ? "GPU" : "cores", time / STEPS, updates / time);

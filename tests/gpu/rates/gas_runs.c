@@ -47,7 +47,7 @@ static double measure_run(struct timing t) {
     if (i == WARM_UP) begin = wall_clock();
     gas_step(g, dt);
     dt = 0.4 * gas_measure(g).longest_step;
-    for (int l = 0; i >= WARM_UP && l <= t.levels; l++) updates += (double)g->updates[l];
+    for (int l = 0; i >= WARM_UP && l <= t.levels; l++) updates += (double)g->counts.updates[l];
   }
   const double time = wall_clock() - begin;
   printf("  %-6s %-7s %4d^3 %d %6d %5u  %-3s  %-8s %9.4f  %.3e  patches",
@@ -136,7 +136,7 @@ static void measure_regrids(int solver, int levels) {
   gas_begin(g, &ic);
   double same = INFINITY, more = INFINITY, fewer = INFINITY;
   uint32_t most = 0, least = 0;
-  const uint64_t moved = g->host_bytes;
+  const uint64_t moved = g->counts.host_bytes;
   for (int i = 0; i < REPEATS; i++) {
     regrid_finest(g, 4);
     same = fmin(same, regrid_finest(g, 4));
@@ -149,7 +149,7 @@ static void measure_regrids(int solver, int levels) {
       "  %-6s 64^3 + %d levels: %u groups again %.2f ms, to %u %.2f ms, and back %.2f ms; %.1f MB "
       "through the host\n",
       gas_solver_names[solver], levels, least, 1e3 * same, most, 1e3 * more, 1e3 * fewer,
-      1e-6 * (double)(g->host_bytes - moved));
+      1e-6 * (double)(g->counts.host_bytes - moved));
   fflush(stdout);
   gas_free(g);
   engine_stop();

@@ -97,11 +97,11 @@ static void same_flags_move_nothing(void **state) {
   (void)state;
   struct gas *g = make_gas(4);
   regrid(g, 1);
-  const uint64_t moved = g->host_bytes;
+  const uint64_t moved = g->counts.host_bytes;
   struct copy before = copy_finest(g);
   assert_false(regrid(g, 1));
   struct copy after = copy_finest(g);
-  assert_int_equal(g->host_bytes, moved);
+  assert_int_equal(g->counts.host_bytes, moved);
   assert_int_equal(before.batches, after.batches);
   assert_memory_equal(before.handle, after.handle, before.batches * sizeof *before.handle);
   copy_free(&before);
@@ -116,12 +116,13 @@ static void groups_that_stay_are_kept(void **state) {
     struct gas *g = make_gas(batch);
     regrid(g, 1);
     struct copy narrow = copy_finest(g);
-    const uint64_t moved = g->host_bytes;
+    const uint64_t moved = g->counts.host_bytes;
     assert_true(regrid(g, 8));
     struct copy wide = copy_finest(g);
     assert_true(wide.count > narrow.count);
     assert_int_equal(same_groups(g, &narrow, &wide), narrow.count);
-    assert_int_equal(g->host_bytes, moved); /* tasks copy and interpolate, wherever the cells are */
+    assert_int_equal(g->counts.host_bytes,
+                     moved); /* tasks copy and interpolate, wherever the cells are */
     print_message("batches of %d: from %u to %u groups\n", batch, narrow.count, wide.count);
     assert_true(regrid(g, 1));
     struct copy back = copy_finest(g);
