@@ -18,7 +18,7 @@ struct batch_argument {
 /** What the CPU versions of stages that close a step compute with.
  * @param least_heat  of gas_physics, at the end of the step */
 static inline struct gas_physics physics_of(const struct gas *g, double least_heat) {
-  struct gas_physics physics = g->physics;
+  struct gas_physics physics = g->scheme.physics;
   physics.least_heat = least_heat;
   return physics;
 }

@@ -55,9 +55,9 @@ static void copy_cube(char *variable, char *packed, int part, size_t real, bool 
 /** Cubes of the cells of a group. */
 static void copy_cubes(const struct gas *g, const struct ghost_item *item, char *group,
                        char *packed, bool cut) {
-  const size_t real = g->kernels->real_size;
+  const size_t real = g->scheme.kernels->real_size;
   for (uint64_t left = item->parts; left; left &= left - 1)
-    for (unsigned v = 0; v < g->variables; v++, packed += GAS_FACE_CELLS * real)
+    for (unsigned v = 0; v < g->scheme.variables; v++, packed += GAS_FACE_CELLS * real)
       copy_cube(group + v * GAS_GROUP_CELLS * real, packed, __builtin_ctzll(left), real, cut);
 }
 
@@ -83,14 +83,14 @@ static void copy_parts(const struct ghost_item *item, size_t bytes, char *sides,
 static void copy_means(const struct gas_cut_argument *a, uint32_t i, char *group, char *packed,
                        bool cut) {
   const struct gas *g = a->gas;
-  const size_t bytes = GAS_PATCH_CELLS * g->kernels->real_size;
+  const size_t bytes = GAS_PATCH_CELLS * g->scheme.kernels->real_size;
   const int patch = (int)(g->topology.level[a->level].key[a->message->item[i].group] & 7);
   packed += i / GAS_PATCHES * gas_group_bytes(g);
   if (cut) {
-    g->kernels->restrict_group(g->variables, group, packed, (int)(i % GAS_PATCHES));
+    g->scheme.kernels->restrict_group(g->scheme.variables, group, packed, (int)(i % GAS_PATCHES));
     return;
   }
-  for (unsigned v = 0; v < g->variables; v++)
+  for (unsigned v = 0; v < g->scheme.variables; v++)
     memcpy(group + (v * GAS_PATCHES + (size_t)patch) * bytes,
            packed + (v * GAS_PATCHES + i % GAS_PATCHES) * bytes, bytes);
 }
@@ -180,8 +180,8 @@ static void copy_on_gpu(struct gpu *gpu, void *buffers[], const struct gas_cut_a
   const struct ghost_message *m = a->message;
   struct gpu_ghost *ghost = gpu_ghosts(a, cut);
   const char **batch = slots_addresses(buffers, BATCHES, m->batches.count);
-  const struct gpu_gas g = {gpu, a->gas->physics, a->gas->kernels->real_size == sizeof(double),
-                            m->count};
+  const struct gpu_gas g = {gpu, a->gas->scheme.physics,
+                            a->gas->scheme.kernels->real_size == sizeof(double), m->count};
   _Static_assert((int)GPU_GHOST_KINDS == (int)GHOST_KINDS, "the kinds are the same");
   const struct gpu_message message = {.kind = (enum gpu_ghost_kind)a->kind,
                                       .ghost = ghost,

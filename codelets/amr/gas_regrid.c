@@ -35,7 +35,7 @@ static void gas_regrid_cpu(void *buffers[], const struct gas_regrid_argument *a)
   const char **coarse = slots_addresses(buffers, OLD + m->count, interpolate ? b->coarse.count : 0);
   const struct block_sources sources = {
       .gas = g, .level = a->a.level, .coarse = {&b->coarse, coarse}, .weight = 1.0};
-  char *block = solve_scratch(buffers[SCRATCH]) + g->kernels->scratch_bytes;
+  char *block = solve_scratch(buffers[SCRATCH]) + g->scheme.kernels->scratch_bytes;
   const size_t bytes = gas_group_bytes(g);
   for (uint32_t i = 0; i < b->count; i++) {
     const struct gas_move from = m->move[i];

@@ -31,18 +31,19 @@ static size_t first_source(const struct batch_argument *a) {
 static void advance_group(void *buffers[], const struct gas_advance_argument *a,
                           const struct block_sources *sources, uint32_t i) {
   const struct gas *g = a->a.gas;
-  char *scratch = solve_scratch(buffers[SCRATCH]), *block = scratch + g->kernels->scratch_bytes;
+  char *scratch = solve_scratch(buffers[SCRATCH]),
+       *block = scratch + g->scheme.kernels->scratch_bytes;
   void *fluxes = nth(buffers[FLUXES], gas_fluxes_bytes(g), i);
   const struct gas_physics physics = physics_of(g, a->least_heat);
   struct gas_fault fault;
   block_fill(sources, batch_of(&a->a)->first + i, block);
-  g->kernels->solve(&physics, a->dt / gas_cell(g, a->a.level), a->reversed, block,
-                    nth(buffers[CELLS], gas_group_bytes(g), i), fluxes, scratch, &fault);
+  g->scheme.kernels->solve(&physics, a->dt / gas_cell(g, a->a.level), a->reversed, block,
+                           nth(buffers[CELLS], gas_group_bytes(g), i), fluxes, scratch, &fault);
   note_fault(&a->a, i, &fault);
   if (a->a.level == 0) return;
   void *sides = nth(buffers[SIDES], gas_sides_bytes(g), i);
   if (a->begin == 0.0) memset(sides, 0, gas_sides_bytes(g));
-  g->kernels->flux_add(g->variables, fluxes, a->share, sides);
+  g->scheme.kernels->flux_add(g->scheme.variables, fluxes, a->share, sides);
 }
 
 static void gas_advance_cpu(void *buffers[], const struct gas_advance_argument *a) {

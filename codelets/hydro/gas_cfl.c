@@ -18,8 +18,8 @@ static void gas_cfl_cpu(void *buffers[], const struct batch_argument *a) {
   const struct gas_batch *b = batch_of(a);
   for (uint32_t i = 0; i < b->count; i++) {
     struct gas_fault fault;
-    l->speed[b->first + i] = g->kernels->largest_speed(
-        &g->physics, nth(buffers[CELLS], gas_group_bytes(g), i), &fault);
+    l->speed[b->first + i] = g->scheme.kernels->largest_speed(
+        &g->scheme.physics, nth(buffers[CELLS], gas_group_bytes(g), i), &fault);
     note_fault(a, i, &fault);
   }
 }

@@ -23,8 +23,8 @@ static void gas_close_cpu(void *buffers[], const struct gas_close_argument *a) {
   for (uint32_t i = 0; i < batch_of(&a->batch)->count; i++) {
     void *sides = nth(buffers[SIDES], gas_sides_bytes(g), i);
     if (a->first) memset(sides, 0, gas_sides_bytes(g));
-    g->kernels->flux_add(g->variables, nth(buffers[FLUXES], gas_fluxes_bytes(g), i), a->share,
-                         sides);
+    g->scheme.kernels->flux_add(g->scheme.variables, nth(buffers[FLUXES], gas_fluxes_bytes(g), i),
+                                a->share, sides);
   }
 }
 

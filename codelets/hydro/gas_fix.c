@@ -44,9 +44,9 @@ static void fix_patch(void *buffers[], const struct gas_fix_argument *argument, 
   for (int face = 0; face < GAS_FACES; face++) {
     const char *finer = finer_flux(buffers, a, batch_of(a)->first + i, patch, face);
     if (finer)
-      g->kernels->flux_fix(&physics, argument->dt / gas_cell(g, a->level), face,
-                           fluxes + (size_t)(patch * GAS_FACES + face) * face_bytes, finer,
-                           nth(buffers[CELLS], gas_group_bytes(g), i), patch);
+      g->scheme.kernels->flux_fix(&physics, argument->dt / gas_cell(g, a->level), face,
+                                  fluxes + (size_t)(patch * GAS_FACES + face) * face_bytes, finer,
+                                  nth(buffers[CELLS], gas_group_bytes(g), i), patch);
   }
 }
 

@@ -44,13 +44,13 @@ static void gas_flag_cpu(void *buffers[], const struct gas_flag_argument *a) {
   const struct gas_batch *b = batch_of(&a->batch);
   const char **cells = slots_addresses(buffers, first_source(g), source_slots(b, a->weight));
   const struct block_sources sources = block_sources_of(&a->batch, cells, a->weight);
-  char *block = solve_scratch(buffers[SCRATCH]) + g->kernels->scratch_bytes;
+  char *block = solve_scratch(buffers[SCRATCH]) + g->scheme.kernels->scratch_bytes;
   const struct gas_flags flags = criteria(a);
   for (uint32_t i = 0; i < b->count; i++) {
     double density[GAS_GROUP_CELLS];
     block_fill(&sources, b->first + i, block);
-    g->kernels->flag(&g->physics, &flags, block, density_of(buffers, g, i, density),
-                     g->refinement.buffer, g->level[a->batch.level].flags[b->first + i]);
+    g->scheme.kernels->flag(&g->scheme.physics, &flags, block, density_of(buffers, g, i, density),
+                            g->refinement.buffer, g->level[a->batch.level].flags[b->first + i]);
   }
   free(cells);
 }

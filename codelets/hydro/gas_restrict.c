@@ -24,9 +24,9 @@ static void gas_restrict_cpu(void *buffers[], const struct batch_argument *a) {
       uint32_t k = 0;
       if (son == NO_GROUP || gas_home(g, a->level + 1, son) != home) continue;
       while (b->sons.batch[k] != son / g->tasks.batch) k++;
-      g->kernels->restrict_group(g->variables,
-                                 nth(buffers[FINE + k], gas_group_bytes(g), son % g->tasks.batch),
-                                 nth(buffers[CELLS], gas_group_bytes(g), i), p);
+      g->scheme.kernels->restrict_group(
+          g->scheme.variables, nth(buffers[FINE + k], gas_group_bytes(g), son % g->tasks.batch),
+          nth(buffers[CELLS], gas_group_bytes(g), i), p);
     }
 }
 

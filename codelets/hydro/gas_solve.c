@@ -25,10 +25,10 @@ static void gas_solve_cpu(void *buffers[], const struct gas_solve_argument *argu
   void *scratch = solve_scratch(buffers[SCRATCH]);
   for (uint32_t i = 0; i < b->count; i++) {
     struct gas_fault fault;
-    g->kernels->solve(&physics, argument->dt / gas_cell(g, a->level), argument->reversed,
-                      nth(buffers[BLOCKS], gas_block_bytes(g), i),
-                      nth(buffers[CELLS], gas_group_bytes(g), i),
-                      nth(buffers[FLUXES], gas_fluxes_bytes(g), i), scratch, &fault);
+    g->scheme.kernels->solve(&physics, argument->dt / gas_cell(g, a->level), argument->reversed,
+                             nth(buffers[BLOCKS], gas_block_bytes(g), i),
+                             nth(buffers[CELLS], gas_group_bytes(g), i),
+                             nth(buffers[FLUXES], gas_fluxes_bytes(g), i), scratch, &fault);
     note_fault(a, i, &fault);
   }
 }

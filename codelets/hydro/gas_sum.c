@@ -27,12 +27,12 @@ static void gas_sum_cpu(void *buffers[], const struct batch_argument *a) {
   const struct gas_batch *b = batch_of(a);
   for (uint32_t i = 0; i < b->count; i++) {
     const void *cells = nth(buffers[CELLS], gas_group_bytes(g), i);
-    for (unsigned v = 0; v < g->variables; v++) {
+    for (unsigned v = 0; v < g->scheme.variables; v++) {
       double *sum = &g->level[a->level].sum[b->first + i][v];
       *sum = 0.0;
       for (unsigned p = 0; p < GAS_PATCHES; p++)
         if (g->topology.level[a->level].group[b->first + i].son[p] == NO_GROUP)
-          *sum += sum_patch(cells, g->kernels->real_size,
+          *sum += sum_patch(cells, g->scheme.kernels->real_size,
                             (v * GAS_PATCHES + p) * (size_t)GAS_PATCH_CELLS);
     }
   }

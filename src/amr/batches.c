@@ -10,13 +10,13 @@
 #include "photons/runtime/pinned.h"
 
 size_t gas_group_bytes(const struct gas *g) {
-  return g->variables * GAS_GROUP_CELLS * g->kernels->real_size;
+  return g->scheme.variables * GAS_GROUP_CELLS * g->scheme.kernels->real_size;
 }
 size_t gas_block_bytes(const struct gas *g) {
-  return g->variables * GAS_BLOCK_CELLS * g->kernels->real_size;
+  return g->scheme.variables * GAS_BLOCK_CELLS * g->scheme.kernels->real_size;
 }
 size_t gas_sides_bytes(const struct gas *g) {
-  return g->variables * GAS_FACES * GAS_FACE_CELLS * g->kernels->real_size;
+  return g->scheme.variables * GAS_FACES * GAS_FACE_CELLS * g->scheme.kernels->real_size;
 }
 size_t gas_fluxes_bytes(const struct gas *g) { return GAS_PATCHES * gas_sides_bytes(g); }
 

@@ -9,7 +9,7 @@ struct range {
   int low[3], size[3];
 };
 
-static size_t real_of(const struct gas *g) { return g->kernels->real_size; }
+static size_t real_of(const struct gas *g) { return g->scheme.kernels->real_size; }
 
 /** A direction's part of a neighbour: which cells of a cube of `width` + 2 ghost layers it fills,
  * and where these are in the neighbour, which has `width` cells a side. */
@@ -51,7 +51,7 @@ copy_rows(size_t real, const struct gas *g, const char *group, int n, char *rest
   enum { HALF = GAS_PATCH_SIDE };
   int from[3];
   const struct range r = fill_range(n, GAS_GROUP_SIDE, from);
-  for (int v = 0; v < (int)g->variables; v++)
+  for (int v = 0; v < (int)g->scheme.variables; v++)
     for (int z = from[2]; z < from[2] + r.size[2]; z++)
       for (int y = from[1]; y < from[1] + r.size[1]; y++) {
         const int patch = from[0] / HALF + 2 * (y / HALF) + 4 * (z / HALF);
@@ -97,7 +97,7 @@ mix_rows(size_t real, const struct block_sources *s, struct patch_number p, int 
   const struct range r = fill_range(n, GAS_PATCH_SIDE, from);
   const char *after = cells_of(g, &s->coarse, p.group);
   const char *before = s->weight == 1.0 ? after : cells_of(g, &s->before, p.group);
-  for (int v = 0; v < (int)g->variables; v++)
+  for (int v = 0; v < (int)g->scheme.variables; v++)
     for (int z = 0; z < r.size[2]; z++)
       for (int y = 0; y < r.size[1]; y++) {
         const size_t i = real * in_patch(v, p.patch, from[2] + z, from[1] + y, from[0]);
@@ -130,7 +130,7 @@ static void fill_side(const struct gas *g, int axis, int side, char *cells, int 
   const bool reflecting = g->topology.boundary[axis][side] == GAS_REFLECTING;
   const size_t real = real_of(g), stride[3] = {1, (size_t)width, (size_t)width * (size_t)width};
   const int a = (axis + 1) % 3, b = (axis + 2) % 3;
-  for (int v = 0; v < (int)g->variables; v++)
+  for (int v = 0; v < (int)g->scheme.variables; v++)
     for (int layer = 0; layer < GAS_GHOSTS; layer++) {
       const int mirror = reflecting ? 2 * GAS_GHOSTS - 1 - layer : GAS_GHOSTS;
       const size_t to = (size_t)(side == 0 ? layer : width - 1 - layer) * stride[axis];
@@ -184,7 +184,7 @@ static void fill_from_coarse(const struct block_sources *s, uint32_t group, uint
     int from[3], high[3];
     const struct range r = fill_range(n, GAS_GROUP_SIDE, from);
     for (int c = 0; c < 3; c++) high[c] = r.low[c] + r.size[c];
-    g->kernels->interpolate(&g->physics, coarse, r.low, high, block);
+    g->scheme.kernels->interpolate(&g->scheme.physics, coarse, r.low, high, block);
   }
 }
 
@@ -212,8 +212,8 @@ void block_refine(const struct block_sources *s, uint32_t father, int patch, voi
   const int high[3] = {low[0] + GAS_GROUP_SIDE, low[1] + GAS_GROUP_SIDE, low[2] + GAS_GROUP_SIDE};
   alignas(64) char coarse[COARSE_BYTES];
   fill_coarse(s, father, patch, coarse);
-  g->kernels->interpolate(&g->physics, coarse, low, high, block);
-  for (int v = 0; v < (int)g->variables; v++)
+  g->scheme.kernels->interpolate(&g->scheme.physics, coarse, low, high, block);
+  for (int v = 0; v < (int)g->scheme.variables; v++)
     for (int p = 0; p < GAS_PATCHES; p++)
       for (int z = 0; z < GAS_PATCH_SIDE; z++)
         for (int y = 0; y < GAS_PATCH_SIDE; y++) {

@@ -22,7 +22,8 @@ size_t ghost_part_bytes(const struct gas *g, enum ghost_kind kind) {
   if (kind == GHOST_MATTER_MEANS) return GAS_PATCH_CELLS * sizeof(double);
   if (kind == GHOST_SHARES) return sizeof(struct poisson_share);
   const size_t cells = kind == GHOST_MEANS ? GAS_PATCH_CELLS : GAS_FACE_CELLS;
-  return g->variables * cells * g->kernels->real_size; /* a cube has as many cells as a face */
+  return g->scheme.variables * cells *
+         g->scheme.kernels->real_size; /* a cube has as many cells as a face */
 }
 
 /** A group that one home has, and what another home needs of it. */

@@ -118,7 +118,7 @@ static void fill_record(struct gas_run *r, struct step_record *record) {
   r->record = (struct gas_record){.time = g->time,
                                   .dt = r->last_step,
                                   .levels = g->topology.finest + 1,
-                                  .physics = g->physics,
+                                  .physics = g->scheme.physics,
                                   .totals = r->totals};
   record->gas = &r->record;
   record->particles = record->kicked = 0;
@@ -178,8 +178,8 @@ static struct gas_file file_of(const struct gas_run *r, const struct progress *n
   const struct gas *g = r->gas;
   struct gas_file f = {.topology = g->topology,
                        .cell = g->cell,
-                       .physics = g->physics,
-                       .real = g->kernels->real_size,
+                       .physics = g->scheme.physics,
+                       .real = g->scheme.kernels->real_size,
                        .particles = g->particles,
                        .gravity = g->gravity != NULL,
                        .newton_constant = g->gravity ? g->gravity->newton_constant : 0.0,
@@ -190,7 +190,7 @@ static struct gas_file file_of(const struct gas_run *r, const struct progress *n
                                   .step = now->step,
                                   .outputs_done = now->outputs_done}};
   double dt = r->last_step;
-  for (int l = 0; l <= g->topology.finest; l++, dt *= g->individual ? 0.5 : 1.0)
+  for (int l = 0; l <= g->topology.finest; l++, dt *= g->scheme.individual ? 0.5 : 1.0)
     f.level[l] = (struct gas_file_level){g->time, dt, g->level[l].steps};
   return f;
 }

@@ -53,7 +53,7 @@ static double scale_after(const struct gas *g, const struct root_step *root, str
 /** The length of steps was chosen before the step of the root level. In its course gravity can make
  * gas too fast. */
 bool gas_divides(const struct gas *g, int level) {
-  return level > 0 && g->gravity && g->individual && !g->particles_alone;
+  return level > 0 && g->gravity && g->scheme.individual && !g->scheme.particles_alone;
 }
 
 /** Into how many equal parts a step of a level is to be divided, a power of two. */
@@ -118,7 +118,7 @@ static void open_step(struct gas *g, int level, double dt, double weight) {
 static void predict_potential(struct gas *g, int level, double dt, double weight) {
   if (!g->gravity) return;
   gravity_begin_step(g, level);
-  if (!g->individual || !topology_has_groups(&g->topology, level + 1)) return;
+  if (!g->scheme.individual || !topology_has_groups(&g->topology, level + 1)) return;
   if (g->particles) {
     gas_particles_settle(g, level, level);
     gas_particles_deposit_ahead(g, level, dt);
@@ -182,7 +182,7 @@ static void advance(struct gas *g, int level, const struct root_step *root, stru
 /** The steps of the next finer level in a step of a level. */
 static void advance_finer(struct gas *g, int level, const struct root_step *root,
                           struct sub_step s) {
-  int steps = g->individual ? 2 : 1;
+  int steps = g->scheme.individual ? 2 : 1;
   if (!topology_has_groups(&g->topology, level + 1)) return;
   for (int i = 0; i < steps; i++) {
     const int parts = divisions(g, level + 1, g->level[level].dt / steps);

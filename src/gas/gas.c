@@ -93,9 +93,9 @@ struct gas *gas_create(const struct parameters *p) {
   uint32_t root[3];
   for (int c = 0; c < 3; c++) root[c] = (uint32_t)p->gas.root[c] / GAS_GROUP_SIDE;
   topology_init(&g->topology, root, p->gas.boundary, (int)p->gas.levels);
-  g->kernels = gas_kernels_select(p->gas.precision == GAS_DOUBLE);
-  g->physics = gas_physics_of(p);
-  g->particles_alone = p->gas.solver == GAS_NONE;
+  g->scheme.kernels = gas_kernels_select(p->gas.precision == GAS_DOUBLE);
+  g->scheme.physics = gas_physics_of(p);
+  g->scheme.particles_alone = p->gas.solver == GAS_NONE;
   g->universe.comoving = p->gas.comoving;
   g->universe.molecular_weight = p->gas.molecular_weight;
   g->universe.temperature_floor = p->gas.temperature_floor;
@@ -103,7 +103,7 @@ struct gas *gas_create(const struct parameters *p) {
   g->universe.share = g->universe.comoving ? comoving_gas_share(p) : 1.0;
   g->time = g->universe.comoving ? 1.0 / (1.0 + p->ic.z_init) : 0.0;
   g->universe.scale = g->universe.comoving ? g->time : 1.0;
-  g->variables = gas_variables(&g->physics);
+  g->scheme.variables = gas_variables(&g->scheme.physics);
   g->tasks.group_memory = gas_bytes_per_group(p);
   g->tasks.homes = p->gas.homes > 0 ? (uint32_t)p->gas.homes : default_homes();
   g->gravity = gravity_make(g, p);
@@ -111,9 +111,9 @@ struct gas *gas_create(const struct parameters *p) {
   g->refinement.lightest = INFINITY;
   g->refinement.buffer = (int)p->gas.buffer;
   g->refinement.regrid = p->gas.regrid;
-  g->individual = p->gas.steps == GAS_STEPS_INDIVIDUAL;
+  g->scheme.individual = p->gas.steps == GAS_STEPS_INDIVIDUAL;
   g->tasks.fused = p->gas.fused;
-  g->fix_fluxes = p->gas.fix_fluxes;
+  g->scheme.fix_fluxes = p->gas.fix_fluxes;
   g->cell = gas_length(p) / p->gas.root[0];
   set_flags(g, p);
   g->tasks.batch = p->gas.batch > 0 ? (uint32_t)p->gas.batch : default_batch();
@@ -121,8 +121,9 @@ struct gas *gas_create(const struct parameters *p) {
   g->tasks.block = allocate(g->tasks.blocks, sizeof *g->tasks.block, "blocks of gas");
   for (uint32_t i = 0; i < g->tasks.blocks; i++)
     g->tasks.block[i] = handle_make(g->tasks.batch * gas_block_bytes(g), 1);
-  g->tasks.scratch = handle_make(GAS_ALIGNMENT + g->kernels->scratch_bytes + gas_block_bytes(g), 1);
-  engine_set_variant(2 * (uint32_t)g->physics.solver + (p->gas.precision == GAS_DOUBLE));
+  g->tasks.scratch = handle_make(
+      GAS_ALIGNMENT + g->scheme.kernels->scratch_bytes + gas_block_bytes(g), 1);
+  engine_set_variant(2 * (uint32_t)g->scheme.physics.solver + (p->gas.precision == GAS_DOUBLE));
   gas_make_level(g, 0);
   gas_link(g, 0, 0);
   return g;

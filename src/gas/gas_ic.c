@@ -263,8 +263,8 @@ static void fill_scalars(const struct gas_ic *ic, double cell, const uint32_t co
 
 /** Put cells into the order of a group. @param conserved as of gas_array_read() */
 static void store(const struct gas *g, const double *conserved, void *cells) {
-  for (unsigned v = 0; v < g->variables; v++) {
-    const unsigned number = gas_variable_at(&g->physics, v);
+  for (unsigned v = 0; v < g->scheme.variables; v++) {
+    const unsigned number = gas_variable_at(&g->scheme.physics, v);
     for (unsigned p = 0; p < GAS_PATCHES; p++)
       for (unsigned i = 0; i < GAS_PATCH_CELLS; i++) {
         size_t from[3];
@@ -272,7 +272,7 @@ static void store(const struct gas *g, const double *conserved, void *cells) {
         const size_t cell = (from[2] * GAS_GROUP_SIDE + from[1]) * GAS_GROUP_SIDE + from[0];
         const size_t to = (v * GAS_PATCHES + p) * (size_t)GAS_PATCH_CELLS + i;
         const double value = conserved[cell * GAS_VARIABLES_MAX + number];
-        if (g->kernels->real_size == sizeof(double))
+        if (g->scheme.kernels->real_size == sizeof(double))
           ((double *)cells)[to] = value;
         else
           ((float *)cells)[to] = (float)value;
@@ -290,7 +290,8 @@ void gas_ic_fill(const struct gas_ic *ic, const struct gas *g, int level, uint32
   else if (ic->waves)
     gas_waves_read(ic->waves, group, conserved);
   else
-    fill_problem(ic, gas_cell(g, level), place, g->kernels->real_size == sizeof(double), conserved);
+    fill_problem(ic, gas_cell(g, level), place, g->scheme.kernels->real_size == sizeof(double),
+                 conserved);
   if (!ic->array) fill_scalars(ic, gas_cell(g, level), place, conserved);
   store(g, conserved, cells);
   free(conserved);

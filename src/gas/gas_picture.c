@@ -47,7 +47,7 @@ static const struct kind *kind_of(const struct gas *g, int kind) {
 /** Whether there is such a picture. */
 static bool is_wanted(const struct gas *g, int kind) {
   if (kind == LEVEL) return true;
-  return kind == PARTICLES ? g->particles != NULL : !g->particles_alone;
+  return kind == PARTICLES ? g->particles != NULL : !g->scheme.particles_alone;
 }
 
 /** What is seen: width x height pixels of each picture. */
@@ -101,8 +101,8 @@ static struct place place_at(const struct gas *g, const double x[3]) {
 /** A variable of a cell. @param cells of its group */
 static double number(const struct gas *g, const void *cells, size_t cell, unsigned variable) {
   const size_t i = variable * (size_t)GAS_GROUP_CELLS + cell;
-  return g->kernels->real_size == sizeof(double) ? ((const double *)cells)[i]
-                                                 : (double)((const float *)cells)[i];
+  return g->scheme.kernels->real_size == sizeof(double) ? ((const double *)cells)[i]
+                                                        : (double)((const float *)cells)[i];
 }
 
 /** From the numbers of cells to what a picture of comoving gas shows; 1 of other gas. */
@@ -116,9 +116,9 @@ static double unit_of(const struct gas *g, int kind) {
 
 /** Where thermal energy is lost in rounding the entropy gives the pressure. */
 static double pressure_at(const struct gas *g, const void *cells, size_t cell, double thermal) {
-  const double density = number(g, cells, cell, GAS_DENSITY), index = g->physics.gamma - 1.0;
-  const double limit = g->physics.dual_energy_switch * number(g, cells, cell, GAS_ENERGY);
-  if (gas_solved(&g->physics) > GAS_ENTROPY && thermal < limit)
+  const double density = number(g, cells, cell, GAS_DENSITY), index = g->scheme.physics.gamma - 1.0;
+  const double limit = g->scheme.physics.dual_energy_switch * number(g, cells, cell, GAS_ENERGY);
+  if (gas_solved(&g->scheme.physics) > GAS_ENTROPY && thermal < limit)
     return number(g, cells, cell, GAS_ENTROPY) * pow(density, index);
   return index * thermal;
 }

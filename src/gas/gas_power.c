@@ -34,7 +34,7 @@ static void give_density(void *context, uint32_t group, double *cube) {
     size_t at[3];
     for (size_t c = 0; c < 3; c++)
       at[c] = GAS_PATCH_SIDE * (i / GAS_PATCH_CELLS >> c & 1) + (i >> 3 * c & 7);
-    cube[(at[2] * SIDE + at[1]) * SIDE + at[0]] = g->kernels->real_size == sizeof(double)
+    cube[(at[2] * SIDE + at[1]) * SIDE + at[0]] = g->scheme.kernels->real_size == sizeof(double)
                                                       ? ((const double *)cells)[i]
                                                       : (double)((const float *)cells)[i];
   }
@@ -160,7 +160,7 @@ void gas_power_write(const struct gas *g, const struct parameters *p, size_t num
                       .number = number,
                       .mesh = (size_t)p->gas.root[0]};
   if (p->ic.source == IC_GENERATE) w.linear = linear_power_create(p);
-  if (!g->particles_alone) write_gas(&w);
+  if (!g->scheme.particles_alone) write_gas(&w);
   if (g->particles) write_particles(&w);
   linear_power_free(w.linear);
 }

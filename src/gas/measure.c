@@ -19,7 +19,7 @@ static double account_speed(const struct gas *g, int level, struct gas_totals *t
     t->courant = courant;
     t->courant_level = level;
   }
-  return (g->individual ? 1 << level : 1) * cell / speed;
+  return (g->scheme.individual ? 1 << level : 1) * cell / speed;
 }
 
 /** Take the count of fluxes of first order since the last call. Collective. */
@@ -50,7 +50,7 @@ struct gas_totals gas_measure(struct gas *g) {
   for (int level = 0; level < levels; level++) {
     if (g->gravity) gravity_send_around(g, level, 1.0);
     for (uint32_t i = gas_own_begin(g, level); i < gas_own_end(g, level); i++) {
-      if (!g->particles_alone) gas_cfl_submit(g, level, i);
+      if (!g->scheme.particles_alone) gas_cfl_submit(g, level, i);
       gas_sum_submit(g, level, i);
       if (g->gravity) gas_field_submit(g, level, i);
     }
@@ -60,19 +60,19 @@ struct gas_totals gas_measure(struct gas *g) {
   t.first_order = take_first_order(g);
   t.home_bytes = take_home_bytes(g);
   for (int level = 0; level < levels; level++) {
-    const double cell = gas_cell(g, level), steps = g->individual ? 1 << level : 1;
+    const double cell = gas_cell(g, level), steps = g->scheme.individual ? 1 << level : 1;
     const struct gas_level *l = &g->level[level];
-    if (!g->particles_alone) limit = fmax(limit, -account_speed(g, level, &t));
+    if (!g->scheme.particles_alone) limit = fmax(limit, -account_speed(g, level, &t));
     gas_gather(g, level, l->sum, sizeof *l->sum);
     for (uint32_t i = 0; i < g->topology.level[level].count; i++)
-      for (unsigned v = 0; v < g->variables; v++)
-        t.conserved[gas_variable_at(&g->physics, v)] += l->sum[i][v] * cell * cell * cell;
+      for (unsigned v = 0; v < g->scheme.variables; v++)
+        t.conserved[gas_variable_at(&g->scheme.physics, v)] += l->sum[i][v] * cell * cell * cell;
     if (!g->gravity) continue;
     gas_gather(g, level, l->field, sizeof *l->field);
     for (uint32_t i = 0; i < g->topology.level[level].count; i++) {
       const struct gas_field *field = &l->field[i];
       t.potential_energy += field->energy * cell * cell * cell;
-      if (field->acceleration > 0.0 && !g->particles_alone)
+      if (field->acceleration > 0.0 && !g->scheme.particles_alone)
         limit = fmax(limit, -steps * sqrt(2.0 * cell / field->acceleration));
     }
   }

@@ -41,7 +41,7 @@ struct filling {
 static void fill_group(void *context, uint32_t i) {
   const struct filling *f = context;
   void *cells = gas_cells(f->gas, f->level, f->first + i);
-  if (f->gas->particles_alone)
+  if (f->gas->scheme.particles_alone)
     memset(cells, 0, gas_group_bytes(f->gas));
   else
     gas_ic_fill(f->ic, f->gas, f->level, f->first + i, cells);
@@ -94,7 +94,7 @@ static void replace(struct gas *g, int level, uint64_t *keys, uint32_t count,
   gas_make_batches(g, level);
   gas_link(g, level - 1, level + 1);
   struct gas_moves *moves = old_level_migrate(&old, g, level);
-  if (g->particles_alone || (ic && gas_ic_reaches(ic, level)))
+  if (g->scheme.particles_alone || (ic && gas_ic_reaches(ic, level)))
     fill_level(g, level, ic);
   else
     move_level(g, level, made, moves);

@@ -20,7 +20,7 @@ static void solve_batch(struct gas *g, int level, uint32_t batch, struct hydro_s
 void hydro_solve(struct gas *g, int level, struct hydro_step s) {
   const struct gas_batch *batch = g->level[level].batch;
   const uint32_t begin = gas_own_begin(g, level), end = gas_own_end(g, level);
-  if (g->particles_alone) return;
+  if (g->scheme.particles_alone) return;
   for (uint32_t i = begin; i < end; i++)
     if (batch[i].inner) solve_batch(g, level, i, s);
   gas_send_cells_around(g, level);
@@ -38,16 +38,16 @@ static void restrict_level(struct gas *g, int level) {
 }
 
 void hydro_correct(struct gas *g, int level, struct hydro_step s) {
-  if (g->particles_alone || !topology_has_groups(&g->topology, level + 1)) return;
-  if (g->fix_fluxes) gas_ghosts_submit(g, level + 1, GHOST_SIDES);
+  if (g->scheme.particles_alone || !topology_has_groups(&g->topology, level + 1)) return;
+  if (g->scheme.fix_fluxes) gas_ghosts_submit(g, level + 1, GHOST_SIDES);
   for (uint32_t i = gas_own_begin(g, level); i < gas_own_end(g, level); i++)
-    if (g->fix_fluxes && g->level[level].batch[i].fine.count > 0)
+    if (g->scheme.fix_fluxes && g->level[level].batch[i].fine.count > 0)
       gas_fix_submit(g, level, i, s.dt, s.least_heat);
   restrict_level(g, level);
 }
 
 void hydro_restrict(struct gas *g, int level) {
-  if (g->particles_alone) return;
+  if (g->scheme.particles_alone) return;
   for (int l = topology_levels(&g->topology) - 2; l >= level; l--) restrict_level(g, l);
 }
 

@@ -36,7 +36,7 @@ static void push_level(struct gas *g, int level, double dt, double weight) {
 /** Add the particles of a level to the totals, group by group. */
 static void add_level(const struct gas *g, int level, struct particle_totals *t) {
   const struct particle_level *l = &g->particles->level[level];
-  const double cell = gas_cell(g, level), steps = g->individual ? 1 << level : 1;
+  const double cell = gas_cell(g, level), steps = g->scheme.individual ? 1 << level : 1;
   double speed = 0.0, acceleration = 0.0;
   gas_gather(g, level, l->sums, sizeof *l->sums);
   for (uint32_t i = 0; i < l->groups; i++) {

@@ -219,7 +219,7 @@ void gravity_solve(struct gas *g, int level, double weight) {
 
 void gravity_kick(struct gas *g, int level, double dt, double weight) {
   gravity_send_around(g, level, weight); /* for particles, too */
-  if (g->particles_alone) return;
+  if (g->scheme.particles_alone) return;
   for (uint32_t i = gas_own_begin(g, level); i < gas_own_end(g, level); i++)
     gas_kick_submit(g, level, i, dt, weight);
   g->level[level].stale = true;
@@ -244,7 +244,7 @@ void gravity_copy_potential(const struct gas *g, int level, uint32_t group, void
     int at = 0;
     for (int c = 2; c >= 0; c--) /* z, y, x */
       at = GAS_GROUP_SIDE * at + GAS_PATCH_SIDE * (i / GAS_PATCH_CELLS >> c & 1) + (i >> 3 * c & 7);
-    if (g->kernels->real_size == sizeof(double))
+    if (g->scheme.kernels->real_size == sizeof(double))
       ((double *)cells)[i] = cube[at];
     else
       ((float *)cells)[i] = (float)cube[at];

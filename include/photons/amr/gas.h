@@ -135,20 +135,24 @@ struct gas_counts {
   uint64_t home_bytes; /**< of messages between homes of this rank */
 };
 
+/** What is solved, and how. */
+struct gas_scheme {
+  struct gas_physics physics;
+  unsigned variables;   /**< gas_variables() of the physics */
+  bool particles_alone; /**< there is no gas: cells are 0 and stay so */
+  bool individual; /**< a level takes two steps, or more if need be, in one of the next coarser */
+  bool fix_fluxes; /**< no: fluxes differ on the two sides of a change of level, so that nothing
+                             is conserved; for tests */
+  const struct gas_kernels *kernels;
+};
+
 struct gas {
   struct topology topology;
   struct gas_level level[GAS_LEVELS_MAX];
-  const struct gas_kernels *kernels;
+  struct gas_scheme scheme;
   struct self_gravity *gravity;    /**< gravity.h; NULL: there is none */
   struct gas_particles *particles; /**< particles.h; NULL: there are none */
-  bool particles_alone;            /**< there is no gas: cells are 0 and stay so */
-  struct gas_physics physics;
   struct gas_refinement refinement;
-  bool individual; /**< a level takes two steps, or more if need be, in one of
-                                               the next coarser */
-  bool fix_fluxes; /**< no: fluxes differ on the two sides of a change of level, so that nothing is
-                        conserved; for tests */
-  unsigned variables;
   double cell; /**< side of a cell of the root level */
   double time; /**< in comoving coordinates the scale factor */
   struct gas_universe universe;

@@ -49,9 +49,9 @@ static void check_moves(struct stages *s, int level, const struct gas_batch *b, 
 }
 
 void check_regrid(struct stages *s, int level, const struct gas_batch *b, struct twin *t) {
-  const struct gas_physics physics = s->g->physics;
+  const struct gas_physics physics = s->g->scheme.physics;
   check_moves(s, level, b, t);
-  s->g->physics = cold_physics(&physics);
+  s->g->scheme.physics = cold_physics(&physics);
   check_moves(s, level, b, t);
-  s->g->physics = physics;
+  s->g->scheme.physics = physics;
 }

@@ -68,9 +68,9 @@ static struct result run(const struct parameters *p, bool gpu, int steps) {
   }
   r.host_bytes = g->counts.host_bytes - r.host_bytes;
   r.levels = topology_levels(&g->topology);
-  r.real = g->kernels->real_size;
+  r.real = g->scheme.kernels->real_size;
   r.bytes = gas_group_bytes(g);
-  r.physics = g->physics;
+  r.physics = g->scheme.physics;
   gas_acquire(g, STARPU_R);
   for (int l = 0; l < r.levels; l++) {
     const struct gas_tree_level *t = &g->topology.level[l];

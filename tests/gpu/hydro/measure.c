@@ -22,8 +22,8 @@ void check_speed(struct stages *s, const struct gas_batch *b, struct twin *t, vo
     CUDA(cudaStreamSynchronize(s->stream));
     for (uint32_t i = 0; i < b->count; i++) {
       struct gas_fault found;
-      const double cpu = g->kernels->largest_speed(&g->physics, broken + i * gas_group_bytes(g),
-                                                   &found);
+      const double cpu = g->scheme.kernels->largest_speed(&g->scheme.physics,
+                                                          broken + i * gas_group_bytes(g), &found);
       s->same_faults &= fault[i].patch == found.patch && (found.patch < 0) == (pass == 0 || i > 0);
       s->same_faults &= found.patch < 0 || found.cell == fault[i].cell;
       compare_numbers(&s->speed, sizeof cpu, &cpu, &speed[i], sizeof cpu);
@@ -41,7 +41,7 @@ void check_sum(struct stages *s, int level, const struct gas_batch *b, struct tw
   gpu_gas_sum(&gpu, t->links, t->now, sum);
   CUDA(cudaStreamSynchronize(s->stream));
   for (uint32_t i = 0; i < b->count; i++)
-    for (unsigned v = 0; v < g->variables; v++) {
+    for (unsigned v = 0; v < g->scheme.variables; v++) {
       const void *cells = on_host(b->handle[g->level[level].now]) + i * gas_group_bytes(g);
       double cpu = 0.0;
       for (size_t k = 0; k < GAS_GROUP_CELLS; k++)
@@ -80,8 +80,9 @@ void check_flags(struct stages *s, const struct gas_batch *b, struct twin *t, vo
       uint32_t cpu[GAS_PATCHES];
       double more[GAS_GROUP_CELLS];
       for (size_t k = 0; k < GAS_GROUP_CELLS; k++) more[k] = matter_density(&matter[i], k);
-      s->g->kernels->flag(&s->g->physics, criterion, t->blocks + i * gas_block_bytes(s->g),
-                          c % 2 ? more : NULL, 3, cpu);
+      s->g->scheme.kernels->flag(&s->g->scheme.physics, criterion,
+                                 t->blocks + i * gas_block_bytes(s->g), c % 2 ? more : NULL, 3,
+                                 cpu);
       s->same_flags &= memcmp(cpu, flags[i], sizeof cpu) == 0;
     }
   }

@@ -19,10 +19,10 @@ enum { TEXT = 2000 };
  * precision divides with an error of two units in the last place. */
 static const double stage_bar[PRECISIONS] = {2e-6, 4e-15};
 
-size_t real_of(const struct stages *s) { return s->g->kernels->real_size; }
+size_t real_of(const struct stages *s) { return s->g->scheme.kernels->real_size; }
 
 struct gpu_gas gas_on_gpu(const struct stages *s, const struct gas_batch *b) {
-  return (struct gpu_gas){s->gpu, s->g->physics, real_of(s) == sizeof(double), b->count};
+  return (struct gpu_gas){s->gpu, s->g->scheme.physics, real_of(s) == sizeof(double), b->count};
 }
 
 void *from_device(const struct stages *s, const void *from, size_t bytes) {

@@ -39,7 +39,7 @@ void check_prepare(struct stages *s, int level, const struct gas_batch *b, struc
 static void check_step(struct stages *s, int level, const struct gas_batch *b, struct twin *t,
                        struct gas_fault *fault) {
   const struct gas *g = s->g;
-  const struct gas_kernels *k = g->kernels;
+  const struct gas_kernels *k = g->scheme.kernels;
   const struct gpu_gas gpu = gas_on_gpu(s, b);
   const double dt_dh = 0.4 / g->level[level].speed[b->first];
   void *scratch = aligned_alloc(64, (k->scratch_bytes + 63) / 64 * 64);
@@ -47,7 +47,7 @@ static void check_step(struct stages *s, int level, const struct gas_batch *b, s
     for (uint32_t i = 0; i < b->count; i++) {
       struct gas_fault found;
       fault[i].patch = -1;
-      k->solve(&g->physics, dt_dh, reversed, t->blocks + i * gas_block_bytes(g),
+      k->solve(&g->scheme.physics, dt_dh, reversed, t->blocks + i * gas_block_bytes(g),
                t->cells + i * gas_group_bytes(g), t->fluxes + i * gas_fluxes_bytes(g), scratch,
                &found);
     }
@@ -72,7 +72,7 @@ static struct gas_physics comoving(const struct gas_physics *physics) {
 /** How many cells of the CPU's have the least heat. */
 static uint32_t count_warmed(const struct stages *s, const struct gas_batch *b,
                              const struct twin *t) {
-  const double gamma = s->g->physics.gamma;
+  const double gamma = s->g->scheme.physics.gamma;
   uint32_t count = 0;
   for (size_t i = 0; i < (size_t)b->count * GAS_GROUP_CELLS; i++) {
     const char *cell = t->cells + i / GAS_GROUP_CELLS * gas_group_bytes(s->g);
@@ -89,12 +89,12 @@ static uint32_t count_warmed(const struct stages *s, const struct gas_batch *b,
 void check_solve(struct stages *s, int level, const struct gas_batch *b, struct twin *t,
                  struct gas_fault *fault) {
   const struct gas *g = s->g;
-  const struct gas_physics physics = g->physics;
+  const struct gas_physics physics = g->scheme.physics;
   if (b->first == 0) { /* the first batch of a level is enough */
-    s->g->physics = comoving(&physics);
+    s->g->scheme.physics = comoving(&physics);
     check_step(s, level, b, t, fault);
     s->warmed += count_warmed(s, b, t);
-    s->g->physics = physics;
+    s->g->scheme.physics = physics;
   }
   check_step(s, level, b, t, fault);
   CUDA(
@@ -106,8 +106,8 @@ void check_close(struct stages *s, const struct gas_batch *b, struct twin *t) {
   const struct gpu_gas gpu = gas_on_gpu(s, b);
   for (int step = 0; step < 2; step++) {
     for (uint32_t i = 0; i < b->count; i++)
-      g->kernels->flux_add(g->variables, t->fluxes + i * gas_fluxes_bytes(g), 0.5,
-                           t->sides + i * gas_sides_bytes(g));
+      g->scheme.kernels->flux_add(g->scheme.variables, t->fluxes + i * gas_fluxes_bytes(g), 0.5,
+                                  t->sides + i * gas_sides_bytes(g));
     gpu_gas_close(&gpu, 0.5, step == 0, t->fluxes_out, t->sides_out);
   }
   compare_device(s, &s->close, t->sides, t->sides_out, b->count * gas_sides_bytes(g));
@@ -129,12 +129,12 @@ void check_fix(struct stages *s, const struct gas_batch *b, struct twin *t,
         if (link == NO_GROUP) continue;
         s->faces++;
         const struct twin *f = &finer[b->fine.batch[link >> GAS_LINK_SHIFT]];
-        g->kernels->flux_fix(&g->physics, dt_dh, face,
-                             t->fluxes + i * gas_fluxes_bytes(g) +
-                                 (size_t)(p * GAS_FACES + face) * face_bytes,
-                             f->sides + (link & GAS_LINK_MASK) * gas_sides_bytes(g) +
-                                 (size_t)(face ^ 1) * face_bytes,
-                             cells + i * gas_group_bytes(g), p);
+        g->scheme.kernels->flux_fix(&g->scheme.physics, dt_dh, face,
+                                    t->fluxes + i * gas_fluxes_bytes(g) +
+                                        (size_t)(p * GAS_FACES + face) * face_bytes,
+                                    f->sides + (link & GAS_LINK_MASK) * gas_sides_bytes(g) +
+                                        (size_t)(face ^ 1) * face_bytes,
+                                    cells + i * gas_group_bytes(g), p);
       }
   if (b->fine.count > 0)
     gpu_gas_fix(&gpu, dt_dh, t->links, sides, b->fine.count, t->fluxes_out, cells_out);
@@ -143,13 +143,13 @@ void check_fix(struct stages *s, const struct gas_batch *b, struct twin *t,
 
 void check_cold_fix(struct stages *s, const struct gas_batch *b, struct twin *t,
                     const struct twin *finer) {
-  const struct gas_physics physics = s->g->physics;
+  const struct gas_physics physics = s->g->scheme.physics;
   const size_t bytes = b->count * gas_group_bytes(s->g);
   char *cells = memcpy(allocate(bytes, 1, "cells"), t->cells, bytes),
        *cells_out = to_device(cells, bytes);
-  s->g->physics = cold_physics(&physics);
+  s->g->scheme.physics = cold_physics(&physics);
   check_fix(s, b, t, finer, cells, cells_out);
-  s->g->physics = physics;
+  s->g->scheme.physics = physics;
   CUDA(cudaFree(cells_out));
   free(cells);
 }
@@ -166,8 +166,9 @@ void check_restrict(struct stages *s, int level, const struct gas_batch *b, stru
       const uint32_t son = group[i].son[p];
       if (son == NO_GROUP) continue;
       const struct twin *f = &s->twin[level + 1][son / g->tasks.batch];
-      g->kernels->restrict_group(g->variables, f->cells + son % g->tasks.batch * gas_group_bytes(g),
-                                 t->cells + i * gas_group_bytes(g), p);
+      g->scheme.kernels->restrict_group(g->scheme.variables,
+                                        f->cells + son % g->tasks.batch * gas_group_bytes(g),
+                                        t->cells + i * gas_group_bytes(g), p);
     }
   if (b->sons.count > 0) gpu_gas_restrict(&gpu, t->links, cells, b->sons.count, t->cells_out);
   compare_device(s, &s->restricted, t->cells, t->cells_out, b->count * gas_group_bytes(g));

@@ -177,7 +177,7 @@ void check_kick(struct prepared *t) {
     g->gravity->kernels->kick(block_of(t, i), 0.1, cpu + i * gas_group_bytes(g));
   gpu_gas_kick(&gpu, 0.1, (const double *)(void *)t->blocks.device, out);
   copy_back(t->s, back, out, bytes);
-  compare_numbers(&t->s->kicked, g->kernels->real_size, cpu, back, bytes);
+  compare_numbers(&t->s->kicked, g->scheme.kernels->real_size, cpu, back, bytes);
   CUDA(cudaFree(out));
   free(cpu);
   free(back);

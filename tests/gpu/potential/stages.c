@@ -75,8 +75,8 @@ void copy_back(const struct stages *s, void *to, const void *from, size_t bytes)
 }
 
 struct gpu_gas batch_on_gpu(const struct stages *s, const struct gas_batch *b) {
-  return (struct gpu_gas){s->gpu, s->g->physics, s->g->kernels->real_size == sizeof(double),
-                          b->count};
+  return (struct gpu_gas){s->gpu, s->g->scheme.physics,
+                          s->g->scheme.kernels->real_size == sizeof(double), b->count};
 }
 
 struct gpu_half half_of(int i, const struct batch_data *d) {

@@ -182,8 +182,9 @@ static void homes_send_their_edges(void **state) {
     const double dt = 0.3 * gas_measure(g).longest_step;
     gas_measure(g); /* begins a new count */
     gas_step(g, dt);
-    const double bytes = gas_measure(g).home_bytes,
-                 layer = (double)UNIFORM * UNIFORM * g->variables * (double)g->kernels->real_size;
+    const double bytes = gas_measure(g).home_bytes, layer = (double)UNIFORM * UNIFORM *
+                                                            g->scheme.variables *
+                                                            (double)g->scheme.kernels->real_size;
     print_message("%d homes: %.0f bytes, %.0f layers\n", homes, bytes, bytes / layer);
     assert_true(bytes == (homes == 1 ? 0.0 : 16.0 * layer));
     gas_free(g);
