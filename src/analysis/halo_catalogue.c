@@ -7,15 +7,14 @@
 #include "halo_home.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
-#include "photons/cosmology/cosmology.h"
 #include "src/base/index_order.h"
 
 struct halo_catalogue *halo_catalogue_create(const struct fof *f, size_t min_members,
-                                             double threshold) {
+                                             const struct halo_background *background) {
   struct halo_catalogue *c = allocate(1, sizeof *c, "halo catalogue");
   c->particles = f->particles;
   struct halo_home home = halo_home_create(f, min_members);
-  halo_measure(&home, threshold);
+  halo_measure(&home, background);
   halo_number(c, &home);
   halo_home_free(&home);
   return c;
@@ -27,11 +26,6 @@ void halo_catalogue_free(struct halo_catalogue *c) {
   free(c->member);
   free(c->row);
   free(c);
-}
-
-double halo_threshold(const struct cosmology *c, double a) {
-  const double hubble = cosmology_hubble(c, a) / HUBBLE_0;
-  return 200.0 * RHO_CRITICAL * hubble * hubble * a * a * a;
 }
 
 uint64_t *halo_member_ids(const struct halo_catalogue *c) {

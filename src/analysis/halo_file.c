@@ -3,86 +3,37 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "photons/analysis/halo.h"
+#include "halo_fields.h"
 #include "photons/base/comm.h"
 #include "photons/base/output_file.h"
 #include "photons/io/provenance.h"
 #include "src/io/hdf5_util.h"
 
-enum { TYPES = 6, HALO = 1 };
-
 /* Gadget's units */
 static const double cm_per_kpc = 3.085678e21, g_per_mass_unit = 1.989e43,
                     cm_per_s_per_km_per_s = 1e5;
 
-/** A dataset of the HDF5 group Group. Physical value in cgs = value * to_cgs * a^a_scaling *
- * h^h_scaling. */
-struct field {
-  const char *name;
-  void (*fill)(const struct halo_catalogue *c, double length, void *rows);
-  size_t columns;
-  double a_scaling;
-  enum { DOUBLE, FLOAT, INT32, INT64 } number;
-  enum { NONE, LENGTH, MASS, VELOCITY } unit;
-};
-
-/* clang-format off */
-#define EACH_HALO(type, columns, expression)                                    \
-  type *out = rows;                                                             \
-  (void)length;                                                                 \
-  for (size_t i = 0; i < c->count; i++)                                         \
-    for (size_t k = 0; k < (columns); k++) {                                    \
-      const struct halo *h = &c->halo[i];                                       \
-      out[i * (columns) + k] = (type)(expression);                              \
-    }
-static void fill_len(const struct halo_catalogue *c, double length, void *rows) { EACH_HALO(int32_t, 1, h->count) }
-static void fill_mass(const struct halo_catalogue *c, double length, void *rows) { EACH_HALO(float, 1, (double)h->count * c->particles->mass) }
-static void fill_position(const struct halo_catalogue *c, double length, void *rows) { EACH_HALO(double, 3, h->position[k] * length) }
-static void fill_centre(const struct halo_catalogue *c, double length, void *rows) { EACH_HALO(double, 3, h->centre[k] * length) }
-static void fill_velocity(const struct halo_catalogue *c, double length, void *rows) { EACH_HALO(float, 3, h->momentum[k]) }
-static void fill_offset_type(const struct halo_catalogue *c, double length, void *rows) { EACH_HALO(int64_t, TYPES, k == HALO ? h->first : 0) }
-static void fill_len_type(const struct halo_catalogue *c, double length, void *rows) { EACH_HALO(int32_t, TYPES, k == HALO ? h->count : 0) }
-static void fill_mass_type(const struct halo_catalogue *c, double length, void *rows) { EACH_HALO(float, TYPES, k == HALO ? (double)h->count * c->particles->mass : 0.0) }
-static void fill_m_200(const struct halo_catalogue *c, double length, void *rows) { EACH_HALO(float, 1, (double)h->count_200 * c->particles->mass) }
-static void fill_r_200(const struct halo_catalogue *c, double length, void *rows) { EACH_HALO(float, 1, h->r_200 * length) }
-
-static const struct field fields[] = {
-  {"GroupLen", fill_len, 1, 0, INT32, NONE},
-  {"GroupMass", fill_mass, 1, 0, FLOAT, MASS},
-  {"GroupPos", fill_position, 3, 1, DOUBLE, LENGTH},
-  {"GroupVel", fill_velocity, 3, -1, FLOAT, VELOCITY},
-  {"GroupOffsetType", fill_offset_type, TYPES, 0, INT64, NONE},
-  {"GroupLenType", fill_len_type, TYPES, 0, INT32, NONE},
-  {"GroupMassType", fill_mass_type, TYPES, 0, FLOAT, MASS},
-  {"Group_M_Crit200", fill_m_200, 1, 0, FLOAT, MASS},
-  {"Group_R_Crit200", fill_r_200, 1, 1, FLOAT, LENGTH},
-  /* the centre of Group_R_Crit200; Gadget's files do not have it */
-  {"GroupPeakPos", fill_centre, 3, 1, DOUBLE, LENGTH},
-};
-/* clang-format on */
-
-static hid_t number_type(const struct field *f) {
-  const hid_t types[] = {[DOUBLE] = H5T_NATIVE_DOUBLE,
-                         [FLOAT] = H5T_NATIVE_FLOAT,
-                         [INT32] = H5T_NATIVE_INT32,
-                         [INT64] = H5T_NATIVE_INT64};
+static hid_t number_type(const struct halo_field *f) {
+  const hid_t types[] = {[FIELD_DOUBLE] = H5T_NATIVE_DOUBLE,
+                         [FIELD_FLOAT] = H5T_NATIVE_FLOAT,
+                         [FIELD_INT32] = H5T_NATIVE_INT32,
+                         [FIELD_INT64] = H5T_NATIVE_INT64};
   return types[f->number];
 }
 
-static void create_field(hid_t group, const char *path, const struct field *f, size_t halos,
+static void create_field(hid_t group, const char *path, const struct halo_field *f, size_t halos,
                          double length) {
   const hid_t dataset = hdf5_create_dataset(group, path, f->name, number_type(f), halos, f->columns,
                                             H5P_DEFAULT);
-  const double units[] = {[NONE] = 1.0,
-                          [LENGTH] = cm_per_kpc * 1000.0 / length,
-                          [MASS] = g_per_mass_unit,
-                          [VELOCITY] = cm_per_s_per_km_per_s};
+  const double per_length = cm_per_kpc * 1000.0 / length,
+               unit = pow(per_length, f->length) * pow(g_per_mass_unit, f->mass) *
+                      pow(cm_per_s_per_km_per_s, f->velocity);
   hdf5_write_double(dataset, path, "a_scaling", f->a_scaling);
-  hdf5_write_double(dataset, path, "h_scaling", f->unit == LENGTH || f->unit == MASS ? -1.0 : 0.0);
-  hdf5_write_double(dataset, path, "length_scaling", f->unit == LENGTH);
-  hdf5_write_double(dataset, path, "mass_scaling", f->unit == MASS);
-  hdf5_write_double(dataset, path, "velocity_scaling", f->unit == VELOCITY);
-  hdf5_write_double(dataset, path, "to_cgs", units[f->unit]);
+  hdf5_write_double(dataset, path, "h_scaling", 0.0 - f->length - f->mass);
+  hdf5_write_double(dataset, path, "length_scaling", f->length);
+  hdf5_write_double(dataset, path, "mass_scaling", f->mass);
+  hdf5_write_double(dataset, path, "velocity_scaling", f->velocity);
+  hdf5_write_double(dataset, path, "to_cgs", unit);
   hdf5_check(H5Dclose(dataset), EXIT_RUN_FAILED, path, "write the file");
 }
 
@@ -95,7 +46,7 @@ static void write_rows(hid_t file, const char *path, const char *name, hid_t typ
 }
 
 /** Write one field of this rank's halos. */
-static void write_field(hid_t file, const char *path, const struct field *f,
+static void write_field(hid_t file, const char *path, const struct halo_field *f,
                         const struct halo_catalogue *c, double length) {
   char name[64];
   snprintf(name, sizeof name, "/Group/%s", f->name);
@@ -157,8 +108,8 @@ static void create_file(const struct writing *w, const char *temporary, const ch
   hdf5_close_group(parameters, path);
   provenance_write(file, path, &w->provenance);
   const hid_t group = hdf5_create_group(file, path, "Group");
-  for (size_t f = 0; f < sizeof fields / sizeof *fields; f++)
-    create_field(group, path, &fields[f], w->catalogue->all, w->length);
+  for (size_t f = 0; f < halo_field_count; f++)
+    create_field(group, path, &halo_fields[f], w->catalogue->all, w->length);
   hdf5_close_group(group, path);
   hdf5_close_group(hdf5_create_group(file, path, "Subhalo"), path);
   const hid_t ids = hdf5_create_group(file, path, "IDs");
@@ -177,8 +128,8 @@ static void write_part(void *context, const struct output_turn *turn) {
                ids = comm_first(c->all_members, comm_rank() + 1) - first;
   if (c->count == 0 && ids == 0) return;
   const hid_t file = hdf5_continue(turn->temporary, turn->path);
-  for (size_t f = 0; f < sizeof fields / sizeof *fields; f++)
-    write_field(file, turn->path, &fields[f], c, w->length);
+  for (size_t f = 0; f < halo_field_count; f++)
+    write_field(file, turn->path, &halo_fields[f], c, w->length);
   write_rows(file, turn->path, "/IDs/ID", H5T_NATIVE_UINT64, first, ids, 1, w->ids);
   hdf5_close_written(file, turn->path);
 }

@@ -44,7 +44,7 @@ void halo_home_free(struct halo_home *home);
 void halo_number(struct halo_catalogue *c, const struct halo_home *home);
 
 /** Sort the members of each halo and compute all properties. Collective. */
-void halo_measure(struct halo_home *home, double threshold);
+void halo_measure(struct halo_home *home, const struct halo_background *background);
 
 /* Spherical overdensity. */
 
@@ -57,21 +57,25 @@ struct gathering {
   size_t count, capacity;
 };
 
-/** A sphere that may contain particles of other ranks. */
-struct open_sphere {
-  struct halo *halo; /**< NULL: this sphere is done */
-  uint32_t point[3];
-  double radius; /**< search radius, position units */
+/** Particles in a sphere of unit radius (position units) at the densities that define spheres. */
+struct threshold_counts {
+  double of[HALO_MASSES];
 };
 
-/** Find r_200 and count_200 about g->point where no particles of other ranks can matter.
- * @param threshold_count  particles in a sphere of unit radius (position units) at the threshold
- *         density
+/** The search for the spheres about one point. They may contain particles of other ranks. */
+struct open_sphere {
+  struct halo *halo; /**< NULL: all spheres are known */
+  uint32_t point[3];
+  double radius[HALO_MASSES]; /**< search radii, position units; 0: this sphere is known */
+};
+
+/** Find the spheres about g->point where no particles of other ranks can matter.
  * @return the remaining work where particles of other ranks can matter */
-struct open_sphere halo_measure_sphere(struct gathering *g, double threshold_count, struct halo *h);
+struct open_sphere halo_measure_spheres(struct gathering *g, const struct threshold_counts *t,
+                                        struct halo *h);
 /** Finish the open spheres. Collective. */
-void halo_close_spheres(const struct fof *f, double threshold_count, struct open_sphere *open,
-                        size_t count);
+void halo_close_spheres(const struct fof *f, const struct threshold_counts *t,
+                        struct open_sphere *open, size_t count);
 
 /** Find the ORB group of this rank's particle i.
  * @param block  result; on entry the ORB group of another particle, or an empty one */

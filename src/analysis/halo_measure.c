@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "halo_body.h"
 #include "halo_home.h"
 #include "photons/base/error.h"
 #include "photons/domain/geometry.h"
@@ -36,17 +37,17 @@ static void sort_members(const struct halo_home *home, size_t n, uint32_t *membe
 }
 
 /** Position and momentum of a member. */
-struct body {
+struct member {
   uint32_t x[3];
   float p[3];
 };
 
 /** @param block  the member's ORB group is stored here; on entry any ORB group of this rank, or an
  *         empty one */
-static struct body body_of(const struct halo_home *home, uint32_t member,
-                           struct particle_block *block) {
+static struct member member_of(const struct halo_home *home, uint32_t member,
+                               struct particle_block *block) {
   const struct particles *s = home->fof->particles;
-  struct body b;
+  struct member b;
   if (member >= s->count) {
     const struct guest *g = &home->guest[member - s->count];
     for (int c = 0; c < 3; c++) b.x[c] = g->x[c], b.p[c] = g->p[c];
@@ -112,7 +113,8 @@ static struct offset find_peak(size_t n, struct offset *o) {
 
 struct measuring {
   struct halo_home *home;
-  double threshold_count;
+  const struct halo_background *background;
+  struct threshold_counts threshold_counts;
   struct open_sphere *open; /* [halo] */
 };
 
@@ -126,7 +128,7 @@ static struct open_sphere measure_halo(const struct measuring *w, struct gatheri
   double sum[3] = {0}, momentum[3] = {0};
   struct particle_block block = {.count = 0};
   for (size_t i = 0; i < h->count; i++) {
-    const struct body b = body_of(w->home, member[i], &block);
+    const struct member b = member_of(w->home, member[i], &block);
     for (size_t c = 0; c < 3; c++) {
       if (i == 0) reference[c] = b.x[c];
       o[i].x[c] = position_difference(b.x[c], reference[c]);
@@ -143,31 +145,74 @@ static struct open_sphere measure_halo(const struct measuring *w, struct gatheri
     g->point[c] = reference[c] + (uint32_t)peak.x[c];
     h->centre[c] = position_from_integer(g->point[c], s->box);
   }
-  return halo_measure_sphere(g, w->threshold_count, h);
+  return halo_measure_spheres(g, &w->threshold_counts, h);
 }
 
-/** Measure the halos whose members begin in this part of all members. */
-static void measure_part(void *context, uint32_t part) {
-  const struct measuring *w = context;
-  struct halo_home *home = w->home;
+/** Call a function for the halos whose members begin in this part of all members. */
+static void visit_part(const struct measuring *w, uint32_t part,
+                       void (*visit)(const struct measuring *w, struct gathering *g, size_t h)) {
+  const struct halo_home *home = w->home;
   struct gathering g = {.fof = home->fof};
   for (size_t h = 0; h < home->count; h++)
-    if (home->halo[h].first * TASKS / home->members == part)
-      w->open[h] = measure_halo(w, &g, &home->halo[h]);
+    if (home->halo[h].first * TASKS / home->members == part) visit(w, &g, h);
   free(g.distance2);
 }
 
-void halo_measure(struct halo_home *home, double threshold) {
-  const struct particles *s = home->fof->particles;
+static void visit_measure(const struct measuring *w, struct gathering *g, size_t h) {
+  w->open[h] = measure_halo(w, g, &w->home->halo[h]);
+}
+static void measure_part(void *context, uint32_t part) { visit_part(context, part, visit_measure); }
+
+/** The members of a halo about its density peak; free(). */
+static struct halo_body *bodies_of(const struct measuring *w, const struct halo *h) {
+  const double unit = w->home->fof->particles->box / POSITION_TURN;
+  uint32_t peak[3];
+  for (size_t c = 0; c < 3; c++)
+    peak[c] = position_to_integer(h->centre[c], w->home->fof->particles->box);
+  struct halo_body *body = allocate(h->count, sizeof *body, "halo members");
+  struct particle_block block = {.count = 0};
+  for (size_t i = 0; i < h->count; i++) {
+    const struct member m = member_of(w->home, w->home->member[h->first + i], &block);
+    for (size_t c = 0; c < 3; c++) {
+      body[i].x[c] = unit * (double)position_difference(m.x[c], peak[c]);
+      body[i].v[c] = (double)m.p[c] / w->background->a;
+    }
+  }
+  return body;
+}
+
+static void visit_describe(const struct measuring *w, struct gathering *g, size_t i) {
+  (void)g;
+  const struct particles *s = w->home->fof->particles;
+  struct halo *h = &w->home->halo[i];
+  struct halo_body *body = bodies_of(w, h);
+  halo_describe(h, h->count, body, s->mass, w->background);
+  free(body);
+}
+static void describe_part(void *context, uint32_t part) {
+  visit_part(context, part, visit_describe);
+}
+
+/** Particles in a sphere of unit radius at each threshold density. */
+static struct threshold_counts count_thresholds(const struct particles *s,
+                                                const struct halo_background *background) {
   const double unit = s->box / POSITION_TURN;
+  struct threshold_counts t;
+  for (int m = 0; m < HALO_MASSES; m++)
+    t.of[m] = 4.0 / 3.0 * M_PI * unit * unit * unit * background->density[m] / s->mass;
+  return t;
+}
+
+void halo_measure(struct halo_home *home, const struct halo_background *background) {
   struct measuring w = {.home = home,
-                        .threshold_count = 4.0 / 3.0 * M_PI * unit * unit * unit * threshold /
-                                           s->mass,
+                        .background = background,
+                        .threshold_counts = count_thresholds(home->fof->particles, background),
                         .open = allocate(home->count, sizeof *w.open, "spherical overdensity")};
   if (home->count > 0) loop_run(&halos_stage, TASKS, measure_part, &w);
   size_t open = 0;
   for (size_t h = 0; h < home->count; h++)
     if (w.open[h].halo) w.open[open++] = w.open[h];
-  halo_close_spheres(home->fof, w.threshold_count, w.open, open);
+  halo_close_spheres(home->fof, &w.threshold_counts, w.open, open);
   free(w.open);
+  if (home->count > 0) loop_run(&halos_stage, TASKS, describe_part, &w);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Spherical overdensity: the largest radius at which the mean density about a halo's centre reaches
- * the threshold. */
+/* Spherical overdensity: the largest radii at which the mean density about a halo's centre reaches
+ * the thresholds of the definitions of mass. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -13,8 +13,9 @@
 #include "src/base/exchange.h"
 
 #define GROWTH \
-  1.5 /* of the radius, where a sphere is still denser than the threshold at its
+  1.5                /* of the radius, where a sphere is still denser than the threshold at its
                       edge */
+#define REACH 0x1p31 /* half the box, position units: no search goes farther */
 enum { PARTS = 64, SHELLS = 128, BATCH = 1 << 22 /* distances requested by one rank at a time */ };
 
 static void gather_leaf(struct gathering *g, const struct particle_block *b, uint32_t leaf) {
@@ -130,27 +131,66 @@ static bool is_far_enough(double threshold_count, const struct gathering *g) {
   return threshold_radius(threshold_count, (double)g->count) < sqrt((double)g->radius2);
 }
 
-static void set_sphere(const struct fof *f, double threshold_count, struct halo *h, size_t count) {
-  h->count_200 = count;
-  h->r_200 = threshold_radius(threshold_count, (double)count) * f->particles->box / POSITION_TURN;
+/** The searches begin at twice the mass of the halo's members. */
+static struct open_sphere begin_search(const struct gathering *g, const struct threshold_counts *t,
+                                       struct halo *h) {
+  struct open_sphere s = {h, {g->point[0], g->point[1], g->point[2]}, {0.0}};
+  for (int m = 0; m < HALO_MASSES; m++) {
+    const double radius = threshold_radius(t->of[m], 2.0 * (double)h->count);
+    s.radius[m] = radius < REACH ? radius : 0.0;
+  }
+  return s;
 }
 
-/* The search begins at twice the mass of the halo's members and continues while the density there
- * is above the threshold. */
-struct open_sphere halo_measure_sphere(struct gathering *g, double threshold_count,
-                                       struct halo *h) {
-  g->count = 0;
-  for (double radius = threshold_radius(threshold_count, 2.0 * (double)h->count); radius < 0x1p31;
-       radius *= GROWTH) {
+/** The largest of the search radii; 0: all spheres are known. */
+static double search_radius(const struct open_sphere *s) {
+  double radius = 0.0;
+  for (int m = 0; m < HALO_MASSES; m++) radius = fmax(radius, s->radius[m]);
+  return radius;
+}
+
+/** What was gathered inside a smaller radius, in the same memory. */
+static struct gathering inner_part(const struct gathering *g, uint64_t radius2) {
+  struct gathering inner = *g;
+  inner.radius2 = radius2;
+  inner.count = 0;
+  for (size_t i = 0; i < g->count; i++)
+    if (g->distance2[i] <= radius2) {
+      const uint64_t swap = g->distance2[i];
+      g->distance2[i] = g->distance2[inner.count];
+      g->distance2[inner.count++] = swap;
+    }
+  return inner;
+}
+
+/** With all particles inside the largest search radius gathered: find spheres, or let their searches
+ * continue where the density at the search radius is above the threshold. */
+static void continue_search(struct open_sphere *s, const struct threshold_counts *t,
+                            const struct gathering *g) {
+  for (int m = 0; m < HALO_MASSES; m++) {
+    if (s->radius[m] <= 0.0) continue;
+    const struct gathering inner = inner_part(g, square(s->radius[m]));
+    const double next = s->radius[m] * GROWTH;
+    s->radius[m] = next;
+    if (next < REACH && !is_far_enough(t->of[m], &inner)) continue;
+    s->radius[m] = 0.0;
+    s->halo->sphere[m].count = find_crossing(t->of[m], &inner);
+    s->halo->sphere[m].radius = threshold_radius(t->of[m], (double)s->halo->sphere[m].count) *
+                                g->fof->particles->box / POSITION_TURN;
+  }
+}
+
+struct open_sphere halo_measure_spheres(struct gathering *g, const struct threshold_counts *t,
+                                        struct halo *h) {
+  struct open_sphere s = begin_search(g, t, h);
+  for (double radius; (radius = search_radius(&s)) > 0.0;) {
     g->radius2 = square(radius);
     bool meets_others = false;
     visit_others(g->fof, g->point, g->radius2, note_block, &meets_others);
-    if (meets_others)
-      return (struct open_sphere){h, {g->point[0], g->point[1], g->point[2]}, radius};
+    if (meets_others) return s;
     gather(g);
-    if (is_far_enough(threshold_count, g)) break;
+    continue_search(&s, t, g);
   }
-  set_sphere(g->fof, threshold_count, h, find_crossing(threshold_count, g));
   return (struct open_sphere){0};
 }
 
@@ -165,7 +205,7 @@ struct question {
 /** Questions to other ranks about a batch of spheres, and the answers. */
 struct batch {
   const struct fof *fof;
-  double threshold_count;
+  const struct threshold_counts *threshold_counts;
   struct open_sphere *sphere;
   size_t spheres;
   struct asked {
@@ -224,7 +264,8 @@ static void exchange_questions(struct batch *b) {
   struct question *questions = allocate(b->questions, sizeof *questions, "spherical overdensity");
   for (size_t i = 0; i < b->questions; i++) {
     const struct open_sphere *s = &b->sphere[b->asked[i].sphere];
-    questions[i] = (struct question){{s->point[0], s->point[1], s->point[2]}, square(s->radius)};
+    questions[i] = (struct question){{s->point[0], s->point[1], s->point[2]},
+                                     square(search_radius(s))};
     send_count[b->asked[i].rank]++;
   }
   struct question *received = exchange_records(questions, sizeof *questions, send_count,
@@ -260,12 +301,12 @@ static void exchange_questions(struct batch *b) {
   free(send_count);
 }
 
-/** With all distances known, finish the sphere or continue with a larger radius. */
+/** With all distances known, finish spheres or continue with larger radii. */
 static void close_sphere(const struct batch *b, size_t i) {
   struct open_sphere *s = &b->sphere[i];
   struct gathering g = {.fof = b->fof,
                         .point = {s->point[0], s->point[1], s->point[2]},
-                        .radius2 = square(s->radius)};
+                        .radius2 = square(search_radius(s))};
   gather(&g);
   size_t all = g.count;
   for (size_t q = b->first[i]; q > 0; q = b->next[q - 1]) all += b->count[q - 1];
@@ -273,12 +314,8 @@ static void close_sphere(const struct batch *b, size_t i) {
   for (size_t q = b->first[i]; q > 0; q = b->next[q - 1])
     for (size_t k = 0; k < b->count[q - 1]; k++)
       g.distance2[g.count++] = b->distance2[b->begin[q - 1] + k];
-  if (is_far_enough(b->threshold_count, &g) || s->radius * GROWTH >= 0x1p31) {
-    set_sphere(b->fof, b->threshold_count, s->halo, find_crossing(b->threshold_count, &g));
-    s->halo = NULL;
-  } else {
-    s->radius *= GROWTH;
-  }
+  continue_search(s, b->threshold_counts, &g);
+  if (search_radius(s) <= 0.0) s->halo = NULL;
   free(g.distance2);
 }
 
@@ -291,7 +328,7 @@ static void close_batch(struct batch *b) {
   b->questions = 0;
   for (b->current = 0; b->current < b->spheres; b->current++) {
     const struct open_sphere *s = &b->sphere[b->current];
-    visit_others(b->fof, s->point, square(s->radius), ask, b);
+    visit_others(b->fof, s->point, square(search_radius(s)), ask, b);
   }
   if (b->questions > 0) qsort(b->asked, b->questions, sizeof *b->asked, compare_asked);
   exchange_questions(b);
@@ -311,13 +348,20 @@ static void close_batch(struct batch *b) {
   free(b->first);
 }
 
-void halo_close_spheres(const struct fof *f, double threshold_count, struct open_sphere *open,
-                        size_t count) {
-  struct batch b = {.fof = f, .threshold_count = threshold_count, .sphere = open};
+/** Particles inside the search radii, if these are at the threshold densities. */
+static double expected_count(const struct open_sphere *s, const struct threshold_counts *t) {
+  double count = 0.0;
+  for (int m = 0; m < HALO_MASSES; m++) count = fmax(count, t->of[m] * pow(s->radius[m], 3.0));
+  return count;
+}
+
+void halo_close_spheres(const struct fof *f, const struct threshold_counts *t,
+                        struct open_sphere *open, size_t count) {
+  struct batch b = {.fof = f, .threshold_counts = t, .sphere = open};
   for (;;) {
-    double expected = 0.0; /* particles in the batch, if at the threshold density */
+    double expected = 0.0; /* particles in the batch */
     for (b.spheres = 0; b.spheres < count && (b.spheres == 0 || expected < BATCH); b.spheres++)
-      expected += threshold_count * pow(b.sphere[b.spheres].radius, 3.0);
+      expected += expected_count(&b.sphere[b.spheres], t);
     uint64_t left = b.spheres;
     comm_sum_u64(&left, 1);
     if (left == 0) break;

@@ -15,7 +15,7 @@
 #define BIN_DEX 0.15 /* width of a bin in log10 M */
 
 /** A bin of masses in numbers of particles: the halos in it by members and by particles inside
- * r_200. */
+ * R_Crit200. */
 struct mass_bin {
   double low, high;
   uint64_t count[2];
@@ -26,7 +26,8 @@ static struct mass_bin *count_halos(const struct halo_catalogue *halos, size_t m
                                     size_t *bins) {
   double largest = 0.0; /* exact: counts are below 2^53 */
   for (size_t h = 0; h < halos->count; h++)
-    largest = fmax(largest, fmax((double)halos->halo[h].count, (double)halos->halo[h].count_200));
+    largest = fmax(
+        largest, fmax((double)halos->halo[h].count, (double)halos->halo[h].sphere[CRIT_200].count));
   comm_max_double(&largest, 1);
   /* Masses are integer numbers of particles: bin edges lie between integers. */
   struct mass_bin *bin = NULL;
@@ -38,7 +39,8 @@ static struct mass_bin *count_halos(const struct halo_catalogue *halos, size_t m
   }
   for (size_t i = 0; i < *bins; i++) {
     for (size_t h = 0; h < halos->count; h++) {
-      const double n = (double)halos->halo[h].count, inside = (double)halos->halo[h].count_200;
+      const double n = (double)halos->halo[h].count,
+                   inside = (double)halos->halo[h].sphere[CRIT_200].count;
       bin[i].count[0] += n > bin[i].low && n < bin[i].high;
       bin[i].count[1] += inside > bin[i].low && inside < bin[i].high;
     }

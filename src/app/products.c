@@ -60,7 +60,7 @@ static void write_halos(const struct products *o, const struct halo_catalogue *h
   say("halos       %zu with %zu particles\n"
       "            the largest: %.4g Msun/h, M200c %.4g Msun/h, R200c %.3g Mpc/h\n",
       halos->all, halos->all_members, 1e10 * (double)h->count * mass,
-      1e10 * (double)h->count_200 * mass, h->r_200);
+      1e10 * (double)h->sphere[CRIT_200].count * mass, h->sphere[CRIT_200].radius);
 }
 
 static void write_snapshot(const struct products *o, const struct halo_catalogue *halos) {
@@ -157,8 +157,8 @@ void products_write_rest(struct products *o) {
   if (!o->cosmology->isolated) say_growth(o);
   struct halo_catalogue *halos = NULL;
   if (o->fof) {
-    halos = halo_catalogue_create(o->fof, (size_t)p->analysis.min_members,
-                                  halo_threshold(o->cosmology, o->a));
+    const struct halo_background background = halo_background_at(o->cosmology, o->a);
+    halos = halo_catalogue_create(o->fof, (size_t)p->analysis.min_members, &background);
     write_halos(o, halos, linking_length(o));
   }
   if (o->snapshot && p->output.snapshots) write_snapshot(o, halos);

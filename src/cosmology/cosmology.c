@@ -73,6 +73,11 @@ double cosmology_hubble(const struct cosmology *c, double a) {
   return HUBBLE_0 * sqrt(expansion(&d, a));
 }
 
+double cosmology_omega_m(const struct cosmology *c, double a) {
+  const double hubble = cosmology_hubble(c, a) / HUBBLE_0;
+  return c->omega_m / (a * a * a * hubble * hubble);
+}
+
 struct expansion_integrand {
   const struct cosmology *cosmology;
   double power;

@@ -63,11 +63,6 @@ static double tinker_2008(double sigma, double a, double delta) {
   return norm * (pow(sigma / scale, -exponent) + 1.0) * exp(-value[3] / (sigma * sigma));
 }
 
-static double omega_m_at(const struct cosmology *c, double a) {
-  const double hubble = cosmology_hubble(c, a) / HUBBLE_0;
-  return c->omega_m / (a * a * a * hubble * hubble);
-}
-
 /** Variance on the scale of a mass. */
 struct scale {
   double mass, sigma, slope; /* slope: dln(1/sigma)/dlnM */
@@ -86,11 +81,12 @@ static struct scale scale_of(const struct linear_power *linear, const struct cos
 static double theory(enum mass_function kind, const struct cosmology *c, double a,
                      const struct scale *s) {
   if (!(s->sigma > 0.0)) return 0.0;
-  const double f = kind == PRESS_SCHECHTER    ? press_schechter(s->sigma)
-                   : kind == SHETH_TORMEN     ? sheth_tormen(s->sigma)
-                   : kind == REED_2007        ? reed_2007(s->sigma, s->slope)
-                   : kind == TINKER_2008_200M ? tinker_2008(s->sigma, a, 200.0)
-                                              : tinker_2008(s->sigma, a, 200.0 / omega_m_at(c, a));
+  const double f = kind == PRESS_SCHECHTER ? press_schechter(s->sigma)
+                   : kind == SHETH_TORMEN  ? sheth_tormen(s->sigma)
+                   : kind == REED_2007     ? reed_2007(s->sigma, s->slope)
+                   : kind == TINKER_2008_200M
+                       ? tinker_2008(s->sigma, a, 200.0)
+                       : tinker_2008(s->sigma, a, 200.0 / cosmology_omega_m(c, a));
   return f * c->omega_m * RHO_CRITICAL / s->mass * s->slope;
 }
 

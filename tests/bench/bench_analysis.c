@@ -50,8 +50,8 @@ int main(void) {
     const struct cosmology c = {.omega_m = p.cosmology.omega_m,
                                 .omega_lambda = p.cosmology.omega_lambda};
     watch = watch_start();
-    struct halo_catalogue *catalogue = halo_catalogue_create(
-        f, 20, halo_threshold(&c, 1.0 / (1.0 + p.ic.z_init)));
+    const struct halo_background background = halo_background_at(&c, 1.0 / (1.0 + p.ic.z_init));
+    struct halo_catalogue *catalogue = halo_catalogue_create(f, 20, &background);
     watch_print("halo catalogue", watch);
     size_t bins;
     watch = watch_start();

@@ -56,10 +56,40 @@ if ordered:
 
 nearest = lambda d: d - box * np.rint(d / box)
 reach = header["LinkingLength"]
-threshold = (
-    200 * 2.77536627e-8 * (omega_m * (1 + z) ** 3 + 1 - omega_m) / (1 + z) ** 3
-)  # 1e10 Msun/h/(kpc/h)^3, G = 43.0071 below
+expansion = omega_m * (1 + z) ** 3 + 1 - omega_m  # (H/H0)^2
+critical = 2.77536627e-8 * expansion / (1 + z) ** 3  # 1e10 Msun/h/(kpc/h)^3, G = 43.0071 below
+omega = omega_m * (1 + z) ** 3 / expansion - 1
+definitions = {
+    "Crit200": 200,
+    "Mean200": 200 * (omega + 1),
+    "Crit500": 500,
+    "TopHat200": 18 * np.pi**2 + 82 * omega - 39 * omega**2,  # Bryan & Norman 1998
+}
 position = speed = linked = sphere = density = 0
+
+
+def properties(i, member):
+    """GroupVmax, GroupVelDisp, GroupCMOffset, GroupAxisRatios and GroupSpinParameter."""
+    a = 1 / (1 + z)
+    d, v = nearest(x[member] - halos["GroupPeakPos"][i]), u[member] * np.sqrt(a)  # peculiar
+    offset = np.linalg.norm(d.mean(0))
+    radius = float(halos["Group_R_Crit200"][i])
+    inner = (d**2).sum(1) <= radius**2 if radius > 0 else np.ones(len(d), bool)
+    d, v = d[inner], v[inner]
+    r = np.sort(np.sqrt((d**2).sum(1)))
+    circular = np.sqrt(43007.1 * mass * np.arange(1, len(r) + 1)[5:] / (a * r[5:]))
+    e = np.sqrt(np.maximum(np.linalg.eigvalsh(d.T @ d), 0))
+    d -= d.mean(0)
+    v += 0.1 * np.sqrt(expansion) * a * d - v.mean(0)  # 0.1 km/s/(kpc/h)
+    spin = 0
+    if radius > 0:
+        scale = np.sqrt(2 * 43007.1 * halos["Group_M_Crit200"][i] / (a * radius)) * a * radius
+        spin = np.linalg.norm(np.cross(a * d, v).mean(0)) / scale
+    e = e / max(e[2], 1e-30)
+    return circular.max(initial=0), np.sqrt((v**2).sum(1).mean() / 3), offset, e[1], e[0], spin
+
+
+off = np.zeros(6)
 for i in range(len(length)):
     member = place[halos.members(i)]
     d = nearest(x[member] - x[member[0]])
@@ -76,24 +106,40 @@ for i in range(len(length)):
             + np.eye(len(member)) * box
         )
         linked = max(linked, pairs.min(0).max() / reach)
-    radius, m200 = halos["Group_R_Crit200"][i], halos["Group_M_Crit200"][i]
     r = np.sqrt((nearest(x - halos["GroupPeakPos"][i]) ** 2).sum(1))
-    # float radii may lose a particle that stands on the sphere
-    sphere = max(
-        sphere,
-        max(
-            0,
-            (r < radius * (1 - 1e-6)).sum() - m200 / mass,
-            m200 / mass - (r < radius * (1 + 1e-6)).sum(),
-        ),
-    )
-    if m200 > 0:
-        density = max(density, abs(m200 / (4 / 3 * np.pi * float(radius) ** 3) / threshold - 1))
+    for name, overdensity in definitions.items():
+        radius, inside = halos["Group_R_" + name][i], halos["Group_M_" + name][i] / mass
+        # float radii may lose a particle that stands on the sphere
+        sphere = max(
+            sphere,
+            (r < radius * (1 - 1e-6)).sum() - inside,
+            inside - (r < radius * (1 + 1e-6)).sum(),
+        )
+        if inside > 0:
+            volume = 4 / 3 * np.pi * float(radius) ** 3
+            density = max(density, abs(inside * mass / volume / (overdensity * critical) - 1))
+    found = [halos["Group" + name][i] for name in ("Vmax", "VelDisp", "CMOffset")]
+    found += [*halos["GroupAxisRatios"][i], halos["GroupSpinParameter"][i]]
+    # The scale of an offset is the halo's radius.
+    scale = np.array([found[0] or 1, found[1] or 1, halos["Group_R_Mean200"][i] or reach, 1, 1, 0.1])
+    off = np.maximum(off, np.abs(np.array(found) - properties(i, member)) / scale)
 check(f"centres of mass: {position:.1e} of the box", position < 1e-8)  # positions are kept to 2^-32
 check(f"velocities: {speed:.1e}", speed < 1e-6)  # float
 check(f"everyone within a linking length of another: {linked:.6f}", linked <= 1 + 1e-6)
-check(f"particles inside R200: off by {sphere:.2g}", sphere < 0.01)
-check(f"density inside R200: {density:.1e}", density < 2e-4)  # rho_critical with G = 43.0071, 5e-5
+check(f"particles inside spheres: off by {sphere:.2g}", sphere < 0.01)
+check(f"density inside spheres: {density:.1e}", density < 2e-4)  # rho_critical with G = 43.0071, 5e-5
+# A float radius may lose one inner member of a hundred or so; most are exact to 1e-5.
+check(f"properties of members: {off}", off.max() < 1e-3)
+ratio, c = (halos[name][:].astype(float) for name in ("GroupVmax", "GroupConcentration"))
+m, radius = halos["Group_M_Crit200"][:].astype(float), halos["Group_R_Crit200"][:].astype(float)
+good = c > 0
+ratio = ratio[good] ** 2 / (43007.1 * m[good] * (1 + z) / radius[good])
+nfw = lambda c: np.log(1 + c) - c / (1 + c)
+wanted = c[good] / 2.1626 * nfw(2.1626) / nfw(c[good])
+check(
+    f"concentrations of {good.sum()} halos, median {np.median(c[good]):.1f}",
+    good.sum() > 20 and np.allclose(wanted, ratio, rtol=1e-4) and c[good].min() > 2.16,
+)
 
 power, counts = run.power(0), run.mass_function(0)
 check(

@@ -5,7 +5,32 @@
 
 #include "photons/analysis/fof.h"
 
-/** One halo; lengths are comoving, in Mpc/h. */
+/** Masses of spheres about the density peak: rows of halo_mass_definitions. */
+enum halo_mass { CRIT_200, MEAN_200, CRIT_500, TOP_HAT_200, HALO_MASSES };
+
+struct halo_mass_definition {
+  const char *name; /**< Gadget-4's: datasets are Group_M_NAME and Group_R_NAME */
+  /** Mean density in the sphere over the critical density. @param omega_m  Omega_m at that time */
+  double (*overdensity)(double omega_m);
+};
+extern const struct halo_mass_definition halo_mass_definitions[HALO_MASSES];
+
+/** A sphere with the mean density of its definition. */
+struct halo_sphere {
+  uint64_t count; /**< particles inside, members or not; 0 if no sphere is that dense */
+  double radius;  /**< largest radius about centre at which the mean density is the threshold, among
+                       spheres of up to twice the mass of the members (larger ones if these are
+                       still denser) */
+};
+
+/** What the measurement of halos knows of the universe at one time. */
+struct halo_background {
+  double a, hubble;            /**< hubble: H(a), km/s/(Mpc/h) */
+  double density[HALO_MASSES]; /**< that define spheres, comoving, 1e10 Msun/h/(Mpc/h)^3 */
+};
+
+/** One halo; lengths are comoving, in Mpc/h. Members inside R_Crit200 are its inner members; where
+ * that sphere does not exist, all members are. */
 struct halo {
   uint64_t first, count; /**< members: rows first .. first + count - 1 of the members of all
                               halos */
@@ -14,11 +39,18 @@ struct halo {
   double momentum[3];    /**< mean a^2 dx/dt of the members, km/s; divided by a: peculiar
                               velocity */
   double centre[3];      /**< density peak: shrinking spheres (Power et al. 2003, MNRAS 338, 14) */
-  uint64_t count_200;    /**< particles within r_200, members or not; 0 if no sphere reaches the
-                              threshold */
-  double r_200;          /**< largest radius about centre at which the mean density is the
-                              threshold, among spheres of up to twice the mass of the members
-                              (larger ones if these are still denser) */
+  struct halo_sphere sphere[HALO_MASSES];
+  double v_max, r_max; /**< largest circular velocity about centre of the inner members, km/s, and
+                             its radius */
+  double dispersion;   /**< of the inner members' velocities along one axis, km/s */
+  double spin; /**< lambda' = J/(sqrt(2) M V R) of the inner members (Bullock et al. 2001, ApJ 555,
+                             240, eq. 5); 0 without R_Crit200 */
+  double offset;        /**< from centre to position */
+  double axis_ratio[2]; /**< b/a and c/a: roots of the eigenvalues of sum x_i x_j of the inner members
+                             about centre */
+  double
+      concentration; /**< of the NFW profile with the same v_max/V_Crit200 (Prada et al. 2012, MNRAS
+                             423, 3018, eqs. 8 and 9); 0 where v_max is not above V_Crit200 */
 };
 
 /** The halos of the run, largest first. Ranks have consecutive halos; rank 0 has the largest. The
@@ -35,13 +67,12 @@ struct halo_catalogue {
   uint64_t *row;    /**< row of each of them */
 };
 
-/**
- * The FoF groups with at least @p min_members members. Collective.
- * @param threshold  mean density that defines r_200, comoving, 1e10 Msun/h/(Mpc/h)^3: 200
- *         rho_critical(z) a^3
- */
+struct cosmology;
+struct halo_background halo_background_at(const struct cosmology *c, double a);
+
+/** The FoF groups with at least @p min_members members. Collective. */
 struct halo_catalogue *halo_catalogue_create(const struct fof *f, size_t min_members,
-                                             double threshold);
+                                             const struct halo_background *background);
 void halo_catalogue_free(struct halo_catalogue *c);
 
 /** All particles of the run: members of halos by row, then the others in their present order. Each
@@ -54,11 +85,8 @@ struct particles halo_ordered_particles(const struct halo_catalogue *c);
 uint64_t *halo_member_ids(const struct halo_catalogue *c);
 
 struct parameters;
-struct cosmology;
 struct linear_power;
 struct provenance;
-/** 200 times the critical density at a, comoving, 1e10 Msun/h/(Mpc/h)^3. */
-double halo_threshold(const struct cosmology *c, double a);
 /** Write fof_tab_NNN.hdf5 in Gadget-4's layout, one rank after the other. Collective.
  * @param length linking length, Mpc/h */
 void halo_catalogue_write(const char *path, const struct parameters *p,

@@ -92,6 +92,8 @@ struct neutrinos neutrinos_of(const double *mass, size_t species, double h);
 
 /** H(a) = d ln a/dt in km/s/(Mpc/h). */
 double cosmology_hubble(const struct cosmology *c, double a);
+/** Omega_m(a): the density of matter over the critical density at a. */
+double cosmology_omega_m(const struct cosmology *c, double a);
 /** int dt/a from a0 to a1, in (Mpc/h)/(km/s). Times -grad(phi) (comoving) it gives the change of p
  * = a^2 dx/dt. */
 double cosmology_kick(const struct cosmology *c, double a0, double a1);

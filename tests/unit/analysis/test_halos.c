@@ -89,8 +89,31 @@ static void free_catalogue(struct whole_catalogue *w) {
   free(w->id);
 }
 
+/** A background in which spheres have multiples of the density @p threshold. */
+static struct halo_background background_of(double threshold) {
+  return (struct halo_background){.a = 1.0,
+                                  .hubble = HUBBLE_0,
+                                  .density = {[CRIT_200] = threshold,
+                                              [MEAN_200] = 0.3 * threshold,
+                                              [CRIT_500] = 2.5 * threshold,
+                                              [TOP_HAT_200] = 0.5 * threshold}};
+}
+
+/** The spheres of all definitions against all distances. */
+static void check_spheres(const struct particles *s, const struct halo *h,
+                          const struct halo_background *background) {
+  for (int m = 0; m < HALO_MASSES; m++) {
+    const struct halo_sphere *found = &h->sphere[m];
+    assert_int_equal(found->count, direct_sphere(s, h, background->density[m]));
+    if (found->count > 0) /* the radius must fit the mass */
+      assert_near((double)found->count * s->mass /
+                      (4.0 / 3.0 * M_PI * gsl_pow_3(found->radius) * background->density[m]),
+                  1.0, 1e-12);
+  }
+}
+
 static void check_halo(const struct particles *s, const struct whole_catalogue *c,
-                       const struct halo *h, double threshold) {
+                       const struct halo *h, const struct halo_background *background) {
   double position[3] = {0}, momentum[3] = {0}, first[3] = {0};
   for (uint64_t m = 0; m < h->count; m++) {
     const size_t i = index_of(s, c->id[h->first + m]);
@@ -108,11 +131,7 @@ static void check_halo(const struct particles *s, const struct whole_catalogue *
     assert_near(momentum[k], h->momentum[k], 1e-9);
     assert_true(h->position[k] >= 0.0 && h->position[k] < s->box);
   }
-  assert_int_equal(h->count_200, direct_sphere(s, h, threshold));
-  if (h->count_200) /* the radius must fit the mass */
-    assert_near((double)h->count_200 * s->mass /
-                    (4.0 / 3.0 * M_PI * gsl_pow_3(h->r_200) * threshold),
-                1.0, 1e-12);
+  check_spheres(s, h, background);
 }
 
 /** All FoF groups of the plain search with enough members are there, in order, each by rising
@@ -253,6 +272,7 @@ static void check_halos(const struct particles *whole, size_t least, const struc
   const size_t n = whole->count;
   const double length = 0.2 * whole->box / cbrt((double)n),
                threshold = 200.0 * (double)n * whole->mass / gsl_pow_3(whole->box);
+  const struct halo_background background = background_of(threshold);
   uint64_t *label = plain_search(whole, fof_length2(length, whole->box));
   struct whole_catalogue reference = {0};
   uint32_t *order = NULL;
@@ -265,14 +285,14 @@ static void check_halos(const struct particles *whole, size_t least, const struc
     }
     struct particles s = take_share(whole, cut, order, shares[i % SHARES]);
     struct fof *f = fof_find(&s, cut->depth, length);
-    struct halo_catalogue *c = halo_catalogue_create(f, least, threshold);
+    struct halo_catalogue *c = halo_catalogue_create(f, least, &background);
     struct whole_catalogue found = gather_catalogue(c);
     check_order(c, &found, whole);
     if (i == 0) {
       reference = found;
       check_members(&found, n, label, least);
       for (size_t h = (size_t)comm_rank(); h < found.count; h += (size_t)comm_size())
-        check_halo(whole, &found, &found.halo[h], threshold);
+        check_halo(whole, &found, &found.halo[h], &background);
       uint64_t sum = 0;
       for (size_t k = 0; k < found.members; k++) sum += checksum_term(k, found.id[k]);
       for (size_t k = 0; k < found.count * sizeof *found.halo / sizeof sum; k++)
@@ -334,7 +354,8 @@ static void test_isothermal_sphere(void **state) {
   struct particles s = take_share(&whole, &cut, order, even_share);
   struct fof *f = fof_find(&s, cut.depth, 1.0);
   const double mean = (double)n / (4.0 / 3.0 * M_PI * gsl_pow_3(radius));
-  struct halo_catalogue *c = halo_catalogue_create(f, 20, 16.0 * mean); /* r = R/4 */
+  const struct halo_background background = background_of(16.0 * mean); /* r = R/4 */
+  struct halo_catalogue *c = halo_catalogue_create(f, 20, &background);
   assert_int_equal(c->all, 1);
   assert_int_equal(c->count, comm_rank() == 0);
   for (int k = 0; k < 3 && c->count > 0; k++) {
@@ -342,12 +363,111 @@ static void test_isothermal_sphere(void **state) {
     assert_near(d - BOX * rint(d / BOX), 0.0, 0.02 * radius);
   }
   if (c->count > 0)
-    assert_near(c->halo[0].r_200 / (0.25 * radius), 1.0, 5.0 / sqrt((double)n / 4.0) + 0.02);
+    assert_near(c->halo[0].sphere[CRIT_200].radius / (0.25 * radius), 1.0,
+                5.0 / sqrt((double)n / 4.0) + 0.02);
   halo_catalogue_free(c);
   fof_free(f);
   free(order);
   particles_free(&s);
   particles_free(&whole);
+}
+
+/** Mass of an NFW halo inside x scale radii, in its own unit. */
+static double nfw_mass(double x) { return log1p(x) - x / (1.0 + x); }
+
+/* An NFW halo, cut at r_200, of concentration 8, flattened to axes 1 : 0.8 : 0.5 in the second case, and
+ * rotating about z with v = omega x r, at rest otherwise. */
+struct nfw_case {
+  double axis[3], omega;
+};
+
+static struct particles make_nfw(size_t n, double concentration, double radius,
+                                 const struct nfw_case *shape) {
+  gsl_rng *rng = gsl_rng_alloc(gsl_rng_ranlxd1);
+  struct particles s = particles_create(n, BOX, 1.0);
+  for (size_t i = 0; i < n; i++) {
+    double low = 0.0, high = concentration, x[3];
+    const double inside = ((double)i + 0.5) / (double)n * nfw_mass(concentration);
+    for (int k = 0; k < 60; k++)
+      *(nfw_mass(0.5 * (low + high)) < inside ? &low : &high) = 0.5 * (low + high);
+    gsl_ran_dir_3d(rng, &x[0], &x[1], &x[2]);
+    for (size_t c = 0; c < 3; c++) {
+      x[c] *= low / concentration * radius * shape->axis[c];
+      s.position[c * n + i] = position_to_integer(0.5 * BOX + x[c], BOX);
+    }
+    s.momentum[i] = (float)(-shape->omega * x[1]);
+    s.momentum[n + i] = (float)(shape->omega * x[0]);
+    s.id[i] = i + 1;
+  }
+  gsl_rng_free(rng);
+  return s;
+}
+
+/* Tolerances: 5/sqrt(N) for counting, with N particles inside v_max or in all; concentration goes as a
+ * high power of v_max. */
+static void check_nfw(const struct nfw_case *shape) {
+  const size_t n = 20000;
+  const double concentration = 8.0, radius = 1.0;
+  struct particles whole = make_nfw(n, concentration, radius, shape);
+  static const struct cut cut = {8, 4, true};
+  uint32_t *order = order_of_cut(&whole, &cut);
+  struct particles s = take_share(&whole, &cut, order, even_share);
+  struct fof *f = fof_find(&s, cut.depth, 1.0);
+  struct halo_background background = background_of((double)n /
+                                                    (4.0 / 3.0 * M_PI * gsl_pow_3(radius)));
+  background.hubble = 0.0;
+  struct halo_catalogue *c = halo_catalogue_create(f, 20, &background);
+  assert_int_equal(c->all, 1);
+  const bool round = shape->axis[2] > 0.99;
+  if (c->count > 0) {
+    const struct halo *h = &c->halo[0];
+    assert_near(h->axis_ratio[0], shape->axis[1], 0.04);
+    assert_near(h->axis_ratio[1], shape->axis[2], 0.04);
+    assert_true(h->offset < 0.03 * radius);
+    if (round) {
+      const double v_200 = sqrt(GRAVITY * (double)n / radius), peak = 2.1626;
+      assert_near(h->sphere[CRIT_200].radius / radius, 1.0, 0.01);
+      assert_near(h->v_max / v_200,
+                  sqrt(concentration / peak * nfw_mass(peak) / nfw_mass(concentration)), 0.02);
+      assert_near(h->r_max / (peak / concentration * radius), 1.0, 0.3); /* a wide maximum */
+      assert_near(h->concentration / concentration, 1.0, 0.1);
+      /* J/M = omega <x^2 + y^2> = 2/3 omega <r^2>, sigma^2 = omega^2 <x^2 + y^2>/3 */
+      double r2 = 0.0;
+      for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < 3; k++)
+          r2 += gsl_pow_2(position_from_integer(whole.position[k * n + i], BOX) - 0.5 * BOX) /
+                (double)n;
+      assert_near(h->spin / (2.0 / 3.0 * shape->omega * r2 / (M_SQRT2 * v_200 * radius)), 1.0,
+                  0.05);
+      assert_near(h->dispersion / (shape->omega * sqrt(2.0 / 9.0 * r2)), 1.0, 0.05);
+    }
+  }
+  halo_catalogue_free(c);
+  fof_free(f);
+  free(order);
+  particles_free(&s);
+  particles_free(&whole);
+}
+
+static void test_nfw_halo(void **state) {
+  (void)state;
+  check_nfw(&(struct nfw_case){{1.0, 1.0, 1.0}, 100.0});
+  check_nfw(&(struct nfw_case){{1.0, 0.8, 0.5}, 0.0});
+}
+
+/** Bryan & Norman: 18 pi^2 where all is matter; 101.1 times the critical density for Omega_m = 0.3. */
+static void test_definitions(void **state) {
+  (void)state;
+  const struct cosmology eds = {.omega_m = 1.0, .w0 = -1.0},
+                         flat = {.omega_m = 0.3, .omega_lambda = 0.7, .w0 = -1.0};
+  const struct halo_background early = halo_background_at(&eds, 0.5),
+                               now = halo_background_at(&flat, 1.0);
+  assert_near(early.density[TOP_HAT_200] / RHO_CRITICAL, 18.0 * M_PI * M_PI, 1e-9);
+  assert_near(early.density[CRIT_200], early.density[MEAN_200], 1e-9 * early.density[CRIT_200]);
+  assert_near(now.density[TOP_HAT_200] / RHO_CRITICAL, 101.14, 0.01);
+  assert_near(now.density[MEAN_200] / RHO_CRITICAL, 60.0, 1e-9);
+  assert_near(now.density[CRIT_500] / now.density[CRIT_200], 2.5, 1e-12);
+  assert_near(now.hubble, HUBBLE_0, 1e-12);
 }
 
 /** One FoF group of `n` particles, of which `together` are at the same point and the others within
@@ -368,7 +488,8 @@ static void check_centre(size_t n, size_t together) {
   uint32_t *order = order_of_cut(&whole, &cut);
   struct particles s = take_share(&whole, &cut, order, even_share);
   struct fof *f = fof_find(&s, cut.depth, 1.0);
-  struct halo_catalogue *c = halo_catalogue_create(f, 20, (double)n);
+  const struct halo_background background = background_of((double)n);
+  struct halo_catalogue *c = halo_catalogue_create(f, 20, &background);
   assert_int_equal(c->all, 1);
   for (int k = 0; k < 3 && c->count > 0; k++)
     assert_int_equal(position_to_integer(c->halo[0].centre[k], BOX), whole.position[(size_t)k * n]);
@@ -391,9 +512,12 @@ static void test_members_at_one_point(void **state) {
 }
 
 int main(int argc, char **argv) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_halos), cmocka_unit_test(test_simulated_halos),
-      cmocka_unit_test(test_isothermal_sphere), cmocka_unit_test(test_members_at_one_point)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_halos),
+                                     cmocka_unit_test(test_simulated_halos),
+                                     cmocka_unit_test(test_isothermal_sphere),
+                                     cmocka_unit_test(test_nfw_halo),
+                                     cmocka_unit_test(test_definitions),
+                                     cmocka_unit_test(test_members_at_one_point)};
   int failed = 0;
   comm_start(&argc, &argv);
   /* otherwise the others would wait for a rank that failed */

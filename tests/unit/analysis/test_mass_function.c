@@ -115,7 +115,7 @@ static void test_file(void **state) {
   size_t members = 0;
   for (size_t h = 0; h < 30; h++) {
     halos[h].count = h < 10 ? 1000 : h < 14 ? 50 : 20;
-    halos[h].count_200 = halos[h].count / 2;
+    halos[h].sphere[CRIT_200].count = halos[h].count / 2;
     members += halos[h].count;
   }
   const struct particles s = {

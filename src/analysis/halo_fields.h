@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The datasets of a halo catalogue's file, as a table. */
+#ifndef PHOTONS_HALO_FIELDS_H
+#define PHOTONS_HALO_FIELDS_H
+
+#include "photons/analysis/halo.h"
+
+/** A dataset of the HDF5 group Group. Physical value in cgs = value * to_cgs * a^a_scaling *
+ * h^h_scaling. */
+struct halo_field {
+  const char *name;
+  /** Fill the rows of this rank's objects. @param length  file units of length in a Mpc/h */
+  void (*fill)(const struct halo_catalogue *c, double length, void *rows);
+  size_t columns;
+  double a_scaling;
+  enum { FIELD_DOUBLE, FIELD_FLOAT, FIELD_INT32, FIELD_INT64 } number;
+  double length, mass, velocity; /**< powers of these in the unit */
+};
+
+extern const struct halo_field halo_fields[];
+extern const size_t halo_field_count;
+
+#endif

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Properties that follow from positions and velocities of a halo's members. */
+#include <gsl/gsl_eigen.h>
+#include <gsl/gsl_errno.h>
+#include <gsl/gsl_roots.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "halo_body.h"
+#include "photons/base/error.h"
+#include "photons/cosmology/cosmology.h"
+
+#define PEAK_OF_NFW 2.1625815870646097 /* v_max of an NFW profile is at so many scale radii */
+#define MOST_CONCENTRATED 1e4
+enum { LEAST_INSIDE = 6 }; /* the circular velocity of fewer particles is noise */
+
+double body_distance(const double x[3], const double y[3]) {
+  double sum = 0.0;
+  for (int c = 0; c < 3; c++) sum += (x[c] - y[c]) * (x[c] - y[c]);
+  return sqrt(sum);
+}
+
+static void add_angular_momentum(const double x[3], const double v[3], double sum[3]) {
+  for (int c = 0; c < 3; c++) {
+    const int d = (c + 1) % 3, e = (c + 2) % 3;
+    sum[c] += x[d] * v[e] - x[e] * v[d];
+  }
+}
+
+struct body_means body_means(size_t n, const struct halo_body *b, const struct halo_background *g) {
+  struct body_means m = {.dispersion = 0.0};
+  for (size_t i = 0; i < n; i++)
+    for (int c = 0; c < 3; c++) {
+      m.x[c] += b[i].x[c] / (double)n;
+      m.v[c] += b[i].v[c] / (double)n;
+    }
+  double square = 0.0;
+  for (size_t i = 0; i < n; i++) {
+    double x[3], v[3];
+    for (int c = 0; c < 3; c++) {
+      x[c] = g->a * (b[i].x[c] - m.x[c]);
+      v[c] = b[i].v[c] - m.v[c] + g->hubble * x[c];
+      square += v[c] * v[c];
+    }
+    add_angular_momentum(x, v, m.spin);
+  }
+  m.dispersion = sqrt(square / (3.0 * (double)n));
+  for (int c = 0; c < 3; c++) m.spin[c] /= (double)n;
+  return m;
+}
+
+static int compare_doubles(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+double *body_distances(size_t n, const struct halo_body *b, const double point[3]) {
+  double *distance = allocate(n, sizeof *distance, "halo members");
+  for (size_t i = 0; i < n; i++) distance[i] = body_distance(b[i].x, point);
+  qsort(distance, n, sizeof *distance, compare_doubles);
+  return distance;
+}
+
+double body_v_max(size_t n, const double *distance, double mass, double a, double *r_max) {
+  double most = 0.0; /* particles over distance */
+  *r_max = 0.0;
+  for (size_t i = LEAST_INSIDE - 1; i < n; i++)
+    if (distance[i] > 0.0 && (double)(i + 1) > most * distance[i]) {
+      most = (double)(i + 1) / distance[i];
+      *r_max = distance[i];
+    }
+  return sqrt(GRAVITY * mass * most / a);
+}
+
+/** Roots of the eigenvalues of sum x_i x_j over the largest one. */
+static void measure_shape(size_t n, const struct halo_body *b, double axis_ratio[2]) {
+  double tensor[9] = {0.0}, eigenvalue[3];
+  for (size_t i = 0; i < n; i++)
+    for (int c = 0; c < 9; c++) tensor[c] += b[i].x[c / 3] * b[i].x[c % 3];
+  gsl_matrix_view matrix = gsl_matrix_view_array(tensor, 3, 3);
+  gsl_vector_view values = gsl_vector_view_array(eigenvalue, 3);
+  gsl_eigen_symm_workspace *workspace = gsl_eigen_symm_alloc(3);
+  if (!workspace || gsl_eigen_symm(&matrix.matrix, &values.vector, workspace) != GSL_SUCCESS)
+    fail(EXIT_RUN_FAILED, "the axis ratios of a halo of %zu members cannot be computed", n);
+  gsl_eigen_symm_free(workspace);
+  qsort(eigenvalue, 3, sizeof *eigenvalue, compare_doubles);
+  for (int k = 0; k < 2; k++)
+    axis_ratio[k] = eigenvalue[2] > 0.0 ? sqrt(fmax(eigenvalue[1 - k], 0.0) / eigenvalue[2]) : 0.0;
+}
+
+/** (v_max/V_200)^2 of an NFW profile, less the value in @p wanted (Prada et al. 2012, eq. 9). */
+static double excess_of_peak(double concentration, void *wanted) {
+  const double c = concentration, x = PEAK_OF_NFW;
+  return c / x * (log1p(x) - x / (1.0 + x)) / (log1p(c) - c / (1.0 + c)) - *(double *)wanted;
+}
+
+static double concentration_of(double velocity_ratio) {
+  double square = velocity_ratio * velocity_ratio;
+  if (!(square > 1.0)) return 0.0;
+  if (excess_of_peak(MOST_CONCENTRATED, &square) <= 0.0) return MOST_CONCENTRATED;
+  gsl_function f = {excess_of_peak, &square};
+  gsl_root_fsolver *solver = gsl_root_fsolver_alloc(gsl_root_fsolver_brent);
+  if (!solver || gsl_root_fsolver_set(solver, &f, PEAK_OF_NFW, MOST_CONCENTRATED) != GSL_SUCCESS)
+    fail(EXIT_RUN_FAILED, "not enough memory for the concentration of halos");
+  do {
+    gsl_root_fsolver_iterate(solver);
+  } while (gsl_root_test_interval(gsl_root_fsolver_x_lower(solver),
+                                  gsl_root_fsolver_x_upper(solver), 0.0, 1e-9) == GSL_CONTINUE);
+  const double concentration = gsl_root_fsolver_root(solver);
+  gsl_root_fsolver_free(solver);
+  return concentration;
+}
+
+/** The members inside a radius about the peak, in their order; free(). */
+static struct halo_body *choose_inner(size_t n, const struct halo_body *b, double radius,
+                                      size_t *count) {
+  static const double peak[3] = {0.0};
+  struct halo_body *inner = allocate(n, sizeof *inner, "halo members");
+  *count = 0;
+  for (size_t i = 0; i < n; i++)
+    if (radius <= 0.0 || body_distance(b[i].x, peak) <= radius) inner[(*count)++] = b[i];
+  return inner;
+}
+
+static void describe_sphere(struct halo *h, double mass, const struct body_means *m, double a) {
+  const struct halo_sphere *s = &h->sphere[CRIT_200];
+  if (s->count == 0) return;
+  const double velocity = sqrt(GRAVITY * mass * (double)s->count / (a * s->radius));
+  h->spin = sqrt(m->spin[0] * m->spin[0] + m->spin[1] * m->spin[1] + m->spin[2] * m->spin[2]) /
+            (M_SQRT2 * velocity * a * s->radius);
+  h->concentration = concentration_of(h->v_max / velocity);
+}
+
+void halo_describe(struct halo *h, size_t n, const struct halo_body *b, double mass,
+                   const struct halo_background *g) {
+  static const double peak[3] = {0.0};
+  size_t count;
+  struct halo_body *inner = choose_inner(n, b, h->sphere[CRIT_200].radius, &count);
+  h->offset = body_distance(body_means(n, b, g).x, peak);
+  if (count > 0) {
+    const struct body_means m = body_means(count, inner, g);
+    double *distance = body_distances(count, inner, peak);
+    h->v_max = body_v_max(count, distance, mass, g->a, &h->r_max);
+    free(distance);
+    h->dispersion = m.dispersion;
+    measure_shape(count, inner, h->axis_ratio);
+    describe_sphere(h, mass, &m, g->a);
+  }
+  free(inner);
+}
