@@ -10,11 +10,12 @@
 #include "src/base/index_order.h"
 
 struct halo_catalogue *halo_catalogue_create(const struct fof *f, size_t min_members,
+                                             size_t subhalo_members,
                                              const struct halo_background *background) {
   struct halo_catalogue *c = allocate(1, sizeof *c, "halo catalogue");
   c->particles = f->particles;
   struct halo_home home = halo_home_create(f, min_members);
-  halo_measure(&home, background);
+  halo_measure(&home, subhalo_members, background);
   halo_number(c, &home);
   halo_home_free(&home);
   return c;
@@ -23,6 +24,7 @@ struct halo_catalogue *halo_catalogue_create(const struct fof *f, size_t min_mem
 void halo_catalogue_free(struct halo_catalogue *c) {
   if (!c) return;
   free(c->halo);
+  free(c->subhalo);
   free(c->member);
   free(c->row);
   free(c);

@@ -45,7 +45,37 @@ FILL_SPHERE(MEAN_200)
 FILL_SPHERE(CRIT_500)
 FILL_SPHERE(TOP_HAT_200)
 
-const struct halo_field halo_fields[] = {
+static void fill_subhalos(const struct halo_catalogue *c, double length, void *rows) { EACH_HALO(int32_t, 1, h->subhalos) }
+static void fill_first_subhalo(const struct halo_catalogue *c, double length, void *rows) { EACH_HALO(int64_t, 1, h->subhalos > 0 ? (int64_t)h->first_subhalo : -1) }
+
+#define EACH_SUBHALO(type, columns, expression)                                 \
+  type *out = rows;                                                             \
+  (void)length;                                                                 \
+  for (size_t i = 0; i < c->subhalos; i++)                                      \
+    for (size_t k = 0; k < (columns); k++) {                                    \
+      const struct subhalo *s = &c->subhalo[i];                                 \
+      out[i * (columns) + k] = (type)(expression);                              \
+    }
+static void fill_sub_len(const struct halo_catalogue *c, double length, void *rows) { EACH_SUBHALO(int32_t, 1, s->count) }
+static void fill_sub_mass(const struct halo_catalogue *c, double length, void *rows) { EACH_SUBHALO(float, 1, (double)s->count * c->particles->mass) }
+static void fill_sub_position(const struct halo_catalogue *c, double length, void *rows) { EACH_SUBHALO(double, 3, s->position[k] * length) }
+static void fill_sub_mean_position(const struct halo_catalogue *c, double length, void *rows) { EACH_SUBHALO(double, 3, s->mean_position[k] * length) }
+static void fill_sub_velocity(const struct halo_catalogue *c, double length, void *rows) { EACH_SUBHALO(float, 3, s->velocity[k]) }
+static void fill_sub_offset_type(const struct halo_catalogue *c, double length, void *rows) { EACH_SUBHALO(int64_t, TYPES, k == HALO ? s->first : 0) }
+static void fill_sub_len_type(const struct halo_catalogue *c, double length, void *rows) { EACH_SUBHALO(int32_t, TYPES, k == HALO ? s->count : 0) }
+static void fill_sub_mass_type(const struct halo_catalogue *c, double length, void *rows) { EACH_SUBHALO(float, TYPES, k == HALO ? (double)s->count * c->particles->mass : 0.0) }
+static void fill_sub_half_type(const struct halo_catalogue *c, double length, void *rows) { EACH_SUBHALO(float, TYPES, k == HALO ? s->half_radius * length : 0.0) }
+static void fill_sub_half(const struct halo_catalogue *c, double length, void *rows) { EACH_SUBHALO(float, 1, s->half_radius * length) }
+static void fill_sub_group(const struct halo_catalogue *c, double length, void *rows) { EACH_SUBHALO(int64_t, 1, s->halo) }
+static void fill_sub_rank(const struct halo_catalogue *c, double length, void *rows) { EACH_SUBHALO(int32_t, 1, s->rank) }
+static void fill_sub_parent(const struct halo_catalogue *c, double length, void *rows) { EACH_SUBHALO(int32_t, 1, s->parent) }
+static void fill_sub_spin(const struct halo_catalogue *c, double length, void *rows) { EACH_SUBHALO(float, 3, s->spin[k] * length) }
+static void fill_sub_dispersion(const struct halo_catalogue *c, double length, void *rows) { EACH_SUBHALO(float, 1, s->dispersion) }
+static void fill_sub_v_max(const struct halo_catalogue *c, double length, void *rows) { EACH_SUBHALO(float, 1, s->v_max) }
+static void fill_sub_r_max(const struct halo_catalogue *c, double length, void *rows) { EACH_SUBHALO(float, 1, s->r_max * length) }
+static void fill_sub_id(const struct halo_catalogue *c, double length, void *rows) { EACH_SUBHALO(uint64_t, 1, s->id) }
+
+static const struct halo_field halo_fields[] = {
   {"GroupLen", fill_len, 1, COUNT},
   {"GroupMass", fill_mass, 1, MASS},
   {"GroupPos", fill_position, 3, POSITION},
@@ -53,6 +83,8 @@ const struct halo_field halo_fields[] = {
   {"GroupOffsetType", fill_offset_type, TYPES, PLACE},
   {"GroupLenType", fill_len_type, TYPES, COUNT},
   {"GroupMassType", fill_mass_type, TYPES, MASS},
+  {"GroupNsubs", fill_subhalos, 1, COUNT},
+  {"GroupFirstSub", fill_first_subhalo, 1, PLACE},
   {"Group_M_Crit200", fill_m_CRIT_200, 1, MASS},
   {"Group_R_Crit200", fill_r_CRIT_200, 1, LENGTH},
   {"Group_M_Mean200", fill_m_MEAN_200, 1, MASS},
@@ -71,5 +103,30 @@ const struct halo_field halo_fields[] = {
   {"GroupAxisRatios", fill_axis_ratios, 2, RATIO},
   {"GroupConcentration", fill_concentration, 1, RATIO},
 };
-const size_t halo_field_count = sizeof halo_fields / sizeof *halo_fields;
+
+static const struct halo_field subhalo_fields[] = {
+  {"SubhaloGroupNr", fill_sub_group, 1, PLACE},
+  {"SubhaloRankInGr", fill_sub_rank, 1, COUNT},
+  {"SubhaloParentRank", fill_sub_parent, 1, COUNT},
+  {"SubhaloLen", fill_sub_len, 1, COUNT},
+  {"SubhaloLenType", fill_sub_len_type, TYPES, COUNT},
+  {"SubhaloOffsetType", fill_sub_offset_type, TYPES, PLACE},
+  {"SubhaloMass", fill_sub_mass, 1, MASS},
+  {"SubhaloMassType", fill_sub_mass_type, TYPES, MASS},
+  {"SubhaloPos", fill_sub_position, 3, POSITION},
+  {"SubhaloCM", fill_sub_mean_position, 3, POSITION},
+  {"SubhaloVel", fill_sub_velocity, 3, VELOCITY},
+  {"SubhaloSpin", fill_sub_spin, 3, 0, FIELD_FLOAT, 1, 0, 1},
+  {"SubhaloVelDisp", fill_sub_dispersion, 1, VELOCITY},
+  {"SubhaloVmax", fill_sub_v_max, 1, VELOCITY},
+  {"SubhaloVmaxRad", fill_sub_r_max, 1, LENGTH},
+  {"SubhaloHalfmassRad", fill_sub_half, 1, LENGTH},
+  {"SubhaloHalfmassRadType", fill_sub_half_type, TYPES, LENGTH},
+  {"SubhaloIDMostbound", fill_sub_id, 1, 0, FIELD_UINT64, 0, 0, 0},
+};
 /* clang-format on */
+
+const struct halo_table halo_tables[HALO_TABLES] = {
+    {"Group", halo_fields, sizeof halo_fields / sizeof *halo_fields, false},
+    {"Subhalo", subhalo_fields, sizeof subhalo_fields / sizeof *subhalo_fields, true},
+};

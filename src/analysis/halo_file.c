@@ -17,7 +17,8 @@ static hid_t number_type(const struct halo_field *f) {
   const hid_t types[] = {[FIELD_DOUBLE] = H5T_NATIVE_DOUBLE,
                          [FIELD_FLOAT] = H5T_NATIVE_FLOAT,
                          [FIELD_INT32] = H5T_NATIVE_INT32,
-                         [FIELD_INT64] = H5T_NATIVE_INT64};
+                         [FIELD_INT64] = H5T_NATIVE_INT64,
+                         [FIELD_UINT64] = H5T_NATIVE_UINT64};
   return types[f->number];
 }
 
@@ -45,15 +46,31 @@ static void write_rows(hid_t file, const char *path, const char *name, hid_t typ
   hdf5_check(H5Dclose(dataset), EXIT_RUN_FAILED, path, "write the file");
 }
 
-/** Write one field of this rank's halos. */
-static void write_field(hid_t file, const char *path, const struct halo_field *f,
-                        const struct halo_catalogue *c, double length) {
+/** What all ranks know about the file that they write. */
+struct writing {
+  const struct parameters *parameters;
+  struct provenance provenance;
+  const struct halo_catalogue *catalogue;
+  double a, length, linking_length; /* length: file units in Mpc/h */
+  const uint64_t *ids;              /* halo_member_ids() */
+};
+
+static bool is_written(const struct writing *w, const struct halo_table *t) {
+  return !t->subhalos || w->parameters->output.subhalos;
+}
+
+/** Write one field of this rank's halos or subhalos. */
+static void write_field(hid_t file, const char *path, const struct halo_table *t,
+                        const struct halo_field *f, const struct writing *w) {
+  const struct halo_catalogue *c = w->catalogue;
+  const size_t first = t->subhalos ? c->first_subhalo : c->first_halo,
+               count = t->subhalos ? c->subhalos : c->count;
   char name[64];
-  snprintf(name, sizeof name, "/Group/%s", f->name);
+  snprintf(name, sizeof name, "/%s/%s", t->group, f->name);
   const hid_t type = number_type(f);
-  void *rows = allocate(c->count * f->columns, H5Tget_size(type), "writing the halo catalogue");
-  f->fill(c, length, rows);
-  write_rows(file, path, name, type, c->first_halo, c->count, f->columns, rows);
+  void *rows = allocate(count * f->columns, H5Tget_size(type), "writing the halo catalogue");
+  f->fill(c, w->length, rows);
+  write_rows(file, path, name, type, first, count, f->columns, rows);
   free(rows);
 }
 
@@ -67,10 +84,10 @@ static void write_header(hid_t file, const char *path, const struct parameters *
                 {"Ngroups_Total", (int64_t)c->all},
                 {"Nids_ThisFile", (int64_t)c->all_members},
                 {"Nids_Total", (int64_t)c->all_members},
-                {"Nsubhalos_ThisFile", 0},
-                {"Nsubhalos_Total", 0},
-                {"Nsubgroups_ThisFile", 0},
-                {"Nsubgroups_Total", 0}};
+                {"Nsubhalos_ThisFile", (int64_t)c->all_subhalos},
+                {"Nsubhalos_Total", (int64_t)c->all_subhalos},
+                {"Nsubgroups_ThisFile", (int64_t)c->all_subhalos},
+                {"Nsubgroups_Total", (int64_t)c->all_subhalos}};
   const int32_t one = 1;
   const hid_t header = hdf5_create_group(file, path, "Header");
   for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
@@ -90,14 +107,15 @@ static void write_header(hid_t file, const char *path, const struct parameters *
   hdf5_close_group(header, path);
 }
 
-/** What all ranks know about the file that they write. */
-struct writing {
-  const struct parameters *parameters;
-  struct provenance provenance;
-  const struct halo_catalogue *catalogue;
-  double a, length, linking_length; /* length: file units in Mpc/h */
-  const uint64_t *ids;              /* halo_member_ids() */
-};
+/** Create the datasets of halos or subhalos; none of subhalos where none were searched for. */
+static void create_table(hid_t file, const char *path, const struct writing *w,
+                         const struct halo_table *t) {
+  const hid_t group = hdf5_create_group(file, path, t->group);
+  const size_t rows = t->subhalos ? w->catalogue->all_subhalos : w->catalogue->all;
+  for (size_t f = 0; f < t->fields && is_written(w, t); f++)
+    create_field(group, path, &t->field[f], rows, w->length);
+  hdf5_close_group(group, path);
+}
 
 /** Create the file with all its datasets, still without values. */
 static void create_file(const struct writing *w, const char *temporary, const char *path) {
@@ -107,11 +125,7 @@ static void create_file(const struct writing *w, const char *temporary, const ch
   hdf5_write_config(parameters, path, w->parameters);
   hdf5_close_group(parameters, path);
   provenance_write(file, path, &w->provenance);
-  const hid_t group = hdf5_create_group(file, path, "Group");
-  for (size_t f = 0; f < halo_field_count; f++)
-    create_field(group, path, &halo_fields[f], w->catalogue->all, w->length);
-  hdf5_close_group(group, path);
-  hdf5_close_group(hdf5_create_group(file, path, "Subhalo"), path);
+  for (int t = 0; t < HALO_TABLES; t++) create_table(file, path, w, &halo_tables[t]);
   const hid_t ids = hdf5_create_group(file, path, "IDs");
   const hid_t dataset = hdf5_create_dataset(ids, path, "ID", H5T_NATIVE_UINT64,
                                             w->catalogue->all_members, 1, H5P_DEFAULT);
@@ -128,8 +142,9 @@ static void write_part(void *context, const struct output_turn *turn) {
                ids = comm_first(c->all_members, comm_rank() + 1) - first;
   if (c->count == 0 && ids == 0) return;
   const hid_t file = hdf5_continue(turn->temporary, turn->path);
-  for (size_t f = 0; f < halo_field_count; f++)
-    write_field(file, turn->path, &halo_fields[f], c, w->length);
+  for (int t = 0; t < HALO_TABLES; t++)
+    for (size_t f = 0; f < halo_tables[t].fields && is_written(w, &halo_tables[t]); f++)
+      write_field(file, turn->path, &halo_tables[t], &halo_tables[t].field[f], w);
   write_rows(file, turn->path, "/IDs/ID", H5T_NATIVE_UINT64, first, ids, 1, w->ids);
   hdf5_close_written(file, turn->path);
 }

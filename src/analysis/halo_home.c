@@ -285,6 +285,7 @@ struct halo_home halo_home_create(const struct fof *f, size_t min_members) {
 void halo_home_free(struct halo_home *home) {
   free(home->halo);
   free(home->member);
+  free(home->subhalo);
   free(home->guest);
   free(home->guests_from);
   free(home->sent);

@@ -20,16 +20,19 @@ struct guest {
 
 struct halo_home {
   const struct fof *fof;
-  size_t count, members; /**< halos of this home in the order of halo_compare(), and the number of
+  size_t count, members;   /**< halos of this home in the order of halo_compare(), and the number of
                               their members */
-  struct halo *halo;     /**< `first` is an index into member[] */
-  uint32_t *member;      /**< particle of this rank, or guest + particles->count; after
-                              halo_measure() by id in each halo */
-  struct guest *guest;   /**< in the order of ranks */
-  size_t *guests_from;   /**< [rank] guests received from it */
-  uint32_t *sent;        /**< particles of this rank that are guests elsewhere, in the order of
+  struct halo *halo;       /**< `first` is an index into member[] */
+  uint32_t *member;        /**< particle of this rank, or guest + particles->count; after
+                              halo_measure() in the order of the catalogue */
+  struct subhalo *subhalo; /**< of all halos, in their order; `first` counts from the halo's first
+                                member */
+  size_t subhalos;
+  struct guest *guest; /**< in the order of ranks */
+  size_t *guests_from; /**< [rank] guests received from it */
+  uint32_t *sent;      /**< particles of this rank that are guests elsewhere, in the order of
                             ranks */
-  size_t *sent_to;       /**< [rank] particles sent to it */
+  size_t *sent_to;     /**< [rank] particles sent to it */
 };
 
 /** Largest halo first, halos of equal size by rising lowest id; for qsort(). */
@@ -43,8 +46,10 @@ void halo_home_free(struct halo_home *home);
  * particles. Collective. */
 void halo_number(struct halo_catalogue *c, const struct halo_home *home);
 
-/** Sort the members of each halo and compute all properties. Collective. */
-void halo_measure(struct halo_home *home, const struct halo_background *background);
+/** Sort the members of each halo and compute all properties. Collective.
+ * @param subhalo_members  least particles of a subhalo; 0: none are searched for */
+void halo_measure(struct halo_home *home, size_t subhalo_members,
+                  const struct halo_background *background);
 
 /* Spherical overdensity. */
 

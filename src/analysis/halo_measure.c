@@ -2,17 +2,19 @@
 /* Properties of halos. They do not depend on the order of the particles. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "halo_body.h"
 #include "halo_home.h"
 #include "photons/base/error.h"
 #include "photons/domain/geometry.h"
 #include "photons/runtime/loop.h"
+#include "subhalo.h"
 
 #define SHRINK 0.9       /* radius of a sphere over that of the sphere before */
 #define PEAK_LEAST 10    /* the last sphere has at least this number of members, */
 #define PEAK_SHARE 0.005 /* and at least this fraction of all members */
-enum { TASKS = 64 };
+enum { TASKS = 64, LARGE = 1 << 15 /* members of a halo that is not the work of one worker */ };
 
 struct ranked {
   uint64_t id;
@@ -24,13 +26,15 @@ static int compare_ranked(const void *a, const void *b) {
   return (x->id > y->id) - (x->id < y->id);
 }
 
+static uint64_t id_of(const struct halo_home *home, uint32_t member) {
+  const struct particles *s = home->fof->particles;
+  return member < s->count ? s->id[member] : home->guest[member - s->count].id;
+}
+
 /** Sort a halo's members by id. */
 static void sort_members(const struct halo_home *home, size_t n, uint32_t *member) {
-  const struct particles *s = home->fof->particles;
   struct ranked *rank = allocate(n, sizeof *rank, "halo members");
-  for (size_t i = 0; i < n; i++)
-    rank[i] = (struct ranked){
-        member[i] < s->count ? s->id[member[i]] : home->guest[member[i] - s->count].id, member[i]};
+  for (size_t i = 0; i < n; i++) rank[i] = (struct ranked){id_of(home, member[i]), member[i]};
   qsort(rank, n, sizeof *rank, compare_ranked);
   for (size_t i = 0; i < n; i++) member[i] = rank[i].particle;
   free(rank);
@@ -116,6 +120,8 @@ struct measuring {
   const struct halo_background *background;
   struct threshold_counts threshold_counts;
   struct open_sphere *open; /* [halo] */
+  size_t subhalo_members;   /* least; 0: there are no subhalos */
+  struct subhalo **subhalo; /* [halo] */
 };
 
 static struct open_sphere measure_halo(const struct measuring *w, struct gathering *g,
@@ -181,16 +187,62 @@ static struct halo_body *bodies_of(const struct measuring *w, const struct halo 
   return body;
 }
 
-static void visit_describe(const struct measuring *w, struct gathering *g, size_t i) {
-  (void)g;
+/** Put the members of a halo into the order of its subhalos. */
+static void order_members(const struct halo_home *home, const struct halo *h,
+                          const uint32_t *order) {
+  uint32_t *member = home->member + h->first;
+  uint32_t *old = allocate(h->count, sizeof *old, "halo members");
+  memcpy(old, member, h->count * sizeof *old);
+  for (size_t i = 0; i < h->count; i++) member[i] = old[order[i]];
+  free(old);
+}
+
+static void find_subhalos(const struct measuring *w, size_t i, const struct halo_body *body,
+                          bool shared) {
   const struct particles *s = w->home->fof->particles;
   struct halo *h = &w->home->halo[i];
+  uint32_t *order = allocate(h->count, sizeof *order, "subhalos");
+  w->subhalo[i] = subhalos_of(h, body, s->box, s->mass, w->subhalo_members, w->background, shared,
+                              order);
+  order_members(w->home, h, order);
+  for (size_t k = 0; k < h->subhalos; k++) {
+    struct subhalo *subhalo = &w->subhalo[i][k];
+    subhalo->id = id_of(w->home, w->home->member[h->first + subhalo->first]);
+  }
+  free(order);
+}
+
+static void describe(const struct measuring *w, size_t i, bool shared) {
+  struct halo *h = &w->home->halo[i];
   struct halo_body *body = bodies_of(w, h);
-  halo_describe(h, h->count, body, s->mass, w->background);
+  halo_describe(h, h->count, body, w->home->fof->particles->mass, w->background);
+  if (w->subhalo_members > 0) find_subhalos(w, i, body, shared);
   free(body);
 }
-static void describe_part(void *context, uint32_t part) {
-  visit_part(context, part, visit_describe);
+
+static void visit_small(const struct measuring *w, struct gathering *g, size_t h) {
+  (void)g;
+  if (w->home->halo[h].count < LARGE) describe(w, h, false);
+}
+static void describe_part(void *context, uint32_t part) { visit_part(context, part, visit_small); }
+
+/** All workers share the work on a large halo. */
+static void describe_halos(struct measuring *w) {
+  const struct halo_home *home = w->home;
+  for (size_t h = 0; h < home->count; h++)
+    if (home->halo[h].count >= LARGE) describe(w, h, true);
+  loop_run(&halos_stage, TASKS, describe_part, w);
+}
+
+/** Bring the subhalos of all halos into one list. */
+static void list_subhalos(struct halo_home *home, struct subhalo **of_halo) {
+  for (size_t h = 0; h < home->count; h++) home->subhalos += home->halo[h].subhalos;
+  home->subhalo = allocate(home->subhalos, sizeof *home->subhalo, "subhalos");
+  struct subhalo *next = home->subhalo;
+  for (size_t h = 0; h < home->count; next += home->halo[h++].subhalos) {
+    if (of_halo[h]) memcpy(next, of_halo[h], home->halo[h].subhalos * sizeof *next);
+    free(of_halo[h]);
+  }
 }
 
 /** Particles in a sphere of unit radius at each threshold density. */
@@ -203,16 +255,21 @@ static struct threshold_counts count_thresholds(const struct particles *s,
   return t;
 }
 
-void halo_measure(struct halo_home *home, const struct halo_background *background) {
+void halo_measure(struct halo_home *home, size_t subhalo_members,
+                  const struct halo_background *background) {
   struct measuring w = {.home = home,
                         .background = background,
                         .threshold_counts = count_thresholds(home->fof->particles, background),
-                        .open = allocate(home->count, sizeof *w.open, "spherical overdensity")};
+                        .open = allocate(home->count, sizeof *w.open, "spherical overdensity"),
+                        .subhalo_members = subhalo_members,
+                        .subhalo = allocate(home->count, sizeof *w.subhalo, "subhalos")};
   if (home->count > 0) loop_run(&halos_stage, TASKS, measure_part, &w);
   size_t open = 0;
   for (size_t h = 0; h < home->count; h++)
     if (w.open[h].halo) w.open[open++] = w.open[h];
   halo_close_spheres(home->fof, &w.threshold_counts, w.open, open);
   free(w.open);
-  if (home->count > 0) loop_run(&halos_stage, TASKS, describe_part, &w);
+  if (home->count > 0) describe_halos(&w);
+  list_subhalos(home, w.subhalo);
+  free(w.subhalo);
 }

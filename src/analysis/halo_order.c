@@ -54,7 +54,41 @@ struct placed {
   size_t from;
 };
 
-/** Fill the catalogue's halos. @return first row of each halo of the home */
+/** Bring the subhalos of the homes to where their halos are placed.
+ * @param halos_to  [rank] halos that it receives from this home
+ * @param placed    halos of this rank in the order of the catalogue */
+static void order_subhalos(struct halo_catalogue *c, const struct halo_home *home,
+                           const size_t *halos_to, const struct placed *placed) {
+  size_t *send_count = exchange_counts(), *count_from = exchange_counts(), h = 0;
+  for (int r = 0; r < comm_size(); r++)
+    for (const size_t end = h + halos_to[r]; h < end; h++) send_count[r] += home->halo[h].subhalos;
+  struct subhalo *received = exchange_records(home->subhalo, sizeof *received, send_count,
+                                              count_from);
+  c->subhalos = exchange_total(count_from);
+  c->subhalo = allocate(c->subhalos, sizeof *c->subhalo, "subhalos");
+  c->first_subhalo = comm_sum_before(c->subhalos);
+  uint64_t all = c->subhalos;
+  comm_sum_u64(&all, 1);
+  c->all_subhalos = all;
+  size_t *begin = allocate(c->count + 1, sizeof *begin, "subhalos"); /* [received halo] */
+  for (size_t i = 0; i < c->count; i++) begin[placed[i].from + 1] = placed[i].halo.subhalos;
+  for (size_t i = 0; i < c->count; i++) begin[i + 1] += begin[i];
+  size_t next = 0;
+  for (size_t i = 0; i < c->count; i++) {
+    c->halo[i].first_subhalo = c->first_subhalo + next;
+    for (size_t k = 0; k < c->halo[i].subhalos; k++, next++) {
+      c->subhalo[next] = received[begin[placed[i].from] + k];
+      c->subhalo[next].first += c->halo[i].first;
+      c->subhalo[next].halo = c->first_halo + i;
+    }
+  }
+  free(begin);
+  free(received);
+  free(count_from);
+  free(send_count);
+}
+
+/** Fill the catalogue's halos and subhalos. @return first row of each halo of the home */
 static uint64_t *order_halos(struct halo_catalogue *c, const struct halo_home *home) {
   size_t *send_count = exchange_counts(), *count_from = exchange_counts();
   choose_processes(home, send_count);
@@ -77,6 +111,7 @@ static uint64_t *order_halos(struct halo_catalogue *c, const struct halo_home *h
   comm_sum_u64(totals, 2);
   c->all = totals[0];
   c->all_members = totals[1];
+  order_subhalos(c, home, send_count, placed);
   uint64_t *first_row = exchange_answers(first, sizeof *first, count_from, send_count);
   free(first);
   free(placed);

@@ -158,7 +158,9 @@ void products_write_rest(struct products *o) {
   struct halo_catalogue *halos = NULL;
   if (o->fof) {
     const struct halo_background background = halo_background_at(o->cosmology, o->a);
-    halos = halo_catalogue_create(o->fof, (size_t)p->analysis.min_members, &background);
+    halos = halo_catalogue_create(o->fof, (size_t)p->analysis.min_members,
+                                  p->output.subhalos ? (size_t)p->analysis.subhalo_members : 0,
+                                  &background);
     write_halos(o, halos, linking_length(o));
   }
   if (o->snapshot && p->output.snapshots) write_snapshot(o, halos);

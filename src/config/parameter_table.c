@@ -264,6 +264,7 @@ const struct parameter parameter_table[] = {
   {"output", "movie", INTEGER, FIELD(output.movie), "0", OF(BOX), .help = "number of frames of a movie of the projected density, equally spaced in ln a from z_init to z_end; 0: none", RANGE(0, 10000)},
   {"output", "movie_pixels", INTEGER, FIELD(output.movie_pixels), "512", OF(BOX), .help = "pixels a side of the frames", RANGE(64, 4096)},
   {"output", "halo_order", SWITCH(output.halo_order), "no", OF(BOX), .help = "write the particles of snapshots in the order of the halo catalogue, members of halos first", .words = no_yes},
+  {"output", "subhalos", SWITCH(output.subhalos), "no", OF(BOX), .help = "find the bound parts of each halo, with positions, velocities and masses, and write them into the halo catalogue", .words = no_yes},
   {"output", "energy_steps", INTEGER, FIELD(output.energy_steps), "20", OF(PARTICLES), .help = "steps from one potential energy in log/statistics.csv to the next; 0: none", RANGE(0, 10000000)},
   {"output", "checkpoint_minutes", REAL, FIELD(output.checkpoint_minutes), "0", .help = "wall-clock time between checkpoints, with one more at the end of the run; 0: only when the run is stopped, by a signal, a file, its time or --steps", .unit = "min", RANGE(0, 1e6)},
   {"output", "log_seconds", REAL, FIELD(output.log_seconds), "10", .help = "wall-clock time between the lines of steps on standard output; log/run.log has a line for each step; 0: each step here, too", .unit = "s", RANGE(0, 1e6)},
@@ -271,6 +272,7 @@ const struct parameter parameter_table[] = {
   {"analysis", "fof", SWITCH(analysis.fof), "yes", .help = "find halos by friends of friends at every output, and write the catalogue and the mass function", .words = no_yes},
   {"analysis", "linking_length", REAL, FIELD(analysis.linking_length), "0.2", .help = "linking length of friends of friends", .unit = "mean particle spacings", RANGE(0.01, 0.45)},
   {"analysis", "min_members", INTEGER, FIELD(analysis.min_members), "20", .help = "least number of particles of a halo", RANGE(2, 1 << 30)},
+  {"analysis", "subhalo_members", INTEGER, FIELD(analysis.subhalo_members), "20", .help = "least number of particles of a subhalo", RANGE(20, 1 << 30)},
   {"analysis", "slice", REAL, FIELD(analysis.slice), "0.05", .help = "thickness of the slice through the middle of the box that is drawn besides the full projection; 0: no slice", .unit = "box", RANGE(0, 1)},
 
   {"runtime", "group_size", INTEGER, FIELD(runtime.group_size), "0", OF(PARTICLES), .help = "particles of an ORB group; automatic: chosen from the number of particles and whether GPUs are in use", RANGE(64, 1 << 30), .automatic = "0"},

@@ -51,8 +51,8 @@ int main(void) {
                                 .omega_lambda = p.cosmology.omega_lambda};
     watch = watch_start();
     const struct halo_background background = halo_background_at(&c, 1.0 / (1.0 + p.ic.z_init));
-    struct halo_catalogue *catalogue = halo_catalogue_create(f, 20, &background);
-    watch_print("halo catalogue", watch);
+    struct halo_catalogue *catalogue = halo_catalogue_create(f, 20, 20, &background);
+    watch_print("halo catalogue with subhalos", watch);
     size_t bins;
     watch = watch_start();
     free(power_measure(&s, (size_t)lround(cbrt((double)s.count)), 2, &bins));

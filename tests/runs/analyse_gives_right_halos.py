@@ -141,6 +141,53 @@ check(
     good.sum() > 20 and np.allclose(wanted, ratio, rtol=1e-4) and c[good].min() > 2.16,
 )
 
+
+def check_subhalos(subhalos):
+    """Of a snapshot in halo order, whose particles follow each other as in the catalogue."""
+    group, first = subhalos["SubhaloGroupNr"][:], subhalos["SubhaloOffsetType"][:, 1]
+    count, rank = subhalos["SubhaloLen"][:], subhalos["SubhaloRankInGr"][:]
+    number = halos["GroupNsubs"][:]
+    check("subhalos", len(count) == number.sum() == header["Nsubhalos_Total"] > 30)
+    starts = np.where(number > 0, np.cumsum(number) - number, -1)
+    check("first subhalos", np.array_equal(halos["GroupFirstSub"], starts))
+    check("their halos", np.array_equal(group, np.repeat(np.arange(len(number)), number)))
+    check("ranks", np.array_equal(rank, np.arange(len(rank)) - starts[group]))
+    check("parents", np.all(subhalos["SubhaloParentRank"][:] <= number[group]))
+    check("largest first", np.all((np.diff(count) <= 0) | (rank[1:] == 0)) and count.min() >= 20)
+    ends = first + count
+    offsets = np.where(rank == 0, halos["GroupOffsetType"][:, 1][group], np.roll(ends, 1))
+    check("one after the other", np.array_equal(first, offsets))
+    check("inside their halos", np.all(ends <= (halos["GroupOffsetType"][:, 1] + length)[group]))
+    a, worst = 1 / (1 + z), np.zeros(6)
+    for i, (begin, end) in enumerate(zip(first, ends)):
+        part = slice(begin, end)
+        check_id = ids[begin] == subhalos["SubhaloIDMostbound"][i] == subhalos.members(i)[0]
+        centre = subhalos["SubhaloPos"][i]
+        d, v = nearest(x[part] - x[begin]), u[part] * np.sqrt(a)
+        r = np.sort(np.sqrt((d**2).sum(1)))
+        circular = np.sqrt(43007.1 * mass * np.arange(1, len(r) + 1)[5:] / (a * r[5:]))
+        mean = d.mean(0)
+        shift = nearest(x[begin] + mean - subhalos["SubhaloCM"][i])
+        d, dv = a * (d - mean), v - v.mean(0)
+        dv += 0.1 * np.sqrt(expansion) * d
+        sigma = np.sqrt((dv**2).sum(1).mean() / 3)
+        spin = np.cross(d, dv).mean(0) - subhalos["SubhaloSpin"][i]
+        worst = np.maximum(worst, [
+            1 - check_id + np.abs(nearest(centre - x[begin])).max() / box,
+            np.abs(shift).max() / box,
+            np.abs(v.mean(0) - subhalos["SubhaloVel"][i]).max() / sigma,
+            abs(subhalos["SubhaloVelDisp"][i] / sigma - 1),
+            abs(subhalos["SubhaloVmax"][i] / circular.max() - 1),
+            np.abs(spin).max() / (a * r[-1] * sigma),
+        ])  # fmt: skip
+    check(f"properties of subhalos: {worst}", worst.max() < 1e-5)
+
+
+if ordered:
+    check_subhalos(run.subhalos(0))
+else:
+    check("no subhalos", header["Nsubhalos_Total"] == 0 and len(run.subhalos(0)) == 0)
+
 power, counts = run.power(0), run.mass_function(0)
 check(
     "power spectrum read",

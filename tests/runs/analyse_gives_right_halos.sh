@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # --analyse on another code's snapshot and on our own: h5py and the package photons read right halos
-# from the catalogue. Bad snapshots end with one clear line.
+# and subhalos from the catalogue. Bad snapshots end with one clear line.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
 need_python h5py matplotlib numpy
 
@@ -37,13 +37,14 @@ file = $foreign
 [output]
 dir = run
 halo_order = yes
+subhalos = yes
 image_pixels = 128
 END
 "$PHOTONS" -q --steps 0 config.ini || exit 1
 helper --ordered run/snap_000.hdf5 run || complain "the run's catalogue"
 
 # Analysed again, our own snapshot gives the same catalogue, and remembers its cosmology.
-"$PHOTONS" --analyse run/snap_000.hdf5 --set output.dir=again \
+"$PHOTONS" --analyse run/snap_000.hdf5 --set output.dir=again --set output.subhalos=yes \
   --set output.image_pixels=128 >output || exit 1
 grep -q 'n_s 0.95, sigma8 0.77 from the run' output ||
   complain "the run's cosmology is not taken over"
@@ -51,7 +52,7 @@ for product in massfunc_000.txt powerspec_000.txt; do
   same_text "run/$product" "again/$product" || complain "$product of the snapshot differs from the run's"
 done
 STARPU_NCPU=1 "$PHOTONS" -q --analyse run/snap_000.hdf5 --set output.dir=one \
-  --set output.image_pixels=128 \
+  --set output.image_pixels=128 --set output.subhalos=yes \
   --set runtime.group_size=512 || exit 1
 STARPU_NCPU=1 "$PHOTONS" -q --analyse run/snap_000.hdf5 --set output.dir=alone \
   --set output.image_pixels=128 || exit 1
@@ -64,7 +65,8 @@ done
 "$PYTHON" - <<'END' || complain "the catalogue depends on groups or workers"
 import h5py, numpy as np
 files = [h5py.File(f"{name}/fof_tab_000.hdf5") for name in ("run", "again", "one")]
-for name in ["Group/" + name for name in files[0]["Group"]] + ["IDs/ID"]:
+tables = [f"{group}/{name}" for group in ("Group", "Subhalo") for name in files[0][group]]
+for name in tables + ["IDs/ID"]:
     for other in files[1:]:
         assert np.array_equal(files[0][name], other[name]), name
 END

@@ -90,6 +90,8 @@ config '[ic]' 'file = config.ini'
 expect 2 'config.ini:5: [ic] file = config.ini: has no meaning without ic.source = gadget or array' config.ini
 config '[output]' 'halo_order = yes' '[analysis]' 'fof = no'
 expect 2 'config.ini:5: [output] halo_order = yes: needs analysis.fof = yes' config.ini
+config '[output]' 'subhalos = yes' '[analysis]' 'fof = no'
+expect 2 'config.ini:5: [output] subhalos = yes: needs analysis.fof = yes' config.ini
 config '[output]' 'accelerations = yes' 'snapshots = no'
 expect 2 'config.ini:5: [output] accelerations = yes: needs output.snapshots = yes' config.ini
 # Schedulers that do not work are not among those that are named.

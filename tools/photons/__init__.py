@@ -25,6 +25,7 @@ from . import spectra
 from .files import (
     Halos,
     Run,
+    Subhalos,
     Table,
     load,
     read_config,
@@ -33,6 +34,7 @@ from .files import (
     read_mass_function,
     read_power,
     read_snapshot,
+    read_subhalos,
     read_timings,
 )
 from .launch import RunFailed, RunningRun, run, start
@@ -42,6 +44,7 @@ __all__ = [
     "Run",
     "RunFailed",
     "RunningRun",
+    "Subhalos",
     "Table",
     "load",
     "read_config",
@@ -50,6 +53,7 @@ __all__ = [
     "read_mass_function",
     "read_power",
     "read_snapshot",
+    "read_subhalos",
     "read_timings",
     "run",
     "spectra",

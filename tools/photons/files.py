@@ -352,6 +352,24 @@ def read_halos(path, units=False):
     return Halos(path, units)
 
 
+class Subhalos(_Hdf5):
+    """Subhalos of fof_tab_NNN.hdf5 or fof_subhalo_tab_NNN.hdf5: datasets of the HDF5 group Subhalo,
+    none of a run without output.subhalos."""
+
+    def __init__(self, path, units=False):
+        super().__init__(path, "Subhalo", units)
+
+    def members(self, i):
+        """Ids of the particles of subhalo i, the most bound one first."""
+        group = self.file["Subhalo"]
+        first = group["SubhaloOffsetType"][i, 1]
+        return self.file["IDs/ID"][first : first + group["SubhaloLen"][i]]
+
+
+def read_subhalos(path, units=False):
+    return Subhalos(path, units)
+
+
 def _gas():
     """The module that reads files of gas, and imports this one."""
     return importlib.import_module(".gas", __package__)
@@ -464,6 +482,10 @@ class Run:
     def halos(self, number):
         """read_halos() of an output; None without analysis.fof."""
         return self._read(read_halos, ("fof_tab", "fof_subhalo_tab"), number, "hdf5")
+
+    def subhalos(self, number):
+        """read_subhalos() of an output; None without analysis.fof."""
+        return self._read(read_subhalos, ("fof_tab", "fof_subhalo_tab"), number, "hdf5")
 
     def snapshot(self, number):
         """read_snapshot() of an output; None without output.snapshots."""

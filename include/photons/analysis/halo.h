@@ -51,17 +51,42 @@ struct halo {
   double
       concentration; /**< of the NFW profile with the same v_max/V_Crit200 (Prada et al. 2012, MNRAS
                              423, 3018, eqs. 8 and 9); 0 where v_max is not above V_Crit200 */
+  uint64_t subhalos, first_subhalo; /**< number, and the first one's among those of the run */
+};
+
+/** A bound part of a halo. Lengths are comoving, in Mpc/h. */
+struct subhalo {
+  uint64_t first,
+      count;     /**< particles: rows first .. first + count - 1, the most bound one first */
+  uint64_t id;   /**< of the most bound particle */
+  uint64_t halo; /**< number of its halo in the run */
+  uint64_t rank,
+      parent; /**< rank among the subhalos of the halo, the largest first; and that of the smallest
+                              one around this one, or its own */
+  double position[3]; /**< of the most bound particle, in [0, L) */
+  double mean_position[3];
+  double velocity[3]; /**< mean peculiar velocity, km/s */
+  double spin[3];     /**< angular momentum over mass, physical Mpc/h km/s */
+  double dispersion;  /**< of velocities along one axis, with the Hubble flow, km/s */
+  double v_max,
+      r_max; /**< largest circular velocity of its particles about position, km/s, and its radius */
+  double half_radius; /**< about position, with half of its particles inside */
 };
 
 /** The halos of the run, largest first. Ranks have consecutive halos; rank 0 has the largest. The
- * members of all halos are numbered in the order of the halos, and by rising id within each: these
- * numbers are called rows. The members on a rank are in general not those of the halos on the same
+ * members of all halos are numbered in the order of the halos: these
+ * numbers are called rows. Within a halo its subhalos follow each other, the largest first, then all
+ * other members by rising id. The members on a rank are in general not those of the halos on the same
  * rank. */
 struct halo_catalogue {
   const struct particles *particles;
   size_t all, all_members;  /**< halos of the run, and particles in them */
   size_t first_halo, count; /**< halos of this rank */
   struct halo *halo;
+  size_t all_subhalos, first_subhalo,
+      subhalos; /**< of the run; of this rank: those of its halos, in
+                                                     their order */
+  struct subhalo *subhalo;
   size_t members;   /**< particles of this rank in halos */
   uint32_t *member; /**< these particles, by rising row */
   uint64_t *row;    /**< row of each of them */
@@ -70,8 +95,10 @@ struct halo_catalogue {
 struct cosmology;
 struct halo_background halo_background_at(const struct cosmology *c, double a);
 
-/** The FoF groups with at least @p min_members members. Collective. */
+/** The FoF groups with at least @p min_members members. Collective.
+ * @param subhalo_members  least particles of a subhalo; 0: subhalos are not searched for */
 struct halo_catalogue *halo_catalogue_create(const struct fof *f, size_t min_members,
+                                             size_t subhalo_members,
                                              const struct halo_background *background);
 void halo_catalogue_free(struct halo_catalogue *c);
 

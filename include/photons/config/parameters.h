@@ -169,6 +169,7 @@ struct parameters {
     int64_t movie_pixels;      /**< a side */
     bool halo_order;           /**< snapshots hold the halos' members first, in the order of the
                                     catalogue */
+    bool subhalos;             /**< find the subhalos of halos */
     double checkpoint_minutes; /**< 0: only when stopped */
     double log_seconds;        /**< between step lines on standard output; 0: each step */
   } output;
@@ -176,6 +177,7 @@ struct parameters {
     bool fof;              /**< find halos at every output */
     double linking_length; /**< over the mean particle spacing */
     int64_t min_members;
+    int64_t subhalo_members; /**< least particles of a subhalo */
     double slice; /**< thickness of the slice that is drawn, over the box; 0: none */
   } analysis;
   struct {

@@ -285,7 +285,7 @@ static void check_halos(const struct particles *whole, size_t least, const struc
     }
     struct particles s = take_share(whole, cut, order, shares[i % SHARES]);
     struct fof *f = fof_find(&s, cut->depth, length);
-    struct halo_catalogue *c = halo_catalogue_create(f, least, &background);
+    struct halo_catalogue *c = halo_catalogue_create(f, least, 0, &background);
     struct whole_catalogue found = gather_catalogue(c);
     check_order(c, &found, whole);
     if (i == 0) {
@@ -355,7 +355,7 @@ static void test_isothermal_sphere(void **state) {
   struct fof *f = fof_find(&s, cut.depth, 1.0);
   const double mean = (double)n / (4.0 / 3.0 * M_PI * gsl_pow_3(radius));
   const struct halo_background background = background_of(16.0 * mean); /* r = R/4 */
-  struct halo_catalogue *c = halo_catalogue_create(f, 20, &background);
+  struct halo_catalogue *c = halo_catalogue_create(f, 20, 0, &background);
   assert_int_equal(c->all, 1);
   assert_int_equal(c->count, comm_rank() == 0);
   for (int k = 0; k < 3 && c->count > 0; k++) {
@@ -416,7 +416,7 @@ static void check_nfw(const struct nfw_case *shape) {
   struct halo_background background = background_of((double)n /
                                                     (4.0 / 3.0 * M_PI * gsl_pow_3(radius)));
   background.hubble = 0.0;
-  struct halo_catalogue *c = halo_catalogue_create(f, 20, &background);
+  struct halo_catalogue *c = halo_catalogue_create(f, 20, 0, &background);
   assert_int_equal(c->all, 1);
   const bool round = shape->axis[2] > 0.99;
   if (c->count > 0) {
@@ -470,6 +470,181 @@ static void test_definitions(void **state) {
   assert_near(now.hubble, HUBBLE_0, 1e-12);
 }
 
+/* A made halo with subhalos: Plummer spheres of particles with isotropic velocities (Aarseth, Henon &
+ * Wielen 1974, A&A 37, 183), cut where 90 % of the mass is inside. */
+
+/** A sphere of particles. Interlopers have a speed instead, and are not bound. */
+struct sphere {
+  size_t count;
+  double scale, centre[3], velocity[3], speed;
+};
+
+enum { MAIN, LARGE_CLUMP, SMALL_CLUMP, INTERLOPERS, SPHERES };
+static const struct sphere spheres[SPHERES] = {
+    [MAIN] = {36000, 1.0, {49.9, 0.1, 25.0}, {0.0, 0.0, 0.0}, 0.0},
+    [LARGE_CLUMP] = {1500, 0.05, {48.4, 0.1, 25.5}, {0.0, 600.0, 100.0}, 0.0},
+    [SMALL_CLUMP] = {600, 0.04, {50.9, 1.1, 24.0}, {-500.0, 0.0, 300.0}, 0.0},
+    [INTERLOPERS] = {100, 0.05, {48.4, 0.1, 25.5}, {0.0, 0.0, 0.0}, 9000.0},
+};
+
+/** Speed over the escape speed, from q^2 (1 - q^2)^(7/2). */
+static double plummer_speed(gsl_rng *rng) {
+  for (;;) {
+    const double q = gsl_rng_uniform(rng);
+    if (0.1 * gsl_rng_uniform(rng) < q * q * pow(1.0 - q * q, 3.5)) return q;
+  }
+}
+
+static void add_sphere(struct particles *s, size_t first, const struct sphere *p, gsl_rng *rng) {
+  for (size_t i = first; i < first + p->count; i++) {
+    double x[3], v[3];
+    gsl_ran_dir_3d(rng, &x[0], &x[1], &x[2]);
+    gsl_ran_dir_3d(rng, &v[0], &v[1], &v[2]);
+    const double r = p->scale / sqrt(pow(0.9 * gsl_rng_uniform_pos(rng), -2.0 / 3.0) - 1.0);
+    const double escape = sqrt(2.0 * GRAVITY * (double)p->count / hypot(r, p->scale)),
+                 speed = p->speed > 0.0 ? p->speed : escape * plummer_speed(rng);
+    for (size_t c = 0; c < 3; c++) {
+      s->position[c * s->count + i] = position_to_integer(p->centre[c] + r * x[c], BOX);
+      s->momentum[c * s->count + i] = (float)(p->velocity[c] + speed * v[c]);
+    }
+  }
+}
+
+/** Particles of sphere k have ids from first_id(k) on. */
+static size_t first_id(int k) {
+  size_t first = 0;
+  for (int i = 0; i < k; i++) first += spheres[i].count;
+  return first;
+}
+
+static struct particles make_subhalos(void) {
+  gsl_rng *rng = gsl_rng_alloc(gsl_rng_ranlxd1);
+  struct particles s = particles_create(first_id(SPHERES), BOX, 1.0);
+  for (int k = 0; k < SPHERES; k++) add_sphere(&s, first_id(k), &spheres[k], rng);
+  for (size_t i = 0; i < s.count; i++) s.id[i] = i;
+  gsl_rng_free(rng);
+  return s;
+}
+
+static double periodic(double d) { return d - BOX * rint(d / BOX); }
+
+/** How many of the ids are of sphere k. */
+static size_t count_of(const uint64_t *id, size_t n, int k) {
+  size_t count = 0;
+  for (size_t i = 0; i < n; i++) count += id[i] >= first_id(k) && id[i] < first_id(k + 1);
+  return count;
+}
+
+/** The particles follow each other by rising energy, from direct sums. The tree's potentials and softening
+ * may exchange neighbours. */
+static void check_energies(const struct particles *s, const uint64_t *id, const struct subhalo *h) {
+  double before = -1e30, deepest = 0.0;
+  for (size_t i = 0; i < h->count; i++) {
+    double energy = 0.0;
+    for (size_t j = 0; j < h->count; j++) {
+      double r2 = 0.0;
+      for (size_t c = 0; c < 3; c++)
+        r2 += gsl_pow_2(periodic(position_from_integer(s->position[c * s->count + id[i]], BOX) -
+                                 position_from_integer(s->position[c * s->count + id[j]], BOX)));
+      if (i != j) energy -= GRAVITY * s->mass / sqrt(r2 + gsl_pow_2(0.005));
+    }
+    for (size_t c = 0; c < 3; c++)
+      energy += 0.5 * gsl_pow_2((double)s->momentum[c * s->count + id[i]] - h->velocity[c]);
+    if (i == 0) deepest = -energy;
+    assert_true(energy < 0.01 * deepest && energy > before - 0.03 * deepest);
+    before = energy;
+  }
+}
+
+/** Tolerances: particles far from a clump are nearer to the main halo; 5/sqrt(N) for means. */
+static void check_clump(const struct particles *s, const uint64_t *id, const struct subhalo *h,
+                        int k) {
+  const struct sphere *made = &spheres[k];
+  const size_t mine = count_of(id, h->count, k);
+  assert_int_equal(h->parent, 0);
+  assert_true(mine > made->count * 8 / 10 && h->count < made->count * 105 / 100);
+  assert_true(mine > h->count * 95 / 100);
+  const double sigma = sqrt(GRAVITY * (double)made->count / (6.0 * made->scale));
+  double position = 0.0;
+  for (size_t c = 0; c < 3; c++) {
+    position += gsl_pow_2(periodic(h->position[c] - made->centre[c]));
+    assert_near(h->velocity[c], made->velocity[c], 5.0 * sigma / sqrt((double)made->count));
+    assert_near(periodic(h->mean_position[c] - made->centre[c]), 0.0, 0.3 * made->scale);
+  }
+  assert_true(sqrt(position) < 0.5 * made->scale);
+  /* Plummer: v_max^2 = 2/(3 sqrt(3)) G M/scale at sqrt(2) scale */
+  assert_near(h->v_max / sqrt(0.3849 * GRAVITY * (double)made->count / made->scale), 1.0, 0.1);
+  assert_near(h->r_max / (M_SQRT2 * made->scale), 1.0, 0.4);
+  /* half of 90 % of the mass is inside 1.16 scale */
+  assert_near(h->half_radius / (1.16 * made->scale), 1.0, 0.2);
+  check_energies(s, id, h);
+}
+
+static void check_subhalos(const struct particles *s, const struct halo_catalogue *c,
+                           const struct whole_catalogue *w, const struct subhalo *subhalo) {
+  assert_int_equal(w->count, 1);
+  assert_int_equal(c->all_subhalos, 3);
+  assert_int_equal(w->halo[0].subhalos, 3);
+  assert_int_equal(w->halo[0].first_subhalo, 0);
+  uint64_t row = 0;
+  for (size_t k = 0; k < 3; k++) {
+    assert_int_equal(subhalo[k].halo, 0);
+    assert_int_equal(subhalo[k].rank, k);
+    assert_int_equal(subhalo[k].first, row);
+    assert_int_equal(subhalo[k].id, w->id[row]);
+    assert_int_equal(count_of(w->id + row, subhalo[k].count, INTERLOPERS), 0);
+    row += subhalo[k].count;
+  }
+  for (uint64_t k = row + 1; k < w->members; k++) assert_true(w->id[k] > w->id[k - 1]);
+  assert_true(count_of(w->id, subhalo[0].count, MAIN) > spheres[MAIN].count * 98 / 100);
+  for (int k = LARGE_CLUMP; k <= SMALL_CLUMP; k++)
+    check_clump(s, w->id + subhalo[k].first, &subhalo[k], k);
+}
+
+/** The subhalos of all ranks, on every rank. */
+static struct subhalo *gather_subhalos(const struct halo_catalogue *c) {
+  size_t *bytes = calloc((size_t)comm_size(), sizeof *bytes);
+  const size_t mine = c->subhalos * sizeof *c->subhalo;
+  struct subhalo *all = malloc(c->all_subhalos * sizeof *all + 1);
+  comm_gather_all(&mine, sizeof mine, bytes);
+  comm_gather_all_sizes(c->subhalo, bytes, all);
+  free(bytes);
+  return all;
+}
+
+/** Three subhalos where three were made, without the interlopers. All divisions give the same bits. */
+static void test_subhalos(void **state) {
+  (void)state;
+  static const struct cut cut = {8, 4, true};
+  struct particles whole = make_subhalos();
+  uint32_t *order = order_of_cut(&whole, &cut);
+  struct halo_background background = background_of(1e5);
+  background.hubble = 0.0;
+  uint64_t reference = 0;
+  for (size_t i = 0; i < (comm_size() == 1 ? 1 : SHARES); i++) {
+    struct particles s = take_share(&whole, &cut, order, shares[i]);
+    struct fof *f = fof_find(&s, cut.depth, 1.0);
+    struct halo_catalogue *c = halo_catalogue_create(f, 20, 20, &background);
+    struct whole_catalogue w = gather_catalogue(c);
+    struct subhalo *subhalo = gather_subhalos(c);
+    if (i == 0) check_subhalos(&whole, c, &w, subhalo);
+    uint64_t sum = 0;
+    for (size_t k = 0; k < w.members; k++) sum += checksum_term(k, w.id[k]);
+    for (size_t k = 0; k < c->all_subhalos * sizeof *subhalo / sizeof sum; k++)
+      sum += checksum_term(w.members + k, ((const uint64_t *)(const void *)subhalo)[k]);
+    if (i == 0) reference = sum;
+    assert_int_equal(sum, reference);
+    free(subhalo);
+    free_catalogue(&w);
+    halo_catalogue_free(c);
+    fof_free(f);
+    particles_free(&s);
+  }
+  checksum_print("halos", comm_rank() == 0 ? reference : 0);
+  free(order);
+  particles_free(&whole);
+}
+
 /** One FoF group of `n` particles, of which `together` are at the same point and the others within
  * 0.2 of it: the centre of the halo is that point. */
 static void check_centre(size_t n, size_t together) {
@@ -489,7 +664,7 @@ static void check_centre(size_t n, size_t together) {
   struct particles s = take_share(&whole, &cut, order, even_share);
   struct fof *f = fof_find(&s, cut.depth, 1.0);
   const struct halo_background background = background_of((double)n);
-  struct halo_catalogue *c = halo_catalogue_create(f, 20, &background);
+  struct halo_catalogue *c = halo_catalogue_create(f, 20, 0, &background);
   assert_int_equal(c->all, 1);
   for (int k = 0; k < 3 && c->count > 0; k++)
     assert_int_equal(position_to_integer(c->halo[0].centre[k], BOX), whole.position[(size_t)k * n]);
@@ -517,6 +692,7 @@ int main(int argc, char **argv) {
                                      cmocka_unit_test(test_isothermal_sphere),
                                      cmocka_unit_test(test_nfw_halo),
                                      cmocka_unit_test(test_definitions),
+                                     cmocka_unit_test(test_subhalos),
                                      cmocka_unit_test(test_members_at_one_point)};
   int failed = 0;
   comm_start(&argc, &argv);

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "halo_tree.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "halo_home.h"
+#include "photons/base/error.h"
+#include "photons/domain/tree.h"
+#include "photons/runtime/loop.h"
+
+#define ANGLE \
+  0.6 /* longest side over distance of a node that acts as a point: 0.3 % of a potential */
+enum { LEAF = 16 }; /* most particles of a leaf */
+
+void halo_loop(bool shared, uint32_t n, void (*function)(void *context, uint32_t i),
+               void *context) {
+  if (shared)
+    loop_run(&halos_stage, n, function, context);
+  else
+    for (uint32_t i = 0; i < n; i++) function(context, i);
+}
+
+static void exchange_places(struct halo_tree *t, size_t i, size_t j) {
+  const uint32_t body = t->body[i];
+  t->body[i] = t->body[j];
+  t->body[j] = body;
+  for (int c = 0; c < 3; c++) {
+    const double x = t->x[i][c];
+    t->x[i][c] = t->x[j][c];
+    t->x[j][c] = x;
+  }
+}
+
+/** Order along an axis; particles at one coordinate are ordered by their numbers. */
+static bool is_before(const struct halo_tree *t, int axis, size_t place, double x, uint32_t body) {
+  return t->x[place][axis] < x || (t->x[place][axis] <= x && t->body[place] < body);
+}
+
+/** Put those particles of places first .. end - 1 before place `middle` that belong there along the
+ * axis (Hoare's selection). */
+static void select_median(struct halo_tree *t, int axis, size_t first, size_t middle, size_t end) {
+  while (end - first > 1) {
+    exchange_places(t, first, first + (end - first) / 2);
+    const double x = t->x[first][axis];
+    const uint32_t body = t->body[first];
+    size_t pivot = first;
+    for (size_t i = first + 1; i < end; i++)
+      if (is_before(t, axis, i, x, body)) exchange_places(t, i, ++pivot);
+    exchange_places(t, first, pivot);
+    if (pivot == middle) return;
+    if (pivot < middle)
+      first = pivot + 1;
+    else
+      end = pivot;
+  }
+}
+
+static struct halo_node measure_node(const struct halo_tree *t, size_t first, size_t end) {
+  struct halo_node node;
+  for (int c = 0; c < 3; c++) {
+    double low = DBL_MAX, high = -DBL_MAX, sum = 0.0;
+    for (size_t i = first; i < end; i++) {
+      low = fmin(low, t->x[i][c]);
+      high = fmax(high, t->x[i][c]);
+      sum += t->x[i][c];
+    }
+    node.low[c] = low;
+    node.high[c] = high;
+    node.centre[c] = sum / (double)(end - first);
+  }
+  return node;
+}
+
+static int longest_side(const struct halo_node *node) {
+  int axis = 0;
+  for (int c = 1; c < 3; c++)
+    if (node->high[c] - node->low[c] > node->high[axis] - node->low[axis]) axis = c;
+  return axis;
+}
+
+struct level {
+  struct halo_tree *tree;
+  unsigned number;
+};
+
+/** Measure node j of a level and cut it in two. */
+static void make_node(void *context, uint32_t j) {
+  const struct level *level = context;
+  struct halo_tree *t = level->tree;
+  const uint32_t node = (1u << level->number) + j, first = node_first(t->count, node),
+                 end = node_end(t->count, node);
+  t->node[node] = measure_node(t, first, end);
+  if (level->number < t->depth)
+    select_median(t, longest_side(&t->node[node]), first, node_end(t->count, 2 * node), end);
+}
+
+struct halo_tree halo_tree_create(size_t n, const struct halo_body *b, bool shared) {
+  struct halo_tree t = {.count = (uint32_t)n};
+  while (n > (size_t)LEAF << t.depth) t.depth++;
+  t.body = allocate(n, sizeof *t.body, "the tree of a halo");
+  t.x = allocate(n, sizeof *t.x, "the tree of a halo");
+  t.node = allocate(tree_nodes(t.depth), sizeof *t.node, "the tree of a halo");
+  for (uint32_t i = 0; i < n; i++) {
+    t.body[i] = i;
+    for (int c = 0; c < 3; c++) t.x[i][c] = b[i].x[c];
+  }
+  for (unsigned level = 0; level <= t.depth; level++)
+    halo_loop(shared, 1u << level, make_node, &(struct level){&t, level});
+  return t;
+}
+
+void halo_tree_free(struct halo_tree *t) {
+  free(t->body);
+  free(t->x);
+  free(t->node);
+}
+
+static double square_distance(const double x[3], const double y[3]) {
+  const double d[3] = {x[0] - y[0], x[1] - y[1], x[2] - y[2]};
+  return d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
+}
+
+/** Squared distance of a point from a node's box. */
+static double box_distance2(const struct halo_node *node, const double point[3]) {
+  double sum = 0.0;
+  for (int c = 0; c < 3; c++) {
+    const double d = fmax(fmax(node->low[c] - point[c], point[c] - node->high[c]), 0.0);
+    sum += d * d;
+  }
+  return sum;
+}
+
+/** The nearest particles so far, by rising distance. */
+struct nearest {
+  const struct halo_tree *tree;
+  const double *point;
+  size_t count, most;
+  struct neighbour *found;
+};
+
+static void offer(struct nearest *s, double distance2, uint32_t place) {
+  size_t at = s->count < s->most ? s->count++ : s->most - 1;
+  for (; at > 0 && (s->found[at - 1].distance2 > distance2 ||
+                    (s->found[at - 1].distance2 >= distance2 && s->found[at - 1].place > place));
+       at--)
+    s->found[at] = s->found[at - 1];
+  s->found[at] = (struct neighbour){distance2, place};
+}
+
+static bool may_be_near(const struct nearest *s, double distance2) {
+  return s->count < s->most || distance2 <= s->found[s->most - 1].distance2;
+}
+
+static void search_leaf(struct nearest *s, uint32_t node) {
+  const uint32_t end = node_end(s->tree->count, node);
+  for (uint32_t i = node_first(s->tree->count, node); i < end; i++) {
+    const double d2 = square_distance(s->tree->x[i], s->point);
+    const struct neighbour *last = &s->found[s->most - 1];
+    if (s->count < s->most || d2 < last->distance2 || (d2 <= last->distance2 && i < last->place))
+      offer(s, d2, i);
+  }
+}
+
+static void search_node(struct nearest *s, uint32_t node) {
+  if (node >= 1u << s->tree->depth) {
+    search_leaf(s, node);
+    return;
+  }
+  uint32_t child[2] = {2 * node, 2 * node + 1};
+  double d2[2];
+  for (int k = 0; k < 2; k++) d2[k] = box_distance2(&s->tree->node[child[k]], s->point);
+  const int near = d2[1] < d2[0];
+  if (may_be_near(s, d2[near])) search_node(s, child[near]);
+  if (may_be_near(s, d2[!near])) search_node(s, child[!near]);
+}
+
+void halo_tree_nearest(const struct halo_tree *t, const double point[3], size_t k,
+                       struct neighbour *found) {
+  struct nearest s = {t, point, 0, k, found};
+  search_node(&s, 1);
+}
+
+static double leaf_potential(const struct halo_tree *t, uint32_t node, const double point[3],
+                             double softening2) {
+  const uint32_t end = node_end(t->count, node);
+  double sum = 0.0;
+  for (uint32_t i = node_first(t->count, node); i < end; i++)
+    sum += 1.0 / sqrt(square_distance(t->x[i], point) + softening2);
+  return sum;
+}
+
+static bool acts_as_point(const struct halo_node *node, double distance2) {
+  const int axis = longest_side(node);
+  const double side = node->high[axis] - node->low[axis];
+  return side * side < ANGLE * ANGLE * distance2;
+}
+
+double halo_tree_potential(const struct halo_tree *t, const double point[3], double softening) {
+  const double softening2 = softening * softening;
+  double sum = 0.0;
+  uint32_t stack[64] = {1}, height = 1; /* each level adds one */
+  while (height > 0) {
+    const uint32_t node = stack[--height];
+    const double distance2 = square_distance(t->node[node].centre, point);
+    if (acts_as_point(&t->node[node], distance2)) {
+      sum += (double)(node_end(t->count, node) - node_first(t->count, node)) /
+             sqrt(distance2 + softening2);
+    } else if (node >= 1u << t->depth) {
+      sum += leaf_potential(t, node, point, softening2);
+    } else {
+      stack[height++] = 2 * node + 1;
+      stack[height++] = 2 * node;
+    }
+  }
+  return -sum;
+}

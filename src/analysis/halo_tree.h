@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A binary tree over the particles of one halo, or of a part of it: nearest neighbours and potentials.
+ * Nodes are cut in two by the median along the longest side of their box; their order is that of
+ * photons/domain/tree.h. */
+#ifndef PHOTONS_HALO_TREE_H
+#define PHOTONS_HALO_TREE_H
+
+#include <stdbool.h>
+
+#include "halo_body.h"
+
+struct halo_node {
+  double low[3], high[3]; /**< box of its particles */
+  double centre[3];       /**< their centre of mass */
+};
+
+/** Particles are known by their numbers among those that the tree was made of; place: their place in
+ * the order of the tree. */
+struct halo_tree {
+  uint32_t count;
+  unsigned depth;
+  uint32_t *body;         /**< [place] the particle's number */
+  double (*x)[3];         /**< [place] */
+  struct halo_node *node; /**< heap order; node 1 is the root */
+};
+
+/** Run function(context, i) for i < n: as tasks on all workers, or one after the other where the caller
+ * is a task itself. */
+void halo_loop(bool shared, uint32_t n, void (*function)(void *context, uint32_t i), void *context);
+
+/** @param n       particles, 1 .. 2^32 - 1
+ *  @param shared  by all workers: halo_loop() */
+struct halo_tree halo_tree_create(size_t n, const struct halo_body *b, bool shared);
+void halo_tree_free(struct halo_tree *t);
+
+/** A particle near a point. */
+struct neighbour {
+  double distance2;
+  uint32_t place;
+};
+
+/** Find the nearest particles, those at the point included.
+ * @param[out] found  [k <= t->count] by rising distance, then place */
+void halo_tree_nearest(const struct halo_tree *t, const double point[3], size_t k,
+                       struct neighbour *found);
+
+/** - sum 1/sqrt(r^2 + softening^2) over all particles of the tree. Nodes that are seen at less than
+ * a certain angle act as their mass at their centre (Barnes & Hut 1986, Nature 324, 446). */
+double halo_tree_potential(const struct halo_tree *t, const double point[3], double softening);
+
+#endif

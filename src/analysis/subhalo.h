@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The search for subhalos in one halo, as SUBFIND does it (Springel et al. 2001, MNRAS 328, 726): peaks of
+ * the density bounded by saddle points are candidates, and what is bound in a candidate is a subhalo. */
+#ifndef PHOTONS_SUBHALO_H
+#define PHOTONS_SUBHALO_H
+
+#include <stdbool.h>
+
+#include "halo_body.h"
+
+/** Particles about a peak of the density, down to the saddle point that joins it to a larger one. A
+ * candidate has consecutive places in the order of all particles of its halo, and candidates inside it
+ * have some of these. */
+struct candidate {
+  uint32_t first, count; /**< places */
+  uint32_t level;        /**< above that of all candidates inside this one; 0: there are none */
+  uint32_t bound;        /**< particles of the subhalo; 0: there is none */
+  uint32_t *member;      /**< their numbers, the most bound one first; or NULL */
+  uint32_t nested;       /**< number among subhalos, those around others first */
+  uint32_t around;       /**< that of the smallest subhalo around this one, or its own */
+};
+
+/** Candidates of a halo. The last one is the whole halo. */
+struct candidates {
+  struct candidate *list;
+  size_t count;
+  uint32_t *order; /**< [place] number of a body */
+};
+
+/** Find candidates of at least `least` particles; the whole halo is one in any case.
+ * @param shared  by all workers: halo_loop() */
+struct candidates subhalo_candidates(size_t n, const struct halo_body *b, size_t least,
+                                     bool shared);
+void subhalo_candidates_free(struct candidates *c);
+
+/** What the unbinding needs to know. */
+struct unbinding {
+  const struct halo_body *body; /**< of the halo */
+  const struct halo_background *background;
+  double mass, softening; /**< of a particle, 1e10 Msun/h, and comoving, Mpc/h */
+  size_t least;           /**< particles of a subhalo */
+};
+
+/** Remove the particles that are not bound to the others.
+ * @param count   particles, numbers in `body`
+ * @param number  [count] on return: bound particles, the most bound one first
+ * @return bound particles; 0 if they are fewer than u->least */
+size_t subhalo_unbind(const struct unbinding *u, size_t count, uint32_t *number, bool shared);
+
+/** Find the subhalos of a halo, the largest first.
+ * @param b           members of the halo
+ * @param least       particles of a subhalo
+ * @param[out] order  [h->count] numbers of the members: those of each subhalo, the most bound one first,
+ *         then all others by rising number
+ * @return h->subhalos subhalos, whose `first` counts from the first member; free(). Complete but for
+ *         `halo` and `id` */
+struct subhalo *subhalos_of(struct halo *h, const struct halo_body *b, double box, double mass,
+                            size_t least, const struct halo_background *g, bool shared,
+                            uint32_t *order);
+
+#endif

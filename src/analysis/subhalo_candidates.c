@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Candidates for subhalos: particles are added by falling density to the peaks that their nearest denser
+ * neighbours belong to. A particle between two peaks is at a saddle point: the smaller peak is a
+ * candidate, and both go on as one. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "halo_tree.h"
+#include "photons/base/error.h"
+#include "subhalo.h"
+
+enum {
+  SMOOTHED = 32, /* neighbours that make a density */
+  LINKED = 20,   /* neighbours among which a particle looks for denser ones */
+  CHUNK = 1024   /* particles of a part of a loop */
+};
+#define NONE UINT32_MAX
+
+/** Densities and neighbours. */
+struct field {
+  const struct halo_tree *tree;
+  const struct halo_body *body;
+  size_t count, smoothed, linked; /* linked, smoothed: at most LINKED and SMOOTHED */
+  double *density;                /* [body], in an arbitrary unit */
+  uint32_t *neighbour;            /* [body][linked] by rising distance */
+};
+
+/** Cubic spline with support 1 (Monaghan & Lattanzio 1985, A&A 149, 135), not normalised. */
+static double spline(double q) {
+  return q < 0.5 ? 1.0 - 6.0 * q * q * (1.0 - q) : 2.0 * (1.0 - q) * (1.0 - q) * (1.0 - q);
+}
+
+static double density_of(size_t n, const struct neighbour *near) {
+  const double h = sqrt(near[n - 1].distance2);
+  if (h <= 0.0) return HUGE_VAL;
+  double sum = 0.0;
+  for (size_t k = 0; k < n; k++) sum += spline(sqrt(near[k].distance2) / h);
+  return sum / (h * h * h);
+}
+
+static void smooth_part(void *context, uint32_t part) {
+  const struct field *f = context;
+  const size_t first = (size_t)part * CHUNK,
+               end = first + CHUNK < f->count ? first + CHUNK : f->count;
+  struct neighbour near[SMOOTHED];
+  for (size_t i = first; i < end; i++) {
+    const uint32_t body = f->tree->body[i];
+    halo_tree_nearest(f->tree, f->body[body].x, f->smoothed, near);
+    f->density[body] = density_of(f->smoothed, near);
+    for (size_t k = 0; k < f->linked; k++)
+      f->neighbour[body * f->linked + k] = f->tree->body[near[k].place];
+  }
+}
+
+static struct field smooth(size_t n, const struct halo_body *b, bool shared) {
+  struct halo_tree tree = halo_tree_create(n, b, shared);
+  struct field f = {&tree, b, n, n < SMOOTHED ? n : SMOOTHED, n < LINKED ? n : LINKED, NULL, NULL};
+  f.density = allocate(n, sizeof *f.density, "densities in a halo");
+  f.neighbour = allocate(n * f.linked, sizeof *f.neighbour, "neighbours in a halo");
+  halo_loop(shared, (uint32_t)((n + CHUNK - 1) / CHUNK), smooth_part, &f);
+  halo_tree_free(&tree);
+  f.tree = NULL;
+  return f;
+}
+
+struct ranked {
+  double density;
+  uint32_t body;
+};
+
+static int compare_densities(const void *a, const void *b) {
+  const struct ranked *x = a, *y = b;
+  if (x->density != y->density) return x->density < y->density ? 1 : -1;
+  return (x->body > y->body) - (x->body < y->body);
+}
+
+/** Peaks as chains of particles. A chain is known by its first particle, its head. */
+struct chains {
+  uint32_t *head, *next;   /* [body]; head: NONE: not added yet */
+  uint32_t *tail, *length; /* [head] */
+  uint32_t *level;         /* [head] of the candidates inside, plus 1 */
+  size_t least;
+  struct candidates *found; /* `first` holds the head until places are known */
+};
+
+static void add_candidate(const struct chains *c, uint32_t head) {
+  struct candidates *f = c->found;
+  if (f->count % 256 == 0)
+    f->list = reallocate(f->list, f->count + 256, sizeof *f->list, "candidates for subhalos");
+  f->list[f->count++] = (struct candidate){
+      .first = head, .count = c->length[head], .level = c->level[head]++};
+}
+
+/** Append the chain of a smaller peak to that of a larger one. */
+static void join(const struct chains *c, uint32_t large, uint32_t small) {
+  if (c->length[small] >= c->least) add_candidate(c, small);
+  if (c->level[small] > c->level[large]) c->level[large] = c->level[small];
+  for (uint32_t i = small; i != NONE; i = c->next[i]) c->head[i] = large;
+  c->next[c->tail[large]] = small;
+  c->tail[large] = c->tail[small];
+  c->length[large] += c->length[small];
+}
+
+/** Join two peaks. @return the head of both */
+static uint32_t join_at_saddle(const struct chains *c, uint32_t a, uint32_t b) {
+  const bool a_is_large = c->length[a] != c->length[b] ? c->length[a] > c->length[b] : a < b;
+  join(c, a_is_large ? a : b, a_is_large ? b : a);
+  return a_is_large ? a : b;
+}
+
+/** Add a particle behind all denser ones. */
+static void add_body(const struct chains *c, uint32_t body, const uint32_t *neighbour,
+                     size_t neighbours) {
+  uint32_t head = NONE;
+  for (size_t k = 0, denser = 0; k < neighbours && denser < 2; k++) {
+    const uint32_t other = c->head[neighbour[k]];
+    if (other == NONE) continue;
+    denser++;
+    head = head == NONE || head == other ? other : join_at_saddle(c, head, other);
+  }
+  c->next[body] = NONE;
+  if (head == NONE) {
+    c->head[body] = c->tail[body] = body;
+    c->length[body] = 1;
+    return;
+  }
+  c->head[body] = head;
+  c->next[c->tail[head]] = body;
+  c->tail[head] = body;
+  c->length[head]++;
+}
+
+static void add_by_density(const struct chains *c, const struct field *f) {
+  struct ranked *ranked = allocate(f->count, sizeof *ranked, "densities in a halo");
+  for (uint32_t i = 0; i < f->count; i++) ranked[i] = (struct ranked){f->density[i], i};
+  qsort(ranked, f->count, sizeof *ranked, compare_densities);
+  for (size_t i = 0; i < f->count; i++) {
+    const uint32_t body = ranked[i].body;
+    add_body(c, body, f->neighbour + body * f->linked, f->linked);
+  }
+  free(ranked);
+}
+
+/** Join chains that no saddle point joined. @return the head of all */
+static uint32_t join_rest(const struct chains *c, size_t n) {
+  uint32_t head = c->head[0];
+  for (uint32_t i = 0; i < n; i++)
+    if (c->head[i] != head) head = join_at_saddle(c, head, c->head[i]);
+  return head;
+}
+
+/** Number the particles along the chain of all of them. */
+static void set_places(const struct chains *c, uint32_t head, size_t n) {
+  uint32_t place = 0, *place_of = c->tail; /* tails are not needed any more */
+  c->found->order = allocate(n, sizeof *c->found->order, "candidates for subhalos");
+  for (uint32_t i = head; i != NONE; i = c->next[i]) {
+    c->found->order[place] = i;
+    place_of[i] = place++;
+  }
+  for (size_t k = 0; k < c->found->count; k++)
+    c->found->list[k].first = place_of[c->found->list[k].first];
+}
+
+struct candidates subhalo_candidates(size_t n, const struct halo_body *b, size_t least,
+                                     bool shared) {
+  struct field f = smooth(n, b, shared);
+  struct candidates found = {NULL, 0, NULL};
+  uint32_t *memory = allocate(5 * n, sizeof *memory, "peaks in a halo");
+  const struct chains c = {memory,         memory + n, memory + 2 * n, memory + 3 * n,
+                           memory + 4 * n, least,      &found};
+  for (size_t i = 0; i < n; i++) c.head[i] = NONE;
+  add_by_density(&c, &f);
+  free(f.neighbour);
+  free(f.density);
+  const uint32_t head = join_rest(&c, n);
+  add_candidate(&c, head);
+  set_places(&c, head, n);
+  free(memory);
+  return found;
+}
+
+void subhalo_candidates_free(struct candidates *c) {
+  free(c->list);
+  free(c->order);
+}
