@@ -140,26 +140,21 @@ struct nearest {
   struct neighbour *found;
 };
 
-static void offer(struct nearest *s, double distance2, uint32_t place) {
-  size_t at = s->count < s->most ? s->count++ : s->most - 1;
-  for (; at > 0 && (s->found[at - 1].distance2 > distance2 ||
-                    (s->found[at - 1].distance2 >= distance2 && s->found[at - 1].place > place));
-       at--)
-    s->found[at] = s->found[at - 1];
-  s->found[at] = (struct neighbour){distance2, place};
+static bool is_near(const struct nearest *s, double distance2) {
+  return s->count < s->most || distance2 < s->found[s->most - 1].distance2;
 }
 
-static bool may_be_near(const struct nearest *s, double distance2) {
-  return s->count < s->most || distance2 <= s->found[s->most - 1].distance2;
+static void add_neighbour(struct nearest *s, double distance2, uint32_t place) {
+  size_t at = s->count < s->most ? s->count++ : s->most - 1;
+  for (; at > 0 && s->found[at - 1].distance2 > distance2; at--) s->found[at] = s->found[at - 1];
+  s->found[at] = (struct neighbour){distance2, place};
 }
 
 static void search_leaf(struct nearest *s, uint32_t node) {
   const uint32_t end = node_end(s->tree->count, node);
   for (uint32_t i = node_first(s->tree->count, node); i < end; i++) {
-    const double d2 = square_distance(s->tree->x[i], s->point);
-    const struct neighbour *last = &s->found[s->most - 1];
-    if (s->count < s->most || d2 < last->distance2 || (d2 <= last->distance2 && i < last->place))
-      offer(s, d2, i);
+    const double distance2 = square_distance(s->tree->x[i], s->point);
+    if (is_near(s, distance2)) add_neighbour(s, distance2, i);
   }
 }
 
@@ -172,8 +167,8 @@ static void search_node(struct nearest *s, uint32_t node) {
   double d2[2];
   for (int k = 0; k < 2; k++) d2[k] = box_distance2(&s->tree->node[child[k]], s->point);
   const int near = d2[1] < d2[0];
-  if (may_be_near(s, d2[near])) search_node(s, child[near]);
-  if (may_be_near(s, d2[!near])) search_node(s, child[!near]);
+  if (is_near(s, d2[near])) search_node(s, child[near]);
+  if (is_near(s, d2[!near])) search_node(s, child[!near]);
 }
 
 void halo_tree_nearest(const struct halo_tree *t, const double point[3], size_t k,
@@ -194,7 +189,7 @@ static double leaf_potential(const struct halo_tree *t, uint32_t node, const dou
 static bool acts_as_point(const struct halo_node *node, double distance2) {
   const int axis = longest_side(node);
   const double side = node->high[axis] - node->low[axis];
-  return side * side < ANGLE * ANGLE * distance2;
+  return side * side <= ANGLE * ANGLE * distance2; /* particles at one place do in any case */
 }
 
 double halo_tree_potential(const struct halo_tree *t, const double point[3], double softening) {

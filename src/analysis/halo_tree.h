@@ -40,7 +40,7 @@ struct neighbour {
 };
 
 /** Find the nearest particles, those at the point included.
- * @param[out] found  [k <= t->count] by rising distance, then place */
+ * @param[out] found  [k <= t->count] by rising distance */
 void halo_tree_nearest(const struct halo_tree *t, const double point[3], size_t k,
                        struct neighbour *found);
 

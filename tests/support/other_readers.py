@@ -66,14 +66,19 @@ class Yt:
         return [self.data["PartType1", f"particle_{name}"].to(unit).d for name, unit in columns]
 
     def halos(self, path, unit):
-        """Masses, first coordinates and lengths."""
+        """Masses and first coordinates."""
         length = {"kpc/h": "kpccm/h", "Mpc/h": "Mpccm/h"}[unit]
         units = {"length": (1.0, length), "mass": (1e10, "Msun/h"), "velocity": (1.0, "km/s")}
         os.symlink(os.path.basename(path), path.replace(".hdf5", ".0.hdf5"))  # which yt looks for
-        data = self.yt.load(path, unit_base=units).all_data()
+        self.catalogue = data = self.yt.load(path, unit_base=units).all_data()
         order = np.argsort(-data["Group", "GroupLen"].d, kind="stable")
         columns = (("particle_mass", "Msun/h"), ("particle_position_x", "Mpccm/h"))
         return [data["Group", name].to(unit).d[order] for name, unit in columns]
+
+    def subhalos(self):
+        """Masses, first coordinates and first components of velocity, in the order of the file."""
+        columns = (("mass", "Msun/h"), ("position_x", "Mpccm/h"), ("velocity_x", "km/s"))
+        return [self.catalogue["Subhalo", f"particle_{name}"].to(unit).d for name, unit in columns]
 
 
 class Pynbody:
@@ -96,7 +101,8 @@ class Pynbody:
 
     def halos(self, path, unit):
         one = os.path.exists(self.snapshot.filename)  # not several: then pynbody finds it
-        halos = self.snapshot.halos() if one else self.snapshot.halos(filename=path)
+        self.catalogue, self.named = path, {} if one else {"filename": path}
+        halos = self.snapshot.halos(**self.named)
         with h5py.File(path) as file:
             ids, lengths = file["IDs/ID"][:], file["Group/GroupLen"][:]
         members = np.split(ids, np.cumsum(lengths))
@@ -105,6 +111,20 @@ class Pynbody:
         found = halos.get_properties_all_halos()
         mass = self.to(found["GroupMass"], "Msol h^-1")
         return np.asarray(mass), np.asarray(self.to(found["GroupPos"], "Mpc a h^-1"))[:, 0]
+
+    def subhalos(self):
+        """As Yt.subhalos(), and the particles of each."""
+        subhalos = self.snapshot.halos(subhalos=True, **self.named)
+        with h5py.File(self.catalogue) as file:
+            first = file["Subhalo/SubhaloOffsetType"][:, 1]
+            ids, lengths = file["IDs/ID"][:], file["Subhalo/SubhaloLen"][:]
+        ours = [ids[begin : begin + count] for begin, count in zip(first, lengths)]
+        same = [np.array_equal(h["iord"], members) for h, members in zip(subhalos, ours)]
+        check("members of each subhalo, in order", float(all(same)), 1.0, 0.0)
+        found = subhalos.get_properties_all_halos()
+        columns = (("Mass", "Msol h^-1"), ("Pos", "Mpc a h^-1"), ("Vel", "km s^-1"))  # at a = 1
+        mass, x, v = (self.to(found["Subhalo" + name], unit) for name, unit in columns)
+        return np.asarray(mass), np.asarray(x)[:, 0], np.asarray(v)[:, 0]
 
 
 class Swiftsimio:
@@ -155,6 +175,7 @@ def try_reader(reader, path, unit, box, omega_m, h, z, catalogue=None):
     if catalogue:
         with h5py.File(catalogue) as f:
             mass, place = f["Group/GroupMass"][:] * 1e10, f["Group/GroupPos"][:, 0]
+            subhalos = [f["Subhalo/Subhalo" + name][:] for name in ("Mass", "Pos", "Vel")]
         their_mass, their_place = other.halos(catalogue, unit)
         check("at least five halos", float(mass.size >= 5), 1.0, 0.0)
         check("number of halos", float(len(their_mass)), float(len(mass)), 0.0)
@@ -162,6 +183,10 @@ def try_reader(reader, path, unit, box, omega_m, h, z, catalogue=None):
         # as sets: halos of equal size have no order there
         check("halo masses", np.sort(their_mass), np.sort(mass), 4e-4)
         check("halo positions", np.sort(their_place), np.sort(place) / PER_MPC[unit], 1e-5)
+        theirs = other.subhalos()
+        check("subhalo masses", theirs[0], subhalos[0] * 1e10, 4e-4)
+        check("subhalo positions", theirs[1], subhalos[1][:, 0] / PER_MPC[unit], 1e-5)
+        check("subhalo velocities", theirs[2], subhalos[2][:, 0], 1e-5)
 
 
 def main():

@@ -23,6 +23,7 @@ redshifts = 19, 0
 accelerations = yes
 power_spectrum = no
 images = no
+subhalos = yes
 END_OF_CONFIG
 
 # small_run FOLDER UNIT NAMES: a run with outputs at z = 19 and 0

@@ -664,11 +664,12 @@ static void check_centre(size_t n, size_t together) {
   struct particles s = take_share(&whole, &cut, order, even_share);
   struct fof *f = fof_find(&s, cut.depth, 1.0);
   const struct halo_background background = background_of((double)n);
-  struct halo_catalogue *c = halo_catalogue_create(f, 20, 0, &background);
+  struct halo_catalogue *c = halo_catalogue_create(f, 20, 20, &background);
   assert_int_equal(c->all, 1);
   for (int k = 0; k < 3 && c->count > 0; k++)
     assert_int_equal(position_to_integer(c->halo[0].centre[k], BOX), whole.position[(size_t)k * n]);
   if (c->count > 0) assert_int_equal(c->halo[0].count, n);
+  for (size_t k = 0; k < c->subhalos; k++) assert_true(isfinite(c->subhalo[k].v_max));
   halo_catalogue_free(c);
   fof_free(f);
   free(order);
