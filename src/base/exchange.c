@@ -3,6 +3,7 @@
 #include "exchange.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
@@ -43,4 +44,22 @@ void *exchange_records(const void *send, size_t size, const size_t *send_count,
                        size_t *receive_count) {
   comm_exchange_sizes(send_count, receive_count);
   return exchange_answers(send, size, send_count, receive_count);
+}
+
+void *exchange_scattered(const void *records, size_t size, size_t count, const uint32_t *rank,
+                         size_t *place, size_t *send_count, size_t *receive_count) {
+  size_t *next = exchange_counts();
+  for (size_t i = 0; i < count; i++) next[rank[i]]++;
+  memcpy(send_count, next, (size_t)comm_size() * sizeof *next);
+  exchange_begins(next);
+  char *sent = allocate(count, size, "messages");
+  for (size_t i = 0; i < count; i++) {
+    const size_t to = next[rank[i]]++;
+    memcpy(sent + to * size, (const char *)records + i * size, size);
+    if (place) place[i] = to;
+  }
+  void *received = exchange_records(sent, size, send_count, receive_count);
+  free(sent);
+  free(next);
+  return received;
 }

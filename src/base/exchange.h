@@ -5,6 +5,7 @@
 #define PHOTONS_EXCHANGE_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /**
  * Send records to every rank and receive theirs.
@@ -17,7 +18,18 @@
 void *exchange_records(const void *send, size_t size, const size_t *send_count,
                        size_t *receive_count);
 
-/** The same where both sides know the counts: one answer to each record, in the order of the
+/**
+ * The same for records in any order.
+ * @param count  records
+ * @param rank   [count] where each of them goes
+ * @param place  [count] on return: its place among the records in the order of ranks, which is the
+ *               place of its answer; NULL: not wanted
+ * @param send_count  [comm_size()] on return, too
+ */
+void *exchange_scattered(const void *records, size_t size, size_t count, const uint32_t *rank,
+                         size_t *place, size_t *send_count, size_t *receive_count);
+
+/** As exchange_records() where both sides know the counts: one answer to each record, in the order of the
  * records. The counts are those of exchange_records() with send and receive exchanged. */
 void *exchange_answers(const void *send, size_t size, const size_t *send_count,
                        const size_t *receive_count);
