@@ -223,6 +223,8 @@ static struct source read_parameters(struct parameters *p, const struct request 
   for (size_t i = 0; i < r->count; i++) settings.text[own + i] = (char *)r->overrides[i];
   settings.count += r->count;
   parameters_read(p, NULL, (const char *const *)settings.text, settings.count);
+  /* One snapshot makes no tree, although its run may have made some. */
+  p->output.trees = p->output.trees && override_of(r, "output.trees=");
   source.softened = source.isolated && softening_given(&settings);
   settings.count = own;
   settings_free(&settings);
@@ -310,8 +312,8 @@ static void print_snapshot(const struct parameters *p, const struct particles *p
 static void print_plan(const struct parameters *p, const struct particles *s) {
   const bool one_mass = !particles_have(s, COLUMN_relative_mass);
   const bool halos = p->analysis.fof && (one_mass || !have_gas(s));
-  say("would write to %s:%s%s%s%s\n", p->output.dir, halos ? " halos," : "",
-      halos && one_mass ? " mass function," : "",
+  say("would write to %s:%s%s%s%s%s\n", p->output.dir, halos ? " halos," : "",
+      halos && one_mass ? " mass function," : "", halos && p->output.trees ? " merger trees," : "",
       p->output.power_spectrum ? " power spectrum," : "", p->output.images ? " pictures" : "");
 }
 
@@ -331,7 +333,8 @@ static void write_products(struct parameters *p, const struct source *source,
                               .regular = source->start.regular,
                               .a = 1.0 / (1.0 + p->ic.z_init),
                               .number = number_of(p->ic.file),
-                              .mesh = layout.mesh.cells};
+                              .mesh = layout.mesh.cells,
+                              .last = true};
   choose_halo_particles(p, &products, &light);
   products_write(&products);
   particles_free(&light);

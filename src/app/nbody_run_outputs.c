@@ -26,6 +26,7 @@ static struct products products_of(const struct nbody_run *r, double a, size_t n
       .a = a,
       .number = number,
       .mesh = layout_choose(r->parameters, r->nbody->domain.particles.all).mesh.cells,
+      .last = timeline_outputs_until(r->timeline, a) == r->timeline->outputs,
       .snapshot = true};
 }
 

@@ -9,6 +9,7 @@
 
 #include "photons/analysis/analysis.h"
 #include "photons/analysis/halo.h"
+#include "photons/analysis/tree.h"
 #include "photons/base/clock.h"
 #include "photons/base/comm.h"
 #include "photons/base/console.h"
@@ -152,6 +153,13 @@ void products_write_positions(struct products *o) {
   if (*made) say("analysis    %s\n", made);
 }
 
+static void write_trees(const struct products *o, const struct halo_catalogue *halos) {
+  const double start = wall_clock();
+  trees_add_output(o->parameters, halos, o->a, o->number);
+  if (o->last) trees_write(o->parameters, o->number);
+  say("trees       %.2f s\n", wall_clock() - start);
+}
+
 void products_write_rest(struct products *o) {
   const struct parameters *p = o->parameters;
   if (!o->cosmology->isolated) say_growth(o);
@@ -162,6 +170,7 @@ void products_write_rest(struct products *o) {
                                   p->output.subhalos ? (size_t)p->analysis.subhalo_members : 0,
                                   &background);
     write_halos(o, halos, linking_length(o));
+    if (p->output.trees) write_trees(o, halos);
   }
   if (o->snapshot && p->output.snapshots) write_snapshot(o, halos);
   halo_catalogue_free(halos);

@@ -26,6 +26,8 @@ static const struct kind {
     {"", "gas_" NUMBER ".hdf5", "gas gas_*.hdf5"},
     {"", "fof_tab_" NUMBER ".hdf5", "halos fof_tab_*.hdf5"},
     {"", "fof_subhalo_tab_" NUMBER ".hdf5", "halos fof_subhalo_tab_*.hdf5"},
+    {"", "tree_" NUMBER ".hdf5", "links of halos tree_*.hdf5"},
+    {"", "trees.hdf5", "merger trees trees.hdf5"},
     {"", "powerspec_" NUMBER ".txt", "powerspec_*.txt"},
     {"", "powerspec_@(gas|particles)_" NUMBER ".txt", "powerspec_*.txt"},
     {"", "massfunc_" NUMBER ".txt", "massfunc_*.txt"},

@@ -92,6 +92,8 @@ config '[output]' 'halo_order = yes' '[analysis]' 'fof = no'
 expect 2 'config.ini:5: [output] halo_order = yes: needs analysis.fof = yes' config.ini
 config '[output]' 'subhalos = yes' '[analysis]' 'fof = no'
 expect 2 'config.ini:5: [output] subhalos = yes: needs analysis.fof = yes' config.ini
+config '[output]' 'trees = yes' '[analysis]' 'fof = no'
+expect 2 'config.ini:5: [output] trees = yes: needs analysis.fof = yes' config.ini
 config '[output]' 'accelerations = yes' 'snapshots = no'
 expect 2 'config.ini:5: [output] accelerations = yes: needs output.snapshots = yes' config.ini
 # Schedulers that do not work are not among those that are named.

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Friends of friends and halos on several processes: their tests pass, and the halos are those of
-# one process bit by bit.
+# Friends of friends, halos and merger trees on several processes: their tests pass, and the halos are
+# those of one process bit by bit.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
 need_mpi
 OMPI_MCA_hwloc_base_binding_policy=none # all else is set for every test
@@ -27,6 +27,7 @@ STARPU_NCPU=1 # of each process
 export STARPU_NCPU
 for processes in 2 3 7; do
   run test_fof $processes mpirun -n $processes "$unit_tests/analysis/test_fof"
+  run test_trees $processes mpirun -n $processes "$unit_tests/analysis/test_trees"
   run test_halos $processes mpirun -n $processes "$unit_tests/analysis/test_halos"
   [ "$(halos $processes)" = "$(halos 1)" ] ||
     complain "$processes processes find other halos than one"

@@ -29,6 +29,7 @@ struct products {
   double a;
   size_t number;   /**< NNN in the names */
   size_t mesh;     /**< of the power spectrum, cells a side */
+  bool last;       /**< of the outputs that are planned: trees are written with it */
   bool snapshot;   /**< write one, if the parameters say so */
   struct fof *fof; /**< between products_write_positions() and _rest(), which frees it */
 };
@@ -38,8 +39,8 @@ struct products {
 /** Do what needs nothing but the positions: write power spectrum and pictures, find friends of
  * friends. Other tasks may run meanwhile, as long as none writes positions. */
 void products_write_positions(struct products *o);
-/** Afterwards the rest: halos and their mass function, snapshot; and print one line about the
- * growth of structure and one about the halos. */
+/** Afterwards the rest: halos, their mass function and merger trees, snapshot; and print one line
+ * about the growth of structure and one about the halos. */
 void products_write_rest(struct products *o);
 /** Both. */
 void products_write(struct products *o);

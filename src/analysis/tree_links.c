@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Descendants, main progenitors, and objects that skip an output. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "photons/analysis/tree.h"
+#include "photons/base/comm.h"
+#include "photons/base/error.h"
+#include "photons/base/parts.h"
+#include "src/base/exchange.h"
+#include "tree_lookup.h"
+
+static const char what[] = "links of merger trees";
+
+/** The weight of a particle by its rank, 0 for the most bound one. */
+static void fill_weights(double weight[TREE_LISTED]) {
+  for (int rank = 0; rank < TREE_LISTED; rank++)
+    weight[rank] = 1.0 / cbrt((rank + 1.0) * (rank + 1.0));
+}
+
+struct score {
+  uint64_t object;
+  double sum;
+};
+
+/** The object of the later output that has most of an object's particles; of several with the same
+ * score the first of the catalogue.
+ * @param found  [listed] the objects that its particles are in now */
+static uint64_t best_of(const uint64_t *found, size_t listed, const double *weight) {
+  struct score score[TREE_LISTED];
+  size_t scores = 0;
+  for (size_t rank = 0; rank < listed; rank++) {
+    if (found[rank] == TREE_NONE) continue;
+    size_t k = 0;
+    while (k < scores && score[k].object != found[rank]) k++;
+    if (k == scores) score[scores++] = (struct score){found[rank], 0.0};
+    score[k].sum += weight[rank];
+  }
+  struct score best = {TREE_NONE, 0.0};
+  for (size_t k = 0; k < scores; k++)
+    if (score[k].sum > best.sum || (score[k].sum == best.sum && score[k].object < best.object))
+      best = score[k];
+  return best.object;
+}
+
+/** Where the objects of an earlier output are now. */
+static struct tree_fates find_descendants(const struct tree_objects *then,
+                                          const struct tree_objects *now) {
+  struct tree_fates f = {then->all, then->first, then->count,
+                         allocate(then->count, sizeof *f.descendant, what), NULL};
+  size_t listed = 0;
+  for (size_t i = 0; i < then->count; i++) listed += (size_t)then->object[i].listed;
+  uint64_t *found = tree_lookup(now, listed, then->id);
+  double weight[TREE_LISTED];
+  fill_weights(weight);
+  const uint64_t *next = found;
+  for (size_t i = 0; i < then->count; i++) {
+    f.descendant[i] = best_of(next, (size_t)then->object[i].listed, weight);
+    next += then->object[i].listed;
+  }
+  free(found);
+  return f;
+}
+
+/** Of the descendants that objects two outputs before have now, leave those of objects that skip the
+ * output between.
+ * @param between  the descendants of these objects in the output between */
+static void leave_skipped(struct tree_fates *skipped, const struct tree_fates *between,
+                          const struct tree_fates *before) {
+  uint64_t *follow = tree_fetch(before->all, before->descendant, skipped->count,
+                                between->descendant);
+  for (size_t i = 0; i < skipped->count; i++)
+    if (between->descendant[i] != TREE_NONE &&
+        (between->main[i] || follow[i] == skipped->descendant[i]))
+      skipped->descendant[i] = TREE_NONE;
+  free(follow);
+}
+
+/** A progenitor, as it is told to the rank of its descendant. */
+struct claim {
+  uint64_t descendant, number; /* number: of the progenitor in its own output */
+  double history;
+  uint64_t skips; /* outputs between */
+};
+
+/** Whether a claim goes before another: the larger history; all else only makes the order total. */
+static bool goes_before(const struct claim *a, const struct claim *b) {
+  if (a->history != b->history) return a->history > b->history;
+  if (a->skips != b->skips) return a->skips < b->skips;
+  return a->number < b->number;
+}
+
+/** The progenitors on this rank. */
+struct claims {
+  size_t count;
+  struct claim *claim;
+};
+
+static void add_claims(struct claims *c, const struct tree_fates *f, const double *history,
+                       uint64_t skips) {
+  for (size_t i = 0; i < f->count; i++)
+    if (f->descendant[i] != TREE_NONE)
+      c->claim[c->count++] = (struct claim){f->descendant[i], f->first + i, history[i], skips};
+}
+
+/** The mass histories of the objects now, and which claims are those of main progenitors.
+ * @param received  claims for this rank's objects */
+static bool *judge_claims(struct tree_links *now, const struct claim *received, size_t count) {
+  const struct tree_objects *o = &now->objects;
+  const struct claim **best = allocate(o->count, sizeof(const struct claim *), what);
+  for (size_t i = 0; i < count; i++) {
+    const struct claim **of = &best[received[i].descendant - o->first];
+    if (!*of || goes_before(&received[i], *of)) *of = &received[i];
+  }
+  for (size_t i = 0; i < o->count; i++)
+    now->history[i] = (double)o->object[i].mass + (best[i] ? best[i]->history : 0.0);
+  bool *is_main = allocate(count, sizeof *is_main, what);
+  for (size_t i = 0; i < count; i++)
+    is_main[i] = best[received[i].descendant - o->first] == &received[i];
+  free(best);
+  return is_main;
+}
+
+/** The main progenitor of an object has the largest mass history (De Lucia & Blaizot 2007, MNRAS 375,
+ * 2): halos that are one for a while do not change it. */
+static void choose_main(struct tree_links *now, const struct tree_links *before,
+                        const struct tree_links *earlier) {
+  struct claims c = {0, allocate(now->before.count + now->skipped.count, sizeof *c.claim, what)};
+  add_claims(&c, &now->before, before->history, 0);
+  add_claims(&c, &now->skipped, earlier->history, 1);
+  size_t *send = exchange_counts(), *receive = exchange_counts(),
+         *place = allocate(c.count, sizeof *place, what);
+  uint32_t *rank = allocate(c.count, sizeof *rank, what);
+  for (size_t i = 0; i < c.count; i++)
+    rank[i] = (uint32_t)block_containing(now->objects.all, (size_t)comm_size(),
+                                         c.claim[i].descendant);
+  struct claim *received = exchange_scattered(c.claim, sizeof *c.claim, c.count, rank, place, send,
+                                              receive);
+  bool *judged = judge_claims(now, received, exchange_total(receive)),
+       *is_main = exchange_answers(judged, sizeof *judged, receive, send);
+  now->before.main = allocate(now->before.count, sizeof *now->before.main, what);
+  for (size_t i = 0, k = 0; i < now->before.count; i++)
+    now->before.main[i] = now->before.descendant[i] != TREE_NONE && is_main[place[k++]];
+  free(is_main);
+  free(judged);
+  free(received);
+  free(rank);
+  free(place);
+  free(send);
+  free(receive);
+  free(c.claim);
+}
+
+struct tree_links tree_links_make(struct tree_objects *now, const struct tree_links *before,
+                                  const struct tree_links *earlier) {
+  struct tree_links l = {.before = find_descendants(&before->objects, now),
+                         .skipped = find_descendants(&earlier->objects, now)};
+  leave_skipped(&l.skipped, &before->before, &l.before);
+  free(now->member);
+  now->member = NULL;
+  now->members = 0;
+  l.objects = *now;
+  *now = (struct tree_objects){0};
+  l.history = allocate(l.objects.count, sizeof *l.history, what);
+  choose_main(&l, before, earlier);
+  return l;
+}
+
+static void fates_free(struct tree_fates *f) {
+  free(f->descendant);
+  free(f->main);
+}
+
+void tree_links_free(struct tree_links *l) {
+  tree_objects_free(&l->objects);
+  free(l->history);
+  fates_free(&l->before);
+  fates_free(&l->skipped);
+  *l = (struct tree_links){0};
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Particles are found by their ids in a table. Each rank has the part of the table with the ids that
+ * a hash assigns to the rank. The table has the particles that are asked for, which are fewer than
+ * the members of all objects. */
+#include "tree_lookup.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "photons/base/comm.h"
+#include "photons/base/error.h"
+#include "photons/base/parts.h"
+#include "src/base/exchange.h"
+
+static const char what[] = "links of merger trees";
+enum { MEMBERS_SENT = 1 << 20 }; /* by a rank at a time */
+
+/** 64 well mixed bits of an id: Fibonacci hashing (Knuth, The Art of Computer Programming 3, 6.4). */
+static uint64_t hash(uint64_t id) { return (id ^ id >> 32) * UINT64_C(0x9e3779b97f4a7c15); }
+
+/** The rank whose part of the table has an id: the upper bits of its hash. */
+static uint32_t rank_of_id(uint64_t id) {
+  return (uint32_t)((unsigned __int128)hash(id) * (unsigned)comm_size() >> 64);
+}
+
+/** The ids that are asked for on any rank, and what is found: open addressing. */
+struct table {
+  size_t mask; /* slots - 1, a power of two of them */
+  struct tree_member *slot;
+  bool *used;
+};
+
+static struct table table_create(size_t count) {
+  size_t slots = 2;
+  while (slots < 2 * count) slots *= 2;
+  return (struct table){slots - 1, allocate(slots, sizeof(struct tree_member), what),
+                        allocate(slots, sizeof(bool), what)};
+}
+
+static void table_free(struct table *t) {
+  free(t->slot);
+  free(t->used);
+}
+
+/** The slot of an id, or the free one where it would be. The ranks have used the upper bits. */
+static size_t table_slot(const struct table *t, uint64_t id) {
+  size_t i = (size_t)(hash(id) * UINT64_C(0xd1342543de82ef95) >> 20) & t->mask;
+  while (t->used[i] && t->slot[i].id != id) i = (i + 1) & t->mask;
+  return i;
+}
+
+static void table_add(struct table *t, uint64_t id) {
+  const size_t i = table_slot(t, id);
+  t->used[i] = true;
+  t->slot[i] = (struct tree_member){id, TREE_NONE};
+}
+
+/** Questions to the ranks that know the answers. */
+struct questions {
+  size_t *send, *receive; /* [rank] */
+  size_t *place;          /* [question] of its answer */
+  uint64_t *received;     /* from all ranks */
+};
+
+/** @param rank  [count] that each question is for */
+static struct questions ask(size_t count, const uint64_t *question, const uint32_t *rank) {
+  struct questions q = {.send = exchange_counts(),
+                        .receive = exchange_counts(),
+                        .place = allocate(count, sizeof *q.place, what)};
+  q.received = exchange_scattered(question, sizeof *question, count, rank, q.place, q.send,
+                                  q.receive);
+  return q;
+}
+
+/** Send answers, which stand in the place of the questions received, and free the questions.
+ * @return [count] the answers to this rank's questions */
+static uint64_t *answer(struct questions *q, size_t count) {
+  uint64_t *back = exchange_answers(q->received, sizeof *back, q->receive, q->send);
+  uint64_t *answers = allocate(count, sizeof *answers, what);
+  for (size_t i = 0; i < count; i++) answers[i] = back[q->place[i]];
+  free(back);
+  free(q->received);
+  free(q->place);
+  free(q->send);
+  free(q->receive);
+  return answers;
+}
+
+static struct questions ask_for_particles(size_t count, const uint64_t *id) {
+  uint32_t *rank = allocate(count, sizeof *rank, what);
+  for (size_t i = 0; i < count; i++) rank[i] = rank_of_id(id[i]);
+  const struct questions q = ask(count, id, rank);
+  free(rank);
+  return q;
+}
+
+/** Note the objects of some members, if these are asked for. Members go to the ranks of their ids. */
+static void find_some(struct table *t, const struct tree_member *member, size_t count) {
+  size_t *send = exchange_counts(), *receive = exchange_counts();
+  uint32_t *rank = allocate(count, sizeof *rank, what);
+  for (size_t i = 0; i < count; i++) rank[i] = rank_of_id(member[i].id);
+  struct tree_member *received = exchange_scattered(member, sizeof *member, count, rank, NULL, send,
+                                                    receive);
+  const size_t found = exchange_total(receive);
+  for (size_t i = 0; i < found; i++) {
+    const size_t slot = table_slot(t, received[i].id);
+    if (t->used[slot]) t->slot[slot].object = received[i].object;
+  }
+  free(received);
+  free(rank);
+  free(send);
+  free(receive);
+}
+
+/** The same for all members, in pieces: copies of all of them would take much memory. */
+static void find_all(struct table *t, const struct tree_objects *o) {
+  double pieces = ceil((double)o->members / MEMBERS_SENT);
+  comm_max_double(&pieces, 1);
+  for (size_t k = 0; k < (size_t)pieces; k++) {
+    const size_t first = block_first(o->members, (size_t)pieces, k);
+    find_some(t, o->member + first, block_first(o->members, (size_t)pieces, k + 1) - first);
+  }
+}
+
+uint64_t *tree_lookup(const struct tree_objects *o, size_t count, const uint64_t *id) {
+  struct questions q = ask_for_particles(count, id);
+  const size_t asked = exchange_total(q.receive);
+  struct table t = table_create(asked);
+  for (size_t i = 0; i < asked; i++) table_add(&t, q.received[i]);
+  find_all(&t, o);
+  for (size_t i = 0; i < asked; i++) q.received[i] = t.slot[table_slot(&t, q.received[i])].object;
+  table_free(&t);
+  return answer(&q, count);
+}
+
+uint64_t *tree_fetch(size_t all, const uint64_t *mine, size_t count, const uint64_t *index) {
+  const size_t ranks = (size_t)comm_size(), first = comm_first(all, comm_rank());
+  uint32_t *rank = allocate(count, sizeof *rank, what);
+  for (size_t i = 0; i < count; i++)
+    rank[i] = index[i] == TREE_NONE ? 0 : (uint32_t)block_containing(all, ranks, index[i]);
+  struct questions q = ask(count, index, rank);
+  const size_t asked = exchange_total(q.receive);
+  for (size_t i = 0; i < asked; i++)
+    if (q.received[i] != TREE_NONE) q.received[i] = mine[q.received[i] - first];
+  free(rank);
+  return answer(&q, count);
+}

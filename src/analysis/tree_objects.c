@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Halos as objects of merger trees. The members of halos are dealt out evenly by row, so that no rank
+ * has more than its share of them, however large the largest halo is. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "halo_home.h"
+#include "photons/analysis/tree.h"
+#include "photons/base/comm.h"
+#include "photons/base/error.h"
+#include "src/base/exchange.h"
+#include "src/base/index_order.h"
+
+static const char what[] = "objects of merger trees";
+
+/** The rows of one halo that a rank has. */
+struct part {
+  uint64_t number, first, end; /* of the halo; rows */
+  uint32_t centre[3];
+};
+
+/** A particle among the most bound of a halo. */
+struct candidate {
+  uint64_t number, distance2, id; /* of the halo; position units squared */
+};
+
+/** The most bound of the candidates seen so far, most bound first. */
+struct list {
+  size_t count;
+  struct candidate best[TREE_LISTED];
+};
+
+static bool is_nearer(const struct candidate *a, const struct candidate *b) {
+  return a->distance2 != b->distance2 ? a->distance2 < b->distance2 : a->id < b->id;
+}
+
+static void list_add(struct list *l, const struct candidate *c) {
+  if (l->count == TREE_LISTED && !is_nearer(c, &l->best[TREE_LISTED - 1])) return;
+  size_t place = l->count < TREE_LISTED ? l->count++ : TREE_LISTED - 1;
+  for (; place > 0 && is_nearer(c, &l->best[place - 1]); place--)
+    l->best[place] = l->best[place - 1];
+  l->best[place] = *c;
+}
+
+static struct part part_of(const struct halo_catalogue *c, size_t i) {
+  const struct halo *h = &c->halo[i];
+  struct part part = {c->first_halo + i, h->first, h->first + h->count, {0}};
+  for (int k = 0; k < 3; k++) part.centre[k] = position_to_integer(h->centre[k], c->particles->box);
+  return part;
+}
+
+/** The halos that have rows on this rank, by rising number. */
+static struct part *parts_here(const struct halo_catalogue *c, size_t *count) {
+  const size_t ranks = (size_t)comm_size();
+  size_t *send_count = exchange_counts(), *receive_count = exchange_counts();
+  struct part *send = allocate(c->count + ranks, sizeof *send, what); /* as many at most */
+  size_t sends = 0;
+  for (size_t i = 0; i < c->count; i++) {
+    const struct part part = part_of(c, i);
+    const size_t last = block_containing(c->all_members, ranks, part.end - 1);
+    for (size_t r = block_containing(c->all_members, ranks, part.first); r <= last; r++) {
+      send_count[r]++;
+      send[sends++] = part;
+    }
+  }
+  struct part *received = exchange_records(send, sizeof *send, send_count, receive_count);
+  *count = exchange_total(receive_count);
+  free(send);
+  free(send_count);
+  free(receive_count);
+  return received;
+}
+
+/** Ids and positions of the members in this rank's rows. */
+struct rows {
+  uint64_t first, count;
+  uint64_t *id;
+  uint32_t *x[3];
+};
+
+/** One coordinate of the members on this rank. */
+static void coordinates(const struct halo_catalogue *c, int axis, uint32_t *x) {
+  struct particle_block block = {.count = 0};
+  for (size_t k = 0; k < c->members; k++) {
+    halo_find_block(c->particles, c->member[k], &block);
+    x[k] = block.x[axis][c->member[k] - block.first];
+  }
+}
+
+static struct rows rows_create(const struct halo_catalogue *c) {
+  struct index_order order = index_order_create(c->all_members, c->members, c->row);
+  struct rows rows = {.first = comm_first(c->all_members, comm_rank()), .count = order.count};
+  uint64_t *id = allocate(c->members, sizeof *id, what);
+  for (size_t k = 0; k < c->members; k++) id[k] = c->particles->id[c->member[k]];
+  rows.id = allocate(order.count, sizeof *rows.id, what);
+  index_order_apply(&order, id, sizeof *id, rows.id);
+  uint32_t *x = (uint32_t *)id;
+  for (int axis = 0; axis < 3; axis++) {
+    coordinates(c, axis, x);
+    rows.x[axis] = allocate(order.count, sizeof *x, what);
+    index_order_apply(&order, x, sizeof *x, rows.x[axis]);
+  }
+  free(id);
+  index_order_free(&order);
+  return rows;
+}
+
+static void rows_free(struct rows *rows) {
+  for (int axis = 0; axis < 3; axis++) free(rows->x[axis]);
+  free(rows->id);
+}
+
+/** The rows of a part that are on this rank, counted from the rank's first. */
+static void part_rows(const struct part *part, const struct rows *rows, size_t *begin,
+                      size_t *end) {
+  *begin = part->first > rows->first ? part->first - rows->first : 0;
+  *end = part->end - rows->first < rows->count ? part->end - rows->first : rows->count;
+}
+
+static struct list list_part(const struct part *part, const struct rows *rows,
+                             struct tree_member *member) {
+  struct list l = {.count = 0};
+  size_t begin, end;
+  part_rows(part, rows, &begin, &end);
+  for (size_t i = begin; i < end; i++) {
+    const uint32_t *x = part->centre;
+    member[i] = (struct tree_member){rows->id[i], part->number};
+    list_add(&l, &(struct candidate){
+                     part->number,
+                     distance2(rows->x[0][i], rows->x[1][i], rows->x[2][i], x[0], x[1], x[2]),
+                     rows->id[i]});
+  }
+  return l;
+}
+
+/** List the members in this rank's rows, and send the candidates among them to the ranks of their
+ * objects.
+ * @return those received, by rising number of their objects */
+static struct candidate *find_candidates(const struct halo_catalogue *c, struct tree_objects *o,
+                                         size_t *count) {
+  size_t parts, sends = 0;
+  struct part *part = parts_here(c, &parts);
+  struct rows rows = rows_create(c);
+  o->members = rows.count;
+  o->member = allocate(rows.count, sizeof *o->member, what);
+  size_t *send_count = exchange_counts(), *receive_count = exchange_counts();
+  struct candidate *send = NULL;
+  for (size_t i = 0; i < parts; i++) {
+    const struct list l = list_part(&part[i], &rows, o->member);
+    send = reallocate(send, sends + l.count, sizeof *send, what);
+    memcpy(send + sends, l.best, l.count * sizeof *send);
+    sends += l.count;
+    send_count[block_containing(c->all, (size_t)comm_size(), part[i].number)] += l.count;
+  }
+  struct candidate *received = exchange_records(send, sizeof *send, send_count, receive_count);
+  *count = exchange_total(receive_count);
+  free(send);
+  free(send_count);
+  free(receive_count);
+  rows_free(&rows);
+  free(part);
+  return received;
+}
+
+static struct tree_object object_of(const struct halo_catalogue *c, size_t i, double a) {
+  const struct halo *h = &c->halo[i];
+  const double mass = c->particles->mass;
+  struct tree_object object = {.group = (int64_t)(c->first_halo + i),
+                               .count = (int64_t)h->count,
+                               .mass = (float)((double)h->count * mass),
+                               .mass_200c = (float)((double)h->count_200 * mass)};
+  for (int k = 0; k < 3; k++) {
+    object.position[k] = h->centre[k];
+    object.velocity[k] = (float)(h->momentum[k] / a);
+  }
+  return object;
+}
+
+/** Bring the halos of all ranks to the ranks of their objects. */
+static struct tree_object *deal_objects(const struct halo_catalogue *c, double a) {
+  size_t *send_count = exchange_counts(), *receive_count = exchange_counts();
+  struct tree_object *send = allocate(c->count, sizeof *send, what);
+  for (size_t i = 0; i < c->count; i++) {
+    send[i] = object_of(c, i, a);
+    send_count[block_containing(c->all, (size_t)comm_size(), c->first_halo + i)]++;
+  }
+  struct tree_object *received = exchange_records(send, sizeof *send, send_count, receive_count);
+  free(send);
+  free(send_count);
+  free(receive_count);
+  return received;
+}
+
+/** Fill the lists of objects from the candidates of all ranks. */
+static void fill_lists(struct tree_objects *o, const struct candidate *candidate, size_t count) {
+  size_t next = 0, listed = 0;
+  o->id = allocate(count, sizeof *o->id, what);
+  for (size_t i = 0; i < o->count; i++) {
+    struct list l = {.count = 0};
+    for (; next < count && candidate[next].number == o->first + i; next++)
+      list_add(&l, &candidate[next]);
+    for (size_t k = 0; k < l.count; k++) o->id[listed++] = l.best[k].id;
+    o->object[i].listed = (int64_t)l.count;
+    o->object[i].most_bound = l.best[0].id;
+  }
+}
+
+struct tree_objects tree_objects_of_halos(const struct halo_catalogue *c, double a) {
+  struct tree_objects o = {.all = c->all, .first = comm_first(c->all, comm_rank())};
+  size_t candidates;
+  o.count = comm_first(c->all, comm_rank() + 1) - o.first;
+  struct candidate *candidate = find_candidates(c, &o, &candidates);
+  o.object = deal_objects(c, a);
+  fill_lists(&o, candidate, candidates);
+  free(candidate);
+  return o;
+}
+
+void tree_objects_free(struct tree_objects *o) {
+  free(o->object);
+  free(o->id);
+  free(o->member);
+  *o = (struct tree_objects){0};
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Merger trees while a run goes on: an output is linked to those before. */
+#include <math.h>
+
+#include "photons/analysis/halo.h"
+#include "photons/analysis/tree.h"
+#include "photons/base/comm.h"
+#include "photons/base/console.h"
+#include "photons/base/error.h"
+#include "tree_file.h"
+#include "tree_forest.h"
+
+/* Parts of all particles, measured in a box of 25 Mpc/h with halos from 20 particles on, where both are
+ * large: in halos at z = 0, and halos of an output, on average over 23 outputs from z = 9 on. */
+#define MEMBERS_SHARE 0.4
+#define OBJECTS_SHARE 0.002
+/* Of a member its id, its object, coordinates, and what brings them into the order of rows. */
+#define MEMBER_BYTES 52.0
+
+double trees_memory(const struct parameters *p, size_t particles) {
+  if (!p->output.trees || !p->analysis.fof) return 0.0;
+  const double n = (double)particles, outputs = fmax((double)p->output.redshift_count, 1.0);
+  const double nodes = OBJECTS_SHARE * n * outputs * 2.0 * sizeof(struct tree_node);
+  return fmax(MEMBERS_SHARE * n * MEMBER_BYTES, nodes);
+}
+
+/** The links of an output; empty where the trees begin later. */
+static struct tree_links read_if(bool there, const struct parameters *p, size_t output) {
+  return there ? tree_links_read(p, output) : (struct tree_links){0};
+}
+
+/** The file of the output before is of another run, or of this run before its output times were
+ * others. */
+static void require_earlier(const struct tree_links *before, const struct parameters *p, double a,
+                            double box) {
+  if (before->a < a && before->box == box) return;
+  fail(
+      EXIT_BAD_INPUT,
+      "%s: of a box of %g Mpc/h at a = %g, expected an earlier output of this box of %g Mpc/h at a "
+      "= %g: remove the file, and trees begin at the next output",
+      tree_path_of(p, before->output).text, before->box, before->a, box, a);
+}
+
+void trees_add_output(const struct parameters *p, const struct halo_catalogue *c, double a,
+                      size_t output) {
+  struct tree_objects now = tree_objects_of_halos(c, a);
+  const bool follows = output > 0 && tree_file_exists(p, output - 1);
+  struct tree_links before = read_if(follows, p, output - 1);
+  if (follows) require_earlier(&before, p, a, c->particles->box);
+  const bool two = follows && before.first_output + 1 < output;
+  struct tree_links earlier = read_if(two, p, output - 2);
+  if (earlier.objects.all != before.before.all)
+    fail(EXIT_BAD_INPUT, "%s does not follow %s", tree_path_of(p, output - 1).text,
+         tree_path_of(p, output - 2).text);
+  struct tree_links links = tree_links_make(&now, &before, &earlier);
+  links.output = output;
+  links.first_output = follows ? before.first_output : output;
+  links.a = a;
+  links.box = c->particles->box;
+  tree_links_write(&links, p);
+  if (!follows && output > 0) say("trees       begin at output %zu\n", output);
+  tree_links_free(&links);
+  tree_links_free(&before);
+  tree_links_free(&earlier);
+}
