@@ -12,6 +12,7 @@
 >>> halos["GroupMass"], halos.header["Redshift"]
 >>> snap = run.snapshot(3)
 >>> snap["Coordinates"][:100], snap.header["BoxSize"]
+>>> run.trees().main_branch(3, 0)["SubhaloMass"]   # of the largest halo: output.trees = yes
 >>> photons.load("small/powerspec_003.txt", units=True)["P"].unit      # needs astropy
 Unit("Mpc3 / littleh3")
 
@@ -38,6 +39,7 @@ from .files import (
     read_timings,
 )
 from .launch import RunFailed, RunningRun, run, start
+from .trees import Trees, read_trees
 
 __all__ = [
     "Halos",
@@ -46,6 +48,7 @@ __all__ = [
     "RunningRun",
     "Subhalos",
     "Table",
+    "Trees",
     "load",
     "read_config",
     "read_energy",
@@ -55,6 +58,7 @@ __all__ = [
     "read_snapshot",
     "read_subhalos",
     "read_timings",
+    "read_trees",
     "run",
     "spectra",
     "start",

@@ -375,9 +375,14 @@ def _gas():
     return importlib.import_module(".gas", __package__)
 
 
+def _trees():
+    """The module that reads merger trees, and imports this one."""
+    return importlib.import_module(".trees", __package__)
+
+
 def load(path, units=False):
     """Read any file of a run, by its name: snap_*, fof_tab_*, powerspec_*, massfunc_*,
-    gas_*, timings.csv, energy.csv, statistics.csv, or *.ini; a folder is a Run. gas_*.hdf5 is a
+    gas_*, trees.hdf5, timings.csv, energy.csv, statistics.csv, or *.ini; a folder is a Run. gas_*.hdf5 is a
     gas.Mesh.
 
     units -- columns are quantities of astropy. Lengths are comoving. Velocities are peculiar. Of
@@ -391,6 +396,8 @@ def load(path, units=False):
             return reader(path, units)
     if name.startswith("gas_"):
         return _gas().Mesh(path)
+    if name == "trees.hdf5":
+        return _trees().read_trees(path)
     if name.endswith(".ini"):
         return read_config(path)
     if name == "statistics.csv":  # columns of one name have other units in other systems
@@ -532,6 +539,11 @@ class Run:
             if found:
                 return found
         return {}
+
+    def trees(self):
+        """The merger trees of trees.hdf5, as photons.trees.Trees, or None."""
+        path = os.path.join(self.folder, "trees.hdf5")
+        return _trees().read_trees(path) if os.path.exists(path) else None
 
     def timings(self):
         path = os.path.join(self.folder, "log", "timings.csv")

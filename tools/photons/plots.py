@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Figures of a run of photons-starpu, to print: power spectra, mass functions, growth, computing
-time of the stages. Each is written as PNG and as PDF. Outputs differ in colour, in brightness and
+"""Figures of a run of photons-starpu, to print: power spectra, mass functions, growth, the
+merger tree of the largest halo, mass accretion histories, computing time of the stages. Each is written as PNG and as PDF. Outputs differ in colour, in brightness and
 in the style of their lines, so that they can be told apart in grey, too.
 
 usage: plot.py FOLDER... [--out DIR]
@@ -29,6 +29,7 @@ from .modules import Deferred, fail, need, parser_of
 from .reading import FAULTS, explain
 from .power_plots import plot_growth, plot_power
 from .spectra import particles_nyquist
+from .tree_plots import plot_mass_history, plot_tree
 
 np, plt = Deferred("numpy"), Deferred("matplotlib.pyplot")
 colors = Deferred("matplotlib.colors")
@@ -235,6 +236,8 @@ FIGURES = {
     "power": plot_power,
     "mass_function": plot_mass_function,
     "growth": plot_growth,
+    "tree": plot_tree,
+    "mass_history": plot_mass_history,
     "timings": plot_timings,
 }
 

@@ -46,6 +46,11 @@ CAPTIONS = {
     " stand side by side.",
     "growth": "Growth of the lowest modes since the first output, over that of linear theory. The"
     " error of the mean follows from the scatter of the bins.",
+    "tree": "Merger tree of the largest halo of the last output, time upwards: each line is a halo with"
+    " its main progenitors, red for the largest one. Areas of the dots grow with mass as M^(2/3). A"
+    " dotted line skips an output in which the halo was not found, or was a part of another one.",
+    "mass_history": "Mass accretion histories: masses of the largest halos of the last output and of"
+    " their main progenitors, by friends of friends and M200c (dotted).",
     "timings": "Seconds a step; shares of the parts of a step in busy time; with block time steps,"
     " particles by rung.",
     "picture": "Surface density face-on and edge-on, of the first and the last output. The square"
@@ -81,7 +86,7 @@ GAS_TIMINGS = (
     "Cells advanced a second, patches by level, and shares of the stages in busy time, by steps of"
     " the root level."
 )
-WIDE = ("mass_function", "picture", "slices", "matter")  # figures that take the width of the page
+WIDE = ("mass_function", "picture", "slices", "matter", "tree")  # figures that take the width of the page
 SMALL_BOX = 300  # Mpc/h; a smaller box gets a caption about its few long modes
 
 
