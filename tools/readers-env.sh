@@ -5,7 +5,7 @@
 # usage: tools/readers-env.sh DIR    (PYTHON: the Python that makes it, default python3)
 set -eu
 dir=${1:?the folder of the environment}
-readers='yt==4.4.0 pynbody==2.8.0 swiftsimio==12.4.0 h5py==3.16.0 numpy==2.4.6'
+readers='yt==4.4.0 pynbody==2.8.0 swiftsimio==12.4.0 h5py==3.16.0 numpy==2.4.6 ytree==3.3.1'
 
 [ "$(cat "$dir/readers" 2>/dev/null)" != "$readers" ] || exit 0
 rm -rf "$dir"

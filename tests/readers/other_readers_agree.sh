@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # yt, pynbody and swiftsimio, of the versions that tools/readers-env.sh installs, find in the
 # outputs of small runs what h5py finds: both units of length, both kinds of names, one file and
-# several; and yt in files of gas. make check-readers runs this test. READERS_PYTHON is the Python
+# several; ytree in merger trees, and yt in files of gas. make check-readers runs this test. READERS_PYTHON is the Python
 # of that environment.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
 PYTHON=${READERS_PYTHON:?the Python that has the readers: make check-readers}
@@ -26,6 +26,12 @@ for unit in kpc/h Mpc/h; do
     [ $names = short ] || reads pynbody $unit 0 "${stem}_001.hdf5" "$halos"
   done
 done
+
+timeout 120 "$PHOTONS" --quiet --set output.dir=trees --set output.trees=yes \
+  --set analysis.min_members=8 \
+  --set output.redshifts=3,2.5,2,1.5,1,0.5,0 config.ini 2>err ||
+  complain "a run with trees: exit code $?"
+support tree_readers.py trees/trees.hdf5 >err 2>&1 || complain 'what ytree reads'
 
 need_mpi
 STARPU_NCPU=1 timeout 120 mpirun --oversubscribe --bind-to none -n 3 "$PHOTONS" --quiet \
