@@ -41,7 +41,7 @@ static void write_unit(hid_t dataset, const char *path, const struct tree_column
   hdf5_write_double(dataset, path, "to_cgs", to_cgs[c->unit]);
 }
 
-static void close(hid_t dataset, enum exit_code code, const char *path) {
+static void close_dataset(hid_t dataset, enum exit_code code, const char *path) {
   hdf5_check(H5Dclose(dataset), code, path, "close a dataset");
 }
 
@@ -49,7 +49,7 @@ void tree_column_create(hid_t group, const char *path, const struct tree_column 
   const hid_t dataset = hdf5_create_dataset(group, path, c->name, type_of(c), rows, c->columns,
                                             H5P_DEFAULT);
   write_unit(dataset, path, c);
-  close(dataset, EXIT_RUN_FAILED, path);
+  close_dataset(dataset, EXIT_RUN_FAILED, path);
 }
 
 void tree_column_write(hid_t group, const char *path, const struct tree_column *c, size_t first,
@@ -61,7 +61,7 @@ void tree_column_write(hid_t group, const char *path, const struct tree_column *
   const hid_t dataset = hdf5_check(H5Dopen2(group, c->name, H5P_DEFAULT), EXIT_RUN_FAILED, path,
                                    "continue the file");
   hdf5_write_rows(dataset, path, c->name, type_of(c), first, count, c->columns, rows);
-  close(dataset, EXIT_RUN_FAILED, path);
+  close_dataset(dataset, EXIT_RUN_FAILED, path);
   free(rows);
 }
 
@@ -85,6 +85,6 @@ void tree_column_read(hid_t group, const char *path, const struct tree_column *c
   hdf5_read_rows(dataset, path, c->name, type_of(c), first, count, c->columns, values, NULL);
   for (size_t i = 0; i < count; i++)
     memcpy((char *)records + i * size + c->offset, values + i * row, row);
-  close(dataset, EXIT_BAD_INPUT, path);
+  close_dataset(dataset, EXIT_BAD_INPUT, path);
   free(values);
 }
