@@ -34,6 +34,15 @@ AC_DEFUN([PHOTONS_CMOCKA], [
   AM_CONDITIONAL([HAVE_CMOCKA], [test "$have_cmocka" = yes])
 ])
 
+# PHOTONS_CHEALPIX: only maps of light cones need it.
+AC_DEFUN([PHOTONS_CHEALPIX], [
+  PKG_CHECK_MODULES([CHEALPIX], [chealpix],
+    [have_chealpix=yes
+     AC_DEFINE([HAVE_CHEALPIX], [1], [libchealpix is there: light cones have HEALPix maps])],
+    [have_chealpix='no (Debian package libchealpix-dev)'])
+  PHOTONS_SYSTEM_INCLUDES([CHEALPIX])
+])
+
 # PHOTONS_FUZZING: the compiler must be a clang with libFuzzer. The sanitizers report what the fuzzer
 # provokes.
 AC_DEFUN([PHOTONS_FUZZING], [

@@ -13,6 +13,7 @@
 #include "photons/domain/domain.h"
 #include "photons/ic/ic.h"
 #include "photons/runtime/scheduler.h"
+#include "photons/step/light_cone_size.h"
 
 /* Measured on x86-64 with Debian 12: a run of 16^3 particles without outputs less what it
  * allocates, and by how much a run grows with each further group. What MPI adds to each of several
@@ -90,6 +91,7 @@ struct memory_use memory_estimate(const struct parameters *p, size_t particles) 
                            .trees = l.bytes_tree,
                            .mesh = l.mesh.cells > 0 ? mesh(p, &l) : 0.0,
                            .tasks = GROUP_BYTES * l.domain.group_count};
+  use.tasks += light_cone_size(p, particles).memory;
   use.on_gpus = fmin(larger(ranks * scheduler_gpu_memory() - use.particles, 0.0),
                      use.trees + use.mesh + packed);
   /* Initial conditions come before trees, meshes and tasks. */

@@ -6,6 +6,7 @@
 
 #include "nbody_run_parts.h"
 #include "photons/analysis/energy.h"
+#include "photons/app/cone.h"
 #include "photons/app/softening.h"
 #include "photons/base/comm.h"
 #include "photons/base/console.h"
@@ -14,6 +15,7 @@
 #include "photons/cosmology/species.h"
 #include "photons/domain/balance.h"
 #include "photons/step/block_step.h"
+#include "photons/step/light_cone.h"
 #include "photons/step/statistics.h"
 #include "photons/step/step.h"
 
@@ -246,6 +248,7 @@ static void step(void *state, struct progress *now, bool (*output_due)(void *con
                                   : NULL;
   now->a = a1;
   r->output_progress = *now;
+  light_cone_begin(r->nbody, a0, a1);
   if (p->time.step == STEP_BLOCK) {
     block_step(r, a0, a1, &choice, meanwhile, record);
   } else {
@@ -259,11 +262,13 @@ static void step(void *state, struct progress *now, bool (*output_due)(void *con
   record->sorted = choice.sort + record->block.sorts;
   record->escapers = &r->escapers;
   fill_record(r, a1, record);
+  cone_write(r->nbody, r->parameters, r->nbody->step, timeline_ended(r->timeline, a1));
 }
 
 static void end(void *state) {
   struct nbody_run *r = state;
   escapers_free(&r->escapers);
+  light_cone_free(r->nbody->cone);
   nbody_free(r->nbody);
   linear_power_free(r->linear);
   species_free(r->species);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "nbody_run_parts.h"
+#include "photons/app/cone.h"
 #include "photons/app/memory.h"
 #include "photons/app/softening.h"
 #include "photons/base/comm.h"
@@ -15,6 +16,7 @@
 #include "photons/ic/ic.h"
 #include "photons/io/snapshot.h"
 #include "photons/runtime/scheduler.h"
+#include "photons/step/light_cone.h"
 
 /** What the program does for particles of one mass only. */
 static void leave_out_analysis(struct parameters *p, const struct particles *s) {
@@ -75,6 +77,7 @@ static struct particles initial_particles(struct nbody_run *r, const char *check
     r->mesh_cells = (uint32_t)state.mesh_cells;
     r->next_mesh_cells = (uint32_t)state.next_mesh_cells;
     r->energy = state.energy;
+    r->old = state;
     r->species = species_create(p);
     *now = progress_of(&state);
   } else {
@@ -89,6 +92,7 @@ static struct particles initial_particles(struct nbody_run *r, const char *check
   r->cosmology = cosmology_from(p);
   p->box.size = particles.box;
   settle(p, &particles, now->start_a, r->next_mesh_cells);
+  cone_require(p, &particles, now->start_a);
   leave_out_analysis(p, &particles);
   return particles;
 }
@@ -109,6 +113,8 @@ void *nbody_run_create(struct parameters *p, const char *checkpoint_path, struct
   r->nbody = nbody_create(p, particles);
   r->nbody->steps = r->steps;
   if (p->time.step != STEP_BLOCK) r->nbody->steps.dlna = 0.0;
+  r->nbody->cone = light_cone_create(p, &r->cosmology, p->box.size);
+  cone_restore(r->nbody, &r->old);
   if (r->mesh_cells != 0 && r->mesh_cells != nbody_mesh_cells(r->nbody))
     nbody_change_mesh(r->nbody, r->mesh_cells);
   return r;
@@ -153,6 +159,7 @@ void nbody_run_dry(struct parameters *p, const char *checkpoint, struct progress
     next_mesh = state.next_mesh_cells;
     p->box.size = particles.box;
     *now = progress_of(&state);
+    free(state.map);
   } else {
     if (isolated(p))
       particles = ic_isolated(p);
@@ -170,6 +177,7 @@ void nbody_run_dry(struct parameters *p, const char *checkpoint, struct progress
   }
   species_free(species_create(p)); /* what is wrong with it is said here, too */
   settle(p, &particles, now->start_a, next_mesh);
+  cone_require(p, &particles, now->start_a);
   print_dry(p, &particles, linear);
   particles_free(&particles);
   linear_power_free(linear);

@@ -4,6 +4,7 @@
 
 #include "nbody_run_parts.h"
 #include "photons/analysis/energy.h"
+#include "photons/app/cone.h"
 #include "photons/base/clock.h"
 #include "photons/base/error.h"
 #include "photons/io/snapshot.h"
@@ -78,18 +79,19 @@ void nbody_run_frame(void *state, const struct progress *now, const char *path) 
 
 void nbody_run_checkpoint(void *state, const char *path, const struct progress *now) {
   struct nbody_run *r = state;
-  const struct checkpoint_state c = {.a = now->a,
-                                     .start_a = now->start_a,
-                                     .step = now->step,
-                                     .outputs_done = now->outputs_done,
-                                     .last_output = now->last_output,
-                                     .policy = r->policy,
-                                     .renewals = r->renewals,
-                                     .steps = r->nbody->steps,
-                                     .mesh_cells = nbody_mesh_cells(r->nbody),
-                                     .next_mesh_cells = r->next_mesh_cells,
-                                     .energy = r->energy,
-                                     .wall_seconds = now->wall_seconds};
+  struct checkpoint_state c = {.a = now->a,
+                               .start_a = now->start_a,
+                               .step = now->step,
+                               .outputs_done = now->outputs_done,
+                               .last_output = now->last_output,
+                               .policy = r->policy,
+                               .renewals = r->renewals,
+                               .steps = r->nbody->steps,
+                               .mesh_cells = nbody_mesh_cells(r->nbody),
+                               .next_mesh_cells = r->next_mesh_cells,
+                               .energy = r->energy,
+                               .wall_seconds = now->wall_seconds};
+  cone_save(r->nbody, &c);
   domain_acquire(&r->nbody->domain);
   checkpoint_write(path, r->parameters, &r->nbody->domain.particles, &c);
   domain_release(&r->nbody->domain);

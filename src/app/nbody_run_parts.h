@@ -6,6 +6,7 @@
 
 #include "photons/app/nbody_run.h"
 #include "photons/app/products.h"
+#include "photons/io/snapshot.h"
 #include "photons/step/escapers.h"
 #include "photons/step/layzer_irvine.h"
 #include "photons/step/nbody.h"
@@ -30,6 +31,7 @@ struct nbody_run {
   bool begun;                      /* whose first part is done */
   double beside_seconds;           /* and took so long */
   struct progress output_progress; /* when it was begun */
+  struct checkpoint_state old;     /* of a restart: the incomplete map of its light cone */
   char obstacle[512];              /* why no step can be taken */
 };
 

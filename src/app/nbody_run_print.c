@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "nbody_run_parts.h"
+#include "photons/app/cone.h"
 #include "photons/app/memory.h"
 #include "photons/app/softening.h"
 #include "photons/cosmology/linear_power.h"
@@ -95,4 +96,5 @@ void nbody_run_print(FILE *out, const struct parameters *p, const struct particl
   print_spectrum(out, p, linear);
   print_softening(out, p, s);
   print_layout(out, p, s->all);
+  cone_print(out, p, s->all);
 }

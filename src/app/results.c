@@ -37,6 +37,7 @@ static const struct kind {
      "@(slice_@(density|pressure|temperature|speed|level)|projection_@(density|particles))_" NUMBER
      ".png",
      "pictures *.png"},
+    {"lightcone", "@(@(particles|shell)_" NUMBER ".hdf5|convergence.png)", "lightcone/"},
     {"movie", "frame_" NUMBER ".png", "movie/"},
     {"", "checkpoint?(-previous|-damaged).hdf5", "checkpoint.hdf5"},
     {"log", "timings.csv", "log/timings.csv"},

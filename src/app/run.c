@@ -342,6 +342,8 @@ static int run_to_end(struct run *r) {
                                      .wall_seconds = r->now.wall_seconds};
   report_begin(&r->report, p, r->options, r->solver, r->state, &r->timeline, &start);
   if (p->output.movie > 0 && comm_rank() == 0) output_folder(path_of(r, "movie").text);
+  if (p->lightcone.geometry != CONE_NONE && comm_rank() == 0)
+    output_folder(path_of(r, "lightcone").text);
   const int code = run_steps(r);
   if (r->frames > 0) say("movie       %" PRId64 " frames in %.2f s\n", r->frames, r->movie_seconds);
   report_end(&r->report, p->output.dir, r->stopped);

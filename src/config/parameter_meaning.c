@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "build_config.h"
 #include "photons/base/error.h"
 #include "photons/config/parameter_table.h"
 
@@ -26,6 +27,11 @@ static const struct dependence {
     {{"time", "steps"}, {"time", "step"}, "fixed"},
     {{"time", "gothic_eta"}, {"time", "criterion"}, "gothic"},
     {{"output", "movie_pixels"}, {"output", "movie"}, "a number of frames"},
+    {{"lightcone", "z_max"}, {"lightcone", "geometry"}, "sky, octant or pencil"},
+    {{"lightcone", "nside"}, {"lightcone", "geometry"}, "sky, octant or pencil"},
+    {{"lightcone", "direction"}, {"lightcone", "geometry"}, "octant or pencil"},
+    {{"lightcone", "opening"}, {"lightcone", "geometry"}, "pencil"},
+    {{"lightcone", "shell_width"}, {"lightcone", "nside"}, "a power of 2"},
 };
 
 static const struct parameter *row_of(struct name name) {
@@ -107,12 +113,58 @@ static void check_second(const struct parameters *p, struct parameter_problems *
   }
 }
 
+/** Three numbers, or none. */
+static bool is_vector(const double *x, size_t count, bool zero_allowed) {
+  return count == 0 || (count == 3 && (zero_allowed || x[0] != 0.0 || x[1] != 0.0 || x[2] != 0.0));
+}
+
+#ifdef HAVE_CHEALPIX
+#define HEALPIX_KNOWN true
+#else
+#define HEALPIX_KNOWN false
+#endif
+
+/** What a light cone cannot be. */
+static void check_lightcone(const struct parameters *p, struct parameter_problems *problems) {
+  const enum cone_shape shape = p->lightcone.geometry;
+  if (shape == CONE_NONE || system_kind_of(p) != KIND_BOX) return;
+  const struct {
+    const char *key;
+    bool wrong;
+    const char *why;
+  } rules[] = {
+      {"observer", !is_vector(p->lightcone.observer, p->lightcone.observer_count, true),
+       "allowed: three numbers, or none"},
+      {"direction", !is_vector(p->lightcone.direction, p->lightcone.direction_count, false),
+       "allowed: three numbers that are not all 0, or none"},
+      {"direction", shape == CONE_SKY && p->lightcone.direction_count > 0,
+       "has no meaning with lightcone.geometry = sky: it is of octant and pencil"},
+      {"nside", (p->lightcone.nside & (p->lightcone.nside - 1)) != 0, "not a power of 2"},
+      {"nside", p->lightcone.nside > 0 && !HEALPIX_KNOWN,
+       "this program was built without libchealpix: install Debian's package libchealpix-dev and "
+       "configure and make again, or leave out the maps"},
+      {"particles", !p->lightcone.particles && p->lightcone.nside == 0,
+       "nothing would be written; allowed: yes, or a lightcone.nside above 0"},
+      {"z_max",
+       (p->ic.source == IC_GENERATE || parameter_given(p, "ic", "z_init")) &&
+           !(p->lightcone.z_max <= p->ic.z_init),
+       "above ic.z_init, where the run begins"},
+      {"z_max", !(p->lightcone.z_max > p->time.z_end), "not above time.z_end, where the run ends"},
+  };
+  for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+    const struct parameter *row = row_of((struct name){"lightcone", rules[i].key});
+    if (rules[i].wrong && !problems->origin[row - parameter_table].bad)
+      problem_with(problems, row, p, NULL, "%s", rules[i].why);
+  }
+}
+
 void parameters_check_meaning(const struct parameters *p, struct parameter_problems *problems) {
   const bool snapshots = p->output.snapshots;
   const struct name switch_snapshots = {"output", "snapshots"};
   check_dependences(p, problems);
   check_sources(p, problems);
   check_second(p, problems);
+  check_lightcone(p, problems);
   check_switch(p, problems, p->output.halo_order, (struct name){"output", "halo_order"},
                p->analysis.fof, (struct name){"analysis", "fof"});
   check_switch(p, problems, p->output.subhalos, (struct name){"output", "subhalos"},

@@ -68,6 +68,11 @@ static const char *const gas_poissons[] = {
     [GAS_POISSON_DIRECT] = "direct", [GAS_POISSON_SOR] = "sor", NULL};
 static const char *const gas_boundaries[] = {
     [GAS_PERIODIC] = "periodic", [GAS_OUTFLOW] = "outflow", [GAS_REFLECTING] = "reflecting", NULL};
+static const char *const cone_shapes[] = {[CONE_NONE] = "none",
+                                          [CONE_SKY] = "sky",
+                                          [CONE_OCTANT] = "octant",
+                                          [CONE_PENCIL] = "pencil",
+                                          NULL};
 static const char *const gpu_uses[] = {
     [GPU_AUTO] = "auto", [GPU_NO] = "no", [GPU_REQUIRE] = "require", NULL};
 
@@ -276,6 +281,15 @@ const struct parameter parameter_table[] = {
   {"analysis", "subhalo_members", INTEGER, FIELD(analysis.subhalo_members), "20", .help = "least number of particles of a subhalo", RANGE(20, 1 << 30)},
   {"analysis", "slice", REAL, FIELD(analysis.slice), "0.05", .help = "thickness of the slice through the middle of the box that is drawn besides the full projection; 0: no slice", .unit = "box", RANGE(0, 1)},
 
+  {"lightcone", "geometry", WORD(lightcone.geometry), "none", .help = "which particles that cross the past light cone of an observer at z = 0 are written to lightcone/: none: there is no light cone; sky: all; octant: those in an eighth of the sky; pencil: those in a cone about a direction. The box is repeated as far as the light cone reaches", .words = cone_shapes},
+  {"lightcone", "z_max", REAL, FIELD(lightcone.z_max), "1", .help = "redshift where the light cone begins", RANGE(1e-3, 10000)},
+  {"lightcone", "observer", PARAMETER_LIST, FIELD(lightcone.observer), "", .help = "place of the observer: X, Y, Z; empty: 0, 0, 0, a corner of the box", .unit = "Mpc/h", RANGE(-1e6, 1e6)},
+  {"lightcone", "direction", PARAMETER_LIST, FIELD(lightcone.direction), "", .help = "with geometry = octant: X, Y, Z, whose signs are those of the octant, 1, 1, 1 if empty; with geometry = pencil: the axis, 0, 0, 1 if empty", RANGE(-1e6, 1e6)},
+  {"lightcone", "opening", REAL, FIELD(lightcone.opening), "5", .help = "with geometry = pencil: angle between the axis and the border", .unit = "degrees", RANGE(1e-3, 180)},
+  {"lightcone", "particles", SWITCH(lightcone.particles), "yes", .help = "write the particles of the light cone: position and velocity where each one crosses it, its id, and the scale factor", .words = no_yes},
+  {"lightcone", "nside", INTEGER, FIELD(lightcone.nside), "0", .help = "count the particles of each shell in a HEALPix map of 12 nside^2 pixels, a power of 2; 0: no maps; needs a build with libchealpix", RANGE(0, 32768)},
+  {"lightcone", "shell_width", REAL, FIELD(lightcone.shell_width), "100", .help = "thickness of the shells of the maps in comoving distance", .unit = "Mpc/h", RANGE(1e-3, 1e6)},
+
   {"runtime", "group_size", INTEGER, FIELD(runtime.group_size), "0", OF(PARTICLES), .help = "particles of an ORB group; automatic: chosen from the number of particles and whether GPUs are in use", RANGE(64, 1 << 30), .automatic = "0"},
   {"runtime", "leaf_size", INTEGER, FIELD(runtime.leaf_size), "0", OF(PARTICLES), .help = "most particles of a tree leaf", RANGE(1, 4096), .automatic = "0"},
   {"runtime", "sort_interval", INTEGER, FIELD(runtime.sort_interval), "0", OF(PARTICLES), .help = "steps between sorts of the particles into their group's tree; automatic: chosen from the counted work", RANGE(1, 1000000), .automatic = "0"},
@@ -338,7 +352,8 @@ static const struct {
 } section_table[] = {{"run", KINDS_ALL},    {"cosmology", EXPANDING}, {"box", PARTICLES},
                      {"ic", KINDS_ALL},     {"galaxy", ISOLATED},     {"second", ISOLATED},
                      {"gas", GAS},          {"gravity", PARTICLES},   {"time", PARTICLES},
-                     {"output", KINDS_ALL}, {"analysis", BOX},        {"runtime", KINDS_ALL}};
+                     {"output", KINDS_ALL}, {"analysis", BOX},        {"lightcone", BOX},
+                     {"runtime", KINDS_ALL}};
 
 unsigned parameter_systems(const struct parameter *row) {
   if (row->systems) return row->systems;

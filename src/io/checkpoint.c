@@ -124,6 +124,17 @@ static void write_state(hid_t file, const char *path, const struct checkpoint *c
   hdf5_write_config(file, path, c->parameters);
 }
 
+static const char map_name[] = "lightcone_map";
+
+static void write_map(hid_t file, const char *path, const struct checkpoint_state *s) {
+  if (!s->map) return;
+  const hid_t dataset = hdf5_create_dataset(file, path, map_name, H5T_NATIVE_UINT64, s->map_pixels,
+                                            1, H5P_DEFAULT);
+  hdf5_write_rows(dataset, path, map_name, H5T_NATIVE_UINT64, 0, s->map_pixels, 1, s->map);
+  hdf5_check(H5Dclose(dataset), EXIT_RUN_FAILED, path, "write the file");
+  hdf5_write_attribute(file, path, "lightcone_shell", H5T_NATIVE_INT64, 0, &s->map_shell);
+}
+
 /** For each column of these particles that checkpoints have. */
 #define FOR_SAVED_COLUMNS(s, k) \
   FOR_PARTICLE_COLUMNS((s), k)  \
@@ -142,6 +153,7 @@ static void write_part(void *context, const struct output_turn *turn) {
   }
   if (first) {
     write_state(file, path, c);
+    write_map(file, path, c->state);
     provenance_write(file, path, &c->provenance);
   }
   if (comm_rank() == turn->last) { /* with these the checkpoint is complete */
@@ -213,6 +225,7 @@ static const char *find_value(const char *config, const char *section, const cha
 static bool changes_results(const struct parameters *p, const struct parameter *row) {
   if (strcmp(row->section, "output") == 0 || strcmp(row->section, "analysis") == 0) return false;
   if (!parameter_applies(row, p)) return false;
+  if (strcmp(row->section, "lightcone") == 0) return p->lightcone.geometry != CONE_NONE;
   if (strcmp(row->section, "time") == 0 &&
       (strcmp(row->key, "z_end") == 0 || strcmp(row->key, "end") == 0))
     return p->time.step == STEP_FIXED || p->time.step == STEP_PM;
@@ -361,6 +374,26 @@ static void take_times(const struct parameters *p, struct checkpoint_state *stat
   state->last_output = state->last_output > 0.0 ? log(state->last_output) : -1.0;
 }
 
+/** The incomplete map of a light cone, if there is one. */
+static void read_map(hid_t file, const char *path, struct checkpoint_state *state) {
+  state->map_shell = -1;
+  state->map = NULL;
+  state->map_pixels = 0;
+  if (!hdf5_read_attribute(file, path, "lightcone_shell", H5T_NATIVE_INT64, 1, &state->map_shell))
+    return;
+  const hid_t dataset = hdf5_check(H5Dopen2(file, map_name, H5P_DEFAULT), EXIT_BAD_INPUT, path,
+                                   "read the checkpoint");
+  hdf5_check_stored(dataset, path, map_name);
+  const hid_t space = hdf5_check(H5Dget_space(dataset), EXIT_BAD_INPUT, path,
+                                 "read the checkpoint");
+  state->map_pixels = (size_t)H5Sget_simple_extent_npoints(space);
+  H5Sclose(space);
+  state->map = allocate(state->map_pixels, sizeof *state->map, "a map of the light cone");
+  hdf5_read_rows(dataset, path, map_name, H5T_NATIVE_UINT64, 0, state->map_pixels, 1, state->map,
+                 NULL);
+  H5Dclose(dataset);
+}
+
 static struct particles read_whole(const char *path, struct parameters *p,
                                    struct checkpoint_state *state) {
   const hid_t file = hdf5_open(path);
@@ -391,6 +424,7 @@ static struct particles read_whole(const char *path, struct parameters *p,
     const struct array array = array_of(&s, k);
     read_array(file, path, &array);
   }
+  read_map(file, path, state);
   H5Fclose(file);
   checkpoint_check_particles(path, p, &s, state->a);
   return s;

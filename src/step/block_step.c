@@ -14,6 +14,7 @@
 #include "photons/runtime/message.h"
 #include "photons/runtime/scheduler.h"
 #include "photons/step/codelets.h"
+#include "photons/step/light_cone.h"
 #include "photons/step/step.h"
 #include "photons/step/timeline.h"
 #include "photons/tree/codelets.h"
@@ -169,6 +170,23 @@ static double drift_due(const struct nbody *n, const struct base_step *b, const 
   return cosmology_drift(b->cosmology, scale_factor(b, from), scale_factor(b, b->tick));
 }
 
+/** The scale factor at a tick. At the end of the base step it is that of the next one's beginning to the
+ * last bit, as light cones need it. */
+static double exact_scale_factor(const struct base_step *b, uint32_t tick) {
+  return tick == BASE_TICKS ? b->a1 : scale_factor(b, tick);
+}
+
+/** Submit the drift of a group to the present tick, and the refit. */
+static void drift_now(struct nbody *n, const struct base_step *b, struct group *g) {
+  const double due = drift_due(n, b, g);
+  const uint32_t from = n->rungs[g->index].tick;
+  n->rungs[g->index].tick = b->tick;
+  if (!(due > 0.0)) return;
+  light_cone_submit(n, g, exact_scale_factor(b, from), exact_scale_factor(b, b->tick), (float)due);
+  drift_submit(n, g, (float)due);
+  refit_submit(&n->short_range, g);
+}
+
 /** Whether the mesh acts at the present tick. */
 static bool mesh_due(const struct base_step *b) { return b->tick % b->mesh_ticks == 0; }
 
@@ -188,13 +206,7 @@ static void drift_wanted(struct nbody *n, const struct base_step *b) {
   motion_check(n, longest);
   domain_find_neighbours(&n->domain);
   FOR_GROUPS(&n->domain, g) {
-    if (!mesh_due(b) && !domain_source_wanted(&n->domain, g)) continue;
-    const double due = drift_due(n, b, g);
-    n->rungs[g->index].tick = b->tick;
-    if (due > 0.0) {
-      drift_submit(n, g, (float)due);
-      refit_submit(&n->short_range, g);
-    }
+    if (mesh_due(b) || domain_source_wanted(&n->domain, g)) drift_now(n, b, g);
   }
   /* Other ranks and the mesh need the new boxes now; else no one waits for them. */
   if (comm_size() > 1 || mesh_due(b)) message_wait();

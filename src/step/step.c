@@ -13,6 +13,7 @@
 #include "photons/runtime/message.h"
 #include "photons/runtime/scheduler.h"
 #include "photons/step/codelets.h"
+#include "photons/step/light_cone.h"
 #include "photons/tree/codelets.h"
 
 static void choose_all(struct nbody *n, struct group *g, void *context) {
@@ -89,13 +90,14 @@ static void follow_drift(struct nbody *n, double drift) {
 }
 
 void step_drift(struct nbody *n, double kick, double drift) {
-  const bool framed = !nbody_has_mesh(n);
-  if (framed) {
+  const bool bounded = !nbody_has_mesh(n) || n->cone; /* need to know how far particles go */
+  if (bounded) {
     FOR_GROUPS(&n->domain, g) kick_submit(n, g, (float)kick);
     follow_drift(n, drift);
   }
   FOR_GROUPS(&n->domain, g) {
-    if (!framed) kick_submit(n, g, (float)kick);
+    if (!bounded) kick_submit(n, g, (float)kick);
+    if (n->cone) light_cone_submit(n, g, n->cone->a0, n->cone->a1, (float)drift);
     drift_submit(n, g, (float)drift);
     refit_submit(&n->short_range, g);
   }

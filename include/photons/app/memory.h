@@ -14,10 +14,10 @@ struct memory_use {
   double particles; /**< their columns */
   double trees;     /**< nodes and expansions */
   double mesh;      /**< slabs, blocks and the patches of groups */
-  double tasks;     /**< StarPU's handles and tasks of the groups */
-  double at_times;  /**< beyond all that: of initial conditions, rebuilds and outputs, which follow
+  double tasks; /**< StarPU's handles and tasks of the groups; crossings and maps of light cones */
+  double at_times; /**< beyond all that: of initial conditions, rebuilds and outputs, which follow
                          each other, the largest */
-  double on_gpus;   /**< what GPUs hold of trees, mesh and tasks, and the host does not */
+  double on_gpus;  /**< what GPUs hold of trees, mesh and tasks, and the host does not */
 };
 struct memory_use memory_estimate(const struct parameters *p, size_t particles);
 double memory_peak(const struct memory_use *use);

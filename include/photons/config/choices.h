@@ -45,6 +45,8 @@ enum gas_direction { GAS_X, GAS_Y, GAS_Z, GAS_DIAGONAL };
 enum gas_gravity { GAS_GRAVITY_NONE, GAS_GRAVITY_SELF };
 enum gas_poisson { GAS_POISSON_DIRECT, GAS_POISSON_SOR };
 enum gas_boundary { GAS_PERIODIC, GAS_OUTFLOW, GAS_REFLECTING };
+/** Which part of the sky a light cone has. */
+enum cone_shape { CONE_NONE, CONE_SKY, CONE_OCTANT, CONE_PENCIL };
 enum gpu_use { GPU_AUTO, GPU_NO, GPU_REQUIRE };
 /* memory_settle() makes one of the others of auto. */
 enum memory_choice { MEMORY_AUTO, MEMORY_SMALL, MEMORY_FAST };

@@ -15,7 +15,7 @@
 #define PARAMETER_PATH_MAX 1024
 #define PARAMETER_LIST_MAX 1024 /**< most output redshifts; more are reported as an error */
 #define GALAXY_COMPONENTS_MAX 8 /**< components of a galaxy */
-#define PARAMETER_COUNT_MAX 176 /**< room for the table's rows */
+#define PARAMETER_COUNT_MAX 208 /**< room for the table's rows */
 
 /** Where a galaxy is put: three or two numbers each, or empty. */
 struct placing {
@@ -181,6 +181,19 @@ struct parameters {
     int64_t subhalo_members; /**< least particles of a subhalo */
     double slice; /**< thickness of the slice that is drawn, over the box; 0: none */
   } analysis;
+  struct {
+    enum cone_shape geometry;
+    double z_max;
+    double observer[PARAMETER_LIST_MAX]; /**< Mpc/h; empty: 0, 0, 0 */
+    size_t observer_count;
+    double direction[PARAMETER_LIST_MAX]; /**< of any length; empty: (1, 1, 1), or of a pencil
+                                               (0, 0, 1) */
+    size_t direction_count;
+    double opening; /**< of a pencil: angle from its axis, degrees */
+    bool particles;
+    int64_t nside;      /**< of the maps; 0: none */
+    double shell_width; /**< Mpc/h */
+  } lightcone;
   struct {
     int64_t group_size;       /**< particles of an ORB group; 0: chosen from N and GPU use */
     int64_t leaf_size;        /**< most particles of a leaf; 0: chosen */

@@ -42,6 +42,9 @@ struct checkpoint_state {
   int64_t mesh_cells;      /**< a side, of the N-body solver; 0: there is no mesh, */
   int64_t next_mesh_cells; /**< and from the next step on */
   struct layzer_irvine energy;
+  int64_t map_shell; /**< the shell of the light cone whose map is not complete; else -1 */
+  uint64_t *map;     /**< the map so far, on rank 0; NULL: there is none */
+  size_t map_pixels;
   double wall_seconds; /**< wall-clock time of the run so far */
 };
 
@@ -65,6 +68,7 @@ bool checkpoint_check(const char *path, char *reason, size_t size);
  * NAME-damaged.hdf5. The program ends with EXIT_BAD_INPUT if neither can be used, giving both
  * reasons; if parameters that change the result do not agree with @p p, giving their names; and if
  * a value makes no sense, such as NaN or a speed above that of light, giving the particle's id.
+ * @param[out] state  its map is the caller's to free
  * @param[in,out] p  values that came from the initial conditions' file instead of config.ini (see
  * ic_read_gadget()) are stored here
  */

@@ -3,6 +3,7 @@
 #ifndef PHOTONS_STEP_CODELETS_H
 #define PHOTONS_STEP_CODELETS_H
 
+#include "photons/step/light_cone.h"
 #include "photons/step/momentum_sum.h"
 #include "photons/step/nbody.h"
 
@@ -13,6 +14,12 @@ void kick_submit(struct nbody *n, struct group *g, float factor);
 void kick_rungs_submit(struct nbody *n, struct group *g, const struct rung_kick *kick);
 /** x += factor * p. @param factor  integral of dt/a^2, (Mpc/h)/(km/s) */
 void drift_submit(struct nbody *n, struct group *g, float factor);
+
+/** Find the particles of a group that cross the light cone in a drift: light_cone_submit() calls this
+ * before the drift. @param bounds  of the group during the drift, about the box's corner
+ * @param way  no particle goes farther, position units */
+void cone_submit(struct nbody *n, struct group *g, const struct cone_drift *drift,
+                 const struct cone_bounds *bounds, double way, struct cone_part *part);
 
 /** Find the sums. @param[out] sum  in page-locked memory (pinned.h), written when the task has ended */
 void momentum_sum_submit(const struct nbody *n, struct group *g, struct momentum_sum *sum);

@@ -9,6 +9,7 @@
 #include "photons/tree/short_range.h"
 
 struct parameters;
+struct light_cone;
 
 /** Of a group, with block time steps. */
 struct group_rungs {
@@ -35,6 +36,7 @@ struct nbody {
   struct group_rungs *rungs; /**< [group]; of this rank's groups. NULL: global steps */
   bool mesh_alone; /**< time.step = pm: the mesh has the whole force, and no group has targets */
   struct step_state steps;
+  struct light_cone *cone; /**< of an observer, see light_cone.h; NULL: there is none */
   int64_t step; /**< what is being computed: the number of the step, */
   double a;     /**< and the scale factor at its end; 1 until it is set */
 };

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The light cone of a run: its files in the folder lightcone/ of the output. */
+#ifndef PHOTONS_APP_CONE_H
+#define PHOTONS_APP_CONE_H
+
+#include <stdio.h>
+
+#include "photons/config/parameters.h"
+#include "photons/domain/particles.h"
+#include "photons/io/snapshot.h"
+#include "photons/step/nbody.h"
+
+/** End the run where its particles have no light cone: their masses differ, or they begin too late.
+ * @param start_a  scale factor of the initial conditions */
+void cone_require(const struct parameters *p, const struct particles *s, double start_a);
+
+/** What the light cone will consist of, for people; nothing without one. */
+void cone_print(FILE *out, const struct parameters *p, size_t particles);
+
+/**
+ * Write what the last step found: the particles that crossed, and the maps of the shells that the light
+ * cone has passed. Collective.
+ * @param ended  whether that was the last step of the run: all open maps are written, and stay open,
+ *         for a run that goes on to a later end
+ */
+void cone_write(struct nbody *n, const struct parameters *p, int64_t step, bool ended);
+
+/** Put the map that is open between two steps into the state of a checkpoint. Collective. */
+void cone_save(struct nbody *n, struct checkpoint_state *state);
+/** Take it out of the state, which gives up its memory. */
+void cone_restore(struct nbody *n, struct checkpoint_state *state);
+
+#endif
