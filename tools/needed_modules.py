@@ -11,7 +11,8 @@ import sys
 from photons.modules import missing
 
 # setuptools comes first: it does not load after a module that has loaded distutils, as pip does.
-ALL = ["setuptools", "astropy", "h5py", "matplotlib", "numpy", "pip", "scipy", "wheel", "xxhash", "yt"]
+ALL = ["setuptools", "astropy", "h5py", "healpy", "matplotlib", "numpy", "pip", "scipy", "wheel",
+       "xxhash", "yt"]  # fmt: skip
 OLDEST_PYTHON = (3, 9)
 
 
