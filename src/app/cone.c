@@ -90,8 +90,13 @@ void cone_save(struct nbody *n, struct checkpoint_state *state) {
 
 void cone_restore(struct nbody *n, struct checkpoint_state *state) {
   struct light_cone *cone = n->cone;
-  if (cone && state->map && state->map_shell < cone->shells &&
-      state->map_pixels == light_cone_pixels(cone)) {
+  if (cone && state->map) {
+    if (state->map_shell < 0 || state->map_shell >= cone->shells ||
+        state->map_pixels != light_cone_pixels(cone))
+      fail(EXIT_BAD_INPUT,
+           "corrupt checkpoint: a map of %zu pixels of shell %" PRId64
+           " of the light cone, which has %" PRId64 " shells of %zu pixels",
+           state->map_pixels, state->map_shell, cone->shells, light_cone_pixels(cone));
     uint64_t *map = light_cone_open_map(cone, state->map_shell);
     if (comm_rank() == 0) memcpy(map, state->map, state->map_pixels * sizeof *map);
   }
