@@ -68,11 +68,8 @@ static const char *const gas_poissons[] = {
     [GAS_POISSON_DIRECT] = "direct", [GAS_POISSON_SOR] = "sor", NULL};
 static const char *const gas_boundaries[] = {
     [GAS_PERIODIC] = "periodic", [GAS_OUTFLOW] = "outflow", [GAS_REFLECTING] = "reflecting", NULL};
-static const char *const cone_shapes[] = {[CONE_NONE] = "none",
-                                          [CONE_SKY] = "sky",
-                                          [CONE_OCTANT] = "octant",
-                                          [CONE_PENCIL] = "pencil",
-                                          NULL};
+static const char *const cone_shapes[] = {
+    [CONE_NONE] = "none", [CONE_SKY] = "sky", [CONE_OCTANT] = "octant", [CONE_PENCIL] = "pencil", NULL};
 static const char *const gpu_uses[] = {
     [GPU_AUTO] = "auto", [GPU_NO] = "no", [GPU_REQUIRE] = "require", NULL};
 
