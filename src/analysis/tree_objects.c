@@ -168,7 +168,7 @@ static struct tree_object object_of(const struct halo_catalogue *c, size_t i, do
   struct tree_object object = {.group = (int64_t)(c->first_halo + i),
                                .count = (int64_t)h->count,
                                .mass = (float)((double)h->count * mass),
-                               .mass_200c = (float)((double)h->count_200 * mass)};
+                               .mass_200c = (float)((double)h->sphere[CRIT_200].count * mass)};
   for (int k = 0; k < 3; k++) {
     object.position[k] = h->centre[k];
     object.velocity[k] = (float)(h->momentum[k] / a);
