@@ -26,6 +26,8 @@ static const struct dependence {
     {{"gravity", "delta_acc"}, {"gravity", "mac"}, "gothic"},
     {{"time", "steps"}, {"time", "step"}, "fixed"},
     {{"time", "gothic_eta"}, {"time", "criterion"}, "gothic"},
+    {{"output", "position_error"}, {"output", "lean"}, "yes"},
+    {{"output", "velocity_error"}, {"output", "lean"}, "yes"},
     {{"output", "movie_pixels"}, {"output", "movie"}, "a number of frames"},
     {{"lightcone", "z_max"}, {"lightcone", "geometry"}, "sky, octant or pencil"},
     {{"lightcone", "nside"}, {"lightcone", "geometry"}, "sky, octant or pencil"},
@@ -175,6 +177,8 @@ void parameters_check_meaning(const struct parameters *p, struct parameter_probl
                switch_snapshots);
   check_switch(p, problems, p->output.accelerations, (struct name){"output", "accelerations"},
                snapshots, switch_snapshots);
+  check_switch(p, problems, p->output.lean, (struct name){"output", "lean"}, snapshots,
+               switch_snapshots);
   check_switch(p, problems, p->output.potential, (struct name){"output", "potential"}, snapshots,
                switch_snapshots);
 }

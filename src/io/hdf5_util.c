@@ -63,11 +63,8 @@ static size_t first_not_finite(const void *values, size_t size, size_t count) {
   return count;
 }
 
-/** What is not finite never reaches a file.
- * @param first    the first row of the values
- * @param columns  numbers of a row */
-static void require_finite(const char *path, const char *name, hid_t type, size_t first,
-                           size_t count, size_t columns, const void *values) {
+void hdf5_require_finite(const char *path, const char *name, hid_t type, size_t first, size_t count,
+                         size_t columns, const void *values) {
   if (H5Tget_class(type) != H5T_FLOAT) return;
   const size_t size = H5Tget_size(type), bad = first_not_finite(values, size, count * columns);
   if (bad == count * columns) return;
@@ -143,7 +140,7 @@ hid_t hdf5_create_array(hid_t group, const char *path, const char *name, hid_t t
 void hdf5_write_attribute(hid_t object, const char *path, const char *name, hid_t type,
                           size_t count, const void *value) {
   const hsize_t length = count;
-  require_finite(path, name, type, 0, count ? count : 1, 1, value);
+  hdf5_require_finite(path, name, type, 0, count ? count : 1, 1, value);
   const hid_t space = writing(count ? H5Screate_simple(1, &length, NULL) : H5Screate(H5S_SCALAR),
                               path, "write", name);
   const hid_t attribute = writing(H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT),
@@ -371,7 +368,7 @@ static struct selection select_rows(hid_t dataset, size_t first, size_t count, s
 void hdf5_write_rows(hid_t dataset, const char *path, const char *name, hid_t type, size_t first,
                      size_t count, size_t columns, const void *rows) {
   if (count == 0) return;
-  require_finite(path, name, type, first, count, columns, rows);
+  hdf5_require_finite(path, name, type, first, count, columns, rows);
   const struct selection s = select_rows(dataset, first, count, columns);
   writing(s.memory < 0 ? s.memory : s.file, path, "write", name);
   writing(H5Dwrite(dataset, type, s.memory, s.file, H5P_DEFAULT, rows), path, "write", name);

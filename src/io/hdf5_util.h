@@ -40,6 +40,13 @@ hid_t hdf5_create_dataset(hid_t group, const char *path, const char *name, hid_t
 /** The same with up to HDF5_DIMENSIONS_MOST dimensions, the rows being the first. */
 hid_t hdf5_create_array(hid_t group, const char *path, const char *name, hid_t type, int dimensions,
                         const hsize_t *size, hid_t layout);
+/** What is not finite never reaches a file: a floating-point number that is not ends the program
+ * (EXIT_RUN_FAILED).
+ * @param name     of the dataset or attribute, for the message
+ * @param first    the first row of the values
+ * @param columns  numbers of a row */
+void hdf5_require_finite(const char *path, const char *name, hid_t type, size_t first, size_t count,
+                         size_t columns, const void *values);
 /** Numbers must be finite, as in hdf5_write_rows().
  * @param type of the values in memory and file @param count 0: a scalar, else an array */
 void hdf5_write_attribute(hid_t object, const char *path, const char *name, hid_t type,

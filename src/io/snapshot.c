@@ -8,98 +8,23 @@
 #include <string.h>
 
 #include "hdf5_checksum.h"
+#include "hdf5_chunks.h"
 #include "hdf5_util.h"
 #include "photons/base/comm.h"
 #include "photons/base/output_file.h"
 #include "photons/cosmology/cosmology.h"
 #include "photons/io/provenance.h"
+#include "snapshot_fields.h"
 
 enum {
   TYPES = PARTICLE_TYPES,
-  PIECE = 1 << 17 /* particles converted and written at a time; rows of a compressed chunk */
+  PIECE = 1 << 17, /* particles converted and written at a time */
+  CHUNK = 1 << 15  /* rows of a compressed chunk, of which a piece has some for each worker */
 };
 
 /* Gadget's units in cgs. */
 static const double cm_per_kpc = 3.085678e21, g_per_mass_unit = 1.989e43,
                     cm_per_s_per_km_per_s = 1e5;
-
-/** Factors from internal to file units, and file units in cgs. */
-struct file_units {
-  double position, momentum, acceleration;
-  double corner; /* coordinate of position 0 */
-  double mass;   /* of a particle, or the unit of relative masses, in the file's unit */
-  double length_cgs;
-};
-
-/** Rows of @p count particles of a block, from its particle @p i on. */
-typedef void convert(const struct file_units *units, const struct particle_block *b, size_t i,
-                     size_t count, void *rows);
-
-static void convert_positions(const struct file_units *units, const struct particle_block *b,
-                              size_t i, size_t count, void *rows) {
-  double *out = rows;
-  for (size_t n = 0; n < count; n++)
-    for (size_t c = 0; c < 3; c++)
-      out[3 * n + c] = b->x[c][i + n] * units->position + units->corner;
-}
-
-static void convert_vectors(float *const component[3], double factor, size_t i, size_t count,
-                            float *out) {
-  for (size_t n = 0; n < count; n++)
-    for (size_t c = 0; c < 3; c++) out[3 * n + c] = (float)((double)component[c][i + n] * factor);
-}
-
-static void convert_velocities(const struct file_units *units, const struct particle_block *b,
-                               size_t i, size_t count, void *rows) {
-  convert_vectors(b->p, units->momentum, i, count, rows);
-}
-
-static void convert_accelerations(const struct file_units *units, const struct particle_block *b,
-                                  size_t i, size_t count, void *rows) {
-  convert_vectors(b->acc, units->acceleration, i, count, rows);
-}
-
-static void convert_potentials(const struct file_units *units, const struct particle_block *b,
-                               size_t i, size_t count, void *rows) {
-  (void)units;
-  memcpy(rows, b->potential + i, count * sizeof(float));
-}
-
-static void convert_ids(const struct file_units *units, const struct particle_block *b, size_t i,
-                        size_t count, void *rows) {
-  (void)units;
-  uint64_t *out = rows;
-  for (size_t n = 0; n < count; n++) out[n] = b->id[i + n];
-}
-
-static void convert_masses(const struct file_units *units, const struct particle_block *b, size_t i,
-                           size_t count, void *rows) {
-  float *out = rows;
-  for (size_t n = 0; n < count; n++)
-    out[n] = (float)(b && b->relative_mass ? units->mass * (double)b->relative_mass[i + n]
-                                           : units->mass);
-}
-
-/** A dataset. Physical value in cgs = stored value * to_cgs * a^a_scaling * h^h_scaling (Gadget-4's
- * attributes). */
-struct field {
-  const char *name;
-  enum { DOUBLE, FLOAT, ID } number;
-  size_t columns;
-  bool mass; /**< often one value for all, which takes no space in the file */
-  convert *convert;
-  double a_scaling, h_scaling, length_scaling, mass_scaling, velocity_scaling;
-};
-
-static const struct field fields[] = {
-    {"Coordinates", DOUBLE, 3, false, convert_positions, 1, -1, 1, 0, 0},
-    {"Velocities", FLOAT, 3, false, convert_velocities, 0.5, 0, 0, 0, 1},
-    {"ParticleIDs", ID, 1, false, convert_ids, 0, 0, 0, 0, 0},
-    {"Masses", FLOAT, 1, true, convert_masses, 0, -1, 0, 1, 0},
-    {"Acceleration", FLOAT, 3, false, convert_accelerations, -2, 1, -1, 0, 2},
-    {"Potential", FLOAT, 1, false, convert_potentials, 0, 0, 0, 0, 2},
-};
-enum { FIELDS = sizeof fields / sizeof *fields };
 
 /** A snapshot, one file or several, as all processes write it. */
 struct snapshot {
@@ -114,10 +39,8 @@ struct snapshot {
   double mass[TYPES];       /* of all particles of a type; 0: there are none, or masses differ */
 };
 
-static bool wanted(const struct snapshot *s, const struct field *f) {
-  if (f->convert == convert_accelerations) return s->parameters->output.accelerations;
-  if (f->convert == convert_potentials) return s->parameters->output.potential;
-  return true;
+static bool wanted(const struct snapshot *s, const struct snapshot_field *f) {
+  return snapshot_field_wanted(f, s->parameters, &s->units.rounding);
 }
 
 static size_t count_ranks(const struct snapshot *s, unsigned type, int first, int end) {
@@ -202,22 +125,21 @@ static void write_parameters(hid_t file, const char *path, const struct snapshot
   hdf5_close_group(group, path);
 }
 
-static hid_t number_type(const struct field *f) {
-  const hid_t types[] = {
-      [DOUBLE] = H5T_NATIVE_DOUBLE, [FLOAT] = H5T_NATIVE_FLOAT, [ID] = H5T_NATIVE_UINT64};
-  return types[f->number];
-}
-
 /** Whether a block has one value for all particles of a type. */
-static bool constant(const struct snapshot *s, const struct field *f, unsigned type) {
+static bool constant(const struct snapshot *s, const struct snapshot_field *f, unsigned type) {
   return f->mass && s->mass[type] > 0.0;
 }
 
-static hid_t create_dataset(hid_t group, const char *path, const struct field *f,
+/** The gzip level of the file; 0: it is not compressed. */
+static unsigned level(const struct snapshot *s) {
+  const unsigned given = (unsigned)s->parameters->output.compression, of_lean = 4;
+  return given == 0 && s->parameters->output.lean ? of_lean : given;
+}
+
+static hid_t create_dataset(hid_t group, const char *path, const struct snapshot_field *f,
                             const struct snapshot *s, unsigned type_of_particles, size_t in_file) {
-  const hid_t type = number_type(f);
-  const int64_t compression = s->parameters->output.compression;
-  const hsize_t chunk[2] = {in_file < PIECE ? in_file : PIECE, f->columns};
+  const hid_t type = snapshot_field_type(f);
+  const unsigned compression = level(s);
   const hid_t layout = hdf5_check(H5Pcreate(H5P_DATASET_CREATE), EXIT_RUN_FAILED, path,
                                   "make a dataset");
   if (constant(s, f, type_of_particles)) {
@@ -227,10 +149,7 @@ static hid_t create_dataset(hid_t group, const char *path, const struct field *f
     f->convert(&units, NULL, 0, 1, &value);
     hdf5_check(H5Pset_fill_value(layout, type, &value), EXIT_RUN_FAILED, path, "make a dataset");
   } else if (compression > 0) {
-    hdf5_check(H5Pset_chunk(layout, f->columns > 1 ? 2 : 1, chunk), EXIT_RUN_FAILED, path,
-               "compress");
-    hdf5_check(H5Pset_shuffle(layout), EXIT_RUN_FAILED, path, "compress");
-    hdf5_check(H5Pset_deflate(layout, (unsigned)compression), EXIT_RUN_FAILED, path, "compress");
+    hdf5_set_chunks(layout, path, in_file < CHUNK ? in_file : CHUNK, f->columns, compression);
   }
   const hid_t dataset = hdf5_create_dataset(group, path, f->name, type, in_file, f->columns,
                                             layout);
@@ -238,7 +157,7 @@ static hid_t create_dataset(hid_t group, const char *path, const struct field *f
   return dataset;
 }
 
-static void write_scaling(hid_t dataset, const char *path, const struct field *f,
+static void write_scaling(hid_t dataset, const char *path, const struct snapshot_field *f,
                           double length_cgs) {
   hdf5_write_double(dataset, path, "a_scaling", f->a_scaling);
   hdf5_write_double(dataset, path, "h_scaling", f->h_scaling);
@@ -248,6 +167,12 @@ static void write_scaling(hid_t dataset, const char *path, const struct field *f
   hdf5_write_double(dataset, path, "to_cgs",
                     pow(length_cgs, f->length_scaling) * pow(g_per_mass_unit, f->mass_scaling) *
                         pow(cm_per_s_per_km_per_s, f->velocity_scaling));
+}
+
+/** What rounding took from the values of a lean snapshot: at most this, in the unit of the dataset. */
+static void write_error(hid_t dataset, const char *path, const struct snapshot_field *f,
+                        const struct snapshot *s) {
+  if (f->step) hdf5_write_double(dataset, path, "error_bound", 0.5 * f->step(&s->units.rounding));
 }
 
 /** How many particles from @p i on are of one type, at most @p room. */
@@ -266,7 +191,7 @@ struct place {
 };
 
 /** Convert the next @p count particles of a type. */
-static void convert_next(const struct snapshot *s, const struct field *f, unsigned type,
+static void convert_next(const struct snapshot *s, const struct snapshot_field *f, unsigned type,
                          struct place *at, size_t count, char *rows, size_t row_size) {
   for (size_t done = 0; done < count;) {
     while (at->i == at->block.count) {
@@ -282,10 +207,10 @@ static void convert_next(const struct snapshot *s, const struct field *f, unsign
 
 /** The particles of a type of this process, from row @p begin on. Piece after piece, so that memory
  * does not grow with N, and each chunk is compressed once (twice where two processes meet). */
-static void write_rows(hid_t dataset, const char *path, const struct field *f,
+static void write_rows(hid_t dataset, const char *path, const struct snapshot_field *f,
                        const struct snapshot *s, unsigned particle_type, size_t begin) {
   const size_t count = s->count[comm_rank()][particle_type];
-  const hid_t type = number_type(f);
+  const hid_t type = snapshot_field_type(f);
   const size_t row_size = f->columns * H5Tget_size(type), most = count < PIECE ? count : PIECE;
   char *rows = allocate(most, row_size, "writing a snapshot");
   struct place at = {.block = {.count = 0}};
@@ -295,6 +220,8 @@ static void write_rows(hid_t dataset, const char *path, const struct field *f,
     convert_next(s, f, particle_type, &at, n, rows, row_size);
     if (constant(s, f, particle_type)) /* readers get the fill value */
       hdf5_checksum_add(dataset, path, checksum_rows(rows, row_size, begin + first, n));
+    else if (level(s) > 0)
+      hdf5_write_chunks(dataset, path, f->name, type, begin + first, n, f->columns, rows);
     else
       hdf5_write_rows(dataset, path, f->name, type, begin + first, n, f->columns, rows);
   }
@@ -325,10 +252,11 @@ static void create_file(const struct snapshot *s, const char *temporary, const c
     char name[32];
     snprintf(name, sizeof name, "PartType%u", t);
     const hid_t group = hdf5_create_group(file, path, name);
-    for (size_t f = 0; f < FIELDS; f++) {
-      if (!wanted(s, &fields[f])) continue;
-      const hid_t dataset = create_dataset(group, path, &fields[f], s, t, in_file[t]);
-      write_scaling(dataset, path, &fields[f], s->units.length_cgs);
+    for (size_t f = 0; f < snapshot_field_count; f++) {
+      if (!wanted(s, &snapshot_fields[f])) continue;
+      const hid_t dataset = create_dataset(group, path, &snapshot_fields[f], s, t, in_file[t]);
+      write_scaling(dataset, path, &snapshot_fields[f], s->units.length_cgs);
+      write_error(dataset, path, &snapshot_fields[f], s);
       hdf5_check(H5Dclose(dataset), EXIT_RUN_FAILED, path, "write the file");
     }
     hdf5_close_group(group, path);
@@ -344,9 +272,9 @@ static void write_part(void *context, const struct output_turn *turn) {
   if (comm_rank() == turn->first) create_file(s, turn->temporary, path, in_file);
   if (s->particles->count == 0) return;
   const hid_t file = hdf5_continue(turn->temporary, path);
-  for (size_t k = 0; k < (size_t)TYPES * FIELDS; k++) {
-    const unsigned type = (unsigned)(k / FIELDS);
-    const struct field *f = &fields[k % FIELDS];
+  for (size_t k = 0; k < (size_t)TYPES * snapshot_field_count; k++) {
+    const unsigned type = (unsigned)(k / snapshot_field_count);
+    const struct snapshot_field *f = &snapshot_fields[k % snapshot_field_count];
     if (s->count[comm_rank()][type] == 0 || !wanted(s, f)) continue;
     char name[64];
     snprintf(name, sizeof name, "/PartType%u/%s", type, f->name);
@@ -393,10 +321,12 @@ void snapshot_write(const char *path, const struct parameters *p, const struct p
                        .files = files < ranks ? files : ranks};
   s.units = (struct file_units){.position = side / POSITION_TURN,
                                 .corner = isolated ? -0.5 * side : 0.0,
+                                .side = isolated ? HUGE_VAL : side,
                                 .momentum = pow(s.a, -1.5), /* u = v_pec / sqrt(a), p = a v_pec */
                                 .acceleration = 1.0 / length,
                                 .mass = particles->mass,
-                                .length_cgs = cm_per_kpc * 1000.0 / length};
+                                .length_cgs = cm_per_kpc * 1000.0 / length,
+                                .rounding = rounding_of(p, particles, s.a, length)};
   s.count = allocate(ranks, sizeof *s.count, "particle counts");
   survey(&s);
   char **paths = list_paths(path, s.files);

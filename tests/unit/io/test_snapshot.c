@@ -189,6 +189,66 @@ static void test_snapshot(void **state) {
   }
 }
 
+/** The distance of two coordinates of a periodic box. */
+static double apart(double x, double y, double side) {
+  const double d = fabs(x - y);
+  return fmin(d, side - d);
+}
+
+/** Rounded values are as near to the particles as the attributes say, and those as the parameters. */
+static void check_rounded(const struct parameters *p, const struct particles *s, size_t count) {
+  const char *path = scratch("snap.hdf5");
+  const double side = box * 1000.0; /* kpc/h */
+  double most_x, most_u;
+  double *x = read_dataset(path, "/PartType1/Coordinates", count, 3, "error_bound", &most_x);
+  double *u = read_dataset(path, "/PartType1/Velocities", count, 3, "error_bound", &most_u);
+  assert_true(most_x <= p->output.position_error && most_x > 0.499 * p->output.position_error);
+  const double velocity_error = most_u * sqrt(a_snapshot);
+  assert_true(velocity_error <= p->output.velocity_error &&
+              velocity_error > 0.499 * p->output.velocity_error);
+  double largest_x = 0.0, largest_u = 0.0;
+  for (size_t i = 0; i < count; i++) {
+    uint32_t integer[3];
+    float m[3], g[3];
+    read_particle(s, i, integer, m, g);
+    for (size_t c = 0; c < 3; c++) {
+      assert_true(x[3 * i + c] >= 0.0 && x[3 * i + c] < side);
+      largest_x = fmax(largest_x, apart(x[3 * i + c], integer[c] / 4294967296.0 * side, side));
+      largest_u = fmax(largest_u, fabs(u[3 * i + c] - (double)m[c] / pow(a_snapshot, 1.5)));
+    }
+  }
+  assert_true(largest_x <= most_x && largest_x > 0.999 * most_x);
+  assert_true(largest_u <= most_u && largest_u > 0.999 * most_u);
+  free(x);
+  free(u);
+}
+
+/** Numbers of a random sample of places do not repeat: what lean files are made for does. Here they must
+ * only be right, with positions in floats and, where these are too coarse, in doubles. */
+static void test_lean(void **state) {
+  (void)state;
+  static const struct { double position, velocity; } errors[] = {{1.0, 1.0}, {0.001, 0.03}};
+  for (size_t k = 0; k < sizeof errors / sizeof *errors; k++) {
+    struct parameters p;
+    set_parameters(&p);
+    p.output.lean = true;
+    p.output.position_error = errors[k].position;
+    p.output.velocity_error = errors[k].velocity;
+    struct particles s = make_particles(COUNT, 7), share = take_share(&s);
+    snapshot_write(scratch("snap.hdf5"), &p, &share, a_snapshot);
+    check_rounded(&p, &s, COUNT);
+    snprintf(p.ic.file, sizeof p.ic.file, "%s", scratch("snap.hdf5"));
+    struct particles back = ic_read_gadget(&p); /* its checksums are right */
+    assert_memory_equal(back.id, s.id + particles_first(&back), back.count * sizeof *s.id);
+    particles_free(&back);
+    particles_free(&share);
+    particles_free(&s);
+    comm_barrier();
+    if (comm_rank() == 0) assert_int_equal(scratch_empty(NULL), 0);
+    comm_barrier();
+  }
+}
+
 /** Keep a snapshot with one file for each rank, for tests/runs/same_files_on_any_ranks.sh. */
 static void keep_snapshot(const struct particles *share) {
   const char *folder = getenv("PHOTONS_RANKS_OUTPUT");
@@ -484,6 +544,7 @@ static int remove_common_folder(void **state) {
 int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_teardown(test_snapshot, empty_common_folder),
+      cmocka_unit_test_teardown(test_lean, empty_common_folder),
       cmocka_unit_test_teardown(test_checkpoint, empty_common_folder),
   };
   const struct CMUnitTest local_tests[] = {

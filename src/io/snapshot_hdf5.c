@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Snapshots in Gadget's HDF5 format, as Gadget-4 writes them. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hdf5_checksum.h"
+#include "hdf5_chunks.h"
+#include "hdf5_util.h"
+#include "photons/base/comm.h"
+#include "snapshot_set.h"
+
+enum {
+  TYPES = PARTICLE_TYPES,
+  CHUNK = 1 << 15 /* rows of a compressed chunk, of which a piece has some for each worker */
+};
+
+static const double g_per_mass_unit = 1.989e43, cm_per_s_per_km_per_s = 1e5; /* Gadget's units */
+
+static bool wanted(const struct snapshot *s, const struct snapshot_field *f) {
+  return snapshot_field_wanted(f, s->parameters, &s->units.rounding);
+}
+
+static void write_units(hid_t group, const char *path, const struct snapshot *s) {
+  hdf5_write_double(group, path, "UnitLength_in_cm", s->units.length_cgs);
+  hdf5_write_double(group, path, "UnitMass_in_g", g_per_mass_unit);
+  hdf5_write_double(group, path, "UnitVelocity_in_cm_per_s", cm_per_s_per_km_per_s);
+}
+
+/** What the headers of isolated systems say in place of a number of the universe. */
+static double isolated_or(const struct parameters *p, double value, double number) {
+  return p->box.boundary == BOUNDARY_ISOLATED ? value : number;
+}
+
+static void write_header(hid_t file, const char *path, const struct snapshot *s,
+                         const uint64_t in_file[TYPES]) {
+  const struct parameters *p = s->parameters;
+  uint32_t low[TYPES], high[TYPES];
+  for (unsigned t = 0; t < TYPES; t++) {
+    const uint64_t all = snapshot_count(s, t, 0, comm_size());
+    low[t] = (uint32_t)all;
+    high[t] = (uint32_t)(all >> 32);
+  }
+  const int32_t files = (int32_t)s->files, none = 0, no_entropy[TYPES] = {0};
+  const hid_t header = hdf5_create_group(file, path, "Header");
+  hdf5_write_attribute(header, path, "NumPart_ThisFile", H5T_NATIVE_UINT64, TYPES, in_file);
+  hdf5_write_attribute(header, path, "NumPart_Total", H5T_NATIVE_UINT32, TYPES, low);
+  hdf5_write_attribute(header, path, "NumPart_Total_HighWord", H5T_NATIVE_UINT32, TYPES, high);
+  hdf5_write_attribute(header, path, "MassTable", H5T_NATIVE_DOUBLE, TYPES, s->mass);
+  hdf5_write_attribute(header, path, "NumFilesPerSnapshot", H5T_NATIVE_INT32, 0, &files);
+  hdf5_write_double(header, path, "Time", s->time);
+  hdf5_write_double(header, path, "Redshift", 1.0 / s->a - 1.0);
+  hdf5_write_double(header, path, "BoxSize", s->box);
+  hdf5_write_double(header, path, "Omega0", isolated_or(p, 0.0, p->cosmology.omega_m));
+  hdf5_write_double(header, path, "OmegaLambda", isolated_or(p, 0.0, p->cosmology.omega_lambda));
+  hdf5_write_double(header, path, "OmegaBaryon", isolated_or(p, 0.0, p->cosmology.omega_b));
+  hdf5_write_double(header, path, "HubbleParam", isolated_or(p, 1.0, p->cosmology.h));
+  static const char *const flags[] = {"Flag_Sfr",        "Flag_Cooling", "Flag_Feedback",
+                                      "Flag_StellarAge", "Flag_Metals",  "Flag_DoublePrecision"};
+  for (size_t f = 0; f < sizeof flags / sizeof *flags; f++)
+    hdf5_write_attribute(header, path, flags[f], H5T_NATIVE_INT32, 0, &none);
+  hdf5_write_attribute(header, path, "Flag_Entropy_ICs", H5T_NATIVE_INT32, TYPES, no_entropy);
+  write_units(header, path, s);
+  hdf5_close_group(header, path);
+}
+
+static void write_parameters(hid_t file, const char *path, const struct snapshot *s) {
+  const struct parameters *p = s->parameters;
+  const hid_t group = hdf5_create_group(file, path, "Parameters");
+  hdf5_write_double(group, path, "Omega0", isolated_or(p, 0.0, p->cosmology.omega_m));
+  hdf5_write_double(group, path, "OmegaLambda", isolated_or(p, 0.0, p->cosmology.omega_lambda));
+  hdf5_write_double(group, path, "OmegaBaryon", isolated_or(p, 0.0, p->cosmology.omega_b));
+  hdf5_write_double(group, path, "HubbleParam", isolated_or(p, 1.0, p->cosmology.h));
+  hdf5_write_double(group, path, "w0", p->cosmology.w0);
+  hdf5_write_double(group, path, "wa", p->cosmology.wa);
+  hdf5_write_double(group, path, "BoxSize", s->box);
+  write_units(group, path, s);
+  hdf5_close_group(group, path);
+}
+
+/** Whether a block has one value for all particles of a type. */
+static bool constant(const struct snapshot *s, const struct snapshot_field *f, unsigned type) {
+  return f->mass && s->mass[type] > 0.0;
+}
+
+/** The gzip level of the file; 0: it is not compressed. */
+static unsigned level(const struct snapshot *s) {
+  const unsigned given = (unsigned)s->parameters->output.compression, of_lean = 4;
+  return given == 0 && s->parameters->output.lean ? of_lean : given;
+}
+
+static hid_t create_dataset(hid_t group, const char *path, const struct snapshot_field *f,
+                            const struct snapshot *s, unsigned type_of_particles, size_t in_file) {
+  const hid_t type = snapshot_field_type(f);
+  const unsigned compression = level(s);
+  const hid_t layout = hdf5_check(H5Pcreate(H5P_DATASET_CREATE), EXIT_RUN_FAILED, path,
+                                  "make a dataset");
+  if (constant(s, f, type_of_particles)) {
+    struct file_units units = s->units;
+    double value;
+    units.mass = s->mass[type_of_particles];
+    f->convert(&units, NULL, 0, 1, &value);
+    hdf5_check(H5Pset_fill_value(layout, type, &value), EXIT_RUN_FAILED, path, "make a dataset");
+  } else if (compression > 0) {
+    hdf5_set_chunks(layout, path, in_file < CHUNK ? in_file : CHUNK, f->columns, compression);
+  }
+  const hid_t dataset = hdf5_create_dataset(group, path, f->name, type, in_file, f->columns,
+                                            layout);
+  H5Pclose(layout);
+  return dataset;
+}
+
+static void write_scaling(hid_t dataset, const char *path, const struct snapshot_field *f,
+                          double length_cgs) {
+  hdf5_write_double(dataset, path, "a_scaling", f->a_scaling);
+  hdf5_write_double(dataset, path, "h_scaling", f->h_scaling);
+  hdf5_write_double(dataset, path, "length_scaling", f->length_scaling);
+  hdf5_write_double(dataset, path, "mass_scaling", f->mass_scaling);
+  hdf5_write_double(dataset, path, "velocity_scaling", f->velocity_scaling);
+  hdf5_write_double(dataset, path, "to_cgs",
+                    pow(length_cgs, f->length_scaling) * pow(g_per_mass_unit, f->mass_scaling) *
+                        pow(cm_per_s_per_km_per_s, f->velocity_scaling));
+}
+
+/** What rounding took from the values of a lean snapshot: at most this, in the unit of the dataset. */
+static void write_error(hid_t dataset, const char *path, const struct snapshot_field *f,
+                        const struct snapshot *s) {
+  if (f->step) hdf5_write_double(dataset, path, "error_bound", 0.5 * f->step(&s->units.rounding));
+}
+
+/** The particles of a type of this process, from row @p begin on. Piece after piece, so that memory
+ * does not grow with N, and each chunk is compressed once (twice where two processes meet). */
+static void write_rows(hid_t dataset, const char *path, const struct snapshot_field *f,
+                       const struct snapshot *s, unsigned particle_type, size_t begin) {
+  const size_t count = s->count[comm_rank()][particle_type];
+  const hid_t type = snapshot_field_type(f);
+  const size_t row_size = f->columns * H5Tget_size(type), most = count < SNAPSHOT_PIECE ? count : SNAPSHOT_PIECE;
+  char *rows = allocate(most, row_size, "writing a snapshot");
+  struct snapshot_place at = {0};
+  for (size_t first = 0, n; first < count; first += n) {
+    n = SNAPSHOT_PIECE - (begin + first) % SNAPSHOT_PIECE; /* to the end of the chunk */
+    if (n > count - first) n = count - first;
+    snapshot_convert(s, f, particle_type, &at, n, rows, row_size);
+    if (constant(s, f, particle_type)) /* readers get the fill value */
+      hdf5_checksum_add(dataset, path, checksum_rows(rows, row_size, begin + first, n));
+    else if (level(s) > 0)
+      hdf5_write_chunks(dataset, path, f->name, type, begin + first, n, f->columns, rows);
+    else
+      hdf5_write_rows(dataset, path, f->name, type, begin + first, n, f->columns, rows);
+  }
+  free(rows);
+}
+
+/** The settings of the run. */
+static void write_config(hid_t file, const char *path, const struct snapshot *s) {
+  const hid_t config = hdf5_create_group(file, path, "Config");
+  hdf5_write_config(config, path, s->parameters);
+  /* Without an attribute of this name yt (4.1 and 4.4) takes the file for one of Gadget, and its
+   * lengths for kpc/h. With it yt takes the file for one of Arepo and reads UnitLength_in_cm. */
+  if (s->parameters->output.unit_length == LENGTH_MPC_H)
+    hdf5_write_text(config, path, "AMR", "no: the name makes yt read UnitLength_in_cm");
+  hdf5_close_group(config, path);
+}
+
+/** The file with all its datasets, which have no values yet. */
+static void create_file(const struct snapshot *s, const char *temporary, const char *path,
+                        const uint64_t in_file[TYPES]) {
+  const hid_t file = hdf5_create(temporary, path);
+  write_header(file, path, s, in_file);
+  write_parameters(file, path, s);
+  write_config(file, path, s);
+  provenance_write(file, path, &s->provenance);
+  for (unsigned t = 0; t < TYPES; t++) {
+    if (in_file[t] == 0) continue;
+    char name[32];
+    snprintf(name, sizeof name, "PartType%u", t);
+    const hid_t group = hdf5_create_group(file, path, name);
+    for (size_t f = 0; f < snapshot_field_count; f++) {
+      if (!wanted(s, &snapshot_fields[f])) continue;
+      const hid_t dataset = create_dataset(group, path, &snapshot_fields[f], s, t, in_file[t]);
+      write_scaling(dataset, path, &snapshot_fields[f], s->units.length_cgs);
+      write_error(dataset, path, &snapshot_fields[f], s);
+      hdf5_check(H5Dclose(dataset), EXIT_RUN_FAILED, path, "write the file");
+    }
+    hdf5_close_group(group, path);
+  }
+  hdf5_close_written(file, path);
+}
+
+void snapshot_write_hdf5(void *context, const struct output_turn *turn) {
+  const struct snapshot *s = context;
+  const char *path = turn->path;
+  uint64_t in_file[TYPES];
+  for (unsigned t = 0; t < TYPES; t++) in_file[t] = snapshot_count(s, t, turn->first, turn->last + 1);
+  if (comm_rank() == turn->first) create_file(s, turn->temporary, path, in_file);
+  if (s->particles->count == 0) return;
+  const hid_t file = hdf5_continue(turn->temporary, path);
+  for (size_t k = 0; k < (size_t)TYPES * snapshot_field_count; k++) {
+    const unsigned type = (unsigned)(k / snapshot_field_count);
+    const struct snapshot_field *f = &snapshot_fields[k % snapshot_field_count];
+    if (s->count[comm_rank()][type] == 0 || !wanted(s, f)) continue;
+    char name[64];
+    snprintf(name, sizeof name, "/PartType%u/%s", type, f->name);
+    const hid_t dataset = hdf5_check(H5Dopen2(file, name, H5P_DEFAULT), EXIT_RUN_FAILED, path,
+                                     "continue the file");
+    write_rows(dataset, path, f, s, type, snapshot_count(s, type, turn->first, comm_rank()));
+    hdf5_check(H5Dclose(dataset), EXIT_RUN_FAILED, path, "write the file");
+  }
+  hdf5_close_written(file, path);
+}
+

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A snapshot while it is written: what the writers of the formats have in common. */
+#ifndef PHOTONS_SNAPSHOT_SET_H
+#define PHOTONS_SNAPSHOT_SET_H
+
+#include <stdint.h>
+
+#include "photons/base/output_file.h"
+#include "photons/io/provenance.h"
+#include "snapshot_fields.h"
+
+enum { SNAPSHOT_PIECE = 1 << 17 /**< particles converted and written at a time */ };
+
+/** A snapshot, one file or several, as all processes write it. */
+struct snapshot {
+  const struct parameters *parameters;
+  struct provenance provenance;
+  const struct particles *particles; /**< of this process */
+  double a, box;                     /**< in the file's unit; isolated systems: 1, 0 */
+  double time;                       /**< a, or in isolated systems kpc/(km/s) */
+  struct file_units units;
+  size_t files;
+  uint64_t (*count)[PARTICLE_TYPES]; /**< [rank] particles */
+  double mass[PARTICLE_TYPES]; /**< of all particles of a type; 0: there are none, or masses differ */
+};
+
+/** Particles of a type of the ranks [first, end). */
+size_t snapshot_count(const struct snapshot *s, unsigned type, int first, int end);
+
+/** Where the next particle of a type is looked for; begins as {0}. */
+struct snapshot_place {
+  size_t next_block, i;
+  struct particle_block block;
+};
+/** Convert the next @p count particles of a type of this rank. */
+void snapshot_convert(const struct snapshot *s, const struct snapshot_field *f, unsigned type,
+                      struct snapshot_place *at, size_t count, void *rows, size_t row_size);
+
+/** The part of this rank in a file of a format: for output_together(). @param snapshot  struct snapshot */
+void snapshot_write_hdf5(void *snapshot, const struct output_turn *turn);
+
+#endif
