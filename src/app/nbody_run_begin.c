@@ -51,11 +51,12 @@ static double start_of(const struct parameters *p) {
   return isolated(p) ? 0.0 : 1.0 / (1.0 + p->ic.z_init);
 }
 
-/** Settle softening lengths, how much memory the run may use, and how fine its mesh may become.
+/** Settle that snapshots can be written, softening lengths, how much memory the run may use, and how fine its mesh may become.
  * @param a     where the run began
  * @param next  cells a side of a checkpoint's next mesh, which the run takes however fine it is; else 0 */
 static void settle(struct parameters *p, const struct particles *s, double a, int64_t next) {
   const struct softening_types types = softening_resolve(p, s);
+  snapshot_require_possible(p, s->all);
   memory_settle(p, s->all, isolated(p) ? 0.0 : softening_finest_mesh(p, &types, a));
   const uint32_t first = layout_choose(p, s->all).mesh.cells;
   if (next > p->gravity.pm_grid_most && next > first) p->gravity.pm_grid_most = next;

@@ -173,6 +173,8 @@ void products_write_rest(struct products *o) {
     if (p->output.trees) write_trees(o, halos);
   }
   if (o->snapshot && p->output.snapshots) write_snapshot(o, halos);
+  if (o->snapshot && p->output.subsample > 0.0)
+    snapshot_write_sample(name_of(o, "subsample", "hdf5").path, p, o->particles, o->a);
   halo_catalogue_free(halos);
   fof_free(o->fof);
   o->fof = NULL;

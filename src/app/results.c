@@ -22,6 +22,9 @@ static const struct kind {
 } kinds[] = {
     {"", "snap_" NUMBER "?(." NUMBER ").hdf5", "snapshots snap_*.hdf5"},
     {"", "snapshot_" NUMBER "?(." NUMBER ").hdf5", "snapshots snapshot_*.hdf5"},
+    {"", "snap_" NUMBER "?(." NUMBER ")", "snapshots snap_*"}, /* of output.format = gadget2 */
+    {"", "snapshot_" NUMBER "?(." NUMBER ")", "snapshots snapshot_*"},
+    {"", "subsample_" NUMBER "?(." NUMBER ")?(.hdf5)", "subsamples subsample_*"},
     {"", "@(snap|snapshot)_" NUMBER ".swift.hdf5", NULL}, /* made by tools/swift_view.py */
     {"", "gas_" NUMBER ".hdf5", "gas gas_*.hdf5"},
     {"", "fof_tab_" NUMBER ".hdf5", "halos fof_tab_*.hdf5"},

@@ -160,6 +160,18 @@ static void check_lightcone(const struct parameters *p, struct parameter_problem
   }
 }
 
+/** Gadget-2's format has a place for few things. */
+static void check_format(const struct parameters *p, struct parameter_problems *problems) {
+  static const char *const keys[] = {"lean", "compression", "accelerations", "potential"};
+  if (p->output.format != FORMAT_GADGET2) return;
+  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+    const struct parameter *row = row_of((struct name){"output", keys[i]});
+    if (parameter_is_of_system(row, p) && !parameter_is_default(p, row) &&
+        !problems->origin[row - parameter_table].bad)
+      problem_with(problems, row, p, NULL, "needs output.format = hdf5");
+  }
+}
+
 void parameters_check_meaning(const struct parameters *p, struct parameter_problems *problems) {
   const bool snapshots = p->output.snapshots;
   const struct name switch_snapshots = {"output", "snapshots"};
@@ -167,6 +179,7 @@ void parameters_check_meaning(const struct parameters *p, struct parameter_probl
   check_sources(p, problems);
   check_second(p, problems);
   check_lightcone(p, problems);
+  check_format(p, problems);
   check_switch(p, problems, p->output.halo_order, (struct name){"output", "halo_order"},
                p->analysis.fof, (struct name){"analysis", "fof"});
   check_switch(p, problems, p->output.subhalos, (struct name){"output", "subhalos"},

@@ -33,6 +33,8 @@ static const char *const output_units[] = {
     [LENGTH_AUTO] = "", [LENGTH_KPC_H] = "kpc/h", [LENGTH_MPC_H] = "Mpc/h", NULL};
 static const char *const output_names[] = {
     [NAMES_SHORT] = "short", [NAMES_GADGET4] = "gadget4", NULL};
+static const char *const snapshot_formats[] = {
+    [FORMAT_HDF5] = "hdf5", [FORMAT_GADGET2] = "gadget2", NULL};
 static const char *const accuracies[] = {
     [ACCURACY_PAPER] = "paper", [ACCURACY_DEFAULT] = "default", [ACCURACY_HIGH] = "high", NULL};
 static const char *const assignments[] = {
@@ -256,6 +258,8 @@ const struct parameter parameter_table[] = {
   {"output", "snapshots", SWITCH(output.snapshots), "yes", OF(PARTICLES), .help = "write Gadget HDF5 snapshots", .words = no_yes},
   {"output", "names", WORD(output.names), "short", OF(PARTICLES), .help = "short: snap_NNN.hdf5 and fof_tab_NNN.hdf5; gadget4: Gadget-4's snapshot_NNN.hdf5 and fof_subhalo_tab_NNN.hdf5, which other programs look for, and snapshots in the order of the halos as with halo_order = yes", .words = output_names},
   {"output", "files", INTEGER, FIELD(output.files), "1", OF(PARTICLES), .help = "number of files of a snapshot; 0: one for each rank", RANGE(0, 1000000)},
+  {"output", "format", WORD(output.format), "hdf5", OF(PARTICLES), .help = "of snapshots; hdf5: Gadget-4's; gadget2: Gadget-2's binary files of format 1, for old readers: positions are floats, there are no checksums, and the names have no ending", .words = snapshot_formats},
+  {"output", "subsample", REAL, FIELD(output.subsample), "0", OF(PARTICLES), .help = "part of the particles that is written at every output as subsample_NNN.hdf5, too: the same ones each time, chosen by a hash of their ids; 0: none", RANGE(0, 0.999)},
   {"output", "unit_length", WORD(output.unit_length), "kpc/h", OF(PARTICLES), .help = "length unit of snapshots and halo catalogues", .words = output_units},
   {"output", "accelerations", SWITCH(output.accelerations), "no", OF(PARTICLES), .help = "write accelerations into snapshots", .words = no_yes},
   {"output", "potential", SWITCH(output.potential), "no", OF(ISOLATED), .help = "with boundary = isolated: write the potential of each particle into snapshots", .words = no_yes},

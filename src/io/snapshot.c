@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Gadget HDF5 snapshots. */
+/* Snapshots: what all ranks know before they write, and the names of the files. */
 #include "photons/io/snapshot.h"
 #include "photons/domain/geometry.h"
 
@@ -7,172 +7,49 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hdf5_checksum.h"
-#include "hdf5_chunks.h"
-#include "hdf5_util.h"
 #include "photons/base/comm.h"
-#include "photons/base/output_file.h"
+#include "photons/base/error.h"
 #include "photons/cosmology/cosmology.h"
-#include "photons/io/provenance.h"
-#include "snapshot_fields.h"
+#include "snapshot_set.h"
 
-enum {
-  TYPES = PARTICLE_TYPES,
-  PIECE = 1 << 17, /* particles converted and written at a time */
-  CHUNK = 1 << 15  /* rows of a compressed chunk, of which a piece has some for each worker */
-};
+enum { TYPES = PARTICLE_TYPES };
 
-/* Gadget's units in cgs. */
-static const double cm_per_kpc = 3.085678e21, g_per_mass_unit = 1.989e43,
-                    cm_per_s_per_km_per_s = 1e5;
+static const double cm_per_kpc = 3.085678e21;
 
-/** A snapshot, one file or several, as all processes write it. */
-struct snapshot {
-  const struct parameters *parameters;
-  struct provenance provenance;
-  const struct particles *particles; /* of this process */
-  double a, box;                     /* in the file's unit; isolated systems: 1, 0 */
-  double time;                       /* a, or in isolated systems kpc/(km/s) */
-  struct file_units units;
-  size_t files;
-  uint64_t (*count)[TYPES]; /* [rank] particles */
-  double mass[TYPES];       /* of all particles of a type; 0: there are none, or masses differ */
-};
-
-static bool wanted(const struct snapshot *s, const struct snapshot_field *f) {
-  return snapshot_field_wanted(f, s->parameters, &s->units.rounding);
-}
-
-static size_t count_ranks(const struct snapshot *s, unsigned type, int first, int end) {
+size_t snapshot_count(const struct snapshot *s, unsigned type, int first, int end) {
   size_t sum = 0;
   for (int r = first; r < end; r++) sum += s->count[r][type];
   return sum;
+}
+
+static uint64_t largest_of_ranks(uint64_t own) {
+  uint64_t largest = 0, *all = allocate((size_t)comm_size(), sizeof *all, "particle ids");
+  comm_gather_all(&own, sizeof own, all);
+  for (int r = 0; r < comm_size(); r++) largest = all[r] > largest ? all[r] : largest;
+  free(all);
+  return largest;
 }
 
 /** Count the particles of all ranks, and find the types with one mass. Collective. */
 static void survey(struct snapshot *s) {
   const struct particles *p = s->particles;
   uint64_t own[TYPES] = {0};
+  uint64_t largest_id = 0;
   double extremes[2 * TYPES]; /* largest mass, and least with a minus sign */
   for (int k = 0; k < 2 * TYPES; k++) extremes[k] = -HUGE_VAL;
   for (size_t i = 0; i < p->count; i++) {
     const unsigned type = particle_type(p, i);
     const double mass = particle_mass(p, i);
     own[type]++;
+    if (p->id[i] > largest_id) largest_id = p->id[i];
     extremes[2 * type] = fmax(extremes[2 * type], mass);
     extremes[2 * type + 1] = fmax(extremes[2 * type + 1], -mass);
   }
   comm_max_double(extremes, 2 * TYPES);
   comm_gather_all(own, sizeof own, s->count);
+  s->largest_id = largest_of_ranks(largest_id);
   for (int t = 0; t < TYPES; t++)
     s->mass[t] = extremes[2 * t] == -extremes[2 * t + 1] ? extremes[2 * t] : 0.0;
-}
-
-static void write_units(hid_t group, const char *path, const struct snapshot *s) {
-  hdf5_write_double(group, path, "UnitLength_in_cm", s->units.length_cgs);
-  hdf5_write_double(group, path, "UnitMass_in_g", g_per_mass_unit);
-  hdf5_write_double(group, path, "UnitVelocity_in_cm_per_s", cm_per_s_per_km_per_s);
-}
-
-/** What the headers of isolated systems say in place of a number of the universe. */
-static double isolated_or(const struct parameters *p, double value, double number) {
-  return p->box.boundary == BOUNDARY_ISOLATED ? value : number;
-}
-
-static void write_header(hid_t file, const char *path, const struct snapshot *s,
-                         const uint64_t in_file[TYPES]) {
-  const struct parameters *p = s->parameters;
-  uint32_t low[TYPES], high[TYPES];
-  for (unsigned t = 0; t < TYPES; t++) {
-    const uint64_t all = count_ranks(s, t, 0, comm_size());
-    low[t] = (uint32_t)all;
-    high[t] = (uint32_t)(all >> 32);
-  }
-  const int32_t files = (int32_t)s->files, none = 0, no_entropy[TYPES] = {0};
-  const hid_t header = hdf5_create_group(file, path, "Header");
-  hdf5_write_attribute(header, path, "NumPart_ThisFile", H5T_NATIVE_UINT64, TYPES, in_file);
-  hdf5_write_attribute(header, path, "NumPart_Total", H5T_NATIVE_UINT32, TYPES, low);
-  hdf5_write_attribute(header, path, "NumPart_Total_HighWord", H5T_NATIVE_UINT32, TYPES, high);
-  hdf5_write_attribute(header, path, "MassTable", H5T_NATIVE_DOUBLE, TYPES, s->mass);
-  hdf5_write_attribute(header, path, "NumFilesPerSnapshot", H5T_NATIVE_INT32, 0, &files);
-  hdf5_write_double(header, path, "Time", s->time);
-  hdf5_write_double(header, path, "Redshift", 1.0 / s->a - 1.0);
-  hdf5_write_double(header, path, "BoxSize", s->box);
-  hdf5_write_double(header, path, "Omega0", isolated_or(p, 0.0, p->cosmology.omega_m));
-  hdf5_write_double(header, path, "OmegaLambda", isolated_or(p, 0.0, p->cosmology.omega_lambda));
-  hdf5_write_double(header, path, "OmegaBaryon", isolated_or(p, 0.0, p->cosmology.omega_b));
-  hdf5_write_double(header, path, "HubbleParam", isolated_or(p, 1.0, p->cosmology.h));
-  static const char *const flags[] = {"Flag_Sfr",        "Flag_Cooling", "Flag_Feedback",
-                                      "Flag_StellarAge", "Flag_Metals",  "Flag_DoublePrecision"};
-  for (size_t f = 0; f < sizeof flags / sizeof *flags; f++)
-    hdf5_write_attribute(header, path, flags[f], H5T_NATIVE_INT32, 0, &none);
-  hdf5_write_attribute(header, path, "Flag_Entropy_ICs", H5T_NATIVE_INT32, TYPES, no_entropy);
-  write_units(header, path, s);
-  hdf5_close_group(header, path);
-}
-
-static void write_parameters(hid_t file, const char *path, const struct snapshot *s) {
-  const struct parameters *p = s->parameters;
-  const hid_t group = hdf5_create_group(file, path, "Parameters");
-  hdf5_write_double(group, path, "Omega0", isolated_or(p, 0.0, p->cosmology.omega_m));
-  hdf5_write_double(group, path, "OmegaLambda", isolated_or(p, 0.0, p->cosmology.omega_lambda));
-  hdf5_write_double(group, path, "OmegaBaryon", isolated_or(p, 0.0, p->cosmology.omega_b));
-  hdf5_write_double(group, path, "HubbleParam", isolated_or(p, 1.0, p->cosmology.h));
-  hdf5_write_double(group, path, "w0", p->cosmology.w0);
-  hdf5_write_double(group, path, "wa", p->cosmology.wa);
-  hdf5_write_double(group, path, "BoxSize", s->box);
-  write_units(group, path, s);
-  hdf5_close_group(group, path);
-}
-
-/** Whether a block has one value for all particles of a type. */
-static bool constant(const struct snapshot *s, const struct snapshot_field *f, unsigned type) {
-  return f->mass && s->mass[type] > 0.0;
-}
-
-/** The gzip level of the file; 0: it is not compressed. */
-static unsigned level(const struct snapshot *s) {
-  const unsigned given = (unsigned)s->parameters->output.compression, of_lean = 4;
-  return given == 0 && s->parameters->output.lean ? of_lean : given;
-}
-
-static hid_t create_dataset(hid_t group, const char *path, const struct snapshot_field *f,
-                            const struct snapshot *s, unsigned type_of_particles, size_t in_file) {
-  const hid_t type = snapshot_field_type(f);
-  const unsigned compression = level(s);
-  const hid_t layout = hdf5_check(H5Pcreate(H5P_DATASET_CREATE), EXIT_RUN_FAILED, path,
-                                  "make a dataset");
-  if (constant(s, f, type_of_particles)) {
-    struct file_units units = s->units;
-    double value;
-    units.mass = s->mass[type_of_particles];
-    f->convert(&units, NULL, 0, 1, &value);
-    hdf5_check(H5Pset_fill_value(layout, type, &value), EXIT_RUN_FAILED, path, "make a dataset");
-  } else if (compression > 0) {
-    hdf5_set_chunks(layout, path, in_file < CHUNK ? in_file : CHUNK, f->columns, compression);
-  }
-  const hid_t dataset = hdf5_create_dataset(group, path, f->name, type, in_file, f->columns,
-                                            layout);
-  H5Pclose(layout);
-  return dataset;
-}
-
-static void write_scaling(hid_t dataset, const char *path, const struct snapshot_field *f,
-                          double length_cgs) {
-  hdf5_write_double(dataset, path, "a_scaling", f->a_scaling);
-  hdf5_write_double(dataset, path, "h_scaling", f->h_scaling);
-  hdf5_write_double(dataset, path, "length_scaling", f->length_scaling);
-  hdf5_write_double(dataset, path, "mass_scaling", f->mass_scaling);
-  hdf5_write_double(dataset, path, "velocity_scaling", f->velocity_scaling);
-  hdf5_write_double(dataset, path, "to_cgs",
-                    pow(length_cgs, f->length_scaling) * pow(g_per_mass_unit, f->mass_scaling) *
-                        pow(cm_per_s_per_km_per_s, f->velocity_scaling));
-}
-
-/** What rounding took from the values of a lean snapshot: at most this, in the unit of the dataset. */
-static void write_error(hid_t dataset, const char *path, const struct snapshot_field *f,
-                        const struct snapshot *s) {
-  if (f->step) hdf5_write_double(dataset, path, "error_bound", 0.5 * f->step(&s->units.rounding));
 }
 
 /** How many particles from @p i on are of one type, at most @p room. */
@@ -184,120 +61,32 @@ static size_t run_of_type(const struct particle_block *b, unsigned type, size_t 
   return n;
 }
 
-/** Where the next particle of a type is looked for. */
-struct place {
-  size_t next_block, i;
-  struct particle_block block;
-};
-
-/** Convert the next @p count particles of a type. */
-static void convert_next(const struct snapshot *s, const struct snapshot_field *f, unsigned type,
-                         struct place *at, size_t count, char *rows, size_t row_size) {
+void snapshot_convert(const struct snapshot *s, const struct snapshot_field *f, unsigned type,
+                      struct snapshot_place *at, size_t count, void *rows, size_t row_size) {
   for (size_t done = 0; done < count;) {
     while (at->i == at->block.count) {
       at->block = particles_block(s->particles, at->next_block++);
       at->i = 0;
     }
     const size_t n = run_of_type(&at->block, type, at->i, count - done);
-    f->convert(&s->units, &at->block, at->i, n, rows + done * row_size);
+    f->convert(&s->units, &at->block, at->i, n, (char *)rows + done * row_size);
     done += n;
     at->i += n > 0 ? n : 1;
   }
 }
 
-/** The particles of a type of this process, from row @p begin on. Piece after piece, so that memory
- * does not grow with N, and each chunk is compressed once (twice where two processes meet). */
-static void write_rows(hid_t dataset, const char *path, const struct snapshot_field *f,
-                       const struct snapshot *s, unsigned particle_type, size_t begin) {
-  const size_t count = s->count[comm_rank()][particle_type];
-  const hid_t type = snapshot_field_type(f);
-  const size_t row_size = f->columns * H5Tget_size(type), most = count < PIECE ? count : PIECE;
-  char *rows = allocate(most, row_size, "writing a snapshot");
-  struct place at = {.block = {.count = 0}};
-  for (size_t first = 0, n; first < count; first += n) {
-    n = PIECE - (begin + first) % PIECE; /* to the end of the chunk */
-    if (n > count - first) n = count - first;
-    convert_next(s, f, particle_type, &at, n, rows, row_size);
-    if (constant(s, f, particle_type)) /* readers get the fill value */
-      hdf5_checksum_add(dataset, path, checksum_rows(rows, row_size, begin + first, n));
-    else if (level(s) > 0)
-      hdf5_write_chunks(dataset, path, f->name, type, begin + first, n, f->columns, rows);
-    else
-      hdf5_write_rows(dataset, path, f->name, type, begin + first, n, f->columns, rows);
-  }
-  free(rows);
-}
-
-/** The settings of the run. */
-static void write_config(hid_t file, const char *path, const struct snapshot *s) {
-  const hid_t config = hdf5_create_group(file, path, "Config");
-  hdf5_write_config(config, path, s->parameters);
-  /* Without an attribute of this name yt (4.1 and 4.4) takes the file for one of Gadget, and its
-   * lengths for kpc/h. With it yt takes the file for one of Arepo and reads UnitLength_in_cm. */
-  if (s->parameters->output.unit_length == LENGTH_MPC_H)
-    hdf5_write_text(config, path, "AMR", "no: the name makes yt read UnitLength_in_cm");
-  hdf5_close_group(config, path);
-}
-
-/** The file with all its datasets, which have no values yet. */
-static void create_file(const struct snapshot *s, const char *temporary, const char *path,
-                        const uint64_t in_file[TYPES]) {
-  const hid_t file = hdf5_create(temporary, path);
-  write_header(file, path, s, in_file);
-  write_parameters(file, path, s);
-  write_config(file, path, s);
-  provenance_write(file, path, &s->provenance);
-  for (unsigned t = 0; t < TYPES; t++) {
-    if (in_file[t] == 0) continue;
-    char name[32];
-    snprintf(name, sizeof name, "PartType%u", t);
-    const hid_t group = hdf5_create_group(file, path, name);
-    for (size_t f = 0; f < snapshot_field_count; f++) {
-      if (!wanted(s, &snapshot_fields[f])) continue;
-      const hid_t dataset = create_dataset(group, path, &snapshot_fields[f], s, t, in_file[t]);
-      write_scaling(dataset, path, &snapshot_fields[f], s->units.length_cgs);
-      write_error(dataset, path, &snapshot_fields[f], s);
-      hdf5_check(H5Dclose(dataset), EXIT_RUN_FAILED, path, "write the file");
-    }
-    hdf5_close_group(group, path);
-  }
-  hdf5_close_written(file, path);
-}
-
-static void write_part(void *context, const struct output_turn *turn) {
-  const struct snapshot *s = context;
-  const char *path = turn->path;
-  uint64_t in_file[TYPES];
-  for (unsigned t = 0; t < TYPES; t++) in_file[t] = count_ranks(s, t, turn->first, turn->last + 1);
-  if (comm_rank() == turn->first) create_file(s, turn->temporary, path, in_file);
-  if (s->particles->count == 0) return;
-  const hid_t file = hdf5_continue(turn->temporary, path);
-  for (size_t k = 0; k < (size_t)TYPES * snapshot_field_count; k++) {
-    const unsigned type = (unsigned)(k / snapshot_field_count);
-    const struct snapshot_field *f = &snapshot_fields[k % snapshot_field_count];
-    if (s->count[comm_rank()][type] == 0 || !wanted(s, f)) continue;
-    char name[64];
-    snprintf(name, sizeof name, "/PartType%u/%s", type, f->name);
-    const hid_t dataset = hdf5_check(H5Dopen2(file, name, H5P_DEFAULT), EXIT_RUN_FAILED, path,
-                                     "continue the file");
-    write_rows(dataset, path, f, s, type, count_ranks(s, type, turn->first, comm_rank()));
-    hdf5_check(H5Dclose(dataset), EXIT_RUN_FAILED, path, "write the file");
-  }
-  hdf5_close_written(file, path);
-}
-
-/** NAME.k.hdf5 for NAME.hdf5 where there are several files. */
-static char **list_paths(const char *path, size_t files) {
-  static const char ending[] = ".hdf5";
+/** The names of the files: of NAME.hdf5 and several files NAME.k.hdf5, in Gadget-2's format NAME and NAME.k. */
+static char **list_paths(const char *path, size_t files, enum snapshot_format format) {
+  static const char hdf5[] = ".hdf5";
+  const char *ending = format == FORMAT_HDF5 ? hdf5 : "";
   size_t stem = strlen(path);
-  if (stem >= strlen(ending) && strcmp(path + stem - strlen(ending), ending) == 0)
-    stem -= strlen(ending);
+  if (stem >= strlen(hdf5) && strcmp(path + stem - strlen(hdf5), hdf5) == 0) stem -= strlen(hdf5);
   char **paths = allocate(files, sizeof *paths, "file names");
   for (size_t f = 0; f < files; f++) {
     const size_t size = strlen(path) + 32;
     paths[f] = allocate(size, 1, "file names");
     if (files == 1)
-      snprintf(paths[f], size, "%s", path);
+      snprintf(paths[f], size, "%.*s%s", (int)stem, path, ending);
     else
       snprintf(paths[f], size, "%.*s.%zu%s", (int)stem, path, f, ending);
   }
@@ -306,6 +95,11 @@ static char **list_paths(const char *path, size_t files) {
 
 void snapshot_write(const char *path, const struct parameters *p, const struct particles *particles,
                     double a) {
+  snapshot_write_part(path, p, particles, a, 1.0);
+}
+
+void snapshot_write_part(const char *path, const struct parameters *p,
+                         const struct particles *particles, double a, double fraction) {
   const double length = p->output.unit_length == LENGTH_MPC_H ? 1.0
                                                               : 1000.0; /* file units in Mpc/h */
   const size_t ranks = (size_t)comm_size(),
@@ -315,6 +109,7 @@ void snapshot_write(const char *path, const struct parameters *p, const struct p
   struct snapshot s = {.parameters = p,
                        .provenance = provenance_of(p),
                        .particles = particles,
+                       .fraction = fraction,
                        .a = isolated ? 1.0 : a,
                        .time = isolated ? cosmology_myr(a) * MYR * length : a,
                        .box = isolated ? 0.0 : particles->box * length,
@@ -329,8 +124,10 @@ void snapshot_write(const char *path, const struct parameters *p, const struct p
                                 .rounding = rounding_of(p, particles, s.a, length)};
   s.count = allocate(ranks, sizeof *s.count, "particle counts");
   survey(&s);
-  char **paths = list_paths(path, s.files);
-  output_together(paths, s.files, NULL, write_part, &s);
+  char **paths = list_paths(path, s.files, p->output.format);
+  output_together(paths, s.files, NULL,
+                  p->output.format == FORMAT_HDF5 ? snapshot_write_hdf5 : snapshot_write_gadget2,
+                  &s);
   for (size_t f = 0; f < s.files; f++) free(paths[f]);
   free(paths);
   free(s.count);

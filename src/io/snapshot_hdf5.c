@@ -19,6 +19,7 @@ enum {
 static const double g_per_mass_unit = 1.989e43, cm_per_s_per_km_per_s = 1e5; /* Gadget's units */
 
 static bool wanted(const struct snapshot *s, const struct snapshot_field *f) {
+  if (s->fraction < 1.0 && strcmp(f->name, "Potential") == 0) return false;
   return snapshot_field_wanted(f, s->parameters, &s->units.rounding);
 }
 
@@ -62,6 +63,7 @@ static void write_header(hid_t file, const char *path, const struct snapshot *s,
     hdf5_write_attribute(header, path, flags[f], H5T_NATIVE_INT32, 0, &none);
   hdf5_write_attribute(header, path, "Flag_Entropy_ICs", H5T_NATIVE_INT32, TYPES, no_entropy);
   write_units(header, path, s);
+  if (s->fraction < 1.0) hdf5_write_double(header, path, "SubsampleFraction", s->fraction);
   hdf5_close_group(header, path);
 }
 
@@ -135,7 +137,8 @@ static void write_rows(hid_t dataset, const char *path, const struct snapshot_fi
                        const struct snapshot *s, unsigned particle_type, size_t begin) {
   const size_t count = s->count[comm_rank()][particle_type];
   const hid_t type = snapshot_field_type(f);
-  const size_t row_size = f->columns * H5Tget_size(type), most = count < SNAPSHOT_PIECE ? count : SNAPSHOT_PIECE;
+  const size_t row_size = f->columns * H5Tget_size(type),
+               most = count < SNAPSHOT_PIECE ? count : SNAPSHOT_PIECE;
   char *rows = allocate(most, row_size, "writing a snapshot");
   struct snapshot_place at = {0};
   for (size_t first = 0, n; first < count; first += n) {
@@ -192,7 +195,8 @@ void snapshot_write_hdf5(void *context, const struct output_turn *turn) {
   const struct snapshot *s = context;
   const char *path = turn->path;
   uint64_t in_file[TYPES];
-  for (unsigned t = 0; t < TYPES; t++) in_file[t] = snapshot_count(s, t, turn->first, turn->last + 1);
+  for (unsigned t = 0; t < TYPES; t++)
+    in_file[t] = snapshot_count(s, t, turn->first, turn->last + 1);
   if (comm_rank() == turn->first) create_file(s, turn->temporary, path, in_file);
   if (s->particles->count == 0) return;
   const hid_t file = hdf5_continue(turn->temporary, path);
@@ -209,4 +213,3 @@ void snapshot_write_hdf5(void *context, const struct output_turn *turn) {
   }
   hdf5_close_written(file, path);
 }
-

@@ -20,6 +20,8 @@ struct snapshot {
   double time;                       /**< a, or in isolated systems kpc/(km/s) */
   struct file_units units;
   size_t files;
+  double fraction; /**< of the particles of the run that these are */
+  uint64_t largest_id;
   uint64_t (*count)[PARTICLE_TYPES]; /**< [rank] particles */
   double mass[PARTICLE_TYPES]; /**< of all particles of a type; 0: there are none, or masses differ */
 };
@@ -38,5 +40,9 @@ void snapshot_convert(const struct snapshot *s, const struct snapshot_field *f, 
 
 /** The part of this rank in a file of a format: for output_together(). @param snapshot  struct snapshot */
 void snapshot_write_hdf5(void *snapshot, const struct output_turn *turn);
+void snapshot_write_gadget2(void *snapshot, const struct output_turn *turn);
+/** The same as snapshot_write() for particles that are a fraction of those of the run. */
+void snapshot_write_part(const char *path, const struct parameters *p, const struct particles *s,
+                         double a, double fraction);
 
 #endif

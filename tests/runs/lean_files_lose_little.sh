@@ -39,4 +39,11 @@ helper exact lean ranks of_exact of_lean || failures=$((failures + 1))
 "$PHOTONS" --dry-run config.ini --set output.position_error=1 >err 2>&1
 [ $? = 2 ] && grep -q 'position_error = 1: has no meaning without output.lean' err ||
   complain "errors without lean"
+"$PHOTONS" --dry-run config.ini --set output.lean=yes --set output.format=gadget2 >err 2>&1
+[ $? = 2 ] && grep -q 'lean = yes: needs output.format = hdf5' err || complain "lean and binary"
+
+# A subsample and a binary snapshot beside the halos of the run.
+STARPU_NCPU=1 run old config.ini --set output.format=gadget2 --set output.subsample=0.1 --steps 0 \
+  --set output.redshifts=19 --set time.z_end=0
+for name in old/snap_000 old/subsample_000; do [ -s $name ] || complain "no file $name"; done
 finish

@@ -17,7 +17,8 @@
  * Write a snapshot in the layout of Gadget-4 that yt reads, too: Header, /Parameters, /Config, and
  * for each type of particles PartType1 ... with Coordinates double, Velocities float v_pec/sqrt(a),
  * ParticleIDs uint64, Masses float, optionally Acceleration and Potential (s->potential). The
- * snapshot consists of output.files files. Consecutive ranks write to one file, one after the
+ * snapshot consists of output.files files. With output.lean numbers are rounded and all is compressed. With
+ * output.format = gadget2 the files are Gadget-2's binary ones, without ending in their names. Consecutive ranks write to one file, one after the
  * other. Memory: one chunk of particles, whatever N.
  * @param path  final name, e.g. out/snap_003.hdf5; with several files they are out/snap_003.0.hdf5
  *         ...
@@ -28,6 +29,17 @@
  */
 void snapshot_write(const char *path, const struct parameters *p, const struct particles *s,
                     double a);
+
+/**
+ * The same for a part of the particles, output.subsample of all: those whose ids have the lowest hashes,
+ * XXH3_64 of the 8 bytes of an id. Masses are multiplied by N over the number of these, so that they
+ * stand for all matter. The file has no potentials. Without any particle there is no file but a warning.
+ */
+void snapshot_write_sample(const char *path, const struct parameters *p, const struct particles *s,
+                           double a);
+/** End the program (EXIT_BAD_USAGE) where a snapshot of so many particles cannot be written in the format
+ * that the parameters ask for. */
+void snapshot_require_possible(const struct parameters *p, size_t particles);
 
 /** What a run needs to continue, besides the particles. */
 struct checkpoint_state {

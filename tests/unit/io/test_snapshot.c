@@ -10,6 +10,8 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
@@ -247,6 +249,120 @@ static void test_lean(void **state) {
     if (comm_rank() == 0) assert_int_equal(scratch_empty(NULL), 0);
     comm_barrier();
   }
+}
+
+/** Particles by their ids: COUNT down to 1 in make_particles(), plus a multiple of 2^40. */
+static void check_gadget2(const struct particles *back, const struct particles *s, bool masses) {
+  const double float_rounding = 6e-8;
+  assert_int_equal(back->all, COUNT);
+  assert_int_equal(particles_have(back, COLUMN_type), masses);
+  for (size_t i = 0; i < back->count; i++) {
+    const uint64_t id = back->id[i], k = COUNT - (id & 0xffffffff);
+    uint32_t x[3];
+    float m[3], g[3];
+    assert_int_equal(id, s->id[k]);
+    read_particle(s, k, x, m, g);
+    for (size_t c = 0; c < 3; c++) {
+      const int32_t off = (int32_t)(back->position[c * back->count + i] - x[c]);
+      assert_true(abs(off) <=
+                  257); /* half the last bit of a float below 2^17 kpc/h, over the box */
+      assert_near(back->momentum[c * back->count + i], m[c],
+                  2.0 * float_rounding * fabs((double)m[c]));
+    }
+    const double mass = masses && id % 2 ? 1.0 + 0.5 * ((double)(id % 3) - 1.0) : 1.0;
+    assert_near(particle_mass(back, i), mass * s->mass, 4.0 * float_rounding * mass * s->mass);
+    if (masses) assert_int_equal(back->type[i], id % 2 ? 2 : PARTICLE_HALO);
+  }
+}
+
+/** Gadget-2's files are read by the reader of initial conditions: of several types and masses, with narrow
+ * and with wide ids, in one file and in several. */
+static void test_gadget2(void **state) {
+  (void)state;
+  for (int k = 0; k < 4; k++) {
+    struct parameters p;
+    set_parameters(&p);
+    p.output.format = FORMAT_GADGET2;
+    p.output.files = k % 2 ? 0 : 1;
+    struct particles s = make_particles(COUNT, 7);
+    if (k >= 2)
+      for (size_t i = 0; i < COUNT; i++) s.id[i] += UINT64_C(1) << 40;
+    struct particles share = take_share(&s);
+    if (k == 3) {
+      particles_add_column(&share, COLUMN_relative_mass);
+      particles_add_column(&share, COLUMN_type);
+      for (size_t i = 0; i < share.count; i++) {
+        share.type[i] = share.id[i] % 2 ? 2 : PARTICLE_HALO;
+        share.relative_mass[i] = share.id[i] % 2 ? 1.0F + 0.5F * ((float)(share.id[i] % 3) - 1.0F)
+                                                 : 1.0F;
+      }
+    }
+    snapshot_write(scratch("snap.hdf5"), &p, &share, a_snapshot);
+    const bool several = comm_size() > 1 && p.output.files == 0;
+    assert_int_equal(scratch_count_files(), several ? comm_size() : 1);
+    snprintf(p.ic.file, sizeof p.ic.file, "%s", scratch(several ? "snap.0" : "snap"));
+    struct particles back = ic_read_gadget(&p);
+    check_gadget2(&back, &s, k == 3);
+    particles_free(&back);
+    particles_free(&share);
+    particles_free(&s);
+    comm_barrier();
+    if (comm_rank() == 0) assert_int_equal(scratch_empty(NULL), 0);
+    comm_barrier();
+  }
+}
+
+static void require_possible(void *parameters) {
+  const struct parameters *p = parameters;
+  snapshot_require_possible(p, p->output.files == 1 ? 180000000 : (size_t)UINT32_MAX + 1);
+}
+
+static void test_gadget2_limits(void **state) {
+  (void)state;
+  struct parameters p;
+  set_parameters(&p);
+  p.output.format = FORMAT_GADGET2;
+  snapshot_require_possible(&p, 178956970);
+  p.output.files = 1;
+  expect_failure(require_possible, &p, EXIT_BAD_USAGE,
+                 "room for 178956971 particles, and would get 180000000: raise output.files");
+  p.output.files = 64;
+  expect_failure(require_possible, &p, EXIT_BAD_USAGE,
+                 "4294967296 particles are more than its header counts, 2^32 - 1: choose");
+  p.output.format = FORMAT_HDF5;
+  require_possible(&p);
+}
+
+/** A sample has the particles of the lowest hashes, on any ranks, and the mass of all. */
+static void test_sample(void **state) {
+  (void)state;
+  struct parameters p;
+  set_parameters(&p);
+  p.output.subsample = 0.1;
+  struct particles s = make_particles(COUNT, 7), share = take_share(&s);
+  snapshot_write_sample(scratch("sample.hdf5"), &p, &share, a_snapshot);
+  snprintf(p.ic.file, sizeof p.ic.file, "%s", scratch("sample.hdf5"));
+  struct particles back = ic_read_gadget(&p);
+  const double expected = 0.1 * (double)COUNT;
+  assert_near((double)back.all, expected, 5.0 * sqrt(expected));
+  assert_near((double)back.all * back.mass, (double)s.all * s.mass, 1e-12 * (double)s.all * s.mass);
+  for (size_t i = 0; i < back.count; i++) {
+    const uint64_t id = back.id[i];
+    uint32_t x[3];
+    float m[3], g[3];
+    assert_true((double)XXH3_64bits(&id, sizeof id) < 0.1 * 18446744073709551616.0);
+    read_particle(&s, COUNT - id, x, m, g);
+    for (size_t c = 0; c < 3; c++) assert_int_equal(back.position[c * back.count + i], x[c]);
+  }
+  particles_free(&back);
+  comm_barrier();
+  if (comm_rank() == 0) assert_int_equal(scratch_empty(NULL), 0);
+  comm_barrier();
+  p.output.subsample = 1e-12; /* none: a warning */
+  snapshot_write_sample(scratch("sample.hdf5"), &p, &share, a_snapshot);
+  assert_int_equal(scratch_count_files(), 0);
+  particles_free(&share);
+  particles_free(&s);
 }
 
 /** Keep a snapshot with one file for each rank, for tests/runs/same_files_on_any_ranks.sh. */
@@ -545,11 +661,14 @@ int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_teardown(test_snapshot, empty_common_folder),
       cmocka_unit_test_teardown(test_lean, empty_common_folder),
+      cmocka_unit_test_teardown(test_gadget2, empty_common_folder),
+      cmocka_unit_test_teardown(test_sample, empty_common_folder),
       cmocka_unit_test_teardown(test_checkpoint, empty_common_folder),
   };
   const struct CMUnitTest local_tests[] = {
       cmocka_unit_test_teardown(test_checkpoint_parameters, scratch_empty),
       cmocka_unit_test_teardown(test_full_disk, scratch_empty),
+      cmocka_unit_test_teardown(test_gadget2_limits, scratch_empty),
       cmocka_unit_test_teardown(test_output_files, scratch_empty),
       cmocka_unit_test_teardown(test_temporary_names, scratch_empty),
   };
