@@ -94,11 +94,21 @@ enum { PROFILES = sizeof profiles / sizeof *profiles };
 
 static const char blanks[] = " \t\r\n";
 
-/** Read up to `most` numbers. Returns how many there are; `most` + 1 if there are more, or if there
- * is something else. */
-static size_t read_numbers(const char *text, size_t most, double *number) {
+/** Where the words KEY=VALUE of a component begin. */
+static const char *options_of(const char *text) {
+  const char *word = text + strspn(text, blanks);
+  for (size_t length; (length = strcspn(word, blanks)) > 0; word += strspn(word, blanks)) {
+    if (memchr(word, '=', length)) break;
+    word += length;
+  }
+  return word;
+}
+
+/** Read up to `most` numbers of the text before `end_of_text`. Returns how many there are; `most` + 1 if there are
+ * more, or if there is something else. */
+static size_t read_numbers(const char *text, const char *end_of_text, size_t most, double *number) {
   size_t count = 0;
-  for (text += strspn(text, blanks); *text; text += strspn(text, blanks)) {
+  for (text += strspn(text, blanks); text < end_of_text; text += strspn(text, blanks)) {
     char *end;
     const double value = strtod(text, &end);
     if (end == text || count == most || !strchr(blanks, *end)) return most + 1;
@@ -125,7 +135,8 @@ static bool parse_numbers(enum galaxy_profile profile, const char *text,
                           struct galaxy_component *component, char *reason, size_t size) {
   double read[NUMBERS] = {0.0}, number[NUMBERS] = {0.0};
   const size_t most = profiles[profile].count, required = profiles[profile].required;
-  const size_t count = read_numbers(text, most, read);
+  const char *options = options_of(text);
+  const size_t count = read_numbers(text, options, most, read);
   if (count < required || count > most || count == required + 1) {
     snprintf(reason, size, "galaxy: expected '%s %s' with numbers, found '%s%s'",
              profiles[profile].name, profiles[profile].numbers, profiles[profile].name, text);
@@ -133,7 +144,8 @@ static bool parse_numbers(enum galaxy_profile profile, const char *text,
   }
   for (size_t i = 0; i < count; i++) number[profiles[profile].order[i]] = read[i];
   *component = component_of(profile, number);
-  return galaxy_component_check(component, reason, size);
+  return galaxy_component_check(component, reason, size) &&
+         galaxy_options_parse(options, component, reason, size);
 }
 
 bool galaxy_component_parse(const char *text, struct galaxy_component *component, char *reason,

@@ -114,14 +114,37 @@ struct galaxy_sums galaxy_sum(const double (*x)[3], const double (*v)[3], size_t
   return sums;
 }
 
-void galaxy_center(const struct galaxy_sums *sums, size_t particles, size_t count, double (*x)[3],
-                   double (*v)[3]) {
-  for (size_t k = 0; k < 3; k++) {
-    const double center = (double)(int64_t)sums->position[k] * unit / (double)particles;
-    const double drift = (double)(int64_t)sums->velocity[k] * unit / (double)particles;
-    for (size_t i = 0; i < count; i++) {
-      x[i][k] -= center;
-      v[i][k] -= drift;
+/** Sums over all particles of the mass of component @p c; zero if an earlier component has this mass. */
+static struct galaxy_sums sums_of_mass(const struct galaxy_tables *t,
+                                       const struct galaxy_sums sums[GALAXY_COMPONENTS], size_t c) {
+  struct galaxy_sums all = {0};
+  for (size_t other = 0; other < t->galaxy.count; other++) {
+    if (t->particle_mass[other] != t->particle_mass[c]) continue;
+    if (other < c) return (struct galaxy_sums){0};
+    for (size_t k = 0; k < 3; k++) {
+      all.position[k] += sums[other].position[k];
+      all.velocity[k] += sums[other].velocity[k];
     }
   }
+  return all;
+}
+
+void galaxy_center(const struct galaxy_tables *t, const struct galaxy_sums sums[GALAXY_COMPONENTS],
+                   size_t count, double (*x)[3], double (*v)[3]) {
+  double center[3] = {0.0}, drift[3] = {0.0},
+         particles = 0.0; /* of the mass of the first component */
+  for (size_t c = 0; c < t->galaxy.count; c++) {
+    const double weight = t->particle_mass[c] / t->particle_mass[0];
+    const struct galaxy_sums all = sums_of_mass(t, sums, c);
+    particles += weight * (double)(t->first[c + 1] - t->first[c]);
+    for (size_t k = 0; k < 3; k++) {
+      center[k] += weight * ((double)(int64_t)all.position[k] * unit);
+      drift[k] += weight * ((double)(int64_t)all.velocity[k] * unit);
+    }
+  }
+  for (size_t i = 0; i < count; i++)
+    for (size_t k = 0; k < 3; k++) {
+      x[i][k] -= center[k] / particles;
+      v[i][k] -= drift[k] / particles;
+    }
 }

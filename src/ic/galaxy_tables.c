@@ -64,37 +64,10 @@ static void make_potential(struct galaxy_tables *t) {
   free(per_step);
 }
 
-/* Numbers in proportion to the masses; particles that are left over go to the largest
- * remainders. */
-static void deal_particles(struct galaxy_tables *t, size_t particles) {
-  const size_t components = t->galaxy.count;
-  double mass = 0.0, remainder[GALAXY_COMPONENTS] = {0.0};
-  size_t count[GALAXY_COMPONENTS], left = particles;
-  for (size_t c = 0; c < components; c++) mass += t->galaxy.component[c].mass;
-  for (size_t c = 0; c < components; c++) {
-    const double share = (double)particles * (t->galaxy.component[c].mass / mass);
-    count[c] = (size_t)share < left ? (size_t)share : left;
-    remainder[c] = share - floor(share);
-    left -= count[c];
-  }
-  for (; left > 0; left--) {
-    size_t largest = 0;
-    for (size_t c = 1; c < components; c++)
-      if (remainder[c] > remainder[largest]) largest = c;
-    count[largest]++;
-    remainder[largest] -= 1.0;
-  }
-  for (size_t c = 0; c < components; c++) t->first[c + 1] = t->first[c] + count[c];
-}
-
-static bool check(const struct galaxy *galaxy, size_t particles, char *reason, size_t size) {
+static bool check(const struct galaxy *galaxy, char *reason, size_t size) {
   if (galaxy->count == 0 || galaxy->count > GALAXY_COMPONENTS) {
     snprintf(reason, size, "galaxy: %zu components; 1 to %d are possible", galaxy->count,
              GALAXY_COMPONENTS);
-    return false;
-  }
-  if (particles == 0) {
-    snprintf(reason, size, "galaxy: no particles");
     return false;
   }
   for (size_t c = 0; c < galaxy->count; c++)
@@ -104,16 +77,20 @@ static bool check(const struct galaxy *galaxy, size_t particles, char *reason, s
 
 struct galaxy_tables *galaxy_tables_create(const struct galaxy *galaxy, size_t particles,
                                            char *reason, size_t size) {
-  if (!check(galaxy, particles, reason, size)) return NULL;
+  if (!check(galaxy, reason, size)) return NULL;
   struct galaxy_tables *t = allocate(1, sizeof *t, "tables of a galaxy");
   t->galaxy = *galaxy;
-  deal_particles(t, particles);
+  if (!galaxy_deal(t, particles, reason, size)) {
+    free(t);
+    return NULL;
+  }
   make_radii(t);
   for (size_t c = 0; c < galaxy->count; c++) {
     t->shells[c] = allocate(1, sizeof *t->shells[c], "tables of a galaxy");
     make_shells(t, c, t->shells[c]);
   }
   make_potential(t);
+  galaxy_weigh(t);
   t->disks = galaxy_disks_create(galaxy);
   const bool balanced = !t->disks || galaxy_disks_heat(t, reason, size);
   if (balanced && galaxy_invert(t, reason, size)) return t;

@@ -21,12 +21,19 @@ struct galaxy_shells {
 struct galaxy_tables {
   struct galaxy galaxy;
   size_t first[GALAXY_COMPONENTS + 1];            /**< particle of each component */
+  double particle_mass[GALAXY_COMPONENTS];        /**< 1e10 Msun */
   double r[GALAXY_RADII], ln_r[GALAXY_RADII];     /**< equal steps of ln r */
   double mass[GALAXY_RADII], slope[GALAXY_RADII]; /**< enclosed mass M, dlnM/dln r */
   double depth[GALAXY_RADII];                     /**< potential above that at r[0] */
   struct galaxy_shells *shells[GALAXY_COMPONENTS];
   struct galaxy_disks *disks; /**< NULL: none */
 };
+
+/** Number the particles of the components. Returns false, with the reason, if the numbers do not go
+ * together. */
+bool galaxy_deal(struct galaxy_tables *t, size_t particles, char *reason, size_t size);
+/** Masses of particles, once the masses of components are in the tables. */
+void galaxy_weigh(struct galaxy_tables *t);
 
 /** integral[k] = start + the integral of @p y over @p x from x[0] to x[k], by cubic splines. */
 void galaxy_integrate(const double *x, const double *y, size_t n, double start, double *integral);

@@ -51,6 +51,46 @@ static struct galaxy first_galaxy(const struct parameters *p) {
   return g;
 }
 
+static bool all_have_numbers(const struct galaxy *g) {
+  for (size_t c = 0; c < g->count; c++)
+    if (g->component[c].particles == 0) return false;
+  return true;
+}
+
+/** Numbers of particles by component of a model. @param section  of the key that has the numbers */
+static void take_numbers(const struct parameters *p, const char *section, const char *text,
+                         struct galaxy *g) {
+  const char *rest = text;
+  for (size_t c = 0; c < g->count; c++) {
+    char *end;
+    const double number = strtod(rest, &end);
+    if (end == rest || !(number >= 0.0 && number <= 1e12) || (double)(size_t)number != number)
+      break;
+    g->component[c].particles = (size_t)number;
+    rest = end;
+    if (c + 1 == g->count && rest[strspn(rest, " \t")] == '\0') return;
+  }
+  fail(EXIT_BAD_USAGE,
+       "%s = %s: expected %zu whole numbers, one for each component of the model; 0 for a share of "
+       "the rest",
+       parameter_origin(p, section, "component_particles").text, text, g->count);
+}
+
+static void choose_numbers(const struct parameters *p, bool second, struct galaxy *g) {
+  const bool own = second && *p->second.component_particles;
+  const bool same = !second || strcmp(p->second.model, "same") == 0;
+  const char *section = own ? "second" : "galaxy";
+  const char *text = own ? p->second.component_particles
+                         : (same ? p->galaxy.component_particles : "");
+  if (!*text) return;
+  if (same && !*p->galaxy.model)
+    fail(EXIT_BAD_USAGE,
+         "%s: is of the components of a model; write particles=N behind the numbers of component_1 "
+         "and the others",
+         parameter_origin(p, section, "component_particles").text);
+  take_numbers(p, section, text, g);
+}
+
 void body_from_model(struct body *b, const struct parameters *p, bool second) {
   struct galaxy g = {.count = 0};
   char reason[256];
@@ -60,19 +100,38 @@ void body_from_model(struct body *b, const struct parameters *p, bool second) {
     g = first_galaxy(p);
   else
     choose_model(p, "second", p->second.model, " | same", &g);
-  b->count = (size_t)count;
   b->seed = (uint64_t)p->ic.seed + (second ? UINT64_C(1) << 32 : 0);
-  b->tables = galaxy_tables_create(&g, b->count, reason, sizeof reason);
+  choose_numbers(p, second, &g);
+  const bool asked = parameter_given(p, "galaxy", "particles") ||
+                     (second && p->second.particles > 0);
+  b->tables = galaxy_tables_create(&g, !asked && all_have_numbers(&g) ? 0 : (size_t)count, reason,
+                                   sizeof reason);
   if (!b->tables) fail(EXIT_BAD_USAGE, "the galaxy: %s", reason);
+  b->components = g.count;
+  b->count = galaxy_first(b->tables, g.count);
   b->mean_mass = galaxy_mass(b->tables) / (double)b->count;
+  b->has_masses = galaxy_masses_differ(b->tables);
   for (size_t c = 0; c < g.count; c++)
     b->has_types = b->has_types || g.component[c].type != PARTICLE_HALO;
+}
+
+struct range body_component(const struct body *b, size_t c, size_t first, size_t count) {
+  if (c >= b->components) return (struct range){0};
+  const size_t begin = galaxy_first(b->tables, c), end = galaxy_first(b->tables, c + 1);
+  const size_t from = begin > first ? begin : first;
+  const size_t stop = end < first + count ? end : first + count;
+  return stop > from ? (struct range){from - first, stop - from} : (struct range){0};
 }
 
 void body_sample(const struct body *b, size_t first, size_t count, double (*x)[3], double (*v)[3],
                  uint8_t *type) {
   galaxy_sample(b->tables, b->seed, first, count, x, v, type);
-  struct galaxy_sums sums = galaxy_sum((const double(*)[3])x, (const double(*)[3])v, count);
-  comm_sum_u64(&sums.position[0], sizeof sums / sizeof sums.position[0]);
-  galaxy_center(&sums, b->count, count, x, v);
+  struct galaxy_sums sums[GALAXY_COMPONENTS];
+  for (size_t c = 0; c < GALAXY_COMPONENTS; c++) {
+    const struct range part = body_component(b, c, first, count);
+    sums[c] = galaxy_sum((const double(*)[3])x + part.first, (const double(*)[3])v + part.first,
+                         part.count);
+  }
+  comm_sum_u64(&sums[0].position[0], 6 * GALAXY_COMPONENTS);
+  galaxy_center(b->tables, sums, count, x, v);
 }

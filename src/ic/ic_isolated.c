@@ -182,6 +182,15 @@ static void place(const struct parameters *p, const struct body *b, size_t count
   }
 }
 
+/** Masses of particles first .. first + count - 1 of a model in units of @p unit. */
+static void weigh(const struct body *b, size_t first, size_t count, double unit, float *mass) {
+  for (size_t c = 0; c < b->components; c++) {
+    const struct range part = body_component(b, c, first, count);
+    const double one = b->has_masses ? galaxy_particle_mass(b->tables, c) : b->mean_mass;
+    for (size_t i = 0; i < part.count; i++) mass[part.first + i] = (float)(one / unit);
+  }
+}
+
 /** Make or read the particles of a body that are on this rank. Collective. */
 static void fill(const struct parameters *p, const struct body *b, const struct cloud *c,
                  bool own_ids) {
@@ -203,11 +212,9 @@ static void fill(const struct parameters *p, const struct body *b, const struct 
                                                 .v = c->v,
                                                 .length_factor = b->length,
                                                 .velocity_factor = b->velocity});
-  for (size_t i = here; i < here + count; i++) {
-    if (particles_have(s, COLUMN_relative_mass) && b->tables)
-      s->relative_mass[i] = (float)(b->mean_mass / s->mass);
-    if (!own_ids) s->id[i] = begin + i + 1;
-  }
+  if (b->tables && particles_have(s, COLUMN_relative_mass))
+    weigh(b, from - b->first, count, s->mass, s->relative_mass + here);
+  for (size_t i = here; i < here + count && !own_ids; i++) s->id[i] = begin + i + 1;
   place(p, b, count, c->x + here, c->v + here);
 }
 

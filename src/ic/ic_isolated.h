@@ -9,6 +9,7 @@
 
 struct body {
   struct galaxy_tables *tables;  /**< of a model; NULL: a file */
+  size_t components;             /**< of a model */
   uint64_t seed;                 /**< of a model */
   struct gadget_set set;         /**< of a file */
   bool analysed;                 /**< not to be followed: gas is matter, and velocities may lack */
@@ -22,6 +23,12 @@ struct body {
 
 /** Make the tables of a model. What cannot be a galaxy ends the program with EXIT_BAD_USAGE. */
 void body_from_model(struct body *b, const struct parameters *p, bool second);
+/** A part of an array. */
+struct range {
+  size_t first, count;
+};
+/** Which of the particles first .. first + count - 1 of a model are of component @p c. */
+struct range body_component(const struct body *b, size_t c, size_t first, size_t count);
 /** The particles first .. first + count - 1 of a model, whose centre of mass is at rest at 0.
  * Collective.
  * @param x, v  [count][3], kpc and km/s

@@ -96,6 +96,22 @@ assert found["particles"] == b"drawn from plummer" and found["seed"] == 12345, f
 assert "spectrum" not in found and b"sphere_mode" not in found["config.ini"], found
 END
 refused "a millionth of the frame's side" gravity.softening=0.001
+refused 'expected 1 whole numbers' 'galaxy.component_particles=1 2'
+# Particles by component: numbers, types and masses, the same on two ranks.
+numbers() {
+  run_on "$1" "$2" sphere.ini --steps 1 --set 'galaxy.model=' --set 'galaxy.component_1=hernquist 3e10 1 particles=500' \
+    --set 'galaxy.component_2=hernquist 1e10 1 particle_mass=2e6 type=2' --set gravity.softening_type_2=0.05
+}
+numbers 1 numbers
+numbers 2 numbers-on-two
+"$PYTHON" - <<'END' || complain 'particles by component'
+import h5py, numpy
+one, two = (h5py.File(f"{name}/snap_000.hdf5") for name in ("numbers", "numbers-on-two"))
+for part, count, mass in (("PartType3", 500, 6e-3), ("PartType2", 5000, 2e-4)):
+    m = one[part]["Masses"][:]
+    assert len(m) == count and numpy.allclose(m, mass, rtol=1e-5), (part, len(m), m)
+    assert all(numpy.array_equal(one[part][name], two[part][name]) for name in one[part]), part
+END
 # The last lines of a run name the logs of isolated systems.
 "$PHOTONS" --set output.dir=told --steps 3 --set galaxy.particles=200 --set time.criterion=acceleration \
   --set time.max_step=0.1 sphere.ini >out 2>err

@@ -98,11 +98,13 @@ struct parameters {
     char model[32];    /**< empty: the components */
     int64_t particles; /**< of the whole galaxy */
     char component[GALAXY_COMPONENTS_MAX][128];
+    char component_particles[128]; /**< numbers by component of the model */
     struct placing placing; /**< also of ic.file */
   } galaxy;                 /**< ic.source = galaxy */
   struct {
     char model[32], file[PARAMETER_PATH_MAX]; /**< both empty: no second galaxy */
     int64_t particles;                        /**< 0: as many as the first has */
+    char component_particles[128];            /**< of the model */
     struct placing placing;
   } second; /**< isolated */
   struct {

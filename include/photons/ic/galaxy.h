@@ -43,6 +43,7 @@ struct galaxy_component {
   double cutoff_width; /**< kpc, above 0 if there is a cutoff */
   double toomre_q;     /**< of a disk: its least Q over all radii; 0: GALAXY_DEFAULT_Q */
   int type;            /**< of the particles, as in Gadget: 1 halo, 2 disk, 3 bulge, 4 stars */
+  size_t particles;    /**< 0: a share of the rest in proportion to the mass */
 };
 
 /** The least Q of a disk that names none: that of the M31 of Miki 2019. */
@@ -73,8 +74,9 @@ bool galaxy_model(const char *name, struct galaxy *galaxy);
  *     sersic       MASS EFFECTIVE_RADIUS INDEX [CUTOFF WIDTH]
  *     exponential  MASS SCALE HEIGHT [CUTOFF WIDTH [LEAST_Q]]
  *
- * The component is called after its profile; its type is 1 for nfw, 2 for exponential, 3 for
- * hernquist, else 4.
+ * What may follow, in any order: particles=N, or particle_mass=MASS in Msun, for the number of
+ * particles; type=N. The component is called after its profile; without type=N its type is 1 for
+ * nfw, 2 for exponential, 3 for hernquist, else 4.
  * @param reason  receives one line if the text is refused
  * @return whether the text is a component
  */
@@ -87,8 +89,9 @@ struct galaxy_tables;
 /**
  * Compute the tables, in about a second. Every rank gets the same bits. The GSL error handler must
  * be off.
- * @param particles  in the whole galaxy, at least 1. Each has the mass galaxy_mass()/particles;
- *                   components get numbers in proportion to their masses, by the largest remainders
+ * @param particles  in the whole galaxy, at least 1. Components without numbers of their own share
+ *                   what the others leave, in proportion to their masses, by the largest remainders.
+ *                   Where all have numbers, the sum of these, or 0
  * @param reason     receives one line if there is no such galaxy: a number out of range; a
  *                   distribution function below 0, with the component and the energy; a disk that
  *                   is hotter than its rotation
@@ -101,6 +104,12 @@ void galaxy_tables_free(struct galaxy_tables *tables);
 /** The first particle of component @p c; that of component galaxy.count is the number of
  * particles. */
 size_t galaxy_first(const struct galaxy_tables *tables, size_t c);
+
+/** Mass of each particle of component @p c, 1e10 Msun. Components without numbers of their own have
+ * one mass. */
+double galaxy_particle_mass(const struct galaxy_tables *tables, size_t c);
+/** Whether not all particles of the galaxy have one mass. */
+bool galaxy_masses_differ(const struct galaxy_tables *tables);
 
 /**
  * The particles first .. first + count - 1 of the galaxy. A particle depends on @p seed and on its
@@ -120,13 +129,13 @@ struct galaxy_sums {
   uint64_t position[3], velocity[3];
 };
 
-/** The sums over these particles. */
+/** The sums over these particles, which all have one mass. */
 struct galaxy_sums galaxy_sum(const double (*x)[3], const double (*v)[3], size_t count);
 
 /** Move the particles so that the galaxy's centre of mass is at rest at 0.
- * @param sums       over the whole galaxy
- * @param particles  in the whole galaxy */
-void galaxy_center(const struct galaxy_sums *sums, size_t particles, size_t count, double (*x)[3],
+ * @param sums  over each component of the whole galaxy, or parts of these that add up */
+void galaxy_center(const struct galaxy_tables *tables,
+                   const struct galaxy_sums sums[GALAXY_COMPONENTS], size_t count, double (*x)[3],
                    double (*v)[3]);
 
 /** Mass of all components, 1e10 Msun. */

@@ -319,8 +319,8 @@ static void test_center(void **state) {
   struct galaxy_tables *t = single("plummer 1e10 1", FEW);
   double few_x[FEW][3], few_v[FEW][3], center[3] = {0.0}, drift[3] = {0.0};
   galaxy_sample(t, 3, 0, FEW, few_x, few_v, NULL);
-  const struct galaxy_sums sums = galaxy_sum(few_x, few_v, FEW);
-  galaxy_center(&sums, FEW, FEW, few_x, few_v);
+  const struct galaxy_sums sums[GALAXY_COMPONENTS] = {galaxy_sum(few_x, few_v, FEW)};
+  galaxy_center(t, sums, FEW, few_x, few_v);
   for (size_t i = 0; i < FEW; i++)
     for (size_t k = 0; k < 3; k++) {
       center[k] += few_x[i][k] / FEW;
@@ -328,6 +328,64 @@ static void test_center(void **state) {
     }
   for (size_t k = 0; k < 3; k++) assert_near(center[k], 0.0, 1e-7);
   for (size_t k = 0; k < 3; k++) assert_near(drift[k], 0.0, 1e-7);
+  galaxy_tables_free(t);
+}
+
+/* 1000 of 4000 particles have a tenth of the mass; 500, by their mass, another tenth; the other two components share
+ * what is left, 2500, in proportion to their masses. */
+static const char *const of_different_masses[] = {"hernquist 1e10 1 particles=1000",
+                                                  "hernquist 1e10 2 particle_mass=2e7 type=5",
+                                                  "hernquist 2e10 1", "hernquist 6e10 1"};
+
+static struct galaxy galaxy_of_different_masses(void) {
+  struct galaxy galaxy = {.count = 4};
+  for (size_t c = 0; c < galaxy.count; c++) galaxy.component[c] = component(of_different_masses[c]);
+  return galaxy;
+}
+
+static void test_numbers_by_component(void **state) {
+  (void)state;
+  static const size_t first[] = {0, 1000, 1500, 2125, 4000};
+  static const double mass[] = {1e-3, 2e-3, 8.0 / 2500, 8.0 / 2500};
+  const struct galaxy galaxy = galaxy_of_different_masses();
+  struct galaxy_tables *t = tables_of(&galaxy, 4000);
+  for (size_t c = 0; c <= 4; c++) assert_int_equal(galaxy_first(t, c), first[c]);
+  for (size_t c = 0; c < 4; c++) assert_near(galaxy_particle_mass(t, c), mass[c], 1e-15);
+  assert_int_equal(galaxy.component[1].type, 5);
+  assert_true(galaxy_masses_differ(t));
+  galaxy_tables_free(t);
+  assert_false(galaxy_masses_differ(m31));
+  for (size_t c = 0; c < 4; c++) assert_near(galaxy_particle_mass(m31, c), 88.8 / PARTICLES, 1e-9);
+}
+
+/* The centre of mass, not that of numbers. */
+static void test_center_of_different_masses(void **state) {
+  (void)state;
+  enum { ALL = 4000 };
+  const struct galaxy galaxy = galaxy_of_different_masses();
+  struct galaxy_tables *t = tables_of(&galaxy, ALL);
+  double(*all_x)[3] = allocate(ALL, sizeof *all_x, "positions");
+  double(*all_v)[3] = allocate(ALL, sizeof *all_v, "velocities");
+  struct galaxy_sums sums[GALAXY_COMPONENTS];
+  galaxy_sample(t, 3, 0, ALL, all_x, all_v, NULL);
+  for (size_t c = 0; c < 4; c++) {
+    const size_t first = galaxy_first(t, c), count = galaxy_first(t, c + 1) - first;
+    for (size_t i = first; i < first + count; i++) all_x[i][0] += 100.0 * (double)c;
+    sums[c] = galaxy_sum((const double(*)[3])all_x + first, (const double(*)[3])all_v + first,
+                         count);
+  }
+  galaxy_center(t, sums, ALL, all_x, all_v);
+  double center[3] = {0.0}, drift[3] = {0.0};
+  for (size_t c = 0; c < 4; c++)
+    for (size_t i = galaxy_first(t, c); i < galaxy_first(t, c + 1); i++)
+      for (size_t k = 0; k < 3; k++) {
+        center[k] += galaxy_particle_mass(t, c) / 10.0 * all_x[i][k];
+        drift[k] += galaxy_particle_mass(t, c) / 10.0 * all_v[i][k];
+      }
+  for (size_t k = 0; k < 3; k++) assert_near(center[k], 0.0, 1e-6);
+  for (size_t k = 0; k < 3; k++) assert_near(drift[k], 0.0, 1e-6);
+  free(all_x);
+  free(all_v);
   galaxy_tables_free(t);
 }
 
@@ -355,6 +413,10 @@ static void test_impossible_galaxies_are_refused(void **state) {
   refuse(&galaxy, 1, "component exponential: at its scale length");
   galaxy.component[0].type = 7;
   refuse(&galaxy, 1, "particle type must be from 0 to 5");
+  galaxy = galaxy_of_different_masses();
+  refuse(&galaxy, 1501, "components with numbers of their own have 1500 particles; of 1501 in all");
+  galaxy.count = 2;
+  refuse(&galaxy, 1499, "its components have 1500 particles, and 1499 are asked for");
 }
 
 static void test_models(void **state) {
@@ -408,6 +470,15 @@ static void test_wrong_text_is_refused(void **state) {
       {"sersic 1e11 5 0.3", "its Sersic index must be from 0.6 to 10"},
       {"exponential 1e11 5 6", "its height must be from 0.001 to 1 scale length"},
       {"exponential 1e11 5 1 50 5 -1", "its least Q must not be below 0"},
+      {"plummer 1e11 5 particles=0", "particles=0: expected a whole number from 1 to 1e12"},
+      {"plummer 1e11 5 particles=1.5", "particles=1.5: expected a whole number"},
+      {"plummer 1e11 5 particles=1x", "particles=1x: expected a whole number"},
+      {"plummer 1e11 5 particle_mass=3e11", "particle_mass=3e11: expected a mass in Msun that"},
+      {"plummer 1e11 5 particle_mass=nan", "particle_mass=nan: expected a mass in Msun that"},
+      {"plummer 1e11 5 particles=9 particle_mass=1e9", "particle_mass=1e9: the number is given"},
+      {"plummer 1e11 5 type=0", "type=0: expected a whole number from 1 to 5"},
+      {"plummer 1e11 5 n=7", "'n=7' is none of particles=N, particle_mass=MASS, type=N"},
+      {"plummer 1e11 5 type=1 50 5", "'50' is none of particles=N"},
   };
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
     char reason[REASON] = "";
@@ -432,6 +503,8 @@ int main(void) {
       cmocka_unit_test(test_plummer),
       cmocka_unit_test(test_hernquist),
       cmocka_unit_test(test_center),
+      cmocka_unit_test(test_numbers_by_component),
+      cmocka_unit_test(test_center_of_different_masses),
       cmocka_unit_test(test_impossible_galaxies_are_refused),
       cmocka_unit_test(test_models),
       cmocka_unit_test(test_components_as_text),
