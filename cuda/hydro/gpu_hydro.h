@@ -28,6 +28,8 @@ void gpu_gas_fix(const struct gpu_gas *g, double dt_dh, const struct gas_links *
 /** @param fine, batches  batches of the next finer level: their cells */
 void gpu_gas_restrict(const struct gpu_gas *g, const struct gas_links *links,
                       const char *const *fine, uint32_t batches, void *cells);
+/** @param change  of the velocity of all cells */
+void gpu_gas_accelerate(const struct gpu_gas *g, const double change[3], void *cells);
 /** @param matter  [group], or NULL: there are no particles
  * @param flags   in pinned host memory, [group][patch] */
 void gpu_gas_flag(const struct gpu_gas *g, const struct gas_flags *criteria, int buffer,

@@ -54,6 +54,20 @@ static void check_root(const struct parameters *p, struct parameter_problems *pr
                    "periodic at one end alone; allowed: at both ends or at none");
 }
 
+/** Uniform gravity is of gas alone. */
+static void check_acceleration(const struct parameters *p, struct parameter_problems *problems) {
+  const struct parameter *row = row_of("gas", "acceleration");
+  if (p->gas.acceleration_count == 0 || !sound(problems, row)) return;
+  if (p->gas.acceleration_count != 3)
+    problem_with(problems, row, p, NULL, "%zu numbers; allowed: three, for x, y and z",
+                 p->gas.acceleration_count);
+  else if (p->gas.solver == GAS_NONE)
+    problem_with(problems, row, p, NULL, "gas.solver = none has no gas that could fall");
+  else if (*p->ic.particles)
+    problem_with(problems, row, p, NULL,
+                 "particles would not fall with the gas: not with ic.particles");
+}
+
 /** Self-gravity is periodic or isolated along all axes. */
 static void check_self_gravity(const struct parameters *p, struct parameter_problems *problems) {
   const struct parameter *row = row_of("gas", "gravity");
@@ -170,6 +184,7 @@ void check_gas(const struct parameters *p, struct parameter_problems *problems) 
   }
   check_root(p, problems);
   check_flags(p, problems);
+  check_acceleration(p, problems);
   check_self_gravity(p, problems);
   check_gas_particles(p, problems);
   (p->gas.comoving ? check_comoving : check_static)(p, problems);

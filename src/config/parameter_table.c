@@ -180,6 +180,7 @@ const struct parameter parameter_table[] = {
   {"gas", "molecular_weight", REAL, FIELD(gas.molecular_weight), "0.6", .help = "mean mass of a particle, for temperatures: 0.6 of ionised, 1.22 of neutral primordial gas", .unit = "hydrogen masses", RANGE(0.1, 10)},
   {"gas", "temperature_floor", REAL, FIELD(gas.temperature_floor), "0", OF(COMOVING), .help = "with comoving = yes: gas that is colder after a step of its level is warmed to this temperature; 0: none", .unit = "K", RANGE(0, 1e9)},
   {"gas", "scalars", INTEGER, FIELD(gas.scalars), "0", .help = "passive scalars: so many mass fractions, 0 to 1, move with the gas; ic.source says what they are at the start", RANGE(0, GAS_SCALARS_MAX)},
+  {"gas", "acceleration", PARAMETER_LIST, FIELD(gas.acceleration), "", OF(REST), .help = "uniform gravity: acceleration of all gas along x, y and z, in the units of the run; empty: none", RANGE(-1e30, 1e30)},
   {"gas", "gamma", REAL, FIELD(gas.gamma), "1.6666666666666667", .help = "ratio of specific heats", RANGE(1.0001, 10)},
   {"gas", "cfl", REAL, FIELD(gas.cfl), "0.5", .help = "Courant number: the largest part of a cell that a signal crosses in a step", RANGE(1e-3, 1)},
   {"gas", "root", PARAMETER_LIST, FIELD(gas.root), "", .help = "cells of the root level along x, y and z, multiples of 16", RANGE(16, 65536)},

@@ -8,6 +8,7 @@
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/gas/create.h"
+#include "photons/gas/packages.h"
 #include "photons/hydro/codelets.h"
 #include "photons/hydro/hydro.h"
 #include "photons/pm/particles.h"
@@ -50,10 +51,11 @@ static double scale_after(const struct gas *g, const struct root_step *root, str
   return cosmology_after_drift(&g->universe.cosmology, g->time, s.root_end * root->length);
 }
 
-/** The length of steps was chosen before the step of the root level. In its course gravity can make
- * gas too fast. */
+/** The length of steps was chosen before the step of the root level. In its course gravity and sources can
+ * make gas too fast. */
 bool gas_divides(const struct gas *g, int level) {
-  return level > 0 && g->gravity && g->scheme.individual && !g->scheme.particles_alone;
+  const bool forces = g->gravity || packages_have_sources(g);
+  return level > 0 && forces && g->scheme.individual && !g->scheme.particles_alone;
 }
 
 /** Into how many equal parts a step of a level is to be divided, a power of two. */
@@ -106,10 +108,11 @@ static void follow_flags(struct gas *g, int level, double weight) {
   if (changed) solve_potentials(g, level, weight);
 }
 
-/** Accelerate a level by its potential, the first half of a step, and let particles drift.
+/** Accelerate a level by its potential, the first half of a step, let sources act, and let particles drift.
  * @param weight  of this time in the step of the next coarser level, 0 .. 1, as below */
 static void open_step(struct gas *g, int level, double dt, double weight) {
   if (g->gravity) gravity_kick(g, level, 0.5 * dt, weight);
+  packages_apply(g, level, 0.5 * dt);
   if (g->particles) gas_particles_open(g, level, dt, weight);
 }
 
@@ -126,11 +129,12 @@ static void predict_potential(struct gas *g, int level, double dt, double weight
   gravity_predict(g, level, weight);
 }
 
-/** Accelerate a level and all finer ones for the second half of their steps. */
+/** Accelerate a level and all finer ones, and let sources act, for the second half of their steps. */
 static void close_steps(struct gas *g, int level, double weight) {
-  if (!g->gravity) return;
+  if (!g->gravity && !packages_have_sources(g)) return;
   for (int l = level; topology_has_groups(&g->topology, l); l++) {
-    gravity_kick(g, l, 0.5 * g->level[l].dt, l == level ? weight : 1.0);
+    packages_apply(g, l, 0.5 * g->level[l].dt);
+    if (g->gravity) gravity_kick(g, l, 0.5 * g->level[l].dt, l == level ? weight : 1.0);
     if (g->particles) gas_particles_close(g, l, l == level ? weight : 1.0);
   }
   hydro_restrict(g, level);
@@ -143,7 +147,8 @@ static void advance_finer(struct gas *g, int level, const struct root_step *root
  * A step of a level and of all finer ones. A run may be without gas, self-gravity or particles: these
  * then take no part.
  *
- *  1. The potential at the beginning kicks gas and particles for half the step. Particles drift.
+ *  1. The potential at the beginning kicks gas and particles for half the step. Sources of packages act on
+ *     the gas for half the step. Particles drift.
  *  2. The gas of the level takes the step.
  *  3. The potential at the end is predicted, for the boundaries of finer levels.
  *  4. The next finer level takes its steps: two, or more where its gas has become too fast for two.
@@ -155,8 +160,8 @@ static void advance_finer(struct gas *g, int level, const struct root_step *root
  *
  *  6. Particles get their levels and groups, and groups the densities of particles. Potentials are
  *     solved.
- *  7. These kick gas and particles for the other half of each level's step. Cells of refined patches
- *     become the means of finer cells again.
+ *  7. Sources act, and these potentials kick gas and particles, for the other half of each level's step.
+ *     Cells of refined patches become the means of finer cells again.
  *  8. Groups follow the flags, those of coarser levels first. Where groups have changed, 6 is done
  *     again.
  */

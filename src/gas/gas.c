@@ -10,6 +10,7 @@
 #include "photons/base/error.h"
 #include "photons/config/parameters.h"
 #include "photons/gas/comoving.h"
+#include "photons/gas/packages.h"
 #include "photons/pm/particles.h"
 #include "photons/potential/gravity.h"
 #include "photons/runtime/engine.h"
@@ -115,6 +116,7 @@ struct gas *gas_create(const struct parameters *p) {
   g->tasks.fused = p->gas.fused;
   g->scheme.fix_fluxes = p->gas.fix_fluxes;
   g->cell = gas_length(p) / p->gas.root[0];
+  packages_read(g, p);
   set_flags(g, p);
   g->tasks.batch = p->gas.batch > 0 ? (uint32_t)p->gas.batch : default_batch();
   g->tasks.blocks = g->tasks.fused ? 0 : BLOCKS_FOR_EACH_WORKER * engine_workers();

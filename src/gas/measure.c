@@ -4,6 +4,7 @@
 
 #include "photons/base/comm.h"
 #include "photons/gas/evolve.h"
+#include "photons/gas/packages.h"
 #include "photons/hydro/codelets.h"
 #include "photons/hydro/hydro.h"
 #include "photons/potential/codelets.h"
@@ -63,6 +64,7 @@ struct gas_totals gas_measure(struct gas *g) {
     const double cell = gas_cell(g, level), steps = g->scheme.individual ? 1 << level : 1;
     const struct gas_level *l = &g->level[level];
     if (!g->scheme.particles_alone) limit = fmax(limit, -account_speed(g, level, &t));
+    limit = fmax(limit, -steps * packages_longest_step(g, level));
     gas_gather(g, level, l->sum, sizeof *l->sum);
     for (uint32_t i = 0; i < g->topology.level[level].count; i++)
       for (unsigned v = 0; v < g->scheme.variables; v++)

@@ -144,6 +144,7 @@ struct gas_scheme {
   bool fix_fluxes; /**< no: fluxes differ on the two sides of a change of level, so that nothing
                              is conserved; for tests */
   const struct gas_kernels *kernels;
+  double acceleration[3]; /**< of all gas: uniform gravity */
 };
 
 struct gas {

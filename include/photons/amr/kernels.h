@@ -127,6 +127,9 @@ struct gas_kernels {
    * fluxes are [variable][8][8]. A cell that would lose its positive pressure stays as it is. */
   void (*flux_fix)(const struct gas_physics *physics, double dt_dh, int face, const void *old_flux,
                    const void *fine_flux, void *group, int patch);
+
+  /** Change the velocity of all cells of a group, and with it their energy. The pressure stays. */
+  void (*accelerate)(const double change[3], void *group);
 };
 
 /** The kernels for isa_select() in single or double precision. */

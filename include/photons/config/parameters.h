@@ -64,8 +64,10 @@ struct parameters {
     enum gas_precision precision;
     bool comoving; /**< an expanding box: box.size, z_init, z_end, redshifts */
     double molecular_weight;
-    double temperature_floor; /**< comoving: K; 0: none */
-    int64_t scalars;          /**< mass fractions that the gas carries */
+    double temperature_floor;                /**< comoving: K; 0: none */
+    int64_t scalars;                         /**< mass fractions that the gas carries */
+    double acceleration[PARAMETER_LIST_MAX]; /**< of all gas, along x, y and z */
+    size_t acceleration_count;
     double gamma;
     double cfl;
     double root[PARAMETER_LIST_MAX]; /**< cells along x, y, z */

@@ -27,6 +27,8 @@ void gas_advance_submit(struct gas *g, int level, uint32_t batch, double dt, dou
 void gas_fix_submit(struct gas *g, int level, uint32_t batch, double dt, double least_heat);
 /** Give refined patches the means of those finer cells that this rank has. */
 void gas_restrict_submit(struct gas *g, int level, uint32_t batch);
+/** Change the velocity of the present cells of a batch. */
+void gas_accelerate_submit(struct gas *g, int level, uint32_t batch, const double change[3]);
 /** Set gas_level.flags of a batch. @param weight  as of gas_prepare_submit() */
 void gas_flag_submit(struct gas *g, int level, uint32_t batch, double weight);
 /** Set gas_level.speed. */

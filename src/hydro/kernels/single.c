@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The gas kernels in single precision. */
 #define REAL float
+#include "accelerate.h"
 #include "flags.h"
 #include "levels.h"
 #include "sweep.h"
@@ -10,4 +11,4 @@ const struct gas_kernels KERNEL(gas_kernels_single) = {sizeof(real),   SCRATCH_R
                                                        solve,          largest_speed,
                                                        flag,           interpolate,
                                                        restrict_group, flux_add,
-                                                       flux_fix};
+                                                       flux_fix,       accelerate};

@@ -105,6 +105,7 @@ static void check_batch(struct stages *s, int level, uint32_t i) {
   check_prepare(s, level, b, t);
   check_solve(s, level, b, t, pinned);
   check_close(s, b, t);
+  check_accelerate(s, b, t);
   check_speed(s, b, t, pinned);
   check_sum(s, level, b, t, pinned);
   check_flags(s, b, t, pinned);
@@ -171,6 +172,7 @@ void check_gas_stages(int solver, int precision) {
   report_whether("warmed", s.warmed > 0);
   report_difference("fluxes", s.fluxes, bar);
   report_difference("close", s.close, bar);
+  report_difference("accelerate", s.accelerated, bar);
   report_whether("faces", s.faces > 0);
   report_difference("fix", s.fix, bar);
   report_difference("restrict", s.restricted, bar);

@@ -27,7 +27,8 @@ struct stages {
   struct gpu *gpu;
   cudaStream_t stream;
   struct twin *twin[GAS_LEVELS_MAX];
-  struct difference prepare, solve, fluxes, close, fix, restricted, regrid, cut, paste, speed, sum;
+  struct difference prepare, solve, fluxes, close, fix, restricted, regrid, cut, paste, speed, sum,
+      accelerated;
   bool same_flags, same_faults;
   uint32_t faces, interpolated; /* whose fluxes were replaced; groups */
   uint32_t warmed;              /* cells */
@@ -63,6 +64,8 @@ void check_fix(struct stages *s, const struct gas_batch *b, struct twin *t,
 /** The fix-up of cold gas. Leaves the cells as they are. */
 void check_cold_fix(struct stages *s, const struct gas_batch *b, struct twin *t,
                     const struct twin *finer);
+/** A change of the velocity of all cells. */
+void check_accelerate(struct stages *s, const struct gas_batch *b, const struct twin *t);
 /** The means of finer cells. */
 void check_restrict(struct stages *s, int level, const struct gas_batch *b, struct twin *t);
 /** Speeds, and the fault of a cell without a positive energy. */

@@ -114,6 +114,19 @@ void check_close(struct stages *s, const struct gas_batch *b, struct twin *t) {
   CUDA(cudaMemcpy(t->sides_out, t->sides, b->count * gas_sides_bytes(g), cudaMemcpyHostToDevice));
 }
 
+void check_accelerate(struct stages *s, const struct gas_batch *b, const struct twin *t) {
+  static const double change[3] = {0.3, -0.2, 0.1};
+  const struct gpu_gas gpu = gas_on_gpu(s, b);
+  const size_t bytes = b->count * gas_group_bytes(s->g);
+  char *cpu = memcpy(allocate(bytes, 1, "cells"), t->cells, bytes), *out = to_device(cpu, bytes);
+  for (uint32_t i = 0; i < b->count; i++)
+    s->g->scheme.kernels->accelerate(change, cpu + i * gas_group_bytes(s->g));
+  gpu_gas_accelerate(&gpu, change, out);
+  compare_device(s, &s->accelerated, cpu, out, bytes);
+  CUDA(cudaFree(out));
+  free(cpu);
+}
+
 void check_fix(struct stages *s, const struct gas_batch *b, struct twin *t,
                const struct twin *finer, char *cells, char *cells_out) {
   const struct gas *g = s->g;
