@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Measures of isolated systems, such as galaxies: centre, density profile, rotation curve,
-Lagrangian radii, height of the disk, surface density.
+Lagrangian radii, height and rotation of the disk.
 
 Lengths are in kpc, velocities in km/s, masses in 1e10 Msun, times in Myr. There is no expansion:
 positions and velocities are physical, without powers of a and h."""
@@ -167,7 +167,11 @@ def disk_axes(disk):
     old axes where there is no angular momentum."""
     radius = disk.radius
     inner = radius <= np.median(radius)
-    position, velocity, mass = (a[inner] for a in (disk.position, disk.velocity, disk.mass))
+    return axis_of_momentum(disk.position[inner], disk.velocity[inner], disk.mass[inner])
+
+
+def axis_of_momentum(position, velocity, mass):
+    """Axes as those of disk_axes() from all of these particles."""
     position = position - np.average(position, axis=0, weights=mass)
     velocity = velocity - np.average(velocity, axis=0, weights=mass)
     momentum = np.sum(mass[:, None] * np.cross(position, velocity), axis=0)
@@ -219,10 +223,14 @@ def density_profile(system, edges=None):
 
 def rotation_curve(system, radii=None):
     """Circular velocities sqrt(G M(<r)/r) of the mass within each radius [kpc], as if its shape was
-    a sphere: a Table of r and v_NAME [km/s] by component and in total. None without radii."""
-    radii = radial_edges(system, 20) if radii is None else radii
+    a sphere: a Table of r and v_NAME [km/s] by component and in total. By default radii are at equal
+    steps to curve_end(), from the one that holds LEAST_PARTICLES particles on. None without radii."""
     if radii is None:
-        return None
+        edges, end = radial_edges(system), curve_end(system)
+        if edges is None:
+            return None
+        radii = np.linspace(end / 120, end, 120)
+        radii = radii[radii >= edges[0]]
     table = Table({"r": radii})
     for name, (radius, mass) in system.radii().items():
         inside = np.append(0.0, mass)[np.searchsorted(radius, radii, side="right")]
@@ -272,28 +280,46 @@ def root_mean_square(z, mass):
     return np.sqrt(mean), scatter / (2 * np.sqrt(mean)) if mean > 0 else 0.0
 
 
+def disk_rotation(system, edges=None):
+    """Motion of the disk's particles in rings between the edges [kpc], at every 1/30 of curve_end()
+    by default: a Table of R_low, R_high, N, the mean velocity of rotation v_phi with its standard
+    error, and the dispersions sigma_R, sigma_phi, sigma_z [km/s]. Velocities are relative to the
+    mean of the inner quarter of the disk. None without a disk, or if no ring has two particles."""
+    disk = system.components.get("disk")
+    if disk is None:
+        return None
+    edges = np.linspace(0, curve_end(system), 31) if edges is None else edges
+    inner = disk.radius <= np.quantile(disk.radius, 0.25)
+    velocity = disk.velocity - np.average(disk.velocity[inner], axis=0, weights=disk.mass[inner])
+    x, y = disk.position[:, 0], disk.position[:, 1]
+    R = np.maximum(np.hypot(x, y), 1e-300)
+    out = (x * velocity[:, 0] + y * velocity[:, 1]) / R
+    around = (x * velocity[:, 1] - y * velocity[:, 0]) / R
+    ring, rows = np.digitize(R, edges) - 1, []
+    for i in range(len(edges) - 1):
+        some = ring == i
+        count = np.count_nonzero(some)
+        if count < 2:
+            continue
+        parts = [part[some] for part in (out, around, velocity[:, 2])]
+        means = [np.average(part, weights=disk.mass[some]) for part in parts]
+        squares = [np.average(part**2, weights=disk.mass[some]) for part in parts]
+        sigma = np.sqrt(np.maximum(np.array(squares) - np.square(means), 0))
+        rows.append((edges[i], edges[i + 1], count, means[1], sigma[1] / np.sqrt(count), *sigma))
+    names = ("R_low", "R_high", "N", "v_phi", "error", "sigma_R", "sigma_phi", "sigma_z")
+    return Table(zip(names, np.array(rows).T)) if rows else None
+
+
+def curve_end(system):
+    """The radius [kpc] to which rotation curves are shown: 30, or four times the extent of a small
+    system."""
+    return min(30.0, 4 * (extent(system) or 1.0))
+
+
 def extent(system):
     """The radius [kpc] that holds 98 % of the mass of the disk, of all where there is no disk."""
     name = "disk" if "disk" in system.components else "total"
     return radii_of_mass(*system.radii()[name], [0.98])[0]
-
-
-def surface_density(system, names, half_width, pixels):
-    """Maps of the named components, face-on (x, y) and edge-on (x, z), of the square from
-    -half_width to half_width [kpc]: two arrays [pixels, pixels], first index upwards, in
-    Msun/kpc^2."""
-    parts = [system.components[name] for name in names if name in system.components]
-    edges, area = np.linspace(-half_width, half_width, pixels + 1), (2 * half_width / pixels) ** 2
-    return [
-        sum(
-            np.histogram2d(
-                part.position[:, up], part.position[:, 0], (edges, edges), weights=part.mass
-            )[0]
-            for part in parts
-        )
-        * (1e10 / area)
-        for up in (1, 2)
-    ]
 
 
 def pictured(system):

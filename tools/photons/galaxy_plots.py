@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Figures of isolated systems, such as galaxies: pictures, density profile, rotation curve,
-Lagrangian radii, height of the disk, energy, angular momentum. Each shows the first output (thin) and the last."""
+Lagrangian radii, height of the disk, energy, angular momentum. Figures of one time show the first
+output (thin) and the last."""
 
 import csv
 import functools
 import os
 
-from . import galaxy
+from . import galaxy, galaxy_pictures
 from .files import Table
 from .modules import Deferred
 
 np, plt = Deferred("numpy"), Deferred("matplotlib.pyplot")
-colors, ticker = Deferred("matplotlib.colors"), Deferred("matplotlib.ticker")
+ticker = Deferred("matplotlib.ticker")
 
 STYLES = {  # colour and dashes of the components
     "total": ("black", "-"),
@@ -25,6 +26,7 @@ STYLES = {  # colour and dashes of the components
 MEASURES = {
     "density_profile": galaxy.density_profile,
     "rotation_curve": galaxy.rotation_curve,
+    "disk_rotation": galaxy.disk_rotation,
     "disk_height": galaxy.disk_height,
 }
 
@@ -40,19 +42,34 @@ class Evolution:
         self.paths, self.energy, self.components = paths, energy, components
 
     @functools.cached_property
-    def _read(self):
-        shown, radii = [], []
-        for i, path in enumerate(self.paths):
-            system = galaxy.read_system(path)
-            radii.append({"time_myr": system.time_myr, **galaxy.lagrangian_radii(system)})
-            if i in (0, len(self.paths) - 1):
-                shown.append(system)
-        return shown, radii
-
-    @property
     def shown(self):
         """The first and the last system, one where there is one, none where there is none."""
-        return self._read[0]
+        return [galaxy.read_system(path) for path in self.paths[:1] + self.paths[1:][-1:]]
+
+    @functools.cached_property
+    def views(self):
+        """What pictures of all outputs have in common."""
+        last = self.shown[-1]
+        names = self.components or galaxy.pictured(last)
+        galaxy_pictures.check_components(names, last, self.paths[-1])
+        return galaxy_pictures.Views(self.shown[0], last, names)
+
+    @functools.cached_property
+    def _read(self):
+        """Lagrangian radii of all outputs, and maps of those that are pictured."""
+        pictured = galaxy_pictures.shown_numbers(len(self.paths))
+        radii, maps = [], []
+        for i, path in enumerate(self.paths):
+            known = {0: 0, len(self.paths) - 1: -1}.get(i)
+            system = self.shown[known] if known is not None else galaxy.read_system(path)
+            radii.append({"time_myr": system.time_myr, **galaxy.lagrangian_radii(system)})
+            if i in pictured:
+                maps.append((system.time_myr, self.views.of(system)))
+        return radii, maps
+
+    def maps(self):
+        """Times [Myr] of the outputs that are pictured, with their maps, as from Views.of()."""
+        return self._read[1]
 
     @functools.cached_property
     def _measured(self):
@@ -68,7 +85,7 @@ class Evolution:
 
     def radii(self):
         """Lagrangian radii of all snapshots, a Table of time_myr and rNN_NAME [kpc]."""
-        rows = self._read[1]
+        rows = self._read[0]
         names = dict.fromkeys(name for row in rows for name in row)
         return Table({name: np.array([row.get(name, np.nan) for row in rows]) for name in names})
 
@@ -130,54 +147,6 @@ def new_figure(**size):
 # Figures. Each returns None where the run has no data for it.
 
 
-def draw_maps(axes, maps, half_width, norm):
-    """One system, face-on and edge-on; returns what the colour bar shows."""
-    for axis, density, upwards in zip(axes, maps, "yz"):
-        image = axis.imshow(
-            np.where(density > 0, density, np.nan),
-            origin="lower",
-            extent=[-half_width, half_width] * 2,
-            norm=norm,
-            cmap="magma",
-            interpolation="nearest",
-        )
-        axis.set(xlabel="x [kpc]", ylabel=f"{upwards} [kpc]", facecolor="black")
-    return image
-
-
-def plot_picture(evolution):
-    """Surface density face-on and edge-on, with the same scales at both times."""
-    systems = evolution.shown
-    if not systems:
-        return None
-    names = evolution.components or galaxy.pictured(systems[-1])
-    unknown = [name for name in names if name not in systems[-1].components]
-    if unknown:
-        there = ", ".join(systems[-1].components)
-        raise ValueError(f"{evolution.paths[-1]}: no component {', '.join(unknown)}, only {there}")
-    half_width = max(galaxy.extent(system) for system in systems) or 1.0
-    count = sum(
-        len(part.mass) for name, part in systems[-1].components.items() if name in names
-    )
-    pixels = int(np.clip(np.sqrt(count / 8), 64, 512))
-    maps = [galaxy.surface_density(system, names, half_width, pixels) for system in systems]
-    filled = np.concatenate([density[density > 0] for pair in maps for density in pair])
-    if not len(filled):
-        return None
-    low, high = np.percentile(filled, (1, 99.9))
-    norm = colors.LogNorm(low, max(high, 10 * low))
-    figure, axes = new_figure(
-        nrows=len(systems), ncols=2, squeeze=False, figsize=(10, 4.6 * len(systems))
-    )
-    for row, system, pair in zip(axes, systems, maps):
-        image = draw_maps(row, pair, half_width, norm)
-        row[0].set_title(f"{time_text(system.time_myr)}, face-on")
-        row[1].set_title(f"{', '.join(names)}, edge-on")
-    label = "surface density [Msun/kpc²]"
-    figure.colorbar(image, ax=axes, label=label, extend="both", shrink=0.8)
-    return figure
-
-
 def plot_density_profile(evolution):
     """rho(r) by component with the shot noise as error bars."""
     tables = evolution.measured("density_profile")
@@ -201,19 +170,27 @@ def plot_density_profile(evolution):
 
 
 def plot_rotation_curve(evolution):
-    """Circular velocity by component and in total."""
+    """Circular velocity by component and in total, and the rotation of the disk's particles."""
     tables = evolution.measured("rotation_curve")
     if not tables:
         return None
-    figure, axis = new_figure(figsize=(7, 5))
+    figure, axis = new_figure(figsize=(7.5, 5))
     for i, table in enumerate(tables):
         last = i == len(tables) - 1
         for name in names_in(table, "v_"):
             axis.plot(table["r"], table[f"v_{name}"], label=name if last else None,
                       **line_style(name, last))  # fmt: skip
+    for i, table in enumerate(evolution.measured("disk_rotation")):
+        last = i == len(evolution.measured("disk_rotation")) - 1
+        axis.errorbar((table["R_low"] + table["R_high"]) / 2, table["v_phi"], table["error"],
+                      fmt="o", ms=4, mfc=STYLES["disk"][0] if last else "white", elinewidth=0.8,
+                      color=STYLES["disk"][0], alpha=1 if last else 0.5,
+                      label="particles of the disk: mean rotation" if last else None)  # fmt: skip
     draw_times(axis, tables)
-    axis.set(xscale="log", xlabel="r [kpc]", ylabel="$\\sqrt{GM(<r)/r}$ [km/s]", ylim=(0, None))
-    axis.legend(frameon=False, fontsize="small")
+    axis.set(xlabel="distance from the centre [kpc]", ylabel="velocity [km/s]",
+             xlim=(0, tables[-1]["r"][-1]), ylim=(0, None))  # fmt: skip
+    axis.legend(frameon=False, fontsize="small", ncols=2, loc="lower left", bbox_to_anchor=(0, 1),
+                title="lines: $\\sqrt{GM(<r)/r}$", alignment="left")  # fmt: skip
     return figure
 
 
@@ -227,10 +204,13 @@ def plot_lagrangian_radii(evolution):
         share, name = column.split("_")
         axis.plot(table["time_myr"], table[column], marker=".", ms=3,
                   label=name if share == "r50" else None, **line_style(name, True))  # fmt: skip
-    axis.set(yscale="log", xlabel="t [Myr]", ylabel="radius of 10, 50, 90 % of the mass [kpc]")
+        axis.annotate(f"{share[1:]} %", (table["time_myr"][-1], table[column][-1]), (4, 0),
+                      textcoords="offset points", va="center", fontsize=7,
+                      color=STYLES[name][0])  # fmt: skip
+    axis.set(yscale="log", xlabel="t [Myr]", ylabel="radius that holds 10, 50, 90 % of the mass [kpc]")
     axis.yaxis.set_major_formatter(ticker.LogFormatter())
     axis.yaxis.set_minor_formatter(ticker.LogFormatter(minor_thresholds=(2, 0.5)))
-    axis.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.01, 1))
+    axis.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.06, 1))
     return figure
 
 
@@ -313,7 +293,8 @@ def plot_energy(evolution):
 
 
 FIGURES = {
-    "picture": plot_picture,
+    "picture": galaxy_pictures.plot_picture,
+    "structure": galaxy_pictures.plot_structure,
     "density_profile": plot_density_profile,
     "rotation_curve": plot_rotation_curve,
     "lagrangian_radii": plot_lagrangian_radii,

@@ -53,12 +53,16 @@ CAPTIONS = {
     " their main progenitors, by friends of friends and M200c (dotted).",
     "timings": "Seconds a step; shares of the parts of a step in busy time; with block time steps,"
     " particles by rung.",
-    "picture": "Surface density face-on and edge-on, of the first and the last output. The square"
-    " holds 98 % of the disk's mass, of all mass where there is no disk.",
+    "picture": "Surface density of the outputs (twelve of them at most) face-on and edge-on, all in"
+    " one frame and with the same colours. The frame is as wide as 99 % of the disk's mass, of what"
+    " is pictured where there is no disk. Particles are smoothed as widely as they are apart.",
+    "structure": "The last output in the colours of its components, and an unsharp mask: the surface"
+    " density over the same smoothed, in which arms, bars and tails stand out.",
     "density_profile": "Mean density in shells about the densest point, with shot noise, of the"
     " first output (thin) and the last.",
-    "rotation_curve": "Circular velocity of the mass within each radius, as if its shape was a"
-    " sphere, of the first output (thin) and the last.",
+    "rotation_curve": "Lines: circular velocity of the mass within each radius, as if its shape was a"
+    " sphere. Points: mean velocity of rotation of the disk's particles with its standard error. Of"
+    " the first output (thin, open) and the last.",
     "lagrangian_radii": "Radii about the densest point that hold 10, 50 and 90 % of the mass of"
     " each component.",
     "disk_height": "Root mean square of the height over the plane of the disk, in rings, of the"
@@ -86,7 +90,7 @@ GAS_TIMINGS = (
     "Cells advanced a second, patches by level, and shares of the stages in busy time, by steps of"
     " the root level."
 )
-WIDE = ("mass_function", "picture", "slices", "matter", "tree")  # figures that take the width of the page
+WIDE = ("mass_function", "picture", "structure", "slices", "matter", "tree")  # as wide as the page
 SMALL_BOX = 300  # Mpc/h; a smaller box gets a caption about its few long modes
 
 
