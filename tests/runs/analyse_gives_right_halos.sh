@@ -73,7 +73,7 @@ END
 
 # Figures and one page.
 "$PYTHON" "$PHOTONS_SOURCE/tools/report.py" run >output || complain "tools/report.py"
-[ "$(grep -c 'data:image/png;base64' run/report.html)" -ge 4 ] || complain "the page lacks pictures"
+[ "$(grep -c 'data:image/[a-z]*;base64' run/report.html)" -ge 4 ] || complain "the page lacks pictures"
 
 # refuse CODE TEXT ARGUMENT...: the program ends with CODE, says TEXT in one line of stderr and
 # writes nothing.

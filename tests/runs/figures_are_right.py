@@ -3,9 +3,13 @@
 
 import glob
 import os
+import re
+import shutil
+import urllib.parse
 import warnings
 
 import h5py
+import matplotlib.pyplot as plt
 import numpy as np
 import photons
 from photons import plots, power_plots, report, spectra
@@ -193,3 +197,26 @@ assert rows["time"].startswith("5 s in steps"), rows
 os.remove("run/snap_001.hdf5")
 report.make_report("run", "page.html")
 assert "<h1>run</h1>" in open("page.html").read()
+
+# The page of twenty outputs is below 3 MB however large their pictures are. It begins with figures; each
+# picture opens the file, which the page finds beside itself.
+os.makedirs("many outputs")
+noise = np.random.default_rng(1).uniform(size=(1024, 1024))
+plt.imsave("noise.png", noise, cmap="magma")
+for number in range(20):
+    shutil.copy("run/powerspec_000.txt", f"many outputs/powerspec_{number:03d}.txt")
+    for stem in ("density", "slice"):
+        shutil.copy("noise.png", f"many outputs/{stem}_{number:03d}.png")
+report.make_report("many outputs", "many outputs/report.html")
+page = open("many outputs/report.html").read()
+assert os.path.getsize("noise.png") > 1e6 and len(page) < 3e6, len(page)
+links = re.findall(r'<a href="([^"]+)">', page)
+assert len(links) == 40, len(links)
+for link in links:
+    assert os.path.exists(os.path.join("many outputs", urllib.parse.unquote(link))), link
+order = [page.index(f"<h2>{title}") for title in ("Figures", "Pictures", "Outputs")]
+assert order == sorted(order)
+with open("many outputs/density_003.png", "wb") as file:  # damaged: the others are shown
+    file.write(b"\x89PNG\r\n\x1a\n")
+report.make_report("many outputs", "page.html")
+assert open("page.html").read().count("<figure") == page.count("<figure") - 1

@@ -296,7 +296,7 @@ for text in (
     assert text in page, text
 for text in ("HALOFIT", "Mass functions", "Mpc/h", "z ="):
     assert text not in page.replace("base64", ""), text
-assert page.count("data:image/png") == len(galaxy_plots.FIGURES) + 1  # and timings
+assert page.count("data:image/") == len(galaxy_plots.FIGURES) + 1  # and timings
 
 # The page that follows a run: with the next step, figures of the logs alone are drawn anew.
 live = LivePage("run")

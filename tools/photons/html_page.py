@@ -4,11 +4,18 @@ the files of a run say, and a file may say anything."""
 
 import base64
 import html
+import io
+
+from .modules import Deferred
+
+images = Deferred("PIL.Image")
 
 # Nothing of a page runs or is loaded from elsewhere, even if a text of a file came to be an element.
 POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 VOID = ("img", "link", "meta")  # elements without content and end
 PNG = b"\x89PNG\r\n\x1a\n"
+LARGE = 300_000  # bytes of a PNG from which on the page has it as JPEG
+QUALITY = 85  # of JPEGs
 
 
 class Html(str):
@@ -36,15 +43,35 @@ def element(tag, /, *content, **attributes):
     return Html(f"<{tag}{told}>{end}")
 
 
-def picture(path, caption, kind=None):
-    """A PNG file as part of the page. What is no PNG, whatever its name says, is not shown."""
+def as_jpeg(data, width=None):
+    """A PNG as JPEG, with so many pixels across at most."""
+    image = images.open(io.BytesIO(data)).convert("RGB")
+    if width and image.width > width:
+        image = image.resize((width, max(1, round(image.height * width / image.width))))
+    packed = io.BytesIO()
+    image.save(packed, "JPEG", quality=QUALITY)
+    return packed.getvalue()
+
+
+def picture(path, caption, kind=None, width=None, link=None):
+    """A PNG file as part of the page. What is no PNG, whatever its name says, is not shown.
+
+    width -- pixels across, at most, of a picture that the page has smaller than the file; link -- what
+    opens where the picture is clicked"""
     with open(path, "rb") as file:
         data = file.read()
     if not data.startswith(PNG):
         return element("p", f"{path} is no PNG", class_="message")
-    source = "data:image/png;base64," + base64.b64encode(data).decode()
+    form = "png"
+    if width or len(data) > LARGE:
+        try:
+            form, data = "jpeg", as_jpeg(data, width)
+        except (OSError, SyntaxError, ValueError, images.DecompressionBombError) as error:
+            return element("p", f"{path} cannot be shown: {error}", class_="message")
+    source = f"data:image/{form};base64," + base64.b64encode(data).decode()
     image = element("img", alt=caption, src=source)
-    return element("figure", image, element("figcaption", caption), class_=kind)
+    shown = element("a", image, href=link) if link else image
+    return element("figure", shown, element("figcaption", caption), class_=kind)
 
 
 def table(head, rows, kind=None):

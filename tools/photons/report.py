@@ -10,6 +10,7 @@ a run while it goes on."""
 
 import os
 import sys
+import urllib.parse
 
 from . import galaxy, gas, gas_problems, plots
 from .drawing import tables_of
@@ -24,7 +25,10 @@ STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 1100px; margin: 2em auto;
   padding: 0 1em; color: #222; background: #fff; }
 h1, h2 { line-height: 1.2; } h2 { margin-top: 2em; border-bottom: 1px solid #ccc; }
+p.what { font-size: 1.15em; margin-top: -.5em; color: #444; }
 .row { display: flex; flex-wrap: wrap; gap: 1em; }
+.row.small figure { flex: 0 0 170px; min-width: 0; }
+summary { cursor: pointer; }
 figure { margin: 0; flex: 1 1 45%; min-width: 280px; } figure.wide { flex-basis: 100%; }
 img { width: 100%; height: auto; } figcaption { color: #555; font-size: .9em; }
 table { border-collapse: collapse; }
@@ -260,6 +264,26 @@ def error_texts(mesh):
             yield name, f"{value:.3g}"
 
 
+def first_of(rows, *names):
+    return [text for name, text in rows if name in names and text]
+
+
+def summary(run):
+    """What was computed, in one line."""
+    config, timings = run.config(), run.timings()
+    if run.gas:
+        words = ["Gas on an adaptive mesh"] + first_of(gas_rows(run, config), "initial conditions")
+    elif run.isolated:
+        words = ["An isolated system"] + first_of(isolated_rows(run, config), "particles")
+    else:
+        rows = universe_rows(run, config)
+        words = ["A periodic box"] + [f"of {text}" for text in first_of(rows, "box")]
+        words = [" ".join(words)] + [f"{text} particles" for text in first_of(rows, "particles")]
+    if timings is not None and len(timings.get("step", ())):
+        words.append(f"to {reached_text(timings)}")
+    return ", ".join(words)
+
+
 def head_rows(run):
     config, timings = run.config(), run.timings()
     kind = gas_rows if run.gas else isolated_rows if run.isolated else universe_rows
@@ -324,15 +348,56 @@ def name_of(run):
     return os.path.basename(os.path.abspath(run.folder))
 
 
-def pictures_of(run, numbers):
+PICTURES = (  # stems of the program's own pictures, and what they show
+    ("density", "projected density"),
+    ("slice", "slice through the middle"),
+    ("projection_density", "gas: column density"),
+    ("projection_particles", "particles: column density"),
+    ("projection_temperature", "gas: mean temperature"),
+    ("slice_density", "gas: density"),
+)
+THUMBNAIL, LAST = 170, 520  # pixels across of pictures in the page: of all outputs, of the last one
+
+
+def files_of_pictures(run, number):
+    found = ((run.path(stem, number, "png"), what) for stem, what in PICTURES)
+    return [(path, what) for path, what in found if path]
+
+
+def moment_of(run, number):
+    if run.gas:
+        return gas.Mesh(run.gas_files[run.numbers.index(number)]).moment
+    z = run.redshift(number)
+    return f"output {number:03d}" if z is None else f"z = {z:.2f}"
+
+
+def link_to(path, page):
+    """The address of a file as a page links to it; None without a page."""
+    if page is None:
+        return None
+    return urllib.parse.quote(os.path.relpath(path, os.path.dirname(os.path.abspath(page))))
+
+
+def pictures_of(run, numbers, page=None):
+    """The last output's pictures, and small ones of all. numbers -- of outputs, the last one first;
+    page -- path of the page, beside which the files are that open; None: they do not"""
     found = []
     for number in numbers:
-        z = run.redshift(number)
-        for stem, what in (("density", "projected density"), ("slice", "slice through the middle")):
-            path = run.path(stem, number, "png")
-            if path:
-                found.append(picture(path, what if z is None else f"{what}, z = {z:.2f}"))
+        files = files_of_pictures(run, number)
+        moment = moment_of(run, number) if files else ""
+        width = LAST if number == numbers[0] else THUMBNAIL
+        for path, what in files:
+            shown = picture(path, f"{what}, {moment}", None, width, link_to(path, page))
+            found.append((number, shown))
     return found
+
+
+def rows_of_pictures(run, numbers, page):
+    found = pictures_of(run, numbers, page)
+    large = [shown for number, shown in found if number == numbers[0]]
+    small = [shown for number, shown in found if number != numbers[0]]
+    parts = rows_of_figures("Pictures", large)
+    return parts + ([element("div", join(small, "\n"), class_="row small")] if small else [])
 
 
 def rows_of_figures(title, figures):
@@ -352,21 +417,25 @@ def figures_of(run, paths):
 
 def page_of(run, parts, head=()):
     """A whole HTML page. head -- further elements of its head"""
-    return page(name_of(run), STYLE, parts, head)
+    return page(name_of(run), STYLE, [element("p", summary(run), class_="what"), *parts], head)
 
 
-def body(run, figures, pictured):
-    """The parts of a page. figures -- {name: path}; pictured -- outputs whose pictures are shown"""
+def body(run, figures, pictured, page=None):
+    """The parts of a page. figures -- {name: path}; pictured -- outputs whose pictures are shown, the
+    last one first; page -- path of the page, None: pictures do not open"""
     rows = head_rows(run)
-    parts = [table(("", ""), rows, "facts")] if rows else []
+    parts = rows_of_figures("Figures", figures_of(run, figures))
+    parts += rows_of_pictures(run, pictured, page) if pictured else []
     if run.numbers:
         parts += [element("h2", "Outputs"), outputs(run)]
-    parts += rows_of_figures("Density", pictures_of(run, pictured))
-    parts += rows_of_figures("Figures", figures_of(run, figures))
+    if rows:
+        parts += [element("h2", "Run"), table(("", ""), rows, "facts")]
     used = os.path.join(run.folder, "config-used.ini")
     if os.path.exists(used):
         with open(used, encoding="utf-8", errors="replace") as file:
-            parts += [element("h2", "Parameters"), element("pre", file.read())]
+            text = element("pre", file.read())
+        all_of = element("details", element("summary", "all that have a meaning for this run"), text)
+        parts += [element("h2", "Parameters"), all_of]
     return parts
 
 
@@ -378,7 +447,7 @@ def make_report(folder, out):
         raise ValueError(f"{folder} holds nothing to report: no outputs and no log")
     temporary = out + ".tmp"
     with open(temporary, "w", encoding="utf-8", errors="replace") as file:
-        file.write(page_of(run, body(run, figures, pictured)))
+        file.write(page_of(run, body(run, figures, pictured, out)))
     os.replace(temporary, out)
 
 
