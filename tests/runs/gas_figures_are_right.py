@@ -5,6 +5,7 @@ made here, with cells that hold exact solutions."""
 import argparse
 import csv
 import os
+import shutil
 import sys
 
 import numpy as np
@@ -285,6 +286,29 @@ images = [axis.get_images() for axis in gas_plots.plot_slices(outputs).axes]
 shown = [image[0].get_array() for image in images if image]
 assert np.array_equal(shown[0], outputs.last.slice("density"))
 assert sorted(np.unique(shown[3])) == [0, 1, 2]
+
+# All outputs with the same colours; without a cosmology lengths have no unit. Colours end at
+# percentiles, so that a single cell does not take them all.
+shutil.copy("run/gas_000.hdf5", "again.hdf5")
+both = gas_plots.Outputs(["run/gas_000.hdf5", "again.hdf5"])
+axes = gas_plots.plot_outputs(both).axes
+limits = {axis.get_images()[0].get_clim() for axis in axes if axis.get_images()}
+assert len(axes) == 3 and len(limits) == 1 and axes[0].get_ylabel() == "y"
+spike = np.ones((100, 100))
+spike[3, 3] = 1e9
+assert gas_plots.limits_of([spike])[1] < 1.1
+assert gas_plots.plot_outputs(gas_plots.Outputs(["again.hdf5"])) is None
+
+# Particles of a lattice, slightly moved, give an even picture, not points; across the edges, too.
+class Lattice:
+    box = np.array([10.0, 10.0, 10.0])
+    grid = (np.indices((16, 16, 16)).reshape(3, -1) + 0.5) * 10 / 16
+    particles = dict(zip("xyz", (grid + 0.1 * np.sin(grid)) % 10), mass=np.ones(4096))
+
+
+even = gas_plots.smoothed_columns(Lattice, 0, 1, 128)
+assert abs(even.sum() / 4096 - 1) < 0.01 and even.std() / even.mean() < 0.35
+assert abs(even[:4].mean() / even.mean() - 1) < 0.3
 
 # The page, as it follows the run: outputs are drawn again only when there are new ones. Figures are
 # not drawn here: gas_figures_are_right.sh draws them.

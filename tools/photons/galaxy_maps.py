@@ -7,7 +7,7 @@ from .modules import Deferred
 
 np = Deferred("numpy")
 
-WIDTH = 1.0  # standard deviation of the kernel over the distance of particles in the map
+WIDTH = 1.0  # standard deviation of the kernel over the distance of particles
 DEVIATION = 0.5**0.5  # of a B-spline read with a B-spline, in pixels of its map
 ENOUGH = 8  # particles in a pixel that tell their distance
 WIDEST = 16  # pixels a side of the coarsest map
@@ -68,18 +68,18 @@ def _weights(u):
     return np.floor(u).astype(int) - 1, weights
 
 
-def _spacing(place, pixels):
-    """Distances of particles in the map at each particle, over the map's side. A pixel with few
-    particles takes that of the pixel of twice the side about it.
+def spacing_of(place, cells):
+    """Distances of particles at each particle, over the side of a square or cube of so many cells a
+    side. A cell with few particles takes that of the cell of twice the side about it.
 
-    place -- [N, 2], 0 <= place < 1"""
-    spacing = np.full(len(place), np.nan)
-    while pixels >= 1:
-        cell = np.floor(place * pixels).astype(int) @ [pixels, 1]
-        count = np.bincount(cell, minlength=pixels * pixels)[cell]
-        found = np.isnan(spacing) & ((count >= ENOUGH) | (pixels == 1))
-        spacing[found] = 1 / (pixels * np.sqrt(count[found]))
-        pixels //= 2
+    place -- [N, 2] or [N, 3], 0 <= place < 1"""
+    axes, spacing = place.shape[1], np.full(len(place), np.nan)
+    while cells >= 1:
+        cell = np.floor(place * cells).astype(int) @ cells ** np.arange(axes)
+        count = np.bincount(cell, minlength=cells**axes)[cell]
+        found = np.isnan(spacing) & ((count >= ENOUGH) | (cells == 1))
+        spacing[found] = 1 / (cells * count[found] ** (1 / axes))
+        cells //= 2
     return spacing
 
 
@@ -105,15 +105,17 @@ def _read(total, pixels):
     return matrix @ total @ matrix.T * (coarse / pixels) ** 2
 
 
-def smoothed(place, mass, pixels):
+def smoothed(place, mass, pixels, spacing=None):
     """Masses in the pixels of a map, [pixels, pixels]. Each particle goes to two maps, of a series
     with wider and wider pixels, whose kernels are nearest to the distance of particles about it.
 
-    place -- [N, 2], first index upwards; the map is 0 <= place < 1"""
+    place -- [N, 2], first index upwards; the map is 0 <= place < 1; spacing -- that distance over the
+    side of the map [N], None: that in the map"""
     inside = np.all((place >= 0) & (place < 1), axis=1)
     place, mass = place[inside], mass[inside]
+    spacing = spacing_of(place, pixels) if spacing is None else spacing[inside]
     levels = int(np.log2(pixels / WIDEST)) + 1
-    width = WIDTH * _spacing(place, pixels) * pixels / DEVIATION
+    width = WIDTH * spacing * pixels / DEVIATION
     octave = np.clip(np.log2(np.maximum(width, 1)), 0, levels - 1)
     result = np.zeros((pixels, pixels))
     for level in range(levels):

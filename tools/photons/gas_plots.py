@@ -1,20 +1,24 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Figures of runs of gas: profile beside the exact solution, slices, conservation, computing time;
-of universes also both kinds of matter, their power spectra, and the largest halo. Profile, slices,
-matter and halo are of the last output."""
+"""Figures of runs of gas: profile beside the exact solution, slices, density of all outputs,
+conservation, computing time; of universes also both kinds of matter, their power spectra, and the
+largest halo. Profile, slices, matter and halo are of the last output."""
 
 import functools
 import os
 
-from . import files, gas, gas_halos, gas_problems
+from . import files, galaxy_maps, gas, gas_halos, gas_problems
 from .drawing import NAMED_MOST, add_redshifts, label_of, style_of
 from .galaxy_plots import new_figure, write_csv
 from .modules import Deferred
 
 np, plt = Deferred("numpy"), Deferred("matplotlib.pyplot")
-colors = Deferred("matplotlib.colors")
+colors, ticker = Deferred("matplotlib.colors"), Deferred("matplotlib.ticker")
 
 PIXELS_MOST = 1024  # of a side of a slice
+MATTER_PIXELS = 512  # a side of the picture of particles
+SPACING_CELLS = 128  # a side of the finest mesh that tells how far particles are apart
+SHOWN_MOST = 8  # outputs in one figure
+OUTSIDE = 0.1, 99.9  # percentiles that colours end at
 PANELS = {  # of slices: field, label, colour map, logarithmic
     "density": ("density", "viridis", True),
     "pressure": ("pressure", "magma", True),
@@ -22,7 +26,7 @@ PANELS = {  # of slices: field, label, colour map, logarithmic
     "level": ("level of the mesh", "Greys", False),
 }
 PANELS_COMOVING = {
-    "density": ("comoving density", "viridis", True),
+    "density": ("comoving density [10$^{10}$ h$^2$ Msun/Mpc$^3$]", "viridis", True),
     "temperature": ("temperature [K]", "magma", True),
     "speed": ("a |velocity| [km/s]", "cividis", False),
     "level": PANELS["level"],
@@ -148,6 +152,80 @@ def normal_of(mesh, problem):
     return "y" if along_z else "z"
 
 
+def label_axes(axis, mesh, across, up):
+    unit = " [Mpc/h]" if mesh.comoving else ""
+    axis.set(xlabel=gas.AXES[across] + unit, ylabel=gas.AXES[up] + unit)
+
+
+def limits_of(images):
+    """The limits of colours of all images: those of nearly all values."""
+    values = np.concatenate([np.ravel(image) for image in images])
+    low, high = np.percentile(values, OUTSIDE)
+    return low, max(high, low * (1 + 1e-9), low + 1e-300)
+
+
+def slice_level(mesh):
+    """The finest level of whose cells a slice has no more than PIXELS_MOST a side."""
+    level = mesh.finest
+    while level > 0 and mesh.root.max() * 2**level > PIXELS_MOST:
+        level -= 1
+    return level
+
+
+def shown_paths(paths):
+    """All outputs, or SHOWN_MOST at equal steps with the first and the last."""
+    count = min(len(paths), SHOWN_MOST)
+    return [paths[i] for i in np.linspace(0, len(paths) - 1, count).round().astype(int)]
+
+
+def plot_outputs(outputs):
+    """Density in the plane through the middle of the box, of all outputs with the same colours."""
+    if len(outputs.paths) < 2 or not outputs.last.has_gas:
+        return None
+    last, shown = outputs.last, []
+    normal = normal_of(last, outputs.problem)
+    across, up = [i for i in range(3) if gas.AXES[i] != normal]
+    for path in shown_paths(outputs.paths):
+        mesh = gas.Mesh(path)
+        shown.append((mesh.moment, mesh.slice("density", normal, level=slice_level(mesh))))
+    low, high = limits_of([image for _, image in shown])
+    norm = colors.LogNorm(low, high) if low > 0 and high > 10 * low else plt.Normalize(low, high)
+    columns = min(len(shown), 4)
+    rows = -(-len(shown) // columns)
+    height = 3 * min(max(last.box[up] / last.box[across], 0.3), 3)
+    figure, axes = new_figure(nrows=rows, ncols=columns, squeeze=False, sharex=True, sharey=True,
+                              figsize=(3 * columns + 1.2, height * rows + 0.8))  # fmt: skip
+    for axis in np.ravel(axes)[len(shown):]:
+        axis.remove()
+    for axis, (moment, image) in zip(np.ravel(axes), shown):
+        drawn = axis.imshow(image, origin="lower", norm=norm, cmap="viridis",
+                            interpolation="nearest",
+                            extent=[0, last.box[across], 0, last.box[up]])  # fmt: skip
+        axis.set_title(moment, fontsize="small")
+        label_axes(axis, last, across, up)
+        for side in (axis.xaxis, axis.yaxis):
+            side.set_major_locator(ticker.MaxNLocator(4, prune="both"))
+        axis.label_outer()
+    panels = PANELS_COMOVING if last.comoving else PANELS
+    figure.colorbar(drawn, ax=list(np.ravel(axes)[:len(shown)]), label=panels["density"][0],
+                    extend="both")  # fmt: skip
+    return figure
+
+
+def smoothed_columns(mesh, across, up, pixels):
+    """Mean of the particles' density along the line of sight over its mean, [pixels, pixels]; each
+    particle is smoothed as widely as those about it are apart. The box is periodic."""
+    part, more = mesh.particles, pixels // 8
+    inside = np.stack([part[axis] / side for axis, side in zip(gas.AXES, mesh.box)], axis=1) % 1
+    spacing = galaxy_maps.spacing_of(inside, SPACING_CELLS)
+    images = [inside[:, [up, across]] + [i, j] for i in (-1, 0, 1) for j in (-1, 0, 1)]
+    place, mass, spacing = np.concatenate(images), np.tile(part["mass"], 9), np.tile(spacing, 9)
+    side = 1 + 2 * more / pixels
+    place = (place + more / pixels) / side
+    whole = galaxy_maps.smoothed(place, mass, pixels + 2 * more, spacing / side)
+    return whole[more:-more, more:-more]
+
+
 def plot_slices(outputs):
     """Density, pressure, speed and level in the plane through the middle of the box."""
     mesh = outputs.last
@@ -156,9 +234,7 @@ def plot_slices(outputs):
     normal = normal_of(mesh, outputs.problem)
     panels = PANELS_COMOVING if mesh.comoving else PANELS
     across, up = [i for i in range(3) if gas.AXES[i] != normal]
-    level = mesh.finest
-    while level > 0 and mesh.root.max() * 2**level > PIXELS_MOST:
-        level -= 1
+    level = slice_level(mesh)
     wide = mesh.box[across] > 1.5 * mesh.box[up]
     rows, columns = (4, 1) if wide else (2, 2)
     height = 8 * mesh.box[up] / mesh.box[across] + 0.9 if wide else 4.2
@@ -169,14 +245,14 @@ def plot_slices(outputs):
         if name == "level":
             cmap, norm = plt.get_cmap(cmap, mesh.finest + 1), plt.Normalize(-0.5, mesh.finest + 0.5)
         elif logarithmic and values.min() > 0 and values.max() > 3 * values.min():
-            norm = colors.LogNorm(values.min(), values.max())
+            norm = colors.LogNorm(*limits_of([values]))
         image = axis.imshow(
             values, origin="lower", norm=norm, cmap=cmap, interpolation="nearest",
             extent=[0, mesh.box[across], 0, mesh.box[up]],
         )  # fmt: skip
         figure.colorbar(image, ax=axis, label=label, shrink=0.85,
                         ticks=range(mesh.finest + 1) if name == "level" else None)  # fmt: skip
-        axis.set(xlabel=gas.AXES[across], ylabel=gas.AXES[up])
+        label_axes(axis, mesh, across, up)
     np.ravel(axes)[0].set_title(mesh.moment, loc="left")
     return figure
 
@@ -189,12 +265,7 @@ def plot_matter(outputs):
     normal = normal_of(mesh, outputs.problem)
     across, up = (i for i in range(3) if gas.AXES[i] != normal)
     level = min(mesh.finest, max(0, int(np.log2(PIXELS_MOST / 4 / mesh.root.max()))))
-    pixels = (mesh.root[[across, up]] * 2**level).astype(int)
-    part = mesh.particles
-    columns, _, _ = np.histogram2d(
-        part[gas.AXES[up]], part[gas.AXES[across]], weights=part["mass"], bins=pixels[::-1],
-        range=[[0, mesh.box[up]], [0, mesh.box[across]]],
-    )  # fmt: skip
+    columns = smoothed_columns(mesh, across, up, MATTER_PIXELS)
     panels = {"gas": mesh.projection("density", normal, level)} if mesh.has_gas else {}
     panels["particles"] = columns
     figure, axes = new_figure(ncols=len(panels), figsize=(5.2 * len(panels), 4.6), squeeze=False)
@@ -205,7 +276,7 @@ def plot_matter(outputs):
             cmap="inferno", interpolation="nearest",
             extent=[0, mesh.box[across], 0, mesh.box[up]],
         )  # fmt: skip
-        axis.set(xlabel=gas.AXES[across], ylabel=gas.AXES[up])
+        label_axes(axis, mesh, across, up)
         axis.set_title(name, loc="right", fontsize="small")
         figure.colorbar(image, ax=axis, label="column density over the mean", shrink=0.85)
     axes[0][0].set_title(mesh.moment, loc="left")
@@ -362,6 +433,7 @@ def plot_timings(outputs):
 FIGURES = {
     "profile": plot_profile,
     "slices": plot_slices,
+    "outputs": plot_outputs,
     "matter": plot_matter,
     "spectra": plot_spectra,
     "halo": plot_halo,

@@ -73,6 +73,8 @@ CAPTIONS = {
     " first output (thin) and the last.",
     "profile": "Means in bins along the coordinate of the problem, the range of values in each bin"
     " (grey), and the exact solution, of the last output. Errors are means over the volume.",
+    "outputs": "Density in the plane through the middle of the box, of the outputs (eight of them at"
+    " most), all with the same colours.",
     "slices": "The plane through the middle of the box, in the last output.",
     "matter": "Column densities of gas and particles over their means, in the last output.",
     "spectra": "Power spectra of the gas, on the cells of the root level and without their window,"
@@ -94,7 +96,8 @@ GAS_TIMINGS = (
     "Cells advanced a second, patches by level, and shares of the stages in busy time, by steps of"
     " the root level."
 )
-WIDE = ("mass_function", "picture", "structure", "slices", "matter", "tree")  # as wide as the page
+# As wide as the page.
+WIDE = ("mass_function", "picture", "structure", "slices", "outputs", "matter", "tree")
 SMALL_BOX = 300  # Mpc/h; a smaller box gets a caption about its few long modes
 
 
