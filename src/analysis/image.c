@@ -2,6 +2,7 @@
 /* A picture of the logarithm of the projected density. */
 #include <math.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "image_draw.h"
@@ -41,24 +42,33 @@ static void choose_limits(const double *map, size_t all, double *low, double *hi
   free(bins);
 }
 
+static void label(struct picture *p, const struct image *image, double box, double low,
+                  double high) {
+  char z[32], depth[48];
+  snprintf(z, sizeof z, "z = %.2f", fmax(0.0, 1.0 / image->a - 1.0));
+  snprintf(depth, sizeof depth, "depth %g Mpc/h", image->thickness * box);
+  picture_label(p, &(struct caption){.line = {z, depth},
+                                     .side = box,
+                                     .unit = "Mpc/h",
+                                     .title = "log10 column density/mean",
+                                     .low = low,
+                                     .high = high});
+}
+
 /** @param map  [x][y] mean masses of particles per pixel; replaced by logarithms */
 static void draw(double *map, const struct image *image, double mean, double box) {
   const size_t pixels = image->pixels, all = pixels * pixels;
   struct picture p = {
       .width = pixels, .height = pixels, .rgb = allocate(3 * all, 1, "the picture")};
   for (size_t i = 0; i < all; i++) map[i] = fmax(FLOOR, log10(fmax(0.0, map[i]) / mean));
-  struct legend legend = {.box = box,
-                          .depth = image->thickness * box,
-                          .z = fmax(0.0, 1.0 / image->a - 1.0),
-                          .low = image->low,
-                          .high = image->high};
-  if (image->low >= image->high) choose_limits(map, all, &legend.low, &legend.high);
+  double low = image->low, high = image->high;
+  if (low >= high) choose_limits(map, all, &low, &high);
   for (size_t x = 0; x < pixels; x++)
     for (size_t y = 0; y < pixels; y++) { /* y points upwards in the box, rows downwards */
-      const double value = (map[x * pixels + y] - legend.low) / (legend.high - legend.low);
+      const double value = (map[x * pixels + y] - low) / (high - low);
       picture_colour(fmin(1.0, fmax(0.0, value)), p.rgb + 3 * ((pixels - 1 - y) * pixels + x));
     }
-  picture_label(&p, &legend);
+  label(&p, image, box, low, high);
   picture_write(image->path, &p);
   free(p.rgb);
 }
@@ -98,7 +108,9 @@ void images_write(const struct particles *s, const struct image *image, size_t c
 
 double image_memory(const struct parameters *p, size_t particles) {
   const bool movie = p->output.movie > 0;
-  if ((!p->output.images && !movie) || p->box.boundary == BOUNDARY_ISOLATED) return 0.0;
+  if (p->box.boundary == BOUNDARY_ISOLATED)
+    return movie ? comm_size() * smoothed_memory((size_t)p->output.movie_pixels) : 0.0;
+  if (!p->output.images && !movie) return 0.0;
   const size_t image = p->output.images ? (size_t)p->output.image_pixels : 0,
                frame = movie ? (size_t)p->output.movie_pixels : 0,
                pixels = image > frame ? image : frame;

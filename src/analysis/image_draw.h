@@ -12,23 +12,24 @@ struct picture {
   unsigned char *rgb;
 };
 
+enum { CAPTION_LINES = 2 };
+
 /** What the labels of a picture tell. */
-struct legend {
-  double box, depth; /**< sides of what is shown, and its extent along the line of sight, Mpc/h */
-  double z;          /**< redshift */
-  double low, high;  /**< log10 of the density over the mean that are black and brightest */
+struct caption {
+  const char *line[CAPTION_LINES]; /**< at the top left; NULL: none */
+  double side;                     /**< what the width of the picture stands for */
+  const char *unit;                /**< of it; "": without a unit; NULL: no scale bar is drawn */
+  const char *title;               /**< of the colour bar */
+  double low, high;                /**< values at the ends of the colour bar */
+  bool whole;                      /**< the values are whole numbers */
 };
 
 /** Colour of a value between 0 (black) and 1. */
 void picture_colour(double value, unsigned char rgb[3]);
-/** Draw redshift and depth at the top left, a scale bar at the bottom left and a colour bar at the
- * bottom right, as far as they fit. Black about them keeps them legible on a bright background. */
-void picture_label(struct picture *p, const struct legend *legend);
-/** Draw a text at the top left, and a colour bar with its title and numbers at the bottom right, as
- * far as they fit. The font has digits, `+-=./` and the letters of the texts that there are.
- * @param whole  the values are whole numbers */
-void picture_caption(struct picture *p, const char *text, const char *title, double low,
-                     double high, bool whole);
+/** Draw lines of text at the top left, a scale bar at the bottom left and a colour bar at the bottom
+ * right, as far as they fit. A dark rim keeps them legible on any colour. Text is UTF-8 of the
+ * characters that src/analysis/font/ has. */
+void picture_label(struct picture *p, const struct caption *caption);
 /** Write a PNG file, which appears when it is complete. A failure ends the program
  * (EXIT_RUN_FAILED). */
 void picture_write(const char *path, const struct picture *p);

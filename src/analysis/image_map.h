@@ -12,11 +12,19 @@
 
 extern struct stage image_stage;
 
+/** A cube that is projected, of which nothing is periodic. */
+struct cube {
+  double corner[3], side; /**< position units */
+  unsigned axis[3];       /**< to the right, upwards, along the line of sight */
+  unsigned types;         /**< bit t: particles of type t are shown */
+};
+
 /** What is projected along z: the slice [low, low + extent] in position units, both ends included;
  * low = 0 and extent = UINT32_MAX are the whole box. */
 struct projection {
   size_t pixels; /**< a side of the map */
   uint32_t low, extent;
+  const struct cube *cube; /**< that is projected, along any axis; NULL: the slice of the box */
 };
 
 /** Maps of `values` values each. Their memory is zero, and only what is touched is used. */

@@ -11,6 +11,7 @@
  * with the same quadratic B-spline as it was filled with. Nothing is ever moved from one width to
  * another, so that no rings appear about clumps. */
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "image_map.h"
@@ -54,10 +55,23 @@ struct smoothing {
   double *map;       /* the picture */
 };
 
-static size_t cell_of(const struct smoothing *w, const struct particle_block *b, size_t i) {
-  size_t cell = 0;
+/** Where a particle is, over the side of what is projected.
+ * @return false: outside of the cube, or of a type that is not shown */
+static bool place_of(const struct smoothing *w, const struct particle_block *b, size_t i,
+                     double at[3]) {
+  const struct cube *cube = w->projection->cube;
   for (size_t c = 0; c < 3; c++)
-    cell = cell * w->cells + (size_t)((uint64_t)b->x[c][i] * w->cells >> 32);
+    at[c] = cube ? (b->x[cube->axis[c]][i] - cube->corner[cube->axis[c]]) / cube->side
+                 : b->x[c][i] / POSITION_TURN;
+  if (!cube) return true;
+  for (size_t c = 0; c < 3; c++)
+    if (!(at[c] >= 0.0 && at[c] < 1.0)) return false;
+  return cube->types >> particle_type(w->particles, b->first + i) & 1u;
+}
+
+static size_t cell_of(const struct smoothing *w, const double at[3]) {
+  size_t cell = 0;
+  for (size_t c = 0; c < 3; c++) cell = cell * w->cells + (size_t)(at[c] * (double)w->cells);
   return cell;
 }
 
@@ -68,9 +82,12 @@ static void count_part(void *context, uint32_t part) {
   for (size_t g = block_first(blocks, w->maps.parts, part);
        g < block_first(blocks, w->maps.parts, part + 1); g++) {
     const struct particle_block b = particles_block(w->particles, g);
-    for (size_t i = 0; i < b.count; i++)
-      map[cell_of(w, &b, i)] += (uint64_t)((w->by_mass ? (double)b.relative_mass[i] : 1.0) /
-                                           MAP_UNIT);
+    for (size_t i = 0; i < b.count; i++) {
+      double at[3];
+      if (place_of(w, &b, i, at))
+        map[cell_of(w, at)] += (uint64_t)((w->by_mass ? (double)b.relative_mass[i] : 1.0) /
+                                          MAP_UNIT);
+    }
   }
 }
 
@@ -122,6 +139,11 @@ static size_t pixel_weights(double u, double weight[3]) {
 
 static size_t neighbour(size_t i, size_t c, size_t pixels) { return (i + c + pixels - 1) % pixels; }
 
+/** Whether the neighbour c of pixel i is beyond the edge of a cube. */
+static bool is_beyond(const struct smoothing *w, size_t i, size_t c, size_t pixels) {
+  return w->projection->cube && (i + c < 1 || i + c > pixels);
+}
+
 static void deposit(const struct smoothing *w, int level, const double at[2], double mass,
                     uint64_t *maps) {
   const size_t pixels = w->levels.pixels[level];
@@ -130,11 +152,11 @@ static void deposit(const struct smoothing *w, int level, const double at[2], do
   const size_t x = pixel_weights(at[0] * (double)pixels, wx),
                y = pixel_weights(at[1] * (double)pixels, wy);
   for (size_t c = 0; c < 3; c++)
-    for (size_t d = 0; d < 3; d++)
-      map[neighbour(x, c, pixels) * pixels + neighbour(y, d, pixels)] += (uint64_t)(mass * wx[c] *
-                                                                                        wy[d] /
-                                                                                        MAP_UNIT +
-                                                                                    0.5);
+    for (size_t d = 0; d < 3; d++) {
+      if (is_beyond(w, x, c, pixels) || is_beyond(w, y, d, pixels)) continue;
+      const size_t pixel = neighbour(x, c, pixels) * pixels + neighbour(y, d, pixels);
+      map[pixel] += (uint64_t)(mass * wx[c] * wy[d] / MAP_UNIT + 0.5);
+    }
 }
 
 static void deposit_part(void *context, uint32_t part) {
@@ -146,10 +168,11 @@ static void deposit_part(void *context, uint32_t part) {
        g < block_first(blocks, w->maps.parts, part + 1); g++) {
     const struct particle_block b = particles_block(w->particles, g);
     for (size_t i = 0; i < b.count; i++) {
-      if (b.x[2][i] - p->low > p->extent) continue;
-      const double at[2] = {b.x[0][i] / POSITION_TURN, b.x[1][i] / POSITION_TURN};
+      double at[3];
+      if (!place_of(w, &b, i, at)) continue;
+      if (!p->cube && b.x[2][i] - p->low > p->extent) continue;
       const double mass = b.relative_mass ? (double)b.relative_mass[i] : 1.0;
-      const double spacing = w->spacing[cell_of(w, &b, i)] * (b.relative_mass ? cbrt(mass) : 1.0);
+      const double spacing = w->spacing[cell_of(w, at)] * (b.relative_mass ? cbrt(mass) : 1.0);
       const double width = WIDTH * spacing * (double)p->pixels;
       const double octave = fmin(fmax(log2(width / DEVIATION), 0.0), w->levels.count - 1.0);
       const int level = (int)octave;
@@ -177,7 +200,9 @@ static void read_band(void *context, uint32_t band) {
                      j = pixel_weights(((double)y + 0.5) * scale, wy);
         for (size_t c = 0; c < 3; c++)
           for (size_t d = 0; d < 3; d++)
-            sum += wx[c] * wy[d] * map[neighbour(i, c, pixels) * pixels + neighbour(j, d, pixels)];
+            if (!is_beyond(w, i, c, pixels) && !is_beyond(w, j, d, pixels))
+              sum += wx[c] * wy[d] *
+                     map[neighbour(i, c, pixels) * pixels + neighbour(j, d, pixels)];
         w->map[x * n + y] += sum * scale * scale;
       }
   }

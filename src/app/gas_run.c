@@ -215,9 +215,7 @@ static double write_output(void *state, const struct progress *now, size_t numbe
   gas_file_write(path, r->parameters, &f, group_cells, r);
   if (r->gas->universe.comoving && r->parameters->output.power_spectrum)
     gas_power_write(r->gas, r->parameters, number);
-  if (r->parameters->output.images)
-    gas_pictures_write(r->gas, r->parameters->output.dir, number,
-                       (size_t)r->parameters->output.image_pixels);
+  if (r->parameters->output.images) gas_pictures_write(r->gas, r->parameters, number);
   gas_release(r->gas);
   return 0.0;
 }
@@ -230,11 +228,12 @@ static void checkpoint(void *state, const char *path, const struct progress *now
   gas_release(r->gas);
 }
 
-/** There are no movies: output.movie has no meaning for gas. */
 static void frame(void *state, const struct progress *now, const char *path) {
-  (void)state;
+  struct gas_run *r = state;
   (void)now;
-  (void)path;
+  gas_acquire(r->gas, STARPU_R);
+  gas_frame_write(r->gas, r->parameters, path);
+  gas_release(r->gas);
 }
 
 static void end(void *state) {

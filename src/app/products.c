@@ -19,7 +19,8 @@
 #include "photons/io/snapshot.h"
 
 /* log10 of the density over the mean, of a column through the box, that is black or brightest in a
- * movie: voids and clusters of today, so that structure emerges from an even field. */
+ * movie today: voids and clusters. Before, both are smaller by linear growth, so that the first frame
+ * shows its waves. */
 #define FRAME_LOW (-0.6)
 #define FRAME_HIGH 1.2
 enum { FOLDS = 2 }; /* P(k) reaches 2^FOLDS times the mesh's Nyquist frequency */
@@ -105,19 +106,37 @@ static double linking_length(const struct products *o) {
 }
 
 static struct image image_of(const struct products *o, const char *path) {
+  const double *colours = o->parameters->output.density_colours;
+  const bool chosen = o->parameters->output.density_colour_count == 2;
   return (struct image){.path = path,
                         .pixels = (size_t)o->parameters->output.image_pixels,
                         .lattice = o->lattice,
                         .a = o->a,
-                        .thickness = 1.0};
+                        .thickness = 1.0,
+                        .low = chosen ? colours[0] : 0.0,
+                        .high = chosen ? colours[1] : 0.0};
+}
+
+static void draw_isolated(const struct products *o, const char *path) {
+  char moment[48];
+  snprintf(moment, sizeof moment, "t = %.0f Myr", cosmology_myr(o->a) + 0.0);
+  image_write_isolated(o->particles, path, o->parameters->output.movie_width,
+                       (size_t)o->parameters->output.movie_pixels, moment);
+}
+
+static void draw_box(const struct products *o, const char *path) {
+  const double growth = cosmology_growth(o->cosmology, o->a).d1;
+  struct image image = image_of(o, path);
+  image.pixels = (size_t)o->parameters->output.movie_pixels;
+  if (o->parameters->output.density_colour_count == 0) {
+    image.low = FRAME_LOW * growth;
+    image.high = FRAME_HIGH * growth;
+  }
+  images_write(o->particles, &image, 1);
 }
 
 void products_draw_frame(const struct products *o, const char *path) {
-  struct image image = image_of(o, path);
-  image.pixels = (size_t)o->parameters->output.movie_pixels;
-  image.low = FRAME_LOW;
-  image.high = FRAME_HIGH;
-  images_write(o->particles, &image, 1);
+  (o->cosmology->isolated ? draw_isolated : draw_box)(o, path);
 }
 
 static void write_images(struct products *o) {

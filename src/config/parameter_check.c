@@ -105,12 +105,35 @@ static void check_applies(const struct parameters *p, struct parameter_problems 
   if (*asked && comm_rank() == 0) warn("%s = yes: there are no such outputs with %s", asked, with);
 }
 
+/** Colours of pictures: none, or two numbers, the first of which is smaller. */
+static void check_colours(const struct parameters *p, struct parameter_problems *problems) {
+  const struct {
+    const char *key;
+    const double *limits;
+    size_t count;
+  } lists[] = {{"density_colours", p->output.density_colours, p->output.density_colour_count},
+               {"temperature_colours", p->output.heat_colours, p->output.heat_colour_count},
+               {"speed_colours", p->output.speed_colours, p->output.speed_colour_count}};
+  for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+    const struct parameter *row = row_of("output", lists[i].key);
+    if (lists[i].count == 0 || !sound(problems, row)) continue;
+    if (lists[i].count != 2)
+      problem_with(problems, row, p, NULL,
+                   "%zu numbers; allowed: two, the values of black and of the brightest colour",
+                   lists[i].count);
+    else if (!(lists[i].limits[0] < lists[i].limits[1]))
+      problem_with(problems, row, p, NULL,
+                   "the value of black, the first, is not below that of the brightest colour");
+  }
+}
+
 void parameters_check(const struct parameters *p, struct parameter_problems *problems) {
   check_applies(p, problems);
   if (p->run.system == SYSTEM_GAS)
     check_gas(p, problems);
   else
     check_particles(p, problems);
+  check_colours(p, problems);
   check_folder(p, problems);
   check_scheduler(p, problems);
   check_trace_steps(p, problems);

@@ -109,6 +109,9 @@ static void check_isolated(const struct parameters *p, struct parameter_problems
                  "too long; allowed with box.boundary = isolated: 0 .. %g Myr", ISOLATED_END_MOST);
   check_needed(p, problems, "gravity", "softening", softening_shortest(p) >= 0.0,
                "box.boundary = isolated");
+  if (p->output.movie > 0)
+    check_needed(p, problems, "output", "movie_width", p->output.movie_width > 0.0,
+                 "output.movie and box.boundary = isolated");
   if (sound(problems, row_of("output", "times")) && p->output.time_count > 0 &&
       p->output.times[p->output.time_count - 1] > p->time.end)
     problem_with(problems, row_of("output", "times"), p, NULL, "after time.end = %g", p->time.end);

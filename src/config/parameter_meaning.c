@@ -34,6 +34,7 @@ static const struct dependence {
     {{"lightcone", "direction"}, {"lightcone", "geometry"}, "octant or pencil"},
     {{"lightcone", "opening"}, {"lightcone", "geometry"}, "pencil"},
     {{"lightcone", "shell_width"}, {"lightcone", "nside"}, "a power of 2"},
+    {{"output", "movie_width"}, {"output", "movie"}, "a number of frames"},
 };
 
 static const struct parameter *row_of(struct name name) {

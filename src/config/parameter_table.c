@@ -31,6 +31,11 @@ static const char *const ic_units[] = {
     [LENGTH_AUTO] = "auto", [LENGTH_KPC_H] = "kpc/h", [LENGTH_MPC_H] = "Mpc/h", NULL};
 static const char *const output_units[] = {
     [LENGTH_AUTO] = "", [LENGTH_KPC_H] = "kpc/h", [LENGTH_MPC_H] = "Mpc/h", NULL};
+static const char *const slice_axes[] = {[AXIS_AUTOMATIC] = "automatic",
+                                         [AXIS_X] = "x",
+                                         [AXIS_Y] = "y",
+                                         [AXIS_Z] = "z",
+                                         NULL};
 static const char *const output_names[] = {
     [NAMES_SHORT] = "short", [NAMES_GADGET4] = "gadget4", NULL};
 static const char *const snapshot_formats[] = {
@@ -273,8 +278,14 @@ const struct parameter parameter_table[] = {
   {"output", "power_spectrum", SWITCH(output.power_spectrum), "yes", OF(EXPANDING), .help = "measure P(k) at every output; with gas.comoving = yes that of the gas and that of the particles", .words = no_yes},
   {"output", "images", SWITCH(output.images), "yes", OF(BOX | GAS), .help = "draw the projected density at every output; of gas also slices of density, pressure, speed and level", .words = no_yes},
   {"output", "image_pixels", INTEGER, FIELD(output.image_pixels), "1024", OF(BOX | GAS), .help = "pixels a side of the images, of gas of the longer side", RANGE(64, 4096), .aliases = {"image_size"}},
-  {"output", "movie", INTEGER, FIELD(output.movie), "0", OF(BOX), .help = "number of frames of a movie of the projected density, equally spaced in ln a from z_init to z_end; 0: none", RANGE(0, 10000)},
-  {"output", "movie_pixels", INTEGER, FIELD(output.movie_pixels), "512", OF(BOX), .help = "pixels a side of the frames", RANGE(64, 4096)},
+  {"output", "movie", INTEGER, FIELD(output.movie), "0", OF(BOX | ISOLATED | GAS), .help = "number of frames of a movie of the projected density, equally spaced in ln a from z_init to z_end, or in time; 0: none", RANGE(0, 10000)},
+  {"output", "movie_pixels", INTEGER, FIELD(output.movie_pixels), "512", OF(BOX | ISOLATED | GAS), .help = "pixels a side of the frames, of gas of the longer side", RANGE(64, 4096)},
+  {"output", "movie_width", REAL, FIELD(output.movie_width), "0", OF(ISOLATED), .help = "side of the square about the origin that frames show, and depth along the line of sight; needed for a movie with boundary = isolated", .unit = "kpc", RANGE(0, 1e9)},
+  {"output", "density_colours", PARAMETER_LIST, FIELD(output.density_colours), "", OF(BOX | GAS), .help = "log10 of the density, over the mean where there is a cosmology, that is black and brightest in all pictures and frames of density; empty: chosen for each picture, and for frames of a box by linear growth", RANGE(-300, 300)},
+  {"output", "temperature_colours", PARAMETER_LIST, FIELD(output.heat_colours), "", OF(GAS), .help = "log10 of the temperature [K], without comoving = yes of the pressure and of pressure over density, that is black and brightest in all pictures of it; empty: chosen for each picture", RANGE(-300, 300)},
+  {"output", "speed_colours", PARAMETER_LIST, FIELD(output.speed_colours), "", OF(GAS), .help = "speed, with comoving = yes in km/s, that is black and brightest in all pictures of it; empty: chosen for each picture", RANGE(0, 1e300)},
+  {"output", "slice_axis", WORD(output.slice_axis), "automatic", OF(GAS), .help = "line of sight of pictures; automatic: the shortest axis of the box, of equal ones z", .words = slice_axes},
+  {"output", "slice_position", REAL, FIELD(output.slice_position), "0.5", OF(GAS), .help = "where slices cut the line of sight, over the side of the box", RANGE(0, 1)},
   {"output", "halo_order", SWITCH(output.halo_order), "no", OF(BOX), .help = "write the particles of snapshots in the order of the halo catalogue, members of halos first", .words = no_yes},
   {"output", "subhalos", SWITCH(output.subhalos), "no", OF(BOX), .help = "find the bound parts of each halo, with positions, velocities and masses, and write them into the halo catalogue", .words = no_yes},
   {"output", "trees", SWITCH(output.trees), "no", OF(BOX), .help = "link the halos of all outputs into merger trees: tree_NNN.hdf5 of each output, and trees.hdf5 at the end", .words = no_yes},

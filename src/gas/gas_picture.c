@@ -3,8 +3,10 @@
 #include "photons/gas/gas_picture.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "photons/amr/matter.h"
 #include "photons/base/comm.h"
@@ -18,27 +20,45 @@
 
 LOOP_STAGE(gas_picture, 0x888888, .family = "gas");
 
-enum { DENSITY, PRESSURE, SPEED, LEVEL, COLUMN, PARTICLES, PICTURES };
+enum {
+  DENSITY,
+  PRESSURE,
+  SPEED,
+  LEVEL,
+  COLUMN,
+  COLUMN_HEAT, /* mean along the line of sight, weighted by density, as the next one */
+  COLUMN_LEVEL,
+  PARTICLES,
+  PICTURES
+};
+/** How numbers are shown. */
+enum show { LOGARITHM, FROM_ZERO, LEVELS, MEAN_LEVELS };
 struct kind {
   const char *name, *title;
-  bool logarithmic;
+  enum show show;
 };
 static const struct kind kinds_static[PICTURES] = {
-    [DENSITY] = {"slice_density", "log10 density", true},
-    [PRESSURE] = {"slice_pressure", "log10 pressure", true},
-    [SPEED] = {"slice_speed", "speed", false},
-    [LEVEL] = {"slice_level", "level", false},
-    [COLUMN] = {"projection_density", "log10 mean density", true},
-    [PARTICLES] = {"projection_particles", "log10 mean density", true},
+    [DENSITY] = {"slice_density", "log10 density", LOGARITHM},
+    [PRESSURE] = {"slice_pressure", "log10 pressure", LOGARITHM},
+    [SPEED] = {"slice_speed", "speed", FROM_ZERO},
+    [LEVEL] = {"slice_level", "level", LEVELS},
+    [COLUMN] = {"projection_density", "log10 mean density", LOGARITHM},
+    [COLUMN_HEAT] = {"projection_temperature", "log10 pressure/density", LOGARITHM},
+    [COLUMN_LEVEL] = {"projection_level", "mean level", MEAN_LEVELS},
+    [PARTICLES] = {"projection_particles", "log10 mean density", LOGARITHM},
 };
 static const struct kind kinds_comoving[PICTURES] = {
-    [DENSITY] = {"slice_density", "log10 density/mean", true},
-    [PRESSURE] = {"slice_temperature", "log10 temperature", true},
-    [SPEED] = {"slice_speed", "speed", false},
-    [LEVEL] = {"slice_level", "level", false},
-    [COLUMN] = {"projection_density", "log10 column/mean", true},
-    [PARTICLES] = {"projection_particles", "log10 column/mean", true},
+    [DENSITY] = {"slice_density", "log10 density/mean", LOGARITHM},
+    [PRESSURE] = {"slice_temperature", "log10 temperature/K", LOGARITHM},
+    [SPEED] = {"slice_speed", "speed [km/s]", FROM_ZERO},
+    [LEVEL] = {"slice_level", "level", LEVELS},
+    [COLUMN] = {"projection_density", "log10 column density/mean", LOGARITHM},
+    [COLUMN_HEAT] = {"projection_temperature", "log10 temperature/K", LOGARITHM},
+    [COLUMN_LEVEL] = {"projection_level", "mean level", MEAN_LEVELS},
+    [PARTICLES] = {"projection_particles", "log10 column density/mean", LOGARITHM},
 };
+#define DARKEST 0.001 /* part of the pixels that may be darker than the colours, */
+#define BRIGHTEST 0.001
 
 static const struct kind *kind_of(const struct gas *g, int kind) {
   return (g->universe.comoving ? kinds_comoving : kinds_static) + kind;
@@ -53,6 +73,7 @@ static bool is_wanted(const struct gas *g, int kind) {
 /** What is seen: width x height pixels of each picture. */
 struct view {
   const struct gas *gas;
+  const struct parameters *parameters;
   int across, up, sight; /* axes: to the right, upwards, of the line of sight */
   double side[3];        /* of the box */
   int finest;            /* level with groups */
@@ -107,11 +128,12 @@ static double number(const struct gas *g, const void *cells, size_t cell, unsign
 
 /** From the numbers of cells to what a picture of comoving gas shows; 1 of other gas. */
 static double unit_of(const struct gas *g, int kind) {
-  if (!g->universe.comoving || kind == LEVEL) return 1.0;
+  if (!g->universe.comoving || kind == LEVEL || kind == COLUMN_LEVEL) return 1.0;
   if (kind == SPEED) return 1.0 / g->time;
-  if (kind == PRESSURE) return 1.0 / comoving_heat(g->time, 1.0, g->universe.molecular_weight);
-  return 1.0 / ((kind == PARTICLES ? 1.0 - g->universe.share : g->universe.share) *
-                comoving_mean_density(&g->universe.cosmology));
+  if (kind == PRESSURE || kind == COLUMN_HEAT)
+    return 1.0 / comoving_heat(g->time, 1.0, g->universe.molecular_weight);
+  return 1.0 /
+         ((kind == PARTICLES ? 1.0 - g->universe.share : g->universe.share) * comoving_mean_density(&g->universe.cosmology));
 }
 
 /** Where thermal energy is lost in rounding the entropy gives the pressure. */
@@ -135,40 +157,64 @@ static double particle_density(const struct gas *g, const struct place *p) {
   return matter_density(m, at);
 }
 
+/** What a cell has. */
+struct state {
+  double density, square, pressure; /* square: |velocity|^2 */
+};
+
+static struct state state_of(const struct gas *g, const void *cells, size_t cell) {
+  struct state s = {.density = number(g, cells, cell, GAS_DENSITY)};
+  for (unsigned c = 0; c < 3; c++)
+    s.square += pow(number(g, cells, cell, GAS_MOMENTUM_X + c) / s.density, 2.0);
+  const double thermal = number(g, cells, cell, GAS_ENERGY) - 0.5 * s.density * s.square;
+  s.pressure = pressure_at(g, cells, cell, thermal);
+  return s;
+}
+
 /** The pixel of all slices. */
 static void draw_slices(const struct view *v, const double x[3], size_t pixel) {
   const struct gas *g = v->gas;
   const struct place p = place_at(g, x);
   const void *cells = gas_cells(g, p.level, p.group);
   if (!cells) return; /* another rank's */
-  const double density = number(g, cells, p.cell, GAS_DENSITY);
-  double square = 0.0;
-  for (unsigned c = 0; c < 3; c++)
-    square += pow(number(g, cells, p.cell, GAS_MOMENTUM_X + c) / density, 2.0);
-  const double thermal = number(g, cells, p.cell, GAS_ENERGY) - 0.5 * density * square;
-  const double pressure = pressure_at(g, cells, p.cell, thermal);
-  v->value[DENSITY][pixel] = density * unit_of(g, DENSITY);
-  v->value[PRESSURE][pixel] = (g->universe.comoving ? pressure / density : pressure) *
+  const struct state s = state_of(g, cells, p.cell);
+  v->value[DENSITY][pixel] = s.density * unit_of(g, DENSITY);
+  v->value[PRESSURE][pixel] = (g->universe.comoving ? s.pressure / s.density : s.pressure) *
                               unit_of(g, PRESSURE);
-  v->value[SPEED][pixel] = sqrt(square) * unit_of(g, SPEED);
+  v->value[SPEED][pixel] = sqrt(s.square) * unit_of(g, SPEED);
   v->value[LEVEL][pixel] = p.level;
 }
 
-/** The mean densities along the line of sight. Cells are counted in those of the finest level. */
+/** Mean densities along the line of sight, and sums weighted by density, which divide_columns()
+ * makes means. Cells are counted in those of the finest level. */
 static void draw_column(const struct view *v, double x[3], size_t pixel) {
   const struct gas *g = v->gas;
   const uint64_t all = (uint64_t)(GAS_GROUP_SIDE * g->topology.root[v->sight]) << v->finest;
-  double sum = 0.0, of_particles = 0.0;
+  double sum = 0.0, of_particles = 0.0, heat = 0.0, levels = 0.0;
   for (uint64_t k = 0, cells_long; k < all; k += cells_long) {
     x[v->sight] = ((double)k + 0.5) / (double)all * v->side[v->sight];
     const struct place p = place_at(g, x);
     const void *cells = gas_cells(g, p.level, p.group);
     cells_long = (uint64_t)1 << (v->finest - p.level);
-    if (cells) sum += (double)cells_long * number(g, cells, p.cell, GAS_DENSITY);
-    if (g->particles && cells) of_particles += (double)cells_long * particle_density(g, &p);
+    if (!cells) continue;
+    const struct state s = state_of(g, cells, p.cell);
+    sum += (double)cells_long * s.density;
+    heat += (double)cells_long * s.pressure;
+    levels += (double)cells_long * s.density * p.level;
+    if (g->particles) of_particles += (double)cells_long * particle_density(g, &p);
   }
-  if (g->particles) v->value[PARTICLES][pixel] = of_particles / (double)all * unit_of(g, PARTICLES);
-  v->value[COLUMN][pixel] = sum / (double)all * unit_of(g, COLUMN);
+  const double part = 1.0 / (double)all;
+  if (g->particles) v->value[PARTICLES][pixel] = of_particles * part * unit_of(g, PARTICLES);
+  v->value[COLUMN][pixel] = sum * part * unit_of(g, COLUMN);
+  v->value[COLUMN_HEAT][pixel] = heat * part * unit_of(g, COLUMN) * unit_of(g, COLUMN_HEAT);
+  v->value[COLUMN_LEVEL][pixel] = levels * part * unit_of(g, COLUMN);
+}
+
+/** From sums weighted by density, of all ranks, to means. */
+static void divide_columns(const struct view *v) {
+  for (size_t i = 0; i < v->width * v->height; i++)
+    for (int kind = COLUMN_HEAT; kind <= COLUMN_LEVEL; kind++)
+      v->value[kind][i] /= v->value[COLUMN][i];
 }
 
 static void draw_row(void *context, uint32_t row) {
@@ -177,17 +223,27 @@ static void draw_row(void *context, uint32_t row) {
     double x[3];
     x[v->across] = ((double)i + 0.5) / (double)v->width * v->side[v->across];
     x[v->up] = ((double)row + 0.5) / (double)v->height * v->side[v->up];
-    x[v->sight] = 0.5 * v->side[v->sight];
+    x[v->sight] = fmin(v->parameters->output.slice_position, 1.0 - 0x1p-40) * v->side[v->sight];
     draw_slices(v, x, row * v->width + i);
     draw_column(v, x, row * v->width + i);
   }
 }
 
-/** Pixels are the cells of the finest level, or wider ones where these are too many. */
-static struct view choose_view(const struct gas *g, size_t pixels) {
-  struct view v = {.gas = g, .sight = 2, .finest = topology_levels(&g->topology) - 1};
+/** The shortest axis of the box, of equal ones the last, unless another one is asked for. */
+static int choose_sight(const struct gas *g, const struct parameters *p) {
+  int sight = 2;
+  if (p->output.slice_axis != AXIS_AUTOMATIC) return (int)p->output.slice_axis - AXIS_X;
   for (int c = 1; c >= 0; c--)
-    if (g->topology.root[c] < g->topology.root[v.sight]) v.sight = c;
+    if (g->topology.root[c] < g->topology.root[sight]) sight = c;
+  return sight;
+}
+
+/** Pixels are the cells of the finest level, or wider ones where these are too many. */
+static struct view choose_view(const struct gas *g, const struct parameters *p, size_t pixels) {
+  struct view v = {.gas = g,
+                   .parameters = p,
+                   .sight = choose_sight(g, p),
+                   .finest = topology_levels(&g->topology) - 1};
   v.across = v.sight == 0 ? 1 : 0;
   v.up = v.sight == 2 ? 1 : 2;
   for (int c = 0; c < 3; c++) v.side[c] = box_side(g, c);
@@ -200,18 +256,44 @@ static struct view choose_view(const struct gas *g, size_t pixels) {
   return v;
 }
 
-/** The limits of the colours: of all values, but not so near that rounding shows. Speeds begin
- * at 0, and levels are all that there may be. */
+static int compare_numbers(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+/** The limits that the parameters give. @return false: none */
+static bool chosen_limits(const struct parameters *p, int kind, double *low, double *high) {
+  const struct {
+    const double *limits;
+    size_t count;
+  } given[PICTURES] = {
+      [DENSITY] = {p->output.density_colours, p->output.density_colour_count},
+      [PRESSURE] = {p->output.heat_colours, p->output.heat_colour_count},
+      [SPEED] = {p->output.speed_colours, p->output.speed_colour_count},
+      [COLUMN] = {p->output.density_colours, p->output.density_colour_count},
+      [COLUMN_HEAT] = {p->output.heat_colours, p->output.heat_colour_count},
+      [PARTICLES] = {p->output.density_colours, p->output.density_colour_count},
+  };
+  if (given[kind].count != 2) return false;
+  *low = given[kind].limits[0];
+  *high = given[kind].limits[1];
+  return true;
+}
+
+/** The limits of the colours: those of the parameters, or of nearly all values, but not so near that
+ * rounding shows. Speeds begin at 0, and levels are all that there may be. */
 static void choose_limits(const struct view *v, int kind, double *low, double *high) {
   static const double least = 0.01;
-  const double *value = v->value[kind];
-  *low = INFINITY;
-  *high = kind == LEVEL ? fmax(1.0, v->gas->topology.finest) : -INFINITY;
-  for (size_t i = 0; i < v->width * v->height; i++) {
-    *low = fmin(*low, value[i]);
-    *high = fmax(*high, value[i]);
-  }
-  if (kind == LEVEL || kind == SPEED) *low = 0.0;
+  const enum show show = kind_of(v->gas, kind)->show;
+  const size_t count = v->width * v->height;
+  if (chosen_limits(v->parameters, kind, low, high)) return;
+  double *sorted = allocate(count, sizeof *sorted, "the colours of a picture");
+  memcpy(sorted, v->value[kind], count * sizeof *sorted);
+  qsort(sorted, count, sizeof *sorted, compare_numbers);
+  *low = show == LOGARITHM ? sorted[(size_t)(DARKEST * (double)count)] : 0.0;
+  *high = sorted[count - 1 - (size_t)(BRIGHTEST * (double)count)];
+  free(sorted);
+  if (show == LEVELS || show == MEAN_LEVELS) *high = fmax(1.0, v->gas->topology.finest);
   *high = fmax(*high, *low + least);
 }
 
@@ -229,14 +311,25 @@ static void write_picture(const struct view *v, int kind, const char *path, size
   double *value = v->value[kind], low, high;
   const struct kind *shown = kind_of(v->gas, kind);
   p.rgb = allocate(3 * p.width * p.height, 1, "a picture of gas");
-  if (shown->logarithmic) take_logarithms(value, v->width * v->height);
+  if (shown->show == LOGARITHM) take_logarithms(value, v->width * v->height);
   choose_limits(v, kind, &low, &high);
   for (size_t y = 0; y < p.height; y++)
     for (size_t x = 0; x < p.width; x++) { /* rows downwards */
       const double z = value[(v->height - 1 - y / scale) * v->width + x / scale];
-      picture_colour((z - low) / (high - low), p.rgb + 3 * (y * p.width + x));
+      picture_colour(fmin(1.0, fmax(0.0, (z - low) / (high - low))), p.rgb + 3 * (y * p.width + x));
     }
-  picture_caption(&p, gas_moment(v->gas).text, shown->title, low, high, kind == LEVEL);
+  char plane[64] = "";
+  if (kind <= LEVEL)
+    snprintf(plane, sizeof plane, "%c = %.4g%s", "xyz"[v->sight],
+             v -> parameters -> output.slice_position * v->side[v->sight],
+             v->gas->comoving ? " Mpc/h" : "");
+  picture_label(&p, &(struct caption){.line = {gas_moment(v->gas).text, *plane ? plane : NULL},
+                                      .side = v->side[v->across],
+                                      .unit = v->gas->comoving ? "Mpc/h" : "",
+                                      .title = shown->title,
+                                      .low = low,
+                                      .high = high,
+                                      .whole = shown->show == LEVELS});
   picture_write(path, &p);
   free(p.rgb);
 }
@@ -255,16 +348,37 @@ static void hold_matter(const struct gas *g, bool hold) {
   }
 }
 
-void gas_pictures_write(const struct gas *g, const char *folder, size_t number_of, size_t pixels) {
-  struct view v = choose_view(g, pixels);
+/** All pictures of the present state, on rank 0. */
+static struct view draw(const struct gas *g, const struct parameters *p, size_t pixels) {
+  struct view v = choose_view(g, p, pixels);
   hold_matter(g, true);
   loop_run(&gas_picture_stage, (uint32_t)v.height, draw_row, &v);
   hold_matter(g, false);
+  for (int kind = 0; kind < PICTURES; kind++)
+    if (is_wanted(g, kind)) comm_sum_double(v.value[kind], v.width * v.height);
+  if (!g->particles_alone) divide_columns(&v);
+  return v;
+}
+
+static void view_free(struct view *v) {
+  for (int kind = 0; kind < PICTURES; kind++) free(v->value[kind]);
+}
+
+void gas_pictures_write(const struct gas *g, const struct parameters *p, size_t number_of) {
+  const size_t pixels = (size_t)p->output.image_pixels;
+  struct view v = draw(g, p, pixels);
   for (int kind = 0; kind < PICTURES; kind++) {
     char path[PARAMETER_PATH_MAX + 64];
-    snprintf(path, sizeof path, "%s/%s_%03zu.png", folder, kind_of(g, kind)->name, number_of);
-    if (is_wanted(g, kind)) comm_sum_double(v.value[kind], v.width * v.height);
+    snprintf(path, sizeof path, "%s/%s_%03zu.png", p->output.dir, kind_of(g, kind)->name,
+             number_of);
     if (is_wanted(g, kind) && comm_rank() == 0) write_picture(&v, kind, path, pixels);
-    free(v.value[kind]);
   }
+  view_free(&v);
+}
+
+void gas_frame_write(const struct gas *g, const struct parameters *p, const char *path) {
+  const size_t pixels = (size_t)p->output.movie_pixels;
+  struct view v = draw(g, p, pixels);
+  if (comm_rank() == 0) write_picture(&v, g->particles_alone ? PARTICLES : COLUMN, path, pixels);
+  view_free(&v);
 }

@@ -94,6 +94,18 @@ enum { IMAGES_MOST = 2 };
  */
 void images_write(const struct particles *s, const struct image *image, size_t count);
 
+/**
+ * Write a PNG of the surface density of an isolated system, of all particles but those of the halo
+ * if there are others: face-on, along z, above edge-on, along y. Both show a cube about the origin
+ * of snapshots, of the second the middle half. Colours follow from mass and side alone, so that all
+ * frames of a movie have the same. Collective; rank 0 writes.
+ * @param side    of the cube, kpc
+ * @param pixels  across
+ * @param moment  text, such as "t = 100 Myr"
+ */
+void image_write_isolated(const struct particles *s, const char *path, double side, size_t pixels,
+                          const char *moment);
+
 /** Bytes that the pictures of an output take on all ranks together; 0 where there are none.
  * Local. */
 double image_memory(const struct parameters *p, size_t particles);

@@ -24,6 +24,7 @@ enum power_source { POWER_EH98, POWER_FILE };
 enum length_unit { LENGTH_AUTO, LENGTH_KPC_H, LENGTH_MPC_H };
 enum snapshot_format { FORMAT_HDF5, FORMAT_GADGET2 };
 enum output_names { NAMES_SHORT, NAMES_GADGET4 };
+enum slice_axis { AXIS_AUTOMATIC, AXIS_X, AXIS_Y, AXIS_Z };
 enum assignment { ASSIGN_CIC, ASSIGN_TSC, ASSIGN_PCS };
 enum gradient { GRADIENT_FD4, GRADIENT_SPECTRAL };
 enum boundary { BOUNDARY_PERIODIC, BOUNDARY_ISOLATED };

@@ -172,9 +172,18 @@ struct parameters {
     bool lean;        /**< round positions and velocities of snapshots, and compress them */
     double position_error, velocity_error; /**< of lean snapshots, at most: kpc/h, 0 chosen; km/s */
     bool power_spectrum, images;
-    int64_t image_pixels;      /**< a side */
-    int64_t movie;             /**< frames; 0: none */
-    int64_t movie_pixels;      /**< a side */
+    int64_t image_pixels;                       /**< a side */
+    int64_t movie;                              /**< frames; 0: none */
+    int64_t movie_pixels;                       /**< a side */
+    double movie_width;                         /**< isolated: kpc; 0: not given */
+    double density_colours[PARAMETER_LIST_MAX]; /**< lists: none, or the values of black and of the */
+    size_t density_colour_count;                /**< brightest colour */
+    double heat_colours[PARAMETER_LIST_MAX];
+    size_t heat_colour_count;
+    double speed_colours[PARAMETER_LIST_MAX];
+    size_t speed_colour_count;
+    enum slice_axis slice_axis;
+    double slice_position;     /**< over the side of the box */
     bool halo_order;           /**< snapshots hold the halos' members first, in the order of the
                                     catalogue */
     bool subhalos;             /**< find the subhalos of halos */

@@ -16,6 +16,7 @@
 #include "photons/analysis/analysis.h"
 #include "photons/base/comm.h"
 #include "src/analysis/column.h"
+#include "src/analysis/image_draw.h"
 #include "src/analysis/sheet.h"
 #include "src/analysis/sheet_cell.h"
 #include "src/analysis/tetrahedron.h"
@@ -96,6 +97,63 @@ static void test_clump(void **state) {
   }
 }
 
+/** A clump in a frame of 200 kpc, kpc from its middle. */
+static struct particles make_galaxy(const double x[3]) {
+  struct particles s = particles_create_blocks(1000, 3, 0.2, 1.0);
+  for (size_t g = 0; g < s.blocks; g++) {
+    struct particle_block b = particles_block(&s, g);
+    for (size_t i = 0; i < b.count; i++)
+      for (size_t c = 0; c < 3; c++) b.x[c][i] = position_to_integer(100.0 + x[c], 200.0);
+  }
+  return s;
+}
+
+/* A clump of an isolated system is where it is face-on, and below edge-on; what leaves the picture on
+ * one side does not come in on the other. Labels are at the left edge. */
+static void test_isolated(void **state) {
+  (void)state;
+  static const struct {
+    double x[3];
+    size_t column, row, row_edge_on;
+  } cases[] = {{{10.0, 20.0, -5.0}, 76, 38, 166}, {{49.9, -30.0, 10.0}, 127, 102, 147}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct particles s = make_galaxy(cases[i].x);
+    image_write_isolated(&s, path, 100.0, 128, "t = 5 Myr");
+    struct decoded d = decode();
+    assert_int_equal(d.width, 128);
+    assert_int_equal(d.height, 192);
+    assert_true(brightness(&d, cases[i].column, cases[i].row) > 600);
+    assert_true(brightness(&d, cases[i].column, cases[i].row_edge_on) > 600);
+    for (size_t row = 50; row < 150; row++) assert_true(brightness(&d, 1, row) < 20);
+    free(d.rgb);
+    particles_free(&s);
+  }
+}
+
+/* Text is legible on any colour: its letters are white, its rim is dark. */
+static void test_text(void **state) {
+  (void)state;
+  static unsigned char rgb[3 * 512 * 512];
+  for (int grey = 0; grey <= 255; grey += 255) {
+    struct picture p = {.width = 512, .height = 512, .rgb = rgb};
+    memset(rgb, grey, sizeof rgb);
+    picture_label(&p, &(struct caption){.line = {"z = 0.50", "depth 100 Mpc/h"},
+                                        .side = 100.0,
+                                        .unit = "Mpc/h",
+                                        .title = "log10 Msun/kpc²",
+                                        .low = -1.0,
+                                        .high = 2.0});
+    size_t white = 0, dark = 0;
+    for (size_t y = 0; y < 60; y++)
+      for (size_t x = 0; x < 150; x++) {
+        white += rgb[3 * (512 * y + x)] > 250;
+        dark += rgb[3 * (512 * y + x)] < 5;
+      }
+    assert_true(white > 40 && dark > 100);
+    assert_int_equal(rgb[3 * (512 * 256 + 256)], grey); /* the middle is free */
+  }
+}
+
 static void test_sizes(void **state) {
   (void)state;
   static const size_t pixels[] = {64, 65, 300};
@@ -140,7 +198,7 @@ static void test_scale_bar(void **state) {
   draw(&s, 256, 1.0);
   struct decoded d = decode();
   size_t white = 0;
-  for (size_t column = 0; column < 100; column++) white += brightness(&d, column, 247) == 3 * 255;
+  for (size_t column = 0; column < 100; column++) white += brightness(&d, column, 243) == 3 * 255;
   assert_int_equal(white, 51);
   free(d.rgb);
   particles_free(&s);
@@ -266,7 +324,7 @@ static void test_deterministic(void **state) {
 static double *map_of(struct particles s, size_t side, size_t pixels, uint32_t low,
                       uint32_t extent) {
   double *map;
-  assert_true(sheet_project(&s, side, 1, &(struct projection){pixels, low, extent}, &map));
+  assert_true(sheet_project(&s, side, 1, &(struct projection){pixels, low, extent, NULL}, &map));
   particles_free(&s);
   return map;
 }
@@ -322,7 +380,7 @@ static void test_swapped_particles(void **state) {
 static void test_no_lattice(void **state) {
   (void)state;
   struct particles s = make_lattice(8, 3, UNIFORM, 0.0);
-  const struct projection all = {64, 0, UINT32_MAX};
+  const struct projection all = {64, 0, UINT32_MAX, NULL};
   double *map;
   assert_false(sheet_project(&s, 7, 1, &all, &map));
   if (s.count > 0) s.id[0] += comm_rank() == 0 ? 512 : 0;
@@ -540,6 +598,8 @@ int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_clump),
       cmocka_unit_test(test_sizes),
+      cmocka_unit_test(test_isolated),
+      cmocka_unit_test(test_text),
       cmocka_unit_test(test_slice),
       cmocka_unit_test(test_scale_bar),
       cmocka_unit_test(test_deterministic),

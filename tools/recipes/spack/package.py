@@ -30,6 +30,7 @@ class PhotonsStarpu(AutotoolsPackage, CudaPackage):
     depends_on("xxhash")
     depends_on("zlib-api")
     depends_on("libpng")
+    depends_on("freetype")
     depends_on("hwloc")
 
     def configure_args(self):
