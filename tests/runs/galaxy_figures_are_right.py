@@ -9,7 +9,7 @@ import astropy.units as u
 import h5py
 import numpy as np
 import photons
-from photons import files, galaxy, galaxy_maps, galaxy_pictures, galaxy_plots, plots, report
+from photons import files, galaxy, galaxy_disk, galaxy_maps, galaxy_pictures, galaxy_plots, plots, report
 from photons.serve import LivePage
 
 HALO_MASS, HALO_SCALE, HALO_COUNT = 10.0, 4.0, 40000  # 1e10 Msun, kpc
@@ -139,6 +139,33 @@ assert np.all(np.abs(rotation["v_phi"] - 200) < 4), rotation["v_phi"]
 assert np.all(rotation["sigma_z"] < 1) and rotation["N"].sum() > 0.5 * DISK_COUNT
 assert galaxy.curve_end(system) == 30 and galaxy.rotation_curve(system)["r"][-1] == 30
 
+# The disk: length, height and spin of theory; no bar. Particles stretched along an axis have one; its
+# pattern speed is that of the rotation, 30 km/s/kpc, though angles are known up to half a turn.
+row = galaxy_disk.measures(system)
+assert abs(row["scale_length"] / DISK_SCALE - 1) < 0.02 and abs(row["height"] / height - 1) < 0.02
+assert row["bar_strength"] < 0.03 and row["sigma_phi"] < 5
+spin = np.array([row[f"spin_{axis}"] for axis in "xyz"])
+assert np.allclose(spin, 2 * DISK_SCALE * 200 * AXIS, rtol=0.02, atol=15), spin
+assert np.allclose([row[f"centre_{axis}"] for axis in "xyz"], system.centre)
+angles, times = [], np.arange(6) * 40.0
+x, y = np.meshgrid(*[np.linspace(-6, 6, 801)] * 2)
+mass = np.exp(-np.hypot(x / 2, y) / DISK_SCALE) * (np.hypot(x, y) < 6)
+stretched = abs(np.sum(mass * np.exp(2j * np.arctan2(y, x)))) / np.sum(mass)
+for time in times:
+    angle = 30 / 977.792 * time + 0.3
+    turn = np.array([[np.cos(angle), np.sin(angle), 0], [-np.sin(angle), np.cos(angle), 0], [0, 0, 1]])
+    long = galaxy.Component((disk_position * [2, 1, 1]) @ turn, disk_velocity, np.ones(DISK_COUNT))
+    strength, found_angle = galaxy_disk.bar(long, 6.0)
+    angles.append(found_angle)
+    assert abs(strength - stretched) < 0.02, (strength, stretched)
+assert np.allclose(galaxy_disk.pattern_speed(times, np.array(angles)), 30, rtol=1e-6)
+radial = galaxy.Component(halo_position, halo_position * 20.0, np.ones(HALO_COUNT))
+round_one = galaxy.Component(halo_position, 100 * directions(HALO_COUNT), np.ones(HALO_COUNT))
+for part, beta in ((radial, 1), (round_one, 0)):
+    shells = galaxy_disk.anisotropy(galaxy.System({"halo": part}), np.array([2.0, 4, 8]))
+    assert np.allclose(shells["beta_halo"], beta, atol=0.05), shells["beta_halo"]
+assert np.allclose(shells["sigma_halo"], 100 / 3**0.5, rtol=0.01)
+
 # Pictures hold the mass of what they show. The surface density of the disk is that of theory in
 # rings, and pixels about them scatter by less than a third, though one pixel has 0.4 to 5 particles.
 views = galaxy_pictures.Views(system, system, ["disk"])
@@ -259,7 +286,7 @@ again = galaxy.lagrangian_radii(galaxy.read_system("run/snap_001.hdf5"))
 assert all(np.isclose(float(rows[1][name]), value) for name, value in again.items())
 assert set(os.listdir("tables")) == {
     "density_profile.csv", "rotation_curve.csv", "disk_height.csv", "disk_rotation.csv",
-    "lagrangian_radii.csv",
+    "lagrangian_radii.csv", "anisotropy.csv", "galaxy.csv",
 }  # fmt: skip
 
 # The figures show these numbers.

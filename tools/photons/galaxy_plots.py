@@ -7,7 +7,7 @@ import csv
 import functools
 import os
 
-from . import galaxy, galaxy_pictures
+from . import galaxy, galaxy_disk, galaxy_pictures
 from .files import Table
 from .modules import Deferred
 
@@ -28,6 +28,7 @@ MEASURES = {
     "rotation_curve": galaxy.rotation_curve,
     "disk_rotation": galaxy.disk_rotation,
     "disk_height": galaxy.disk_height,
+    "anisotropy": galaxy_disk.anisotropy,
 }
 
 
@@ -56,16 +57,27 @@ class Evolution:
 
     @functools.cached_property
     def _read(self):
-        """Lagrangian radii of all outputs, and maps of those that are pictured."""
+        """Lagrangian radii of all outputs, maps of those that are pictured, and measures of all."""
         pictured = galaxy_pictures.shown_numbers(len(self.paths))
-        radii, maps = [], []
+        radii, maps, measures = [], [], []
         for i, path in enumerate(self.paths):
             known = {0: 0, len(self.paths) - 1: -1}.get(i)
             system = self.shown[known] if known is not None else galaxy.read_system(path)
             radii.append({"time_myr": system.time_myr, **galaxy.lagrangian_radii(system)})
+            measures.append({"time_myr": system.time_myr, **galaxy_disk.measures(system)})
             if i in pictured:
                 maps.append((system.time_myr, self.views.of(system)))
-        return radii, maps
+        return radii, maps, measures
+
+    def measures(self):
+        """Rows of galaxy_disk.measures() of all snapshots with time_myr, and the pattern_speed
+        [km/s/kpc] since the output before."""
+        rows = self._read[2]
+        if len(rows) > 1 and all("bar_angle" in row for row in rows):
+            time, angle = ([row[name] for row in rows] for name in ("time_myr", "bar_angle"))
+            speed = galaxy_disk.pattern_speed(np.array(time), np.array(angle))
+            rows = [{**row, "pattern_speed": value} for row, value in zip(rows, [np.nan, *speed])]
+        return rows
 
     def maps(self):
         """Times [Myr] of the outputs that are pictured, with their maps, as from Views.of()."""
@@ -95,6 +107,7 @@ class Evolution:
         found["lagrangian_radii"] = [self.radii()]
         rows = {name: [row for table in tables for row in rows_of(table)]
                 for name, tables in found.items()}  # fmt: skip
+        rows["galaxy"] = self.measures() if self.paths else []
         return {name: some for name, some in rows.items() if some}
 
 
@@ -115,7 +128,8 @@ def write_csv(path, rows):
         writer = csv.DictWriter(file, names, lineterminator="\n")
         writer.writeheader()
         writer.writerows(
-            {name: format(float(value), ".9g") for name, value in row.items()} for row in rows
+            {name: "" if np.isnan(value) else format(float(value), ".9g")
+             for name, value in row.items()} for row in rows
         )
 
 
@@ -214,6 +228,52 @@ def plot_lagrangian_radii(evolution):
     return figure
 
 
+def plot_disk(evolution):
+    """Over time: bar strength and pattern speed, scale length and height, dispersions of the disk."""
+    rows = evolution.measures() if len(evolution.paths) > 1 else []
+    if not rows or any("bar_strength" not in row for row in rows):
+        return None
+    table = {name: np.array([row[name] for row in rows]) for name in rows[0]}
+    time, panels = table["time_myr"], (
+        ("A2", (("bar_strength", "within 2 scale lengths"), ("A2_max", "largest of a ring"))),
+        ("pattern speed [km/s/kpc]", (("pattern_speed", None),)),
+        ("kpc", (("scale_length", "scale length"), ("height", "height, root mean square"))),
+        ("dispersion at 2 R$_d$ [km/s]", (("sigma_R", "σ$_R$"), ("sigma_phi", "σ$_φ$"),
+                                          ("sigma_z", "σ$_z$"))),
+    )  # fmt: skip
+    figure, axes = new_figure(nrows=len(panels), sharex=True, figsize=(7, 9))
+    for axis, (label, columns) in zip(axes, panels):
+        for (name, text), colour in zip(columns, ("#332288", "#cc6677", "#117733")):
+            axis.plot(time, table[name], marker=".", ms=4, lw=1.2, color=colour, label=text)
+        axis.set_ylabel(label)
+        if columns[0][1]:
+            axis.set_ylim(bottom=0)
+            axis.legend(frameon=False, fontsize="small", ncols=3)
+    axes[-1].set_xlabel("t [Myr]")
+    return figure
+
+
+def plot_anisotropy(evolution):
+    """Dispersion of velocities and its anisotropy in shells, by component."""
+    tables = evolution.measured("anisotropy")
+    if not tables:
+        return None
+    figure, axes = new_figure(nrows=2, sharex=True, figsize=(7, 6.5))
+    for i, table in enumerate(tables):
+        last = i == len(tables) - 1
+        middle = np.sqrt(table["r_low"] * table["r_high"])
+        for name in names_in(table, "beta_"):
+            for axis, key in zip(axes, ("sigma", "beta")):
+                axis.plot(middle, table[f"{key}_{name}"], label=name if last else None,
+                          **line_style(name, last))  # fmt: skip
+    draw_times(axes[0], tables)
+    axes[0].set(xscale="log", ylabel="dispersion in one dimension [km/s]", ylim=(0, None))
+    axes[1].axhline(0, color="grey", lw=0.5)
+    axes[1].set(xlabel="r [kpc]", ylabel="anisotropy β", ylim=(-1, 1.05))
+    axes[0].legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.01, 1))
+    return figure
+
+
 def plot_disk_height(evolution):
     """Root mean square of z over R, of the disk."""
     tables = evolution.measured("disk_height")
@@ -299,6 +359,8 @@ FIGURES = {
     "rotation_curve": plot_rotation_curve,
     "lagrangian_radii": plot_lagrangian_radii,
     "disk_height": plot_disk_height,
+    "disk": plot_disk,
+    "anisotropy": plot_anisotropy,
     "energy": plot_energy,
     "conserved": plot_conserved,
 }

@@ -71,6 +71,13 @@ CAPTIONS = {
     " each component.",
     "disk_height": "Root mean square of the height over the plane of the disk, in rings, of the"
     " first output (thin) and the last.",
+    "disk": "Measures of the disk over time: strength A2 of the bar within two scale lengths, and the"
+    " largest of a ring; the speed at which the bar's angle turns from output to output; scale length"
+    " (of an exponential disk with the same median radius) and height; dispersions at two scale"
+    " lengths.",
+    "anisotropy": "Dispersion of velocities in shells, and β = 1 - (σ_θ² + σ_φ²)/(2 σ_r²), which is 0"
+    " where all directions are alike and 1 on radial orbits; of a disk that turns β is below 0. Of the"
+    " first output (thin) and the last.",
     "profile": "Means in bins along the coordinate of the problem, the range of values in each bin"
     " (grey), and the exact solution, of the last output. Errors are means over the volume.",
     "outputs": "Density in the plane through the middle of the box, of the outputs (eight of them at"
