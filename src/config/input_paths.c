@@ -29,10 +29,13 @@ static void find(const struct parameter *row, struct parameters *p, const char *
 }
 
 void input_paths_find(struct parameters *p, const struct parameter_problems *problems) {
-  static const char *const input[][2] = {
-      {"ic", "file"},      {"ic", "glass"},    {"ic", "power_spectrum_file"},
-      {"ic", "particles"}, {"second", "file"}, {"output", "times_file"},
-      {"cosmology", "species_file"}};
+  static const char *const input[][2] = {{"ic", "file"},
+                                         {"ic", "glass"},
+                                         {"ic", "power_spectrum_file"},
+                                         {"ic", "particles"},
+                                         {"second", "file"},
+                                         {"output", "times_file"},
+                                         {"cosmology", "species_file"}};
   for (size_t i = 0; i < sizeof input / sizeof *input; i++) {
     const struct parameter *row = parameter_find(input[i][0], input[i][1]);
     assert(row);

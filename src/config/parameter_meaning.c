@@ -105,7 +105,8 @@ static void check_switch(const struct parameters *p, struct parameter_problems *
 
 /** What belongs to a second galaxy, where there is none. */
 static void check_second(const struct parameters *p, struct parameter_problems *problems) {
-  static const char *const keys[] = {"particles", "component_particles", "position", "velocity", "inclination"};
+  static const char *const keys[] = {"particles", "component_particles", "position", "velocity",
+                                     "inclination"};
   if (*p->second.model || *p->second.file) return;
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
     const struct parameter *row = row_of((struct name){"second", keys[i]});

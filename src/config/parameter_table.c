@@ -31,11 +31,8 @@ static const char *const ic_units[] = {
     [LENGTH_AUTO] = "auto", [LENGTH_KPC_H] = "kpc/h", [LENGTH_MPC_H] = "Mpc/h", NULL};
 static const char *const output_units[] = {
     [LENGTH_AUTO] = "", [LENGTH_KPC_H] = "kpc/h", [LENGTH_MPC_H] = "Mpc/h", NULL};
-static const char *const slice_axes[] = {[AXIS_AUTOMATIC] = "automatic",
-                                         [AXIS_X] = "x",
-                                         [AXIS_Y] = "y",
-                                         [AXIS_Z] = "z",
-                                         NULL};
+static const char *const slice_axes[] = {
+    [AXIS_AUTOMATIC] = "automatic", [AXIS_X] = "x", [AXIS_Y] = "y", [AXIS_Z] = "z", NULL};
 static const char *const output_names[] = {
     [NAMES_SHORT] = "short", [NAMES_GADGET4] = "gadget4", NULL};
 static const char *const snapshot_formats[] = {

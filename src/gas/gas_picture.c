@@ -132,8 +132,8 @@ static double unit_of(const struct gas *g, int kind) {
   if (kind == SPEED) return 1.0 / g->time;
   if (kind == PRESSURE || kind == COLUMN_HEAT)
     return 1.0 / comoving_heat(g->time, 1.0, g->universe.molecular_weight);
-  return 1.0 /
-         ((kind == PARTICLES ? 1.0 - g->universe.share : g->universe.share) * comoving_mean_density(&g->universe.cosmology));
+  return 1.0 / ((kind == PARTICLES ? 1.0 - g->universe.share : g->universe.share) *
+                comoving_mean_density(&g->universe.cosmology));
 }
 
 /** Where thermal energy is lost in rounding the entropy gives the pressure. */
@@ -322,10 +322,10 @@ static void write_picture(const struct view *v, int kind, const char *path, size
   if (kind <= LEVEL)
     snprintf(plane, sizeof plane, "%c = %.4g%s", "xyz"[v->sight],
              v -> parameters -> output.slice_position * v->side[v->sight],
-             v->gas->comoving ? " Mpc/h" : "");
+             v->gas->universe.comoving ? " Mpc/h" : "");
   picture_label(&p, &(struct caption){.line = {gas_moment(v->gas).text, *plane ? plane : NULL},
                                       .side = v->side[v->across],
-                                      .unit = v->gas->comoving ? "Mpc/h" : "",
+                                      .unit = v->gas->universe.comoving ? "Mpc/h" : "",
                                       .title = shown->title,
                                       .low = low,
                                       .high = high,
@@ -356,7 +356,7 @@ static struct view draw(const struct gas *g, const struct parameters *p, size_t 
   hold_matter(g, false);
   for (int kind = 0; kind < PICTURES; kind++)
     if (is_wanted(g, kind)) comm_sum_double(v.value[kind], v.width * v.height);
-  if (!g->particles_alone) divide_columns(&v);
+  if (!g->scheme.particles_alone) divide_columns(&v);
   return v;
 }
 
@@ -379,6 +379,7 @@ void gas_pictures_write(const struct gas *g, const struct parameters *p, size_t 
 void gas_frame_write(const struct gas *g, const struct parameters *p, const char *path) {
   const size_t pixels = (size_t)p->output.movie_pixels;
   struct view v = draw(g, p, pixels);
-  if (comm_rank() == 0) write_picture(&v, g->particles_alone ? PARTICLES : COLUMN, path, pixels);
+  if (comm_rank() == 0)
+    write_picture(&v, g->scheme.particles_alone ? PARTICLES : COLUMN, path, pixels);
   view_free(&v);
 }
