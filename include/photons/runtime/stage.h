@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { STAGES_MOST = 80 };
+enum { STAGES_MOST = 128 };
 
 struct stage {
   const char *family; /**< stages whose times the progress line adds up, e.g. "pm"; NULL: "other" */
