@@ -72,7 +72,8 @@ static void fill_record(struct nbody_run *r, double a, struct step_record *recor
 static void describe(void *state, FILE *out) {
   const struct nbody_run *r = state;
   const struct particles *s = &r->nbody->domain.particles;
-  nbody_run_print(out, r->parameters, s, r->linear);
+  nbody_run_print(out, &(const struct story){r->parameters, s, r->linear, r->timeline, &r->summary,
+                                             comm_size() * (long)starpu_cpu_worker_get_count()});
 }
 
 /** Some particles of an isolated system are farthest out, and are pulled inwards: accelerations that

@@ -87,7 +87,7 @@ static struct particles initial_particles(struct nbody_run *r, const char *check
     r->species = species_create(p);
     if (p->ic.source == IC_GENERATE)
       particles = ic_generate(p, &r->cosmology, r->linear, r->species);
-    if (isolated(p)) particles = ic_isolated(p);
+    if (isolated(p)) particles = ic_isolated_with(p, &r->summary);
     *now = (struct progress){.a = start_of(p), .start_a = start_of(p), .last_output = NO_OUTPUT};
   }
   r->cosmology = cosmology_from(p);
@@ -138,18 +138,19 @@ void nbody_run_require_possible(const struct parameters *p, bool begins) {
   memory_require(p, generated.all);
 }
 
-static void print_dry(const struct parameters *p, const struct particles *particles,
-                      const struct linear_power *linear) {
-  memory_require(p, particles->all);
-  parameters_print(p, stdout);
-  printf("\n# what a run would use\n");
-  nbody_run_print(stdout, p, particles, linear);
+static void print_dry(const struct story *s) {
+  memory_require(s->parameters, s->particles->all);
+  printf("# what a run would use\n");
+  nbody_run_print(stdout, s);
+  printf("\n# its parameters\n");
+  parameters_print(s->parameters, stdout);
 }
 
 void nbody_run_dry(struct parameters *p, const char *checkpoint, struct progress *now,
                    struct timeline *timeline) {
-  scheduler_check(p);
+  const long cores = comm_size() * scheduler_check(p);
   if (comm_rank() == 0) output_folder_check(p->output.dir);
+  struct isolated_summary summary = {0};
   struct linear_power *linear = spectrum_wanted(p) ? linear_power_create(p) : NULL;
   struct particles particles = {0};
   size_t n = generated_count(p);
@@ -163,7 +164,7 @@ void nbody_run_dry(struct parameters *p, const char *checkpoint, struct progress
     free(state.map);
   } else {
     if (isolated(p))
-      particles = ic_isolated(p);
+      particles = ic_isolated_with(p, &summary);
     else if (p->ic.source == IC_GADGET)
       particles = ic_read_gadget(p);
     if (isolated(p)) p->box.size = particles.box;
@@ -179,7 +180,7 @@ void nbody_run_dry(struct parameters *p, const char *checkpoint, struct progress
   species_free(species_create(p)); /* what is wrong with it is said here, too */
   settle(p, &particles, now->start_a, next_mesh);
   cone_require(p, &particles, now->start_a);
-  print_dry(p, &particles, linear);
+  print_dry(&(const struct story){p, &particles, linear, timeline, &summary, cores});
   particles_free(&particles);
   linear_power_free(linear);
 }

@@ -6,6 +6,7 @@
 
 #include "photons/app/nbody_run.h"
 #include "photons/app/products.h"
+#include "photons/ic/summary.h"
 #include "photons/io/snapshot.h"
 #include "photons/step/escapers.h"
 #include "photons/step/layzer_irvine.h"
@@ -26,6 +27,7 @@ struct nbody_run {
   uint32_t mesh_cells;             /* of a checkpoint; 0: there is none */
   uint32_t next_mesh_cells;        /* of the mesh in the next steps */
   struct layzer_irvine energy;     /* isolated: energy.work is what escapers took with them */
+  struct isolated_summary summary; /* of initial conditions */
   struct escapers escapers;        /* of this step */
   struct products products;        /* of the output at work, */
   bool begun;                      /* whose first part is done */
@@ -39,9 +41,18 @@ static inline bool isolated(const struct parameters *p) {
   return p->box.boundary == BOUNDARY_ISOLATED;
 }
 
-/** Tell what a run consists of. @param linear  or NULL */
-void nbody_run_print(FILE *out, const struct parameters *p, const struct particles *s,
-                     const struct linear_power *linear);
+/** What is told of a run. */
+struct story {
+  const struct parameters *parameters;
+  const struct particles *particles;
+  const struct linear_power *linear; /* or NULL */
+  const struct timeline *timeline;
+  const struct isolated_summary *summary;
+  long cores; /* of all ranks */
+};
+
+/** Tell what a run consists of. */
+void nbody_run_print(FILE *out, const struct story *s);
 
 void nbody_run_require_possible(const struct parameters *p, bool begins);
 void nbody_run_dry(struct parameters *p, const char *checkpoint, struct progress *now,

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "isolated_lines.h"
 #include "nbody_run_parts.h"
 #include "photons/app/cone.h"
 #include "photons/app/memory.h"
@@ -87,14 +88,18 @@ static void print_spectrum(FILE *out, const struct parameters *p,
             p->ic.normalise ? "scaled to " : "as it is; cosmology.sigma8 ", p->cosmology.sigma8);
 }
 
-void nbody_run_print(FILE *out, const struct parameters *p, const struct particles *s,
-                     const struct linear_power *linear) {
+void nbody_run_print(FILE *out, const struct story *s) {
+  const struct parameters *p = s->parameters;
+  if (isolated(p)) {
+    print_isolated(out, p, s->particles);
+    isolated_print_components(out, s->summary);
+  } else {
+    print_physics(out, p, s->particles);
+  }
+  print_spectrum(out, p, s->linear);
+  print_softening(out, p, s->particles);
+  print_layout(out, p, s->particles->all);
+  cone_print(out, p, s->particles->all);
   if (isolated(p))
-    print_isolated(out, p, s);
-  else
-    print_physics(out, p, s);
-  print_spectrum(out, p, linear);
-  print_softening(out, p, s);
-  print_layout(out, p, s->all);
-  cone_print(out, p, s->all);
+    isolated_print_costs(out, p, s->timeline, s->summary, s->particles->all, s->cores);
 }

@@ -16,7 +16,7 @@
 /* The frame is so many times wider than needed, so that particles may move out. */
 #define MARGIN 4.0
 
-enum { BODIES = 2 };
+enum { BODIES = ISOLATED_GALAXIES };
 
 /** Particles of this rank before they are in a frame. */
 struct cloud {
@@ -272,9 +272,16 @@ static struct particles make_particles(const struct parameters *p, struct body *
 }
 
 struct particles ic_isolated(const struct parameters *p) {
+  struct isolated_summary unused;
+  return ic_isolated_with(p, &unused);
+}
+
+struct particles ic_isolated_with(const struct parameters *p, struct isolated_summary *summary) {
   struct body body[BODIES];
   const int bodies = find_bodies(p, body);
   if (bodies == BODIES) require_apart(p, body);
+  summary->galaxies = (size_t)bodies;
+  for (int k = 0; k < bodies; k++) summary->galaxy[k] = body_summary(&body[k]);
   return make_particles(p, body, bodies);
 }
 

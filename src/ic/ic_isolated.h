@@ -6,6 +6,7 @@
 #include "gadget_set.h"
 #include "photons/config/parameters.h"
 #include "photons/ic/galaxy.h"
+#include "photons/ic/summary.h"
 
 struct body {
   struct galaxy_tables *tables;  /**< of a model; NULL: a file */
@@ -23,6 +24,8 @@ struct body {
 
 /** Make the tables of a model. What cannot be a galaxy ends the program with EXIT_BAD_USAGE. */
 void body_from_model(struct body *b, const struct parameters *p, bool second);
+/** What a body is, for people. */
+struct galaxy_summary body_summary(const struct body *b);
 /** A part of an array. */
 struct range {
   size_t first, count;

@@ -47,6 +47,23 @@ export STARPU_SCHED
 refused 2 'STARPU_SCHED=nonsense: not a scheduler of this StarPU; allowed: '
 unset STARPU_SCHED
 
+# An isolated system: its components come first, with what docs/user/isolated.md says of M31; then parameters, which
+# make a config.ini of the same run. The snapshots have the size that was foretold.
+"$PHOTONS" --dry-run --set galaxy.particles=4000 --set galaxy.component_particles='0 0 500 2000' --set time.end=4 \
+  --set output.interval=2 --set output.dir=m31 "$PHOTONS_SOURCE/params/galaxy/m31.ini" >out 2>err ||
+  complain "m31.ini: exit code $?"
+head -n 1 out | grep -q 'what a run would use' || complain "m31.ini: begins with $(head -n 1 out)"
+for line in 'galaxy  *4 components, 8.88e+11 Msun; circular speed at most 278.. km/s, at 0.78. kpc' \
+  'halo  *1  *1485  *5.46e+08  *8.11e+11  *7.63  *58.13$' 'bulge  *3  *500  *6.48e+07  *3.24e+10  *0.61  *1.093$' \
+  'disk  *2  *2000  *1.83e+07  *3.66e+10  *5.4  .* 1.844 at 12.4 kpc' 'time  *about .* on .* core.*steps of particles' \
+  'disk space  *about 0.528 MB: 3 snapshots of 0.176 MB'; do
+  grep -q "^ *$line" out || complain "m31.ini: no line with: $line"
+done
+sed '1,/^# its parameters/d; /^STARPU/d' out >again.ini
+"$PHOTONS" --quiet --set output.dir=m31 again.ini >out 2>err || complain "what --dry-run prints: exit code $?"
+set -- $(wc -c <m31/snap_000.hdf5)
+[ "$1" -gt 176000 ] && [ "$1" -lt 230000 ] || complain "m31: a snapshot of $1 bytes"
+
 # --restart: the checkpoint is looked at, and stays as it is. Gadget files: their redshift counts.
 "$PHOTONS" -q --steps 1 --set output.dir=part --set output.checkpoint_minutes=1e-6 config.ini \
   2>err || complain "a run of one step: exit code $?"

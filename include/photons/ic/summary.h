@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What an isolated system is made of, for people: its galaxies and their components. */
+#ifndef PHOTONS_IC_SUMMARY_H
+#define PHOTONS_IC_SUMMARY_H
+
+#include "photons/domain/particles.h"
+#include "photons/ic/galaxy.h"
+
+struct parameters;
+
+/** A component of a model, or the particles of one type of a file, which have no more than a number.
+ */
+struct component_summary {
+  char name[32];
+  int type;
+  size_t particles;
+  double mass; /**< 1e10 Msun; 0: not known */
+  double particle_mass;
+  double scale, half_mass_radius; /**< kpc; 0: not known */
+  double least_q, least_q_radius; /**< Toomre's, and where in kpc; 0: no disk */
+  double acceleration;            /**< of the galaxy at the half-mass radius, (km/s)^2/kpc */
+};
+
+struct galaxy_summary {
+  size_t components;
+  struct component_summary component[GALAXY_COMPONENTS];
+  double mass;                    /**< 1e10 Msun; 0: not known */
+  double fastest, fastest_radius; /**< largest circular speed, km/s, and where in kpc */
+};
+
+enum { ISOLATED_GALAXIES = 2 };
+
+struct isolated_summary {
+  size_t galaxies;
+  struct galaxy_summary galaxy[ISOLATED_GALAXIES];
+};
+
+/** ic_isolated(), and what its particles are. */
+struct particles ic_isolated_with(const struct parameters *p, struct isolated_summary *summary);
+
+#endif

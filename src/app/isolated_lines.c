@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "isolated_lines.h"
+
+#include <math.h>
+
+#include "photons/cosmology/cosmology.h"
+
+#define MSUN 1e10
+
+/* Particle-steps a second of M31 with the default accuracy: 2^17 particles on a Zen 4 core, 2^20 on an H200
+ * (docs/results/isolated.md). */
+#define RATE_OF_CORE 4.4e5
+#define RATE_OF_GPU 4.2e7
+/* Fewer particles do not fill a GPU: its time is then that of launching tasks. */
+#define FILL_GPU (1 << 20)
+/* Steps are parts of time.max_step by powers of 2: in the mean shorter than what the criterion allows by this. */
+#define STEPS_BY_POWERS 1.4
+
+/** A number, or a dash where it is not known. */
+static void print_cell(FILE *out, int width, double value) {
+  if (value > 0.0)
+    fprintf(out, "%*.4g", width, value);
+  else
+    fprintf(out, "%*s", width, "-");
+}
+
+static void print_component(FILE *out, const struct component_summary *c) {
+  fprintf(out, "    %-14s %4d %12zu", c->name, c->type, c->particles);
+  print_cell(out, 11, MSUN * c->particle_mass);
+  print_cell(out, 11, MSUN * c->mass);
+  print_cell(out, 10, c->scale);
+  print_cell(out, 14, c->half_mass_radius);
+  if (c->least_q > 0.0) fprintf(out, "  %.4g at %.3g kpc", c->least_q, c->least_q_radius);
+  fprintf(out, "\n");
+}
+
+static void print_galaxy(FILE *out, const struct galaxy_summary *g) {
+  fprintf(out, "  galaxy      %zu component%s", g->components, g->components == 1 ? "" : "s");
+  if (g->mass > 0.0)
+    fprintf(out, ", %.4g Msun; circular speed at most %.4g km/s, at %.3g kpc", MSUN * g->mass,
+            g->fastest, g->fastest_radius);
+  fprintf(out, "\n    %-14s %4s %12s %10s %10s %9s %13s  %s\n", "component", "type", "particles",
+          "Msun each", "Msun", "scale/kpc", "half-mass/kpc", "least Q");
+  for (size_t c = 0; c < g->components; c++) print_component(out, &g->component[c]);
+}
+
+void isolated_print_components(FILE *out, const struct isolated_summary *summary) {
+  for (size_t g = 0; g < summary->galaxies; g++) print_galaxy(out, &summary->galaxy[g]);
+}
+
+/** Steps of all particles of a component in the whole run, by the criterion of its half-mass radius. */
+static double particle_steps(const struct parameters *p, const struct cosmology *c, double time,
+                             const struct component_summary *one) {
+  const double per_mpc = 1e3 * one->acceleration; /* (km/s)^2/Mpc */
+  const double step = timeline_adaptive_dlna(p, c, 1.0, per_mpc, softening_at(p, 1.0));
+  const double powers = step < timeline_longest(p) ? STEPS_BY_POWERS : 1.0;
+  return (double)one->particles * powers * time / step;
+}
+
+/** Of the whole run; 0: not known. */
+static double all_particle_steps(const struct parameters *p, double time,
+                                 const struct isolated_summary *summary) {
+  const struct cosmology cosmology = cosmology_from(p);
+  double sum = 0.0;
+  for (size_t g = 0; g < summary->galaxies; g++)
+    for (size_t k = 0; k < summary->galaxy[g].components; k++) {
+      const struct component_summary *one = &summary->galaxy[g].component[k];
+      if (!(one->acceleration > 0.0)) return 0.0;
+      sum += particle_steps(p, &cosmology, time, one);
+    }
+  return sum;
+}
+
+static void print_duration(FILE *out, double seconds) {
+  const double minute = 60.0, hour = 3600.0;
+  if (seconds < 2.0 * minute)
+    fprintf(out, "%.2g s", fmax(seconds, 1.0));
+  else if (seconds < 2.0 * hour)
+    fprintf(out, "%.2g minutes", seconds / minute);
+  else
+    fprintf(out, "%.3g hours", seconds / hour);
+}
+
+static void print_time(FILE *out, double steps, size_t particles, long cores) {
+  fprintf(out, "  time        about ");
+  print_duration(out, steps / (RATE_OF_CORE * (double)cores));
+  fprintf(out, " on %ld core%s", cores, cores == 1 ? "" : "s");
+  if (particles >= FILL_GPU) {
+    fprintf(out, ", ");
+    print_duration(out, steps / RATE_OF_GPU);
+    fprintf(out, " on one GPU");
+  }
+  fprintf(out, " (%.2g steps of particles; may be wrong by a factor of 3)\n", steps);
+}
+
+/** Bytes of a particle in a snapshot: position, velocity, id, and what config.ini asks for. */
+static double bytes_of_particle(const struct parameters *p) {
+  const double position = 24.0, velocity = 12.0, id = 8.0, acceleration = 12.0, potential = 4.0;
+  const double lean = 12.0;
+  return (p->output.lean ? lean : position + velocity + id) +
+         (p->output.accelerations ? acceleration : 0.0) + (p->output.potential ? potential : 0.0);
+}
+
+void isolated_print_costs(FILE *out, const struct parameters *p, const struct timeline *timeline,
+                          const struct isolated_summary *summary, size_t particles, long cores) {
+  const double time = moment_interval(true, 0.0, timeline->end);
+  const double steps = all_particle_steps(p, time, summary);
+  if (steps > 0.0 && cores > 0) print_time(out, steps, particles, cores);
+  if (p->output.snapshots)
+    fprintf(out, "  disk space  about %.3g MB: %zu snapshot%s of %.3g MB\n",
+            1e-6 * (double)timeline->outputs * bytes_of_particle(p) * (double)particles,
+            timeline->outputs, timeline->outputs == 1 ? "" : "s",
+            1e-6 * bytes_of_particle(p) * (double)particles);
+}

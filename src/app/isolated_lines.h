@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the banner and a dry run say of an isolated system. */
+#ifndef PHOTONS_ISOLATED_LINES_H
+#define PHOTONS_ISOLATED_LINES_H
+
+#include <stdio.h>
+
+#include "photons/config/parameters.h"
+#include "photons/ic/summary.h"
+#include "photons/step/timeline.h"
+
+/** Galaxies and their components: numbers, masses, lengths, Toomre's Q, circular speed. Nothing of a
+ * restarted run, whose checkpoint has particles alone. */
+void isolated_print_components(FILE *out, const struct isolated_summary *summary);
+
+/** An estimate of the time that a run takes, from the accelerations at the half-mass radii of
+ * components, and of the disk space of its snapshots. Time only where components are models.
+ * @param particles  of the whole system
+ * @param cores      of all ranks */
+void isolated_print_costs(FILE *out, const struct parameters *p, const struct timeline *timeline,
+                          const struct isolated_summary *summary, size_t particles, long cores);
+
+#endif
