@@ -7,6 +7,7 @@
 
 #include "photons/domain/kick_largest.h"
 #include "photons/runtime/gpu.h"
+#include "photons/step/external_field.h"
 #include "photons/step/momentum_sum.h"
 #include "photons/step/rungs.h"
 
@@ -22,6 +23,9 @@ void gpu_kick(struct gpu *g, uint32_t count, float factor, const float *accelera
 void gpu_kick_rungs(struct gpu *g, const struct rung_kick *kick, const struct rung_arrays *arrays,
                     uint32_t *rungs, struct kick_largest *largest);
 void gpu_drift(struct gpu *g, uint32_t count, float factor, const float *momentum, uint32_t *x);
+/** @param values  of the table of the potentials, in device memory; NULL: there is none */
+void gpu_external(struct gpu *g, const struct external_field *field, const double *values,
+                  const struct external_arrays *arrays);
 /** @param mass  NULL: all are 1
  * @param sum  in pinned host memory */
 void gpu_momentum_sum(struct gpu *g, uint32_t count, const float *momentum, const float *mass,

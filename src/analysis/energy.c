@@ -3,9 +3,12 @@
 
 #include <gsl/gsl_integration.h>
 #include <math.h>
+#include <string.h>
 
 #include "photons/base/error.h"
+#include "photons/config/parameters.h"
 #include "photons/cosmology/cosmology.h"
+#include "photons/step/external.h"
 #include "photons/step/potential.h"
 
 /* Potential at a point of a cubic lattice of unit masses and unit spacing in a uniform background,
@@ -34,8 +37,13 @@ static double isolated_unit(const struct nbody *n) {
 
 void potential_of_particles(struct nbody *n, float *potential) {
   const float unit = (float)isolated_unit(n);
-  step_pair_potential(n, true, potential, NULL);
-  for (size_t i = 0; i < n->domain.particles.count; i++) potential[i] *= unit;
+  const size_t count = n->domain.particles.count;
+  if (n->parameters->external.self_gravity)
+    step_pair_potential(n, true, potential, NULL);
+  else
+    memset(potential, 0, count * sizeof *potential);
+  for (size_t i = 0; i < count; i++) potential[i] *= unit;
+  if (n->external) external_add_potentials(n, potential);
 }
 
 static double finite_energy(double energy) {
@@ -45,10 +53,23 @@ static double finite_energy(double energy) {
 
 double potential_energy_of_types(struct nbody *n, double of_types[PARTICLE_TYPES]) {
   const double unit = 0.5 * n->domain.particles.mass * isolated_unit(n);
+  for (int t = 0; t < PARTICLE_TYPES; t++) of_types[t] = 0.0;
+  if (!n->parameters->external.self_gravity) return 0.0;
   const double sum = finite_energy(step_pair_potential(n, true, NULL, of_types));
   for (int t = 0; t < PARTICLE_TYPES; t++)
     of_types[t] = unit * of_types[t] + 0.0; /* without particles 0, not -0 */
   return unit * sum;
+}
+
+/** Energies in the potentials of section [external]. */
+static void measure_external(struct nbody *n, struct statistics *s) {
+  const struct external_symmetry symmetry = external_symmetry(&n->external->field);
+  const struct external_sums sums = external_measure(n);
+  const double kpc = 1e3; /* in Mpc */
+  s->external = finite_energy(sums.energy);
+  s->clausius = sums.clausius;
+  if (symmetry.rotates && symmetry.jacobi)
+    s->jacobi = s->kinetic + s->potential + s->external - symmetry.pattern * kpc * s->angular[2];
 }
 
 void statistics_measure_energy(struct nbody *n, struct statistics *s) {
@@ -56,6 +77,7 @@ void statistics_measure_energy(struct nbody *n, struct statistics *s) {
   s->potential = potential_energy_of_types(n, potential);
   statistics_measure_moments(n, s);
   for (int t = 0; t < PARTICLE_TYPES; t++) s->types[t].potential = potential[t];
+  if (n->external) measure_external(n, s);
 }
 
 double potential_energy(struct nbody *n, double a) {

@@ -2,8 +2,10 @@
 #include "isolated_lines.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "photons/cosmology/cosmology.h"
+#include "photons/step/external.h"
 
 #define MSUN 1e10
 
@@ -46,6 +48,32 @@ static void print_galaxy(FILE *out, const struct galaxy_summary *g) {
 
 void isolated_print_components(FILE *out, const struct isolated_summary *summary) {
   for (size_t g = 0; g < summary->galaxies; g++) print_galaxy(out, &summary->galaxy[g]);
+}
+
+static void print_conserved(FILE *out, const struct external_symmetry *s) {
+  fprintf(out, "  conserved   ");
+  if (s->rotates && s->jacobi)
+    fprintf(out, "Jacobi's integral E - %.6g L_z; not energy, momentum and angular momentum\n",
+            s->pattern);
+  else if (s->rotates)
+    fprintf(out, "nothing: bars turn with different speeds\n");
+  else if (s->bars)
+    fprintf(out, "energy; not momentum and angular momentum\n");
+  else
+    fprintf(out, "energy, angular momentum%s; not momentum\n", s->round ? "" : " about the z axis");
+}
+
+void isolated_print_potentials(FILE *out, const struct parameters *p) {
+  if (!external_wanted(p)) return;
+  double *values;
+  const struct external_field field = external_read(p, &values);
+  const struct external_symmetry symmetry = external_symmetry(&field);
+  free(values);
+  for (size_t i = 0; i < EXTERNAL_POTENTIALS_MAX; i++)
+    if (*p->external.potential[i]) fprintf(out, "  potential   %s\n", p->external.potential[i]);
+  if (!p->external.self_gravity)
+    fprintf(out, "  tracers     particles do not attract each other\n");
+  print_conserved(out, &symmetry);
 }
 
 /** Steps of all particles of a component in the whole run, by the criterion of its half-mass radius. */

@@ -13,6 +13,9 @@
  * restarted run, whose checkpoint has particles alone. */
 void isolated_print_components(FILE *out, const struct isolated_summary *summary);
 
+/** The potentials of section [external], and what is conserved in them. */
+void isolated_print_potentials(FILE *out, const struct parameters *p);
+
 /** An estimate of the time that a run takes, from the accelerations at the half-mass radii of
  * components, and of the disk space of its snapshots. Time only where components are models.
  * @param particles  of the whole system

@@ -37,6 +37,12 @@ static void balance(struct nbody_run *r, int64_t step) {
   free(first);
 }
 
+/** What makes a conserved energy of the kinetic one: where a bar turns this is Jacobi's integral. */
+static double conserved_potential(const struct statistics *s) {
+  if (!isnan(s->jacobi)) return s->jacobi - s->kinetic;
+  return isnan(s->external) ? s->potential : s->potential + s->external;
+}
+
 /** The potential energy is computed at the first forces and at every so many steps from there. */
 static void measure_energy(struct nbody_run *r, double a, int64_t step, struct statistics *s) {
   const int64_t interval = r->parameters->output.energy_steps;
@@ -49,7 +55,8 @@ static void measure_energy(struct nbody_run *r, double a, int64_t step, struct s
   } else {
     s->potential = potential_energy(r->nbody, a);
   }
-  s->layzer_irvine = layzer_irvine_integral(&r->energy, s->potential, &s->layzer_irvine_error);
+  s->layzer_irvine = layzer_irvine_integral(&r->energy, conserved_potential(s),
+                                            &s->layzer_irvine_error);
 }
 
 static void fill_record(struct nbody_run *r, double a, struct step_record *record) {

@@ -93,6 +93,7 @@ void nbody_run_print(FILE *out, const struct story *s) {
   if (isolated(p)) {
     print_isolated(out, p, s->particles);
     isolated_print_components(out, s->summary);
+    isolated_print_potentials(out, p);
   } else {
     print_physics(out, p, s->particles);
   }

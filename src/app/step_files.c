@@ -36,7 +36,7 @@ static FILE *open_file(const char *folder, const char *name, int64_t last_step) 
 }
 
 /** The columns of log/energy.csv end with those of the types of particles. */
-static void write_energy_header(FILE *out, unsigned types) {
+static void write_energy_header(FILE *out, unsigned types, bool external) {
   fprintf(out, "step,time_myr,kinetic,potential,total,virial,momentum_x,momentum_y,momentum_z,"
                "angular_x,angular_y,angular_z,centre_x,centre_y,centre_z,escaped");
   for (int t = 0; t < PARTICLE_TYPES; t++)
@@ -45,7 +45,7 @@ static void write_energy_header(FILE *out, unsigned types) {
               ",kinetic_type_%d,potential_type_%d,angular_type_%d_x,angular_type_%d_y,"
               "angular_type_%d_z,centre_type_%d_x,centre_type_%d_y,centre_type_%d_z",
               t, t, t, t, t, t, t, t);
-  fprintf(out, "\n");
+  fprintf(out, external ? ",external,jacobi\n" : "\n");
 }
 
 /** The types with columns in the log/energy.csv of a run that goes on. */
@@ -143,14 +143,18 @@ static void write_component(FILE *out, const struct component *c) {
 static void write_energy(FILE *out, const struct step_record *record, unsigned types) {
   const struct statistics *s = &record->statistics;
   write_time(out, &log_of_isolated, record);
-  fprintf(out, ",%.15g,%.15g,%.15g", s->kinetic, s->potential, s->kinetic + s->potential);
-  fprintf(out, s->potential == 0.0 ? "," : ",%.9g", -2.0 * s->kinetic / s->potential);
+  const bool external = !isnan(s->external);
+  const double clausius = s->potential + (external ? s->clausius : 0.0);
+  fprintf(out, ",%.15g,%.15g,%.15g", s->kinetic, s->potential,
+          s->kinetic + s->potential + (external ? s->external : 0.0));
+  fprintf(out, clausius == 0.0 ? "," : ",%.9g", -2.0 * s->kinetic / clausius);
   write_vector(out, s->momentum, 1.0);
   write_vector(out, s->angular, MPC_IN_KPC);
   write_vector(out, s->centre, MPC_IN_KPC);
   fprintf(out, ",%.15g", s->escaped);
   for (int t = 0; t < PARTICLE_TYPES; t++)
     if (types >> t & 1) write_component(out, &s->types[t]);
+  if (external) fprintf(out, isnan(s->jacobi) ? ",%.15g," : ",%.15g,%.15g", s->external, s->jacobi);
   fprintf(out, "\n");
 }
 
@@ -158,7 +162,7 @@ void step_files_write_energy(const char *path, const struct step_record *record)
   const unsigned types = types_of(&record->statistics);
   struct output_text text;
   FILE *file = output_text_begin(&text);
-  write_energy_header(file, types);
+  write_energy_header(file, types, !isnan(record->statistics.external));
   write_energy(file, record, types);
   output_text_save(&text, path);
 }
@@ -198,7 +202,8 @@ void step_files_write(struct step_files *f, const struct step_record *record,
   if (!f->energy) return;
   /* A new file begins with the types of particles that there are now. */
   if (ftell(f->energy) == 0)
-    write_energy_header(f->energy, f->types = types_of(&record->statistics));
+    write_energy_header(f->energy, f->types = types_of(&record->statistics),
+                        !isnan(record->statistics.external));
   if (!isnan(record->statistics.potential)) {
     write_energy(output_text_begin(&rows), record, f->types);
     append(&rows, f, f->energy, "energy.csv");

@@ -35,7 +35,8 @@ void input_paths_find(struct parameters *p, const struct parameter_problems *pro
                                          {"ic", "particles"},
                                          {"second", "file"},
                                          {"output", "times_file"},
-                                         {"cosmology", "species_file"}};
+                                         {"cosmology", "species_file"},
+                                         {"external", "table"}};
   for (size_t i = 0; i < sizeof input / sizeof *input; i++) {
     const struct parameter *row = parameter_find(input[i][0], input[i][1]);
     assert(row);

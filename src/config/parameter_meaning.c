@@ -174,6 +174,19 @@ static void check_format(const struct parameters *p, struct parameter_problems *
   }
 }
 
+/** What belongs to potentials, where there are none. */
+static void check_external(const struct parameters *p, struct parameter_problems *problems) {
+  static const char *const keys[] = {"table", "table_column", "self_gravity"};
+  for (size_t i = 0; i < EXTERNAL_POTENTIALS_MAX; i++)
+    if (*p->external.potential[i]) return;
+  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+    const struct parameter *row = row_of((struct name){"external", keys[i]});
+    if (given(p, row) && parameter_is_of_system(row, p) && !parameter_is_default(p, row) &&
+        !problems->origin[row - parameter_table].bad)
+      problem_with(problems, row, p, NULL, "there is no potential: give external.potential_1");
+  }
+}
+
 void parameters_check_meaning(const struct parameters *p, struct parameter_problems *problems) {
   const bool snapshots = p->output.snapshots;
   const struct name switch_snapshots = {"output", "snapshots"};
@@ -182,6 +195,7 @@ void parameters_check_meaning(const struct parameters *p, struct parameter_probl
   check_second(p, problems);
   check_lightcone(p, problems);
   check_format(p, problems);
+  check_external(p, problems);
   check_switch(p, problems, p->output.halo_order, (struct name){"output", "halo_order"},
                p->analysis.fof, (struct name){"analysis", "fof"});
   check_switch(p, problems, p->output.subhalos, (struct name){"output", "subhalos"},

@@ -58,6 +58,9 @@ static const char *const steps[] = {
 static const char *const criteria[] = {
     [CRITERION_ACCELERATION] = "acceleration", [CRITERION_GOTHIC] = "gothic", NULL};
 static const char *const systems[] = {[SYSTEM_PARTICLES] = "particles", [SYSTEM_GAS] = "gas", NULL};
+static const char *const external_columns[] = {[EXTERNAL_MASS] = "mass",
+                                              [EXTERNAL_ACCELERATION] = "acceleration",
+                                              NULL};
 static const char *const gas_solvers[] = {
     [GAS_RTVD] = "rtvd", [GAS_MUSCL] = "muscl", [GAS_NONE] = "none", NULL};
 static const char *const gas_precisions[] = {
@@ -175,6 +178,18 @@ const struct parameter parameter_table[] = {
   {"second", "position", TEXT(second.placing.position), "", .help = "where the second galaxy, or the origin of its file, is put: X Y Z in kpc"},
   {"second", "velocity", TEXT(second.placing.velocity), "", .help = "velocity of the second galaxy: VX VY VZ in km/s"},
   {"second", "inclination", TEXT(second.placing.inclination), "", .help = "the same angles as galaxy.inclination: I NODE in degrees"},
+
+  {"external", "potential_1", TEXT(external.potential[0]), "", .help = "with boundary = isolated: a potential about the origin in which all particles move: point mass=MSUN [softening=KPC], logarithmic speed=KMS core=KPC [flattening=Q], miyamoto_nagai mass=MSUN a=KPC b=KPC, nfw mass=MSUN scale=KPC (mass: 4 pi rho_0 scale^3), hernquist mass=MSUN scale=KPC, bar mass=MSUN a=KPC b=KPC c=KPC [pattern_speed=KMS/KPC] [angle=DEGREES], or table"},
+  {"external", "potential_2", TEXT(external.potential[1]), "", .help = "another potential"},
+  {"external", "potential_3", TEXT(external.potential[2]), "", .help = "another potential"},
+  {"external", "potential_4", TEXT(external.potential[3]), "", .help = "another potential"},
+  {"external", "potential_5", TEXT(external.potential[4]), "", .help = "another potential"},
+  {"external", "potential_6", TEXT(external.potential[5]), "", .help = "another potential"},
+  {"external", "potential_7", TEXT(external.potential[6]), "", .help = "another potential"},
+  {"external", "potential_8", TEXT(external.potential[7]), "", .help = "another potential"},
+  {"external", "table", TEXT(external.table), "", .help = "with a potential 'table': text file with a radius in kpc and a second number in each row"},
+  {"external", "table_column", WORD(external.table_column), "mass", .help = "what the second number of the table is: the mass within the radius in Msun, or the acceleration in (km/s)^2/kpc", .words = external_columns},
+  {"external", "self_gravity", SWITCH(external.self_gravity), "yes", .help = "whether particles attract each other, too; no: they are tracers of the potentials", .words = no_yes},
 
   {"gas", "solver", WORD(gas.solver), "muscl", .help = "muscl: MUSCL-Hancock with the HLLC Riemann solver and an entropy for cold flows, for all flows; rtvd: the relaxing TVD scheme of the GAMER paper, half the time, for flows that are not much faster than sound; none: no gas, particles alone", .words = gas_solvers},
   {"gas", "precision", WORD(gas.precision), "single", .help = "of the cells and of all arithmetic with them", .words = gas_precisions},
@@ -366,6 +381,7 @@ static const struct {
   unsigned systems;
 } section_table[] = {{"run", KINDS_ALL},    {"cosmology", EXPANDING}, {"box", PARTICLES},
                      {"ic", KINDS_ALL},     {"galaxy", ISOLATED},     {"second", ISOLATED},
+                     {"external", ISOLATED},
                      {"gas", GAS},          {"gravity", PARTICLES},   {"time", PARTICLES},
                      {"output", KINDS_ALL}, {"analysis", BOX},        {"lightcone", BOX},
                      {"runtime", KINDS_ALL}};

@@ -6,7 +6,9 @@
 
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
+#include "photons/config/parameters.h"
 #include "photons/cosmology/cosmology.h"
+#include "photons/step/external.h"
 #include "photons/step/step.h"
 
 /** Squared distance between two positions, position units. */
@@ -119,6 +121,27 @@ static double pair_potential(const struct nbody *n, const bool *keep, const stru
   return sum;
 }
 
+/** In the potentials of section [external]: energy, or with the kinetic one Jacobi's integral where it is
+ * what is conserved. */
+static double external_energy(const struct nbody *n, const struct record *escaper, size_t count) {
+  if (!n->external) return 0.0;
+  struct external_field field = n->external->field;
+  const struct external_symmetry symmetry = external_symmetry(&field);
+  const double unit = 1e3 * n->domain.geometry.box / POSITION_TURN; /* kpc */
+  double sum = 0.0;
+  external_turn(&field, external_time(n));
+  for (size_t e = 0; e < count; e++) {
+    const float *v = escaper[e].velocity;
+    double x[3];
+    external_position(escaper[e].position, 1, 0, unit, x);
+    const double spin = x[0] * (double)v[1] - x[1] * (double)v[0];
+    sum += (double)escaper[e].mass * external_at(&field, n->external->values, x).potential;
+    if (symmetry.rotates && symmetry.jacobi)
+      sum -= (double)escaper[e].mass * symmetry.pattern * spin;
+  }
+  return sum * n->domain.particles.mass;
+}
+
 static double energy_of(const struct nbody *n, const bool *keep, const struct record *escaper,
                         size_t count) {
   const double mass = n->domain.particles.mass;
@@ -127,7 +150,9 @@ static double energy_of(const struct nbody *n, const bool *keep, const struct re
     for (int c = 0; c < 3; c++)
       square += (double)escaper[e].mass * (double)escaper[e].velocity[c] *
                 (double)escaper[e].velocity[c];
-  return 0.5 * mass * square -
+  const double others = 0.5 * mass * square + external_energy(n, escaper, count);
+  if (!n->parameters->external.self_gravity) return others;
+  return others -
          GRAVITY * mass * mass * pair_potential(n, keep, escaper, count) / n->domain.geometry.r_cut;
 }
 

@@ -7,9 +7,11 @@
 #include "forces.h"
 
 #include "photons/base/comm.h"
+#include "photons/config/parameters.h"
 #include "photons/domain/codelets.h"
 #include "photons/mesh/codelets.h"
 #include "photons/runtime/message.h"
+#include "photons/step/codelets.h"
 #include "photons/tree/codelets.h"
 
 /* Groups of this rank with targets. */
@@ -119,11 +121,29 @@ static void submit_tree(struct domain *d, struct short_range *s) {
   }
 }
 
+/** After the forces of particles. */
+static void submit_external(struct nbody *n) {
+  if (!n->external) return;
+  FOR_TARGETS(&n->domain, g) external_submit(n, g);
+}
+
+/** Particles that do not attract each other. */
+static void submit_tracers(struct nbody *n, void (*choose)(struct nbody *, struct group *, void *),
+                           void *context) {
+  message_begin();
+  FOR_TARGETS(&n->domain, g) choose(n, g, context);
+  submit_external(n);
+}
+
 void forces_submit(struct nbody *n, bool mesh,
                    void (*choose)(struct nbody *, struct group *, void *), void *context) {
   struct domain *d = &n->domain;
   struct short_range *s = &n->short_range;
   struct long_range *l = &n->long_range;
+  if (!n->parameters->external.self_gravity) {
+    submit_tracers(n, choose, context);
+    return;
+  }
   domain_find_ghosts(d);
   short_range_follow_ghosts(s);
   if (mesh) long_range_place(l);
@@ -139,4 +159,5 @@ void forces_submit(struct nbody *n, bool mesh,
   if (mesh && reads_first) submit_reads(d, l);
   submit_tree(d, s);
   if (mesh && !reads_first) submit_reads(d, l);
+  submit_external(n);
 }

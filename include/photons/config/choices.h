@@ -44,6 +44,7 @@ enum gas_solver { GAS_RTVD, GAS_MUSCL, GAS_NONE };
 enum gas_precision { GAS_SINGLE, GAS_DOUBLE };
 enum gas_steps { GAS_STEPS_INDIVIDUAL, GAS_STEPS_SHARED };
 enum gas_direction { GAS_X, GAS_Y, GAS_Z, GAS_DIAGONAL };
+enum external_column { EXTERNAL_MASS, EXTERNAL_ACCELERATION };
 enum gas_gravity { GAS_GRAVITY_NONE, GAS_GRAVITY_SELF };
 enum gas_poisson { GAS_POISSON_DIRECT, GAS_POISSON_SOR };
 enum gas_boundary { GAS_PERIODIC, GAS_OUTFLOW, GAS_REFLECTING };

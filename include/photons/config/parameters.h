@@ -15,7 +15,8 @@
 #define PARAMETER_PATH_MAX 1024
 #define PARAMETER_LIST_MAX 1024 /**< most output redshifts; more are reported as an error */
 #define GALAXY_COMPONENTS_MAX 8 /**< components of a galaxy */
-#define PARAMETER_COUNT_MAX 208 /**< room for the table's rows */
+#define EXTERNAL_POTENTIALS_MAX 8
+#define PARAMETER_COUNT_MAX 384 /**< room for the table's rows */
 
 /** Where a galaxy is put: three or two numbers each, or empty. */
 struct placing {
@@ -101,14 +102,20 @@ struct parameters {
     int64_t particles; /**< of the whole galaxy */
     char component[GALAXY_COMPONENTS_MAX][128];
     char component_particles[128]; /**< numbers by component of the model */
-    struct placing placing; /**< also of ic.file */
-  } galaxy;                 /**< ic.source = galaxy */
+    struct placing placing;        /**< also of ic.file */
+  } galaxy;                        /**< ic.source = galaxy */
   struct {
     char model[32], file[PARAMETER_PATH_MAX]; /**< both empty: no second galaxy */
     int64_t particles;                        /**< 0: as many as the first has */
     char component_particles[128];            /**< of the model */
     struct placing placing;
   } second; /**< isolated */
+  struct {
+    char potential[EXTERNAL_POTENTIALS_MAX][128];
+    char table[PARAMETER_PATH_MAX];
+    enum external_column table_column;
+    bool self_gravity; /**< particles attract each other */
+  } external;          /**< isolated */
   struct {
     enum accuracy accuracy; /**< chooses the defaults of the rest of this section */
     int64_t pm_grid;        /**< cells a side; 0: chosen from N */
@@ -196,7 +203,7 @@ struct parameters {
     double linking_length; /**< over the mean particle spacing */
     int64_t min_members;
     int64_t subhalo_members; /**< least particles of a subhalo */
-    double slice; /**< thickness of the slice that is drawn, over the box; 0: none */
+    double slice;            /**< thickness of the slice that is drawn, over the box; 0: none */
   } analysis;
   struct {
     enum cone_shape geometry;

@@ -3,6 +3,7 @@
 #ifndef PHOTONS_STEP_CODELETS_H
 #define PHOTONS_STEP_CODELETS_H
 
+#include "photons/step/external.h"
 #include "photons/step/light_cone.h"
 #include "photons/step/momentum_sum.h"
 #include "photons/step/nbody.h"
@@ -20,6 +21,15 @@ void drift_submit(struct nbody *n, struct group *g, float factor);
  * @param way  no particle goes farther, position units */
 void cone_submit(struct nbody *n, struct group *g, const struct cone_drift *drift,
                  const struct cone_bounds *bounds, double way, struct cone_part *part);
+
+/** Accelerations of the targets of a group in the potentials n->external: added, or written where
+ * particles do not attract each other. */
+void external_submit(struct nbody *n, struct group *g);
+/** The energy of a group in these potentials, in units of particles.mass.
+ * @param[out] sum  written when the task has ended
+ * @param potential  [count] the potentials are added to these; NULL: to none */
+void external_sum_submit(struct nbody *n, struct group *g, struct external_sums *sum,
+                         float *potential);
 
 /** Find the sums. @param[out] sum  in page-locked memory (pinned.h), written when the task has ended */
 void momentum_sum_submit(const struct nbody *n, struct group *g, struct momentum_sum *sum);

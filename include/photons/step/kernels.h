@@ -7,6 +7,7 @@
 
 #include "photons/domain/kick_largest.h"
 #include "photons/runtime/isa.h"
+#include "photons/step/external_field.h"
 #include "photons/step/momentum_sum.h"
 #include "photons/step/rungs.h"
 
@@ -23,6 +24,9 @@ struct step_kernels {
   /** x += factor * momentum; factor in position units (2^32 = L) per unit of momentum (km/s). The
    * result of a displacement of half the box or more is undefined: step.c ends the run then. */
   void (*drift)(uint32_t count, float factor, const float *momentum, uint32_t *x);
+  /** Accelerations in potentials. @param values  of their table; NULL: there is none */
+  void (*external)(const struct external_field *field, const double *values,
+                   const struct external_arrays *arrays);
   /** Sums in double precision. @param mass  [count], or NULL: all are 1 */
   struct momentum_sum (*momentum_sum)(uint32_t count, const float *momentum, const float *mass);
 };
@@ -34,6 +38,7 @@ const struct step_kernels *step_kernels_select(void);
 KERNEL_FUNCTION(step_kernels, kick, kick);
 KERNEL_FUNCTION(step_kernels, kick_rungs, kick_rungs);
 KERNEL_FUNCTION(step_kernels, drift, drift);
+KERNEL_FUNCTION(step_kernels, external, external);
 KERNEL_FUNCTION(step_kernels, momentum_sum, momentum_sum);
 #endif
 

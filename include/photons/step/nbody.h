@@ -8,6 +8,7 @@
 #include "photons/step/kernels.h"
 #include "photons/tree/short_range.h"
 
+struct external;
 struct parameters;
 struct light_cone;
 
@@ -32,6 +33,7 @@ struct nbody {
   struct domain domain;
   struct short_range short_range;
   struct long_range long_range;
+  struct external *external; /**< potentials that act on all particles; NULL: there are none */
   const struct step_kernels *kernels;
   struct group_rungs *rungs; /**< [group]; of this rank's groups. NULL: global steps */
   bool mesh_alone; /**< time.step = pm: the mesh has the whole force, and no group has targets */

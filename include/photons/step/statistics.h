@@ -20,9 +20,12 @@ struct statistics {
   double momentum_sum; /**< sum m |v|, 1e10 Msun/h km/s */
   double acc_max;      /**< largest |acceleration|, comoving, (km/s)^2/(Mpc/h) */
   /** NAN at steps where the potential energy is not computed. */
-  double potential;           /**< W, 1e10 Msun/h (km/s)^2 */
-  double layzer_irvine;       /**< I of layzer_irvine.h, 1e10 Msun/h (km/s)^2 */
-  double escaped;             /**< energy that escapers took with them (escapers.h) */
+  double potential;     /**< W, 1e10 Msun/h (km/s)^2 */
+  double layzer_irvine; /**< I of layzer_irvine.h, 1e10 Msun/h (km/s)^2 */
+  double external;      /**< energy in potentials of section [external]; NAN: there are none */
+  double clausius;      /**< sum of m x times acceleration in them */
+  double jacobi;        /**< Jacobi's integral, where a bar turns; else NAN */
+  double escaped;       /**< energy that escapers took with them (escapers.h) */
   double layzer_irvine_error; /**< its change since the first, over |a W| */
   /** Of isolated systems at these steps, about the origin of snapshots: */
   double angular[3]; /**< angular momentum sum m x times v, 1e10 Msun Mpc km/s */

@@ -61,8 +61,14 @@ struct momentum_sum KERNEL(momentum_sum)(uint32_t count, const float *momentum, 
   return (struct momentum_sum){.vector = {x, y, z}, .magnitude = magnitude, .square = sum};
 }
 
+void KERNEL(external)(const struct external_field *field, const double *values,
+                      const struct external_arrays *arrays) {
+  for (uint32_t i = 0; i < arrays->count; i++) external_pull_particle(field, values, arrays, i);
+}
+
 extern const struct step_kernels KERNEL(step_kernels);
 const struct step_kernels KERNEL(step_kernels) = {.kick = KERNEL(kick),
                                                   .kick_rungs = KERNEL(kick_rungs),
                                                   .drift = KERNEL(drift),
+                                                  .external = KERNEL(external),
                                                   .momentum_sum = KERNEL(momentum_sum)};

@@ -9,6 +9,7 @@
 
 #include "cuda/step/gpu_step.h"
 #include "photons/base/error.h"
+#include "photons/step/external.h"
 
 /** The sums of a group's momenta, in double precision. */
 static void check_momentum_sum(const struct bench *b, const struct group *g,
@@ -36,6 +37,53 @@ static void check_momentum_sum(const struct bench *b, const struct group *g,
   failures += !good;
 }
 
+/** Every kind of potential, and a table of a mass that grows as the radius. */
+static struct external_field all_potentials(double **values) {
+  static const char *const texts[] = {"point mass=1e9 softening=1",
+                                      "logarithmic speed=220 core=1 flattening=0.8",
+                                      "miyamoto_nagai mass=5e10 a=3 b=0.3",
+                                      "nfw mass=2e11 scale=10",
+                                      "hernquist mass=5e10 scale=2",
+                                      "bar mass=1e10 a=3 b=0.5 c=0.5 pattern_speed=40 angle=30",
+                                      "table"};
+  const double radius[] = {0.1, 50.0}, mass[] = {0.1, 50.0};
+  struct external_field f = {.terms = sizeof texts / sizeof *texts};
+  char reason[256];
+  for (uint32_t i = 0; i < f.terms; i++)
+    if (!external_parse(texts[i], &f.term[i], reason, sizeof reason))
+      fail(EXIT_RUN_FAILED, "%s", reason);
+  *values = external_tabulate(&f.table, 2, radius, mass);
+  external_turn(&f, 0.05);
+  return f;
+}
+
+/** Accelerations in potentials, added to others. The frame is taken for 128 kpc. */
+static void check_external(const struct bench *b, const struct group *g, struct difference *d) {
+  const struct particle_block p = particles_block(&b->s->domain.particles, g->index);
+  const size_t n = 3 * (size_t)g->count;
+  double *values;
+  const struct external_field field = all_potentials(&values);
+  double *values_out = to_device(values, 2 * field.table.nodes * sizeof *values);
+  uint32_t *x_out = to_device(p.x[0], n * sizeof *x_out);
+  float *out = to_device(p.acc[0], n * sizeof *out);
+  float *cpu = allocate(n, sizeof *cpu, "accelerations"),
+        *back = allocate(n, sizeof *back, "accelerations");
+  memcpy(cpu, p.acc[0], n * sizeof *cpu);
+  struct external_arrays arrays = {g->count, p.x[0], cpu, 128.0 / POSITION_TURN, true};
+  b->s->kernels->external(&field, values, &arrays);
+  arrays.position = x_out;
+  arrays.acceleration = out;
+  gpu_external(b->gpu, &field, values_out, &arrays);
+  to_host(b, back, out, n * sizeof *back);
+  compare(d, cpu, back, n);
+  free(values);
+  free(cpu);
+  free(back);
+  CUDA(cudaFree(values_out));
+  CUDA(cudaFree(x_out));
+  CUDA(cudaFree(out));
+}
+
 void check_motion(const struct bench *b, struct group *g, struct difference *kick,
                   struct difference *drift) {
   const struct nbody *s = b->s;
@@ -50,6 +98,7 @@ void check_motion(const struct bench *b, struct group *g, struct difference *kic
   memcpy(x, p.x[0], n * sizeof *x);
   float *momentum_out = to_device(momentum, n * sizeof *momentum);
   check_momentum_sum(b, g, momentum_out);
+  check_external(b, g, kick);
   uint32_t *x_out = to_device(x, n * sizeof *x);
   const float half = 1e-3f;
   largest[0] = s->kernels->kick(g->count, half, p.acc[0], momentum);
