@@ -175,7 +175,7 @@ const struct parameter parameter_table[] = {
   {"second", "file", TEXT(second.file), "", .help = "Gadget file with the second galaxy"},
   {"second", "particles", INTEGER, FIELD(second.particles), "0", .help = "number of particles of the second galaxy; automatic: galaxy.particles", RANGE(2, 1LL << 40), .automatic = "0"},
   {"second", "component_particles", TEXT(second.component_particles), "", .help = "the same of second.model; empty: with model = same that of the first galaxy, else one mass for all"},
-  {"second", "position", TEXT(second.placing.position), "", .help = "where the second galaxy, or the origin of its file, is put: X Y Z in kpc"},
+  {"second", "position", TEXT(second.placing.position), "", .help = "where the second galaxy, or the origin of its file, is put: X Y Z in kpc; or: orbit pericentre=KPC eccentricity=E separation=KPC: both galaxies are put on this orbit of two points of their masses, in the x-y plane about galaxy.position, on their way to the pericentre"},
   {"second", "velocity", TEXT(second.placing.velocity), "", .help = "velocity of the second galaxy: VX VY VZ in km/s"},
   {"second", "inclination", TEXT(second.placing.inclination), "", .help = "the same angles as galaxy.inclination: I NODE in degrees"},
 

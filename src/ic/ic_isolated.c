@@ -82,8 +82,26 @@ static double unit_of(const struct parameters *p, const struct gadget_set *set, 
   return same ? given : named;
 }
 
+/** Text tables and Tipsy files name no units. */
+static void body_from_rows(struct body *b, const struct parameters *p, const char *file) {
+  b->has_rows = true;
+  b->rows = row_file_open(file);
+  b->length = p->ic.unit_length_kpc;
+  b->mass = 1e-10 * p->ic.unit_mass_msun;
+  b->velocity = p->ic.unit_velocity_kms;
+  b->count = b->rows.count;
+  b->mean_mass = b->mass * b->rows.mass_sum / (double)b->count;
+  b->has_masses = b->rows.largest_mass > b->rows.least_mass * (1.0 + 1e-6);
+  if (!b->has_masses) b->mean_mass = b->mass * b->rows.least_mass;
+  b->has_types = b->rows.typed;
+}
+
 /** @param b  whether the particles are analysed; the rest is stored here */
 static void body_from_file(struct body *b, const struct parameters *p, const char *file) {
+  if (row_file_is(file)) {
+    body_from_rows(b, p, file);
+    return;
+  }
   b->set = gadget_set_open(file, true, b->analysed);
   const struct gadget_header *h = &b->set.headers[0];
   b->length = unit_of(p, &b->set, "unit_length_kpc", p->ic.unit_length_kpc, h->unit_length,
@@ -120,24 +138,6 @@ static int find_bodies(const struct parameters *p, struct body body[BODIES]) {
   return 2;
 }
 
-/** Numbers of a key. Those of an empty text are 0. */
-static void read_numbers(const struct parameters *p, const struct body *b, const char *key,
-                         const char *text, int count, double number[3]) {
-  const char *rest = text;
-  char *end;
-  int found = 0;
-  for (int k = 0; k < 3; k++) number[k] = 0.0;
-  if (!*text) return;
-  for (; found < count; found++, rest = end) {
-    number[found] = strtod(rest, &end);
-    if (end == rest) break;
-  }
-  rest += strspn(rest, " \t");
-  if (found != count || *rest || !isfinite(number[0] + number[1] + number[2]))
-    fail(EXIT_BAD_USAGE, "%s = %s: expected %d numbers, separated by blanks",
-         parameter_origin(p, b->section, key).text, text, count);
-}
-
 /** Turn by an angle about an axis, from axis (axis + 1) % 3 to (axis + 2) % 3. */
 static void turn(double r[3], int axis, double angle) {
   const int from = (axis + 1) % 3, to = (axis + 2) % 3;
@@ -148,27 +148,31 @@ static void turn(double r[3], int axis, double angle) {
 
 /** Models have their centres at the origin, so that two of them need different positions. */
 static void require_apart(const struct parameters *p, const struct body body[BODIES]) {
-  double position[BODIES][3];
   if (!body[0].tables || !body[1].tables) return;
-  for (int k = 0; k < BODIES; k++)
-    read_numbers(p, &body[k], "position", body[k].placing->position, 3, position[k]);
+  const double *position = body[0].place.position;
   for (int c = 0; c < 3; c++)
-    if (position[0][c] != position[1][c]) return;
+    if (position[c] != body[1].place.position[c]) return;
   fail(
       EXIT_BAD_USAGE,
       "%s: both galaxies are at (%g, %g, %g) kpc; give them different positions, or one galaxy the "
       "components of both",
-      parameter_origin(p, "second", "position").text, position[0][0], position[0][1],
-      position[0][2]);
+      parameter_origin(p, "second", "position").text, position[0], position[1], position[2]);
 }
 
-static void place(const struct parameters *p, const struct body *b, size_t count, double (*x)[3],
-                  double (*v)[3]) {
-  double position[3], velocity[3], angle[3];
-  read_numbers(p, b, "position", b->placing->position, 3, position);
-  read_numbers(p, b, "velocity", b->placing->velocity, 3, velocity);
-  read_numbers(p, b, "inclination", b->placing->inclination, 2, angle);
-  const double degree = M_PI / 180.0;
+/** Decide where bodies are put. */
+static void choose_places(const struct parameters *p, struct body *body, int bodies) {
+  struct place place[BODIES];
+  double mass[BODIES];
+  for (int k = 0; k < bodies; k++) {
+    place[k] = place_given(p, body[k].section, body[k].placing);
+    mass[k] = body[k].mean_mass * (double)body[k].count;
+  }
+  if (bodies == BODIES) place_on_orbit(p, mass, place);
+  for (int k = 0; k < bodies; k++) body[k].place = place[k];
+}
+
+static void place(const struct body *b, size_t count, double (*x)[3], double (*v)[3]) {
+  const double degree = M_PI / 180.0, *angle = b->place.angle;
   for (size_t i = 0; i < count; i++) {
     if (angle[0] != 0.0 || angle[1] != 0.0)
       for (int k = 0; k < 2; k++) {
@@ -176,8 +180,8 @@ static void place(const struct parameters *p, const struct body *b, size_t count
         turn(k ? v[i] : x[i], 2, degree * angle[1]);
       }
     for (int c = 0; c < 3; c++) {
-      x[i][c] += position[c];
-      v[i][c] += velocity[c];
+      x[i][c] += b->place.position[c];
+      v[i][c] += b->place.velocity[c];
     }
   }
 }
@@ -191,9 +195,29 @@ static void weigh(const struct body *b, size_t first, size_t count, double unit,
   }
 }
 
+/** Where rows of a file go. */
+struct row_sink {
+  const struct body *body;
+  const struct cloud *cloud;
+  size_t here; /* place of the first */
+};
+
+static void take_row(void *context, size_t i, const struct row *row) {
+  const struct row_sink *to = context;
+  struct particles *s = to->cloud->s;
+  const size_t k = to->here + i;
+  for (int c = 0; c < 3; c++) {
+    to->cloud->x[k][c] = to->body->length * row->x[c];
+    to->cloud->v[k][c] = to->body->velocity * row->v[c];
+  }
+  s->id[k] = row->id;
+  if (particles_have(s, COLUMN_type)) s->type[k] = (uint8_t)row->type;
+  if (particles_have(s, COLUMN_relative_mass))
+    s->relative_mass[k] = (float)(to->body->mass * row->mass / s->mass);
+}
+
 /** Make or read the particles of a body that are on this rank. Collective. */
-static void fill(const struct parameters *p, const struct body *b, const struct cloud *c,
-                 bool own_ids) {
+static void fill(const struct body *b, const struct cloud *c, bool own_ids) {
   struct particles *s = c->s;
   const size_t begin = particles_first(s), end = begin + s->count;
   size_t from = begin > b->first ? begin : b->first;
@@ -203,6 +227,9 @@ static void fill(const struct parameters *p, const struct body *b, const struct 
   if (b->tables)
     body_sample(b, from - b->first, count, c->x + here, c->v + here,
                 particles_have(s, COLUMN_type) ? s->type + here : NULL);
+  else if (b->has_rows)
+    row_file_read(&b->rows, from - b->first, count, take_row,
+                  &(struct row_sink){.body = b, .cloud = c, .here = here});
   else
     gadget_set_read(&b->set, from - b->first, count,
                     &(const struct gadget_sink){.particles = s,
@@ -215,7 +242,7 @@ static void fill(const struct parameters *p, const struct body *b, const struct 
   if (b->tables && particles_have(s, COLUMN_relative_mass))
     weigh(b, from - b->first, count, s->mass, s->relative_mass + here);
   for (size_t i = here; i < here + count && !own_ids; i++) s->id[i] = begin + i + 1;
-  place(p, b, count, c->x + here, c->v + here);
+  place(b, count, c->x + here, c->v + here);
 }
 
 /** Make this rank's share of all particles, without values. */
@@ -252,21 +279,21 @@ static void enter_frame(const struct cloud *c) {
 }
 
 /** Make the particles of bodies in a frame. The bodies are freed. */
-static struct particles make_particles(const struct parameters *p, struct body *body, int bodies) {
+static struct particles make_particles(struct body *body, int bodies) {
   struct particles s = create_share(body, bodies);
   struct cloud c = {.s = &s,
                     .x = allocate(s.count, sizeof *c.x, "initial conditions"),
                     .v = allocate(s.count, sizeof *c.v, "initial conditions")};
-  const bool own_ids = bodies == 1 && !body[0].tables;
-  for (int k = 0; k < bodies; k++) fill(p, &body[k], &c, own_ids);
-  if (own_ids) gadget_check_ids(&s, body[0].set.first);
+  const bool own_ids = bodies == 1 && !body[0].tables && (!body[0].has_rows || body[0].rows.ids);
+  for (int k = 0; k < bodies; k++) fill(&body[k], &c, own_ids);
+  if (own_ids) gadget_check_ids(&s, body[0].has_rows ? body[0].rows.path : body[0].set.first);
   enter_frame(&c);
   free(c.x);
   free(c.v);
   for (int k = 0; k < bodies; k++)
     if (body[k].tables)
       galaxy_tables_free(body[k].tables);
-    else
+    else if (!body[k].has_rows)
       gadget_set_free(&body[k].set);
   return s;
 }
@@ -279,18 +306,22 @@ struct particles ic_isolated(const struct parameters *p) {
 struct particles ic_isolated_with(const struct parameters *p, struct isolated_summary *summary) {
   struct body body[BODIES];
   const int bodies = find_bodies(p, body);
+  choose_places(p, body, bodies);
   if (bodies == BODIES) require_apart(p, body);
   summary->galaxies = (size_t)bodies;
   for (int k = 0; k < bodies; k++) summary->galaxy[k] = body_summary(&body[k]);
-  return make_particles(p, body, bodies);
+  return make_particles(body, bodies);
 }
 
-bool ic_snapshot_is_isolated(const char *path) { return gadget_set_box(path) == 0.0; }
+bool ic_snapshot_is_isolated(const char *path) {
+  return row_file_is(path) || gadget_set_box(path) == 0.0;
+}
 
 struct particles ic_isolated_snapshot(const struct parameters *p, double *time_myr) {
   struct body body = {.placing = &p->galaxy.placing, .section = "galaxy", .analysed = true};
   body_from_file(&body, p, p->ic.file);
-  const double time = body.set.headers[0].time;
+  const double time = body.has_rows ? GADGET_ABSENT : body.set.headers[0].time;
   *time_myr = time == GADGET_ABSENT ? 0.0 : KPC / MYR * time * body.length / body.velocity;
-  return make_particles(p, &body, 1);
+  choose_places(p, &body, 1);
+  return make_particles(&body, 1);
 }

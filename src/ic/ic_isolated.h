@@ -4,21 +4,26 @@
 #define PHOTONS_IC_ISOLATED_H
 
 #include "gadget_set.h"
+#include "ic_orbit.h"
 #include "photons/config/parameters.h"
 #include "photons/ic/galaxy.h"
 #include "photons/ic/summary.h"
+#include "row_file.h"
 
 struct body {
   struct galaxy_tables *tables;  /**< of a model; NULL: a file */
   size_t components;             /**< of a model */
   uint64_t seed;                 /**< of a model */
-  struct gadget_set set;         /**< of a file */
+  struct gadget_set set;         /**< of a Gadget file */
+  bool has_rows;                 /**< its file is `rows`, */
+  struct row_file rows;          /**< text or Tipsy */
   bool analysed;                 /**< not to be followed: gas is matter, and velocities may lack */
   double length, mass, velocity; /**< of a file: its units in kpc, 1e10 Msun, km/s */
   size_t first, count;           /**< its particles among those of all bodies */
   double mean_mass;              /**< 1e10 Msun */
   bool has_masses, has_types;    /**< its particles have different masses, other types than 1 */
   const struct placing *placing;
+  struct place place;  /**< that `placing` names */
   const char *section; /**< of config.ini, with the keys of `placing` */
 };
 

@@ -54,5 +54,9 @@ static struct galaxy_summary summarise_file(const struct gadget_set *set) {
 }
 
 struct galaxy_summary body_summary(const struct body *b) {
+  if (b->has_rows)
+    return (struct galaxy_summary){
+        .components = 1,
+        .component = {{.name = "of the file", .type = PARTICLE_HALO, .particles = b->count}}};
   return b->tables ? summarise_model(b->tables) : summarise_file(&b->set);
 }

@@ -73,12 +73,29 @@ def write_binary(path, x, v, m):
             file.write(struct.pack("<I", len(data)) + data + struct.pack("<I", len(data)))
 
 
+def write_rows(x, v, m):
+    """A text table with a heading, and Tipsy in both orders of bytes."""
+    ids, kinds = numpy.arange(1001, 1001 + len(m))[::-1], numpy.repeat(list(COUNT), list(COUNT.values()))
+    numpy.savetxt("sphere.text", numpy.c_[m, x, v, ids, kinds], fmt=["%.17g"] * 7 + ["%d"] * 2,
+                  header="made by a test\nm x y z vx vy vz id type")
+    for name, order in (("tipsy", "<"), ("big-endian", ">")):
+        with open(f"sphere.{name}", "wb") as file:
+            file.write(struct.pack(f"{order}d6i", 0, len(m), 3, 0, COUNT[1], COUNT[3], 0))
+            for i in range(len(m)):
+                rest = [0.0] * (2 if i < COUNT[1] else 4)
+                values = [m[i], *x[i], *v[i], *rest]
+                file.write(struct.pack(f"{order}{len(values)}f", *values))
+    with open("gas.tipsy", "wb") as file:
+        file.write(struct.pack("<d6i12f", 0, 1, 3, 1, 0, 0, 0, *[1.0] * 12))
+
+
 def make():
     units = (3.085678e24, 1.989e45, 1e7)  # Mpc, 1e12 Msun, 100 km/s
     x, v, m = sphere(1.0)
     x, v, m = x / 1e3, v / 1e2, m / 1e2
     write("sphere.hdf5", x, v, m, units)
     write_binary("sphere.gadget2", x, v, m)
+    write_rows(x, v, m)
     write("small.hdf5", *sphere(0.3))
     write("unit.hdf5", x, v, m, (-1.0,))
     write("lone.hdf5", x, v, m, units, {1: 1})
@@ -138,6 +155,27 @@ def check_types(folder, number, row):
                 wrong.append(f"{folder}, {name} at {row['time_myr']} Myr")
 
 
+def check_orbit():
+    """Separation, angular momentum and energy of the orbit, and the centre of mass of both."""
+    s = read("orbit/snap_000.hdf5")
+    parts_ = [s["ParticleIDs"] <= 400, s["ParticleIDs"] > 400]
+    x, v = ([numpy.mean(s[name][part].astype(float), axis=0) for part in parts_]
+            for name in ("Coordinates", "Velocities"))
+    apart, moving = x[1] - x[0], v[1] - v[0]
+    gm, semi = GRAVITY * 20.0, 5.0 / 0.5
+    for name, found, expected in (
+        ("separation", numpy.linalg.norm(apart), 14.0),
+        ("energy", moving @ moving / 2 - gm / 14.0, -gm / (2 * semi)),
+        ("spin", numpy.cross(apart, moving)[2], numpy.sqrt(gm * 5.0 * 1.5)),
+    ):
+        if abs(found / expected - 1) > 1e-4:
+            wrong.append(f"orbit: {name} is {found}, not {expected}")
+    if apart @ moving >= 0 or not numpy.allclose((x[0] + x[1]) / 2, [1, 2, 3], atol=1e-4):
+        wrong.append("orbit: the galaxies do not approach, or their centre is not at its place")
+    if not numpy.allclose((v[0] + v[1]) / 2, [0, 0, 10], atol=1e-3):
+        wrong.append("orbit: the velocity of the centre")
+
+
 def check_gone():
     """Particles of type 3 are far away at the beginning and escape before the first step."""
     first, *others = energy("gone", text=True)
@@ -158,16 +196,17 @@ def check_file():
     x, v, m = sphere(1.0)  # the same as in make()
     c, s = numpy.cos(numpy.pi / 6), numpy.sin(numpy.pi / 6)
     turn = numpy.array([[c, -s, 0], [s, c, 0], [0, 0, 1]]) @ [[1, 0, 0], [0, 0, -1], [0, 1, 0]]
-    for folder in "hdf5", "binary":
+    for folder in "hdf5", "binary", "text", "tipsy", "big-endian":
+        tipsy = folder in ("tipsy", "big-endian")
         found = read(f"{folder}/snap_000.hdf5")
-        if not numpy.array_equal(found["ParticleIDs"], numpy.arange(1001, 1001 + len(m))):
+        if not numpy.array_equal(found["ParticleIDs"], numpy.arange(1, 1 + len(m)) + (0 if tipsy else 1000)):
             wrong.append(f"{folder}: ids")
-        back = {name: rows[::-1] for name, rows in found.items()}
+        back = {name: rows[:: 1 if tipsy else -1] for name, rows in found.items()}
         for name, expected, tolerance in (
             ("Coordinates", x @ turn.T + [3, -4, 5], 1e-6),  # a frame of 2^7 kpc has steps of 3e-8
             ("Velocities", v @ turn.T + [10, 20, -30], 1e-4),
             ("Masses", m, 1e-9),
-            ("type", numpy.repeat(list(COUNT), list(COUNT.values())), 0),
+            ("type", numpy.repeat([1, 4 if tipsy else 3], list(COUNT.values())), 0),
         ):
             if not numpy.allclose(back[name], expected, rtol=1e-6, atol=tolerance):
                 wrong.append(f"{folder}: {name} are not those of the file")
@@ -226,4 +265,5 @@ else:
     check_file()
     check_merger()
     check_gone()
+    check_orbit()
 sys.exit("\n".join(wrong) if wrong else 0)

@@ -45,7 +45,15 @@ END_OF_CONFIG
 STARPU_NCPU=1 run hdf5 one.ini
 run binary one.ini --set ic.file=sphere.gadget2 --set ic.unit_length_kpc=1000 \
   --set ic.unit_mass_msun=1e12 --set ic.unit_velocity_kms=100
+for file in text tipsy big-endian; do
+  run "$file" one.ini --set ic.file="sphere.$file" --set ic.unit_length_kpc=1000 --set ic.unit_mass_msun=1e12 \
+    --set ic.unit_velocity_kms=100
+done
 STARPU_NCPU=1 run two two.ini
+# Two galaxies on a parabola about (1, 2, 3) kpc, 20 kpc apart.
+run orbit one.ini --steps 1 --set ic.source=galaxy --set ic.file= --set galaxy.model=plummer --set galaxy.particles=400 \
+  --set second.model=plummer --set second.particles=200 --set 'galaxy.position=1 2 3' --set 'galaxy.velocity=0 0 10' \
+  --set galaxy.inclination= --set 'second.position=orbit pericentre=5 eccentricity=0.5 separation=14'
 STARPU_NCPU=1 run_on 2 parts two.ini --steps 4 --set output.checkpoint_minutes=1e-6
 STARPU_NCPU=2 run parts two.ini --restart
 # All particles of a type escape.
@@ -55,6 +63,20 @@ run gone-parts one.ini $gone --steps 1 --set output.checkpoint_minutes=1e-6
 run gone-parts one.ini $gone --restart
 # Many particles at one place are softened; all of them cannot be (below).
 run pile one.ini --set ic.file=pile.hdf5
+# The recipes of docs/user/isolated.md whose modules are here make files that are read.
+mkdir recipes && cd recipes || exit 99
+sed -n '/^```python/,/^```$/p' "$PHOTONS_SOURCE/docs/user/isolated.md" | awk '/^```python/ { n++; next } !/^```/ { print > n ".py" }'
+[ -e 3.py ] || complain 'docs/user/isolated.md has no recipes'
+for recipe in *.py; do
+  modules=$(sed -n 's/^import \([a-z0-9]*\).*/\1/p; s/^from \([a-z0-9]*\).*/\1/p' $recipe | sort -u | paste -s -d ,)
+  "$PYTHON" -c "import $modules" 2>err || continue
+  "$PYTHON" $recipe >out 2>err || complain "recipe $recipe of $modules: $(tail -n 1 err)"
+done
+for file in *.hdf5 *.txt; do
+  [ ! -e "$file" ] || "$PHOTONS" --dry-run --set ic.file="$file" --set gravity.softening=0.5 ../one.ini >out 2>err ||
+    complain "$file of a recipe: $(cat err)"
+done
+cd .. || exit 99
 helper check || failures=$((failures + 1))
 
 # refused CODE TEXT SETTING...: this exit code, and one line that has the text.
@@ -85,6 +107,16 @@ refused 2 'particles of type 3 have no softening length' gravity.softening= \
   gravity.softening_type_1=0.1 gravity.softening_type_3=0
 refused 2 'galaxy.position = 1 2: expected 3 numbers' 'galaxy.position=1 2'
 refused 2 'galaxy.inclination = 1 2 3: expected 2 numbers' 'galaxy.inclination=1 2 3'
+refused 2 'the separation is above the apocentre' second.file=small.hdf5 \
+  'second.position=orbit pericentre=5 eccentricity=0.5 separation=16'
+refused 2 'expected orbit pericentre=KPC eccentricity=E separation=KPC' second.file=small.hdf5 'second.position=orbit r=5'
+refused 2 'second.position names an orbit, which gives the velocity' second.file=small.hdf5 \
+  'second.position=orbit pericentre=5 eccentricity=0.5 separation=14' 'second.velocity=1 2 3'
+printf '1 2 3 4 5 6 7\n1 2 3 4 5 6\n' >short.txt
+refused 3 'short.txt:2: expected 7 numbers, x y z vx vy vz m' ic.file=short.txt
+printf '# id m x y z vx vy vz\n5 -1 1 2 3 4 5 6\n' >light.txt
+refused 3 'light.txt: particle 1 has mass -1' ic.file=light.txt
+refused 3 'gas.tipsy: holds 1 gas particles' ic.file=gas.tipsy
 refused 2 'second.model and second.file are given' second.model=plummer second.file=small.hdf5
 refused 2 '--set second.model = m32: not a model; allowed: m31 | plummer | hernquist | nfw | same' second.model=m32
 refused 2 'there is no second galaxy' 'second.position=1 2 3'
