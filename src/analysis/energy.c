@@ -3,8 +3,10 @@
 
 #include <gsl/gsl_integration.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/config/parameters.h"
 #include "photons/cosmology/cosmology.h"
@@ -80,6 +82,45 @@ void statistics_measure_energy(struct nbody *n, struct statistics *s) {
   if (n->external) measure_external(n, s);
 }
 
+/** Sums over all particles of powers of their masses, in units of the mean. */
+struct mass_sums {
+  double mass, square, lattice; /* of m, m^2, m^(5/3) */
+};
+
+static struct mass_sums sums_of_block(const struct particle_block *b) {
+  struct mass_sums sums = {0};
+  for (size_t i = 0; i < b->count; i++) {
+    const double m = (double)b->relative_mass[i];
+    sums.mass += m;
+    sums.square += m * m;
+    sums.lattice += m * cbrt(m * m);
+  }
+  return sums;
+}
+
+/** Groups are added up in the order of their numbers, so that the sums do not depend on the number of
+ * ranks. */
+static struct mass_sums mass_sums_of(struct nbody *n) {
+  const struct particles *s = &n->domain.particles;
+  const double count = (double)s->all;
+  if (!particles_have(s, COLUMN_relative_mass)) return (struct mass_sums){count, count, count};
+  struct mass_sums *block = allocate(s->all_blocks, sizeof *block, "sums of masses"), all = {0};
+  domain_acquire(&n->domain);
+  for (size_t g = 0; g < s->blocks; g++) {
+    const struct particle_block b = particles_block(s, g);
+    block[s->first_block + g] = sums_of_block(&b);
+  }
+  domain_release(&n->domain);
+  comm_sum_double(&block->mass, s->all_blocks * (sizeof *block / sizeof(double)));
+  for (size_t g = 0; g < s->all_blocks; g++) {
+    all.mass += block[g].mass;
+    all.square += block[g].square;
+    all.lattice += block[g].lattice;
+  }
+  free(block);
+  return all;
+}
+
 double potential_energy(struct nbody *n, double a) {
   if (!nbody_has_mesh(n)) {
     double of_types[PARTICLE_TYPES];
@@ -87,12 +128,15 @@ double potential_energy(struct nbody *n, double a) {
   }
   const struct split *split = &n->short_range.split;
   const struct particles *s = &n->domain.particles;
-  const double count = (double)s->all, volume = s->box * s->box * s->box, cut = split->r_cut;
+  const struct mass_sums m = mass_sums_of(n);
+  const double volume = s->box * s->box * s->box, cut = split->r_cut;
   const double pairs = step_pair_potential(n, false, NULL, NULL) / cut -
-                       count * count / volume * cut * cut * mean_pair_potential(split);
+                       m.mass * m.mass / volume * cut * cut * mean_pair_potential(split);
   /* The potential on the mesh contains that of each particle's own smoothed cloud. */
-  const double self = count * split_series_derivative(split, 0, 0.0) / cut;
-  const double lattice = LATTICE * count * cbrt(count) / s->box;
+  const double self = m.square * split_series_derivative(split, 0, 0.0) / cut;
+  /* A smooth universe of these particles: each stands in a cubic lattice of its own mass, whose spacing is
+   * that at the mean density. */
+  const double lattice = LATTICE * m.lattice * cbrt(m.mass) / s->box;
   return finite_energy(-0.5 * GRAVITY * s->mass * s->mass / a *
                        (pairs + long_range_potential(&n->long_range) - self - lattice));
 }

@@ -5,13 +5,13 @@
 enum { TYPES = 6, HALO = 1 };
 
 /* Rows of the tables: numbers, and quantities with their powers of a, length, mass and velocity. */
-#define COUNT 0, FIELD_INT32, 0, 0, 0
-#define PLACE 0, FIELD_INT64, 0, 0, 0
-#define RATIO 0, FIELD_FLOAT, 0, 0, 0
-#define LENGTH 1, FIELD_FLOAT, 1, 0, 0
-#define POSITION 1, FIELD_DOUBLE, 1, 0, 0
-#define MASS 0, FIELD_FLOAT, 0, 1, 0
-#define VELOCITY 0, FIELD_FLOAT, 0, 0, 1
+#define COUNT 0, FIELD_INT32, 0, 0, 0, false
+#define PLACE 0, FIELD_INT64, 0, 0, 0, false
+#define RATIO 0, FIELD_FLOAT, 0, 0, 0, false
+#define LENGTH 1, FIELD_FLOAT, 1, 0, 0, false
+#define POSITION 1, FIELD_DOUBLE, 1, 0, 0, false
+#define MASS 0, FIELD_FLOAT, 0, 1, 0, false
+#define VELOCITY 0, FIELD_FLOAT, 0, 0, 1, false
 
 /* clang-format off */
 #define EACH_HALO(type, columns, expression)                                    \
@@ -37,6 +37,8 @@ static void fill_spin(const struct halo_catalogue *c, double length, void *rows)
 static void fill_offset(const struct halo_catalogue *c, double length, void *rows) { EACH_HALO(float, 1, h->offset * length) }
 static void fill_axis_ratios(const struct halo_catalogue *c, double length, void *rows) { EACH_HALO(float, 2, h->axis_ratio[k]) }
 static void fill_concentration(const struct halo_catalogue *c, double length, void *rows) { EACH_HALO(float, 1, h->concentration) }
+static void fill_heavy_len(const struct halo_catalogue *c, double length, void *rows) { EACH_HALO(int64_t, 1, h->heavy_count) }
+static void fill_heavy_mass(const struct halo_catalogue *c, double length, void *rows) { EACH_HALO(float, 1, h->heavy_mass) }
 #define FILL_SPHERE(which)                                                      \
   static void fill_m_##which(const struct halo_catalogue *c, double length, void *rows) { EACH_HALO(float, 1, (double)h->sphere[which].count * c->particles->mass) } \
   static void fill_r_##which(const struct halo_catalogue *c, double length, void *rows) { EACH_HALO(float, 1, h->sphere[which].radius * length) }
@@ -79,7 +81,7 @@ static const struct halo_field halo_fields[] = {
   {"GroupLen", fill_len, 1, COUNT},
   {"GroupMass", fill_mass, 1, MASS},
   {"GroupPos", fill_position, 3, POSITION},
-  {"GroupVel", fill_velocity, 3, -1, FIELD_FLOAT, 0, 0, 1},
+  {"GroupVel", fill_velocity, 3, -1, FIELD_FLOAT, 0, 0, 1, false},
   {"GroupOffsetType", fill_offset_type, TYPES, PLACE},
   {"GroupLenType", fill_len_type, TYPES, COUNT},
   {"GroupMassType", fill_mass_type, TYPES, MASS},
@@ -102,6 +104,9 @@ static const struct halo_field halo_fields[] = {
   {"GroupCMOffset", fill_offset, 1, LENGTH},
   {"GroupAxisRatios", fill_axis_ratios, 2, RATIO},
   {"GroupConcentration", fill_concentration, 1, RATIO},
+  /* Within Group_R_Crit200: */
+  {"GroupHeavyLen", fill_heavy_len, 1, 0, FIELD_INT64, 0, 0, 0, true},
+  {"GroupHeavyMass", fill_heavy_mass, 1, 0, FIELD_FLOAT, 0, 1, 0, true},
 };
 
 static const struct halo_field subhalo_fields[] = {
@@ -116,13 +121,13 @@ static const struct halo_field subhalo_fields[] = {
   {"SubhaloPos", fill_sub_position, 3, POSITION},
   {"SubhaloCM", fill_sub_mean_position, 3, POSITION},
   {"SubhaloVel", fill_sub_velocity, 3, VELOCITY},
-  {"SubhaloSpin", fill_sub_spin, 3, 0, FIELD_FLOAT, 1, 0, 1},
+  {"SubhaloSpin", fill_sub_spin, 3, 0, FIELD_FLOAT, 1, 0, 1, false},
   {"SubhaloVelDisp", fill_sub_dispersion, 1, VELOCITY},
   {"SubhaloVmax", fill_sub_v_max, 1, VELOCITY},
   {"SubhaloVmaxRad", fill_sub_r_max, 1, LENGTH},
   {"SubhaloHalfmassRad", fill_sub_half, 1, LENGTH},
   {"SubhaloHalfmassRadType", fill_sub_half_type, TYPES, LENGTH},
-  {"SubhaloIDMostbound", fill_sub_id, 1, 0, FIELD_UINT64, 0, 0, 0},
+  {"SubhaloIDMostbound", fill_sub_id, 1, 0, FIELD_UINT64, 0, 0, 0, false},
 };
 /* clang-format on */
 

@@ -17,6 +17,7 @@ struct halo_field {
   double a_scaling;
   enum { FIELD_DOUBLE, FIELD_FLOAT, FIELD_INT32, FIELD_INT64, FIELD_UINT64 } number;
   double length, mass, velocity; /**< powers of these in the unit */
+  bool heavy; /**< contamination, which is only known where halos consist of light particles */
 };
 
 /** An HDF5 group and its datasets, which have a row for each halo or subhalo. */

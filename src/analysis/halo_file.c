@@ -55,8 +55,9 @@ struct writing {
   const uint64_t *ids;              /* halo_member_ids() */
 };
 
-static bool is_written(const struct writing *w, const struct halo_table *t) {
-  return !t->subhalos || w->parameters->output.subhalos;
+static bool is_written(const struct writing *w, const struct halo_table *t,
+                       const struct halo_field *f) {
+  return (!t->subhalos || w->parameters->output.subhalos) && (!f->heavy || w->catalogue->heavy);
 }
 
 /** Write one field of this rank's halos or subhalos. */
@@ -72,6 +73,13 @@ static void write_field(hid_t file, const char *path, const struct halo_table *t
   f->fill(c, w->length, rows);
   write_rows(file, path, name, type, first, count, f->columns, rows);
   free(rows);
+}
+
+/** Write this rank's halos or subhalos. */
+static void write_table(hid_t file, const char *path, const struct halo_table *t,
+                        const struct writing *w) {
+  for (size_t f = 0; f < t->fields; f++)
+    if (is_written(w, t, &t->field[f])) write_field(file, path, t, &t->field[f], w);
 }
 
 static void write_header(hid_t file, const char *path, const struct parameters *p,
@@ -112,8 +120,8 @@ static void create_table(hid_t file, const char *path, const struct writing *w,
                          const struct halo_table *t) {
   const hid_t group = hdf5_create_group(file, path, t->group);
   const size_t rows = t->subhalos ? w->catalogue->all_subhalos : w->catalogue->all;
-  for (size_t f = 0; f < t->fields && is_written(w, t); f++)
-    create_field(group, path, &t->field[f], rows, w->length);
+  for (size_t f = 0; f < t->fields; f++)
+    if (is_written(w, t, &t->field[f])) create_field(group, path, &t->field[f], rows, w->length);
   hdf5_close_group(group, path);
 }
 
@@ -142,9 +150,7 @@ static void write_part(void *context, const struct output_turn *turn) {
                ids = comm_first(c->all_members, comm_rank() + 1) - first;
   if (c->count == 0 && ids == 0) return;
   const hid_t file = hdf5_continue(turn->temporary, turn->path);
-  for (int t = 0; t < HALO_TABLES; t++)
-    for (size_t f = 0; f < halo_tables[t].fields && is_written(w, &halo_tables[t]); f++)
-      write_field(file, turn->path, &halo_tables[t], &halo_tables[t].field[f], w);
+  for (int t = 0; t < HALO_TABLES; t++) write_table(file, turn->path, &halo_tables[t], w);
   write_rows(file, turn->path, "/IDs/ID", H5T_NATIVE_UINT64, first, ids, 1, w->ids);
   hdf5_close_written(file, turn->path);
 }

@@ -6,12 +6,12 @@
 #include "analyse_isolated.h"
 
 #include <ctype.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "photons/app/light_particles.h"
 #include "photons/app/products.h"
 #include "photons/base/clock.h"
 #include "photons/base/comm.h"
@@ -231,63 +231,17 @@ static struct source read_parameters(struct parameters *p, const struct request 
   return source;
 }
 
-/* Particles of several masses. */
-
-#define LIGHT 2.0     /* times the least mass: levels of zooms differ by factors of 8 */
-#define ROUNDING 1e-5 /* between masses that are meant to be one */
-
-/** The largest of a number over all ranks. */
-static double largest(double value) {
-  comm_max_double(&value, 1);
-  return value;
-}
-
-/** The light particles of several masses, those of at most twice the least mass. They get their mean
- * mass. */
-static struct particles select_light(const struct particles *s) {
-  double least = -HUGE_VAL;
-  for (size_t i = 0; i < s->count; i++) least = fmax(least, -(double)s->relative_mass[i]);
-  least = -largest(least);
-  bool *keep = allocate(s->count, sizeof *keep, "light particles");
-  for (size_t i = 0; i < s->count; i++) keep[i] = (double)s->relative_mass[i] <= LIGHT * least;
-  struct particles light = particles_select(s, keep);
-  free(keep);
-  double heaviest = 0.0, sum = 0.0;
-  for (size_t i = 0; i < light.count; i++) {
-    heaviest = fmax(heaviest, (double)light.relative_mass[i]);
-    sum += (double)light.relative_mass[i];
-  }
-  comm_sum_double(&sum, 1);
-  const bool same = largest(heaviest) <= (1.0 + ROUNDING) * least;
-  light.mass = s->mass * (same ? least : (double)(float)(sum / (double)light.all));
-  particles_drop_column(&light, COLUMN_relative_mass);
-  return light;
-}
-
-/** Whether there is gas, which friends of friends do not link. */
-static bool have_gas(const struct particles *s) {
-  double found = 0.0;
-  for (size_t i = 0; i < s->count && found == 0.0; i++) found = particle_type(s, i) == 0;
-  return largest(found) > 0.0;
-}
-
 /** Decide which particles halos consist of, and sort these into groups where they are a part of all.
  * @param[out] light  particles that halos consist of, if these are not all */
 static void choose_halo_particles(struct parameters *p, struct products *products,
                                   struct particles *light) {
   const struct particles *s = products->particles;
   if (!p->analysis.fof || !particles_have(s, COLUMN_relative_mass)) return;
-  if (have_gas(s)) {
+  if (!halos_possible(s)) {
     p->analysis.fof = false;
-    if (comm_rank() == 0)
-      warn("dark matter has different masses, and there is gas: there are no halos");
     return;
   }
-  *light = select_light(s);
-  const struct layout layout = layout_choose(p, light->all);
-  domain_sort_particles(light, &layout.domain);
-  products->light = light;
-  products->light_depth = layout.domain.depth;
+  products_take_light(products, light);
   if (comm_rank() == 0)
     warn(
         "particles have different masses: halos and their spheres are made of the %zu particles of "
@@ -311,7 +265,7 @@ static void print_snapshot(const struct parameters *p, const struct particles *p
 /** What is measured and written. */
 static void print_plan(const struct parameters *p, const struct particles *s) {
   const bool one_mass = !particles_have(s, COLUMN_relative_mass);
-  const bool halos = p->analysis.fof && (one_mass || !have_gas(s));
+  const bool halos = p->analysis.fof && (one_mass || halos_possible(s));
   say("would write to %s:%s%s%s%s%s\n", p->output.dir, halos ? " halos," : "",
       halos && one_mass ? " mass function," : "", halos && p->output.trees ? " merger trees," : "",
       p->output.power_spectrum ? " power spectrum," : "", p->output.images ? " pictures" : "");

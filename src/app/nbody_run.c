@@ -79,7 +79,8 @@ static void fill_record(struct nbody_run *r, double a, struct step_record *recor
 static void describe(void *state, FILE *out) {
   const struct nbody_run *r = state;
   const struct particles *s = &r->nbody->domain.particles;
-  nbody_run_print(out, &(const struct story){r->parameters, s, r->linear, r->timeline, &r->summary,
+  nbody_run_print(out, &(const struct story){r->parameters, s, &r->masses, r->linear, r->timeline,
+                                             &r->summary,
                                              comm_size() * (long)starpu_cpu_worker_get_count()});
 }
 
@@ -250,10 +251,10 @@ static void step(void *state, struct progress *now, bool (*output_due)(void *con
                                                : sort_policy_choose(&r->policy, p,
                                                                     r->nbody->domain.particles.all);
   if (refined && !choice.rebuild) choice.sort = true;
-  /* An output in the memory of the mesh comes after the forces. */
-  void (*meanwhile)(void *) = output_due(context, a1) && !nbody_rests(r->nbody)
-                                  ? nbody_run_write_positions
-                                  : NULL;
+  /* An output in the memory of the mesh comes after the forces, and halos of light particles need
+   * copies of all their columns. */
+  const bool beside = !nbody_rests(r->nbody) && !halos_are_light(p, &r->nbody->domain.particles);
+  void (*meanwhile)(void *) = output_due(context, a1) && beside ? nbody_run_write_positions : NULL;
   now->a = a1;
   r->output_progress = *now;
   light_cone_begin(r->nbody, a0, a1);

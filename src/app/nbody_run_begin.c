@@ -5,6 +5,7 @@
 
 #include "nbody_run_parts.h"
 #include "photons/app/cone.h"
+#include "photons/app/light_particles.h"
 #include "photons/app/memory.h"
 #include "photons/app/softening.h"
 #include "photons/base/comm.h"
@@ -18,17 +19,16 @@
 #include "photons/runtime/scheduler.h"
 #include "photons/step/light_cone.h"
 
-/** What the program does for particles of one mass only. */
-static void leave_out_analysis(struct parameters *p, const struct particles *s) {
-  if (p->time.step == STEP_PM) p->output.energy_steps = 0; /* of pairs, which it has not */
-  if (isolated(p) || !particles_have(s, COLUMN_relative_mass)) return;
-  const bool wanted = p->analysis.fof || p->output.power_spectrum || p->output.images ||
-                      p->output.movie > 0;
-  if (wanted && comm_rank() == 0)
-    warn("particles have different masses: there are no halos, power spectra, pictures, movies or "
-         "potential energies of this run");
-  p->analysis.fof = p->output.power_spectrum = p->output.images = false;
-  p->output.movie = p->output.energy_steps = 0;
+/** Leave out potential energies where there are no pairs, and say what halos of several masses are made of.
+ * Collective. */
+static void settle_products(struct parameters *p, const struct particles *s) {
+  if (p->time.step == STEP_PM) p->output.energy_steps = 0;
+  if (!halos_are_light(p, s)) return;
+  p->analysis.fof = halos_possible(s);
+  if (p->analysis.fof && comm_rank() == 0)
+    warn("particles have different masses: halos and their spheres are made of those of at most "
+         "twice the least mass, there is no mass function, and snapshots are not in the order of "
+         "halos");
 }
 
 static bool spectrum_wanted(const struct parameters *p) {
@@ -94,7 +94,8 @@ static struct particles initial_particles(struct nbody_run *r, const char *check
   p->box.size = particles.box;
   settle(p, &particles, now->start_a, r->next_mesh_cells);
   cone_require(p, &particles, now->start_a);
-  leave_out_analysis(p, &particles);
+  settle_products(p, &particles);
+  r->masses = type_masses_of(&particles);
   return particles;
 }
 
@@ -180,7 +181,8 @@ void nbody_run_dry(struct parameters *p, const char *checkpoint, struct progress
   species_free(species_create(p)); /* what is wrong with it is said here, too */
   settle(p, &particles, now->start_a, next_mesh);
   cone_require(p, &particles, now->start_a);
-  print_dry(&(const struct story){p, &particles, linear, timeline, &summary, cores});
+  const struct type_masses masses = type_masses_of(&particles);
+  print_dry(&(const struct story){p, &particles, &masses, linear, timeline, &summary, cores});
   particles_free(&particles);
   linear_power_free(linear);
 }

@@ -5,6 +5,7 @@
 #include "nbody_run_parts.h"
 #include "photons/analysis/energy.h"
 #include "photons/app/cone.h"
+#include "photons/app/light_particles.h"
 #include "photons/base/clock.h"
 #include "photons/base/error.h"
 #include "photons/io/snapshot.h"
@@ -57,11 +58,15 @@ double nbody_run_write(void *state, const struct progress *now, size_t number) {
   float *potential = snapshot_potential(r);
   domain_acquire(&r->nbody->domain);
   r->nbody->domain.particles.potential = potential;
+  struct particles light = {0};
   if (!r->begun) {
     r->products = products_of(r, now->a, number);
+    if (halos_are_light(r->parameters, r->products.particles))
+      products_take_light(&r->products, &light);
     products_write_positions(&r->products);
   }
   products_write_rest(&r->products);
+  particles_free(&light);
   r->nbody->domain.particles.potential = NULL;
   domain_release(&r->nbody->domain);
   free(potential);
@@ -71,10 +76,11 @@ double nbody_run_write(void *state, const struct progress *now, size_t number) {
 
 void nbody_run_frame(void *state, const struct progress *now, const char *path) {
   struct nbody_run *r = state;
-  domain_acquire_positions(&r->nbody->domain);
+  const bool masses = particles_have(&r->nbody->domain.particles, COLUMN_relative_mass);
+  (masses ? domain_acquire : domain_acquire_positions)(&r->nbody->domain);
   const struct products products = products_of(r, now->a, 0);
   products_draw_frame(&products, path);
-  domain_release_positions(&r->nbody->domain);
+  (masses ? domain_release : domain_release_positions)(&r->nbody->domain);
 }
 
 void nbody_run_checkpoint(void *state, const char *path, const struct progress *now) {

@@ -6,6 +6,7 @@
 
 #include "photons/app/nbody_run.h"
 #include "photons/app/products.h"
+#include "photons/app/type_masses.h"
 #include "photons/ic/summary.h"
 #include "photons/io/snapshot.h"
 #include "photons/step/escapers.h"
@@ -29,6 +30,7 @@ struct nbody_run {
   struct layzer_irvine energy;     /* isolated: energy.work is what escapers took with them */
   struct isolated_summary summary; /* of initial conditions */
   struct escapers escapers;        /* of this step */
+  struct type_masses masses;       /* of all particles */
   struct products products;        /* of the output at work, */
   bool begun;                      /* whose first part is done */
   double beside_seconds;           /* and took so long */
@@ -45,6 +47,7 @@ static inline bool isolated(const struct parameters *p) {
 struct story {
   const struct parameters *parameters;
   const struct particles *particles;
+  const struct type_masses *masses;  /* of periodic boxes */
   const struct linear_power *linear; /* or NULL */
   const struct timeline *timeline;
   const struct isolated_summary *summary;
@@ -53,6 +56,10 @@ struct story {
 
 /** Tell what a run consists of. */
 void nbody_run_print(FILE *out, const struct story *s);
+/** Whether halos are made of the light ones among particles of several masses. */
+static inline bool halos_are_light(const struct parameters *p, const struct particles *s) {
+  return !isolated(p) && p->analysis.fof && particles_have(s, COLUMN_relative_mass);
+}
 
 void nbody_run_require_possible(const struct parameters *p, bool begins);
 void nbody_run_dry(struct parameters *p, const char *checkpoint, struct progress *now,

@@ -96,6 +96,7 @@ void nbody_run_print(FILE *out, const struct story *s) {
     isolated_print_potentials(out, p);
   } else {
     print_physics(out, p, s->particles);
+    type_masses_print(out, p, s->masses);
   }
   print_spectrum(out, p, s->linear);
   print_softening(out, p, s->particles);

@@ -68,7 +68,7 @@ static void write_halos(const struct products *o, const struct halo_catalogue *h
 static void write_snapshot(const struct products *o, const struct halo_catalogue *halos) {
   const struct parameters *p = o->parameters;
   const struct name n = name_of(o, stems[p->output.names].snapshot, "hdf5");
-  if (halos && (p->output.halo_order || p->output.names == NAMES_GADGET4)) {
+  if (halos && !o->light && (p->output.halo_order || p->output.names == NAMES_GADGET4)) {
     struct particles ordered = halo_ordered_particles(halos);
     snapshot_write(n.path, p, &ordered, o->a);
     particles_free(&ordered);
@@ -188,6 +188,7 @@ void products_write_rest(struct products *o) {
     halos = halo_catalogue_create(o->fof, (size_t)p->analysis.min_members,
                                   p->output.subhalos ? (size_t)p->analysis.subhalo_members : 0,
                                   &background);
+    if (o->light) halo_count_heavy(halos, o->particles, o->light_most);
     write_halos(o, halos, linking_length(o));
     if (p->output.trees) write_trees(o, halos);
   }

@@ -15,7 +15,15 @@ SOFTENING = {1: 0.05, 2: 0.3, 5: 0.5}  # Mpc/h
 wrong = []
 
 
-def make(path):
+def collapse(places):
+    """Two halos of 64 and 8 light particles, the first with two heavy ones in it."""
+    for middle, reach in (4.0, 1.0), (5.5, 0.5):
+        inside = numpy.all(abs(places[1] - middle) < reach, axis=1)
+        places[1][inside] = middle + 0.1 * (places[1][inside] - middle)
+    places[2][:2] = 4.0 + numpy.array([[0.05, 0, 0], [0, 0.03, 0.04]])
+
+
+def make(path, halos=False):
     """Types: 1 light, 2 their neighbours with masses of their own, 5 the others."""
     cells = numpy.indices((SIDE,) * 3).reshape(3, -1).T + 0.5
     inner = numpy.all((cells > REGION[0]) & (cells < REGION[1]), axis=1)
@@ -23,6 +31,8 @@ def make(path):
     corners = numpy.indices((2, 2, 2)).reshape(3, -1).T * 0.5 - 0.25
     light = (cells[inner][:, None] + corners).reshape(-1, 3)
     places = {1: light, 2: cells[edge], 5: cells[~inner & ~edge]}
+    if halos:
+        collapse(places)
     masses = {t: numpy.full(len(x), CELL_MASS) for t, x in places.items()}
     masses[1] /= 8
     masses[2] *= 1 + 0.2 * (-1.0) ** numpy.arange(len(masses[2]))
@@ -38,7 +48,7 @@ def make(path):
         for kind, x in places.items():
             wave = numpy.sin(2 * numpy.pi * x[:, [1, 2, 0]] / SIDE + [0.3, 1.1, 2.0])
             group = file.create_group(f"PartType{kind}")
-            group["Coordinates"] = 1e3 * BOX / SIDE * ((x + 0.8 * wave) % SIDE)
+            group["Coordinates"] = 1e3 * BOX / SIDE * ((x + (0.0 if halos else 0.8) * wave) % SIDE)
             group["Velocities"] = (300 * wave).astype("f4")
             group["ParticleIDs"] = numpy.arange(next_id, next_id + len(x), dtype="u8")
             if kind == 2:
@@ -150,6 +160,34 @@ def check(ic, first, *others):
                          if not numpy.array_equal(s[name], t[name]))
 
 
+def same_halos(run, *others):
+    """Catalogues, spectra and pictures of one state; contamination is that of the snapshot."""
+    with h5py.File(f"{run}/fof_tab_000.hdf5") as file:
+        group = {name: rows[:] for name, rows in file["Group"].items()}
+    if group["GroupLen"].tolist() != [64, 8] or group["GroupHeavyLen"].tolist() != [2, 0]:
+        wrong.append(f"halos of {group['GroupLen']} particles, {group['GroupHeavyLen']} heavy ones")
+    s = read(f"{run}/snap_000.hdf5")
+    heavy = s["Masses"] > 2 * s["Masses"].min()
+    for h, centre in enumerate(group["GroupPeakPos"]):
+        away = abs(s["Coordinates"] - centre)
+        away = numpy.linalg.norm(numpy.minimum(away, 1e3 * BOX - away), axis=1)
+        inside = heavy & (away < group["Group_R_Crit200"][h])
+        if inside.sum() != group["GroupHeavyLen"][h] or not math.isclose(
+                s["Masses"][inside].astype("f8").sum(), group["GroupHeavyMass"][h], rel_tol=1e-6):
+            wrong.append(f"heavy particles in halo {h}")
+    for other in others:
+        with h5py.File(f"{other}/fof_tab_000.hdf5") as file:
+            wrong.extend(f"{other}: {name}" for name, rows in group.items()
+                         if not numpy.array_equal(rows, file["Group"][name][:]))
+        power = [numpy.loadtxt(f"{folder}/powerspec_000.txt") for folder in (run, other)]
+        if not numpy.allclose(*power, rtol=1e-6):
+            wrong.append(f"{other}: power spectrum")
+        for picture in "density", "slice":
+            files = [open(f"{folder}/{picture}_000.png", "rb").read() for folder in (run, other)]
+            if files[0] != files[1]:
+                wrong.append(f"{other}: {picture}")
+
+
 command, *arguments = sys.argv[1:]
-{"make": make, "check": check}[command](*arguments)
+{"make": make, "check": check, "halos": same_halos}[command](*arguments)
 sys.exit("\n".join(wrong) if wrong else 0)

@@ -50,19 +50,29 @@ sed 's/^redshifts.*/redshifts = 4/; s/^z_end.*/z_end = 4/; s/ic.hdf5/one\/snap_0
   >later.ini
 run later --steps 1 later.ini
 
-# What such a run cannot have is said, once; and without softening lengths they follow the masses.
-sed '/^softening_type/d; s/^fof.*/fof = yes/' config.ini >plain.ini
+# Halos are made of the light particles, spectra and pictures of all, in a run as by --analyse, on any ranks.
+# Without softening lengths these follow the masses.
+sed '/^softening_type/d; s/^fof.*/fof = yes\nmin_members = 4/
+  s/^images.*/images = yes\nimage_pixels = 64\nmovie = 2\nmovie_pixels = 64/; s/^power.*/power_spectrum = yes/' config.ini >plain.ini
+helper make clumped.hdf5 halos || exit 99
+sed -i 's/^file.*/file = clumped.hdf5/' plain.ini
 timeout 60 "$PHOTONS" --steps 1 --set output.dir=halos plain.ini >out 2>&1 ||
   complain "halos: exit code $?, $(cat out)"
-[ "$(grep -c 'different masses: there are no halos' out)" -eq 1 ] ||
+[ "$(grep -c 'different masses: halos and their spheres are made of those' out)" -eq 1 ] ||
   complain "no warning: $(cat out)"
-grep '^analysis' out && complain 'an analysis that was not made has a line'
+grep -A3 '^ *masses *type 1: 512 particles, 0.125 of all matter' out | grep -q 'together 0.99995$' ||
+  complain "masses by type: $(cat out)"
+STARPU_NCPU=1 timeout 60 mpirun --oversubscribe --bind-to none -n 2 "$PHOTONS" --steps 1 --set output.dir=halos2 \
+  plain.ini >err 2>&1 || complain "halos on two ranks"
+"$PHOTONS" --analyse halos/snap_000.hdf5 --set output.dir=analysis --set analysis.min_members=4 \
+  --set output.image_pixels=64 --set gravity.pm_grid=16 >out2 2>&1
+[ $? -eq 0 ] && grep -q 'halos and their spheres are made of' out2 ||
+  complain "--analyse: $(cat out2)"
+helper halos halos halos2 analysis || complain "halos of several masses"
+[ -s halos/movie/frame_0000.png ] || complain "no frame of a movie"
 # A thirtieth of the spacing of particles of the mass: (10 Mpc/h)/8/30, and half of it.
 grep -q 'softening   20.83[0-9]*, [0-9.]*, [0-9.]*, [0-9.]*, 41.66' out ||
   complain "softening: $(cat out)"
-"$PHOTONS" --analyse one/snap_000.hdf5 --set output.dir=analysis >out 2>&1
-[ $? -eq 0 ] && grep -q 'halos and their spheres are made of' out ||
-  complain "--analyse: $(cat out)"
 "$PYTHON" "$PHOTONS_SOURCE/tools/swift_view.py" one/snap_000.hdf5 >out 2>&1
 [ $? -eq 1 ] && grep -q 'has particles of type 2' out || complain "swift_view.py: $(cat out)"
 

@@ -11,7 +11,7 @@
  * forces: its short-range part from all pairs in reach, its long-range part from the modes of
  * the mesh at the last forces, which must have been those at the present positions. A particle does not attract itself; all its periodic images do.
  * The mean density has no potential, and a cubic lattice of particles, which stands for a smooth
- * universe, has none either: its energy, a constant over a, is subtracted. Of an isolated system it
+ * universe, has none either: its energy, a constant over a, is subtracted; where masses differ, each particle is in a lattice of its own mass. Of an isolated system it
  * is that of all pairs, 1/2 sum_i m phi(x_i), by the same lists and expansions as forces. All
  * particles must have drifted to the same time. Trees are refitted. Collective.
  * @param a  scale factor; 1 in isolated systems

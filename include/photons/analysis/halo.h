@@ -51,6 +51,8 @@ struct halo {
   double
       concentration; /**< of the NFW profile with the same v_max/V_Crit200 (Prada et al. 2012, MNRAS
                              423, 3018, eqs. 8 and 9); 0 where v_max is not above V_Crit200 */
+  uint64_t heavy_count; /**< of halo_count_heavy() */
+  double heavy_mass;
   uint64_t subhalos, first_subhalo; /**< number, and the first one's among those of the run */
 };
 
@@ -90,6 +92,7 @@ struct halo_catalogue {
   size_t members;   /**< particles of this rank in halos */
   uint32_t *member; /**< these particles, by rising row */
   uint64_t *row;    /**< row of each of them */
+  bool heavy;       /**< the halos know the heavy particles in them: halo_count_heavy() */
 };
 
 struct cosmology;
@@ -100,6 +103,15 @@ struct halo_background halo_background_at(const struct cosmology *c, double a);
 struct halo_catalogue *halo_catalogue_create(const struct fof *f, size_t min_members,
                                              size_t subhalo_members,
                                              const struct halo_background *background);
+
+/**
+ * Count what halos of light particles contain of heavier ones: number and mass (1e10 Msun/h) of these within
+ * R_Crit200 of the centre, which masses of the halo lack. The bits are the same on any number of ranks.
+ * Collective.
+ * @param s           all particles of the run, with masses of their own
+ * @param light_most  largest mass of a light particle, 1e10 Msun/h
+ */
+void halo_count_heavy(struct halo_catalogue *c, const struct particles *s, double light_most);
 void halo_catalogue_free(struct halo_catalogue *c);
 
 /** All particles of the run: members of halos by row, then the others in their present order. Each

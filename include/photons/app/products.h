@@ -24,8 +24,9 @@ struct products {
    * of depth `light_depth`. There is no mass function then. NULL: halos consist of all particles. */
   const struct particles *light;
   unsigned light_depth;
-  size_t lattice; /**< side of the lattice that the ids number; 0: unknown */
-  bool regular;   /**< the particles began on a grid or a glass; false: unknown */
+  double light_most; /**< largest mass of a light particle, 1e10 Msun/h; particles above are heavy */
+  size_t lattice;    /**< side of the lattice that the ids number; 0: unknown */
+  bool regular;      /**< the particles began on a grid or a glass; false: unknown */
   double a;
   size_t number;   /**< NNN in the names */
   size_t mesh;     /**< of the power spectrum, cells a side */

@@ -687,6 +687,79 @@ static void test_members_at_one_point(void **state) {
   check_centre(3000, 3000);
 }
 
+enum { HEAVY_ALL = 6000, HEAVY_HALOS = 40 };
+
+/** Places of a reproducible sequence, and masses of 1, 1.5 and 8. */
+static struct particles particles_of_masses(void) {
+  struct particles s = particles_create_share(HEAVY_ALL, BOX, 2.0);
+  particles_add_column(&s, COLUMN_relative_mass);
+  for (size_t i = 0; i < s.count; i++) {
+    const uint64_t id = particles_first(&s) + i;
+    s.id[i] = id;
+    for (size_t c = 0; c < 3; c++) {
+      uint64_t mixed = (3 * id + c + 1) * UINT64_C(0x9e3779b97f4a7c15);
+      mixed = (mixed ^ mixed >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+      s.position[c * s.count + i] = (uint32_t)(mixed >> 32);
+    }
+    s.relative_mass[i] = (const float[]){1.0F, 1.5F, 8.0F}[id % 3];
+  }
+  return s;
+}
+
+/** Halos of this rank: spheres of many radii, some about places near the ends of the box. */
+static void place_halos(struct halo_catalogue *c, struct halo *halo, double widest) {
+  c->first_halo = comm_first(HEAVY_HALOS, comm_rank());
+  c->count = comm_first(HEAVY_HALOS, comm_rank() + 1) - c->first_halo;
+  c->halo = halo;
+  for (size_t i = 0; i < c->count; i++) {
+    const size_t h = c->first_halo + i;
+    halo[i] = (struct halo){.sphere[CRIT_200].radius = widest * (double)(h % 5) / 4.0 * BOX};
+    for (size_t k = 0; k < 3; k++) halo[i].centre[k] = BOX * (double)((7 * h + 3 * k) % 20) / 20.0;
+  }
+}
+
+/** The heavy particles in a sphere, of all ranks; x 8 and their mass 2 are exact. */
+static uint64_t direct_heavy(const struct particles *s, const struct halo *h) {
+  uint64_t found = 0;
+  for (size_t i = 0; i < s->count; i++) {
+    double r2 = 0.0;
+    for (size_t c = 0; c < 3; c++) {
+      const double d = position_from_integer(s->position[c * s->count + i], s->box) - h->centre[c];
+      r2 += gsl_pow_2(d - s->box * rint(d / s->box));
+    }
+    found += s->relative_mass[i] > 2.0F && r2 < gsl_pow_2(h->sphere[CRIT_200].radius);
+  }
+  return found;
+}
+
+/** Heavy particles in halos, on a grid of many cells and of one, against all distances. */
+static void test_heavy_particles(void **state) {
+  (void)state;
+  const double widest[] = {0.08, 0.15, 0.3, 0.49};
+  struct particles s = particles_of_masses();
+  for (size_t w = 0; w < sizeof widest / sizeof *widest; w++) {
+    struct halo halo[HEAVY_HALOS] = {{0}}, all[HEAVY_HALOS] = {{0}};
+    struct halo_catalogue c = {.all = HEAVY_HALOS};
+    uint64_t found[HEAVY_HALOS] = {0}, sum = 0;
+    place_halos(&c, halo, widest[w]);
+    halo_count_heavy(&c, &s, 2.0 * 2.0);
+    assert_true(c.heavy);
+    for (size_t h = 0; h < HEAVY_HALOS; h++) { /* the halos of all ranks */
+      all[h] = (struct halo){.sphere[CRIT_200].radius = widest[w] * (double)(h % 5) / 4.0 * BOX};
+      for (size_t k = 0; k < 3; k++) all[h].centre[k] = BOX * (double)((7 * h + 3 * k) % 20) / 20.0;
+      found[h] = direct_heavy(&s, &all[h]);
+    }
+    comm_sum_u64(found, HEAVY_HALOS);
+    for (size_t i = 0; i < c.count; i++) {
+      assert_int_equal(halo[i].heavy_count, found[c.first_halo + i]);
+      assert_near(halo[i].heavy_mass, 16.0 * (double)halo[i].heavy_count, 0.0);
+    }
+    for (size_t h = 0; h < HEAVY_HALOS; h++) sum += found[h];
+    assert_true(sum > 10);
+  }
+  particles_free(&s);
+}
+
 int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_halos),
                                      cmocka_unit_test(test_simulated_halos),
@@ -694,7 +767,8 @@ int main(int argc, char **argv) {
                                      cmocka_unit_test(test_nfw_halo),
                                      cmocka_unit_test(test_definitions),
                                      cmocka_unit_test(test_subhalos),
-                                     cmocka_unit_test(test_members_at_one_point)};
+                                     cmocka_unit_test(test_members_at_one_point),
+                                     cmocka_unit_test(test_heavy_particles)};
   int failed = 0;
   comm_start(&argc, &argv);
   /* otherwise the others would wait for a rank that failed */

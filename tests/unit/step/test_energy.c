@@ -98,6 +98,38 @@ static void test_potential(void **state) {
   check("split = gauss\nr_split = 1.3\nr_cut = 9\nsoftening_kernel = plummer", 50.0, 1, 5e-6);
 }
 
+/** Sums of the pairs of light (even) and heavy (odd) particles among themselves and with each other: those of
+ * all, of the light and of the heavy particles say them. */
+static double ewald_of_masses(const double x[3 * COUNT], double light, double heavy,
+                              double softening) {
+  static double part[2][3 * COUNT];
+  double of_part[2];
+  const double all = ewald_potential(x, COUNT, EWALD_ALPHA_MIN, softening, 0);
+  for (size_t k = 0; k < 2; k++) {
+    for (size_t i = 0; i < COUNT / 2; i++)
+      for (size_t c = 0; c < 3; c++) part[k][3 * i + c] = x[3 * (2 * i + k) + c];
+    of_part[k] = ewald_potential(part[k], COUNT / 2, EWALD_ALPHA_MIN, softening, 0);
+  }
+  return light * light * of_part[0] + heavy * heavy * of_part[1] +
+         light * heavy * (all - of_part[0] - of_part[1]);
+}
+
+static void test_masses(void **state) {
+  (void)state;
+  static double x[3 * COUNT];
+  const float mass[2] = {0.25F, 1.75F};
+  struct particles s = clumped(x);
+  particles_add_column(&s, COLUMN_relative_mass);
+  for (size_t i = 0; i < COUNT; i++) s.relative_mass[i] = mass[i % 2];
+  const double energy = measured("softening = 200\nsplit = kaiser", s);
+  const double fifths = 0.5 * COUNT * (pow(0.25, 5.0 / 3.0) + pow(1.75, 5.0 / 3.0));
+  const double exact = -0.5 * GRAVITY * MASS * MASS / BOX / A *
+                       (ewald_of_masses(x, 0.25, 1.75, 2e-3) + 2.837297 * fifths * cbrt(COUNT));
+  print_message("two masses: W = %.9g, Ewald %.9g, error %.1e\n", energy, exact,
+                energy / exact - 1.0);
+  assert_near(energy, exact, 1e-4 * fabs(exact));
+}
+
 /** A lattice has no potential energy: what is left are errors of the split. */
 static void test_lattice(void **state) {
   (void)state;
@@ -136,6 +168,7 @@ static void test_layzer_irvine(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(test_potential, start, stop),
+      cmocka_unit_test_setup_teardown(test_masses, start, stop),
       cmocka_unit_test_setup_teardown(test_lattice, start, stop),
       cmocka_unit_test(test_layzer_irvine),
   };

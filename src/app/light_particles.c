@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "photons/app/light_particles.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "photons/base/comm.h"
+#include "photons/base/error.h"
+#include "photons/domain/domain.h"
+#include "photons/step/nbody.h"
+
+#define LIGHT 2.0     /* times the least mass: levels of zooms differ by factors of 8 */
+#define ROUNDING 1e-5 /* between masses that are meant to be one */
+
+/** The largest of a number over all ranks. */
+static double largest(double value) {
+  comm_max_double(&value, 1);
+  return value;
+}
+
+static double least_mass(const struct particles *s) {
+  double least = -HUGE_VAL;
+  for (size_t i = 0; i < s->count; i++) least = fmax(least, -(double)s->relative_mass[i]);
+  return -largest(least);
+}
+
+/** The light particles of several masses. They get their mean mass. */
+static struct particles select_light(const struct particles *s, double least) {
+  bool *keep = allocate(s->count, sizeof *keep, "light particles");
+  for (size_t i = 0; i < s->count; i++) keep[i] = (double)s->relative_mass[i] <= LIGHT * least;
+  struct particles light = particles_select(s, keep);
+  free(keep);
+  double heaviest = 0.0, sum = 0.0;
+  for (size_t i = 0; i < light.count; i++) {
+    heaviest = fmax(heaviest, (double)light.relative_mass[i]);
+    sum += (double)light.relative_mass[i];
+  }
+  comm_sum_double(&sum, 1);
+  const bool same = largest(heaviest) <= (1.0 + ROUNDING) * least;
+  light.mass = s->mass * (same ? least : (double)(float)(sum / (double)light.all));
+  particles_drop_column(&light, COLUMN_relative_mass);
+  return light;
+}
+
+bool halos_possible(const struct particles *s) {
+  double gas = 0.0;
+  for (size_t i = 0; i < s->count && gas == 0.0; i++) gas = particle_type(s, i) == 0;
+  if (largest(gas) == 0.0) return true;
+  if (comm_rank() == 0)
+    warn("dark matter has different masses, and there is gas: there are no halos");
+  return false;
+}
+
+void products_take_light(struct products *products, struct particles *light) {
+  const struct particles *s = products->particles;
+  const double least = least_mass(s);
+  *light = select_light(s, least);
+  const struct layout layout = layout_choose(products->parameters, light->all);
+  domain_sort_particles(light, &layout.domain);
+  products->light = light;
+  products->light_depth = layout.domain.depth;
+  products->light_most = s->mass * LIGHT * least;
+}
