@@ -16,12 +16,6 @@ enum { TYPES = PARTICLE_TYPES };
 
 static const double cm_per_kpc = 3.085678e21;
 
-size_t snapshot_count(const struct snapshot *s, unsigned type, int first, int end) {
-  size_t sum = 0;
-  for (int r = first; r < end; r++) sum += s->count[r][type];
-  return sum;
-}
-
 static uint64_t largest_of_ranks(uint64_t own) {
   uint64_t largest = 0, *all = allocate((size_t)comm_size(), sizeof *all, "particle ids");
   comm_gather_all(&own, sizeof own, all);
@@ -50,29 +44,6 @@ static void survey(struct snapshot *s) {
   s->largest_id = largest_of_ranks(largest_id);
   for (int t = 0; t < TYPES; t++)
     s->mass[t] = extremes[2 * t] == -extremes[2 * t + 1] ? extremes[2 * t] : 0.0;
-}
-
-/** How many particles from @p i on are of one type, at most @p room. */
-static size_t run_of_type(const struct particle_block *b, unsigned type, size_t i, size_t room) {
-  const size_t most = b->count - i < room ? b->count - i : room;
-  size_t n = 0;
-  if (!b->type) return type == PARTICLE_HALO ? most : 0;
-  while (n < most && b->type[i + n] == type) n++;
-  return n;
-}
-
-void snapshot_convert(const struct snapshot *s, const struct snapshot_field *f, unsigned type,
-                      struct snapshot_place *at, size_t count, void *rows, size_t row_size) {
-  for (size_t done = 0; done < count;) {
-    while (at->i == at->block.count) {
-      at->block = particles_block(s->particles, at->next_block++);
-      at->i = 0;
-    }
-    const size_t n = run_of_type(&at->block, type, at->i, count - done);
-    f->convert(&s->units, &at->block, at->i, n, (char *)rows + done * row_size);
-    done += n;
-    at->i += n > 0 ? n : 1;
-  }
 }
 
 /** The names of the files: of NAME.hdf5 and several files NAME.k.hdf5, in Gadget-2's format NAME and NAME.k. */
