@@ -35,8 +35,8 @@ template <typename real> struct constants {
 
 template <typename real> constants<real> constants_of(const struct gas_physics *p) {
   return {(real)p->gamma,      (real)(p->gamma - 1.0),
-          (real)p->minmod,     p->solver == GAS_MUSCL ? (real)p->dual_energy_switch : (real)0,
-          (real)p->least_heat, p->solver == GAS_MUSCL && p->dual_energy_change > 0.0,
+          (real)p->minmod,     p->solver != GAS_RTVD ? (real)p->dual_energy_switch : (real)0,
+          (real)p->least_heat, p->solver != GAS_RTVD && p->dual_energy_change > 0.0,
           gas_variables(p)};
 }
 

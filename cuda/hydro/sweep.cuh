@@ -8,7 +8,7 @@
 
 #include "cuda/hydro/carry.cuh"
 #include "cuda/hydro/gpu_hydro.h"
-#include "cuda/hydro/muscl.cuh"
+#include "cuda/hydro/ppm.cuh"
 #include "cuda/hydro/rtvd.cuh"
 #include "cuda/hydro/shocks.cuh"
 #include "cuda/hydro/sweep_of.cuh"
@@ -300,6 +300,8 @@ void solve_in(const struct gpu_gas *g, double dt_dh, bool reversed, const void *
               void *fluxes, struct gas_fault *fault) {
   if (g->physics.solver == GAS_RTVD)
     solve_with<rtvd<real>>(g, dt_dh, reversed, blocks, cells, fluxes, fault);
+  else if (g->physics.solver == GAS_PPM)
+    solve_with<ppm<real>>(g, dt_dh, reversed, blocks, cells, fluxes, fault);
   else if (g->physics.limiter == GAS_LIMITER_VAN_LEER)
     solve_with<muscl<real, GAS_LIMITER_VAN_LEER>>(g, dt_dh, reversed, blocks, cells, fluxes, fault);
   else

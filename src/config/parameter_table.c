@@ -62,7 +62,7 @@ static const char *const external_columns[] = {[EXTERNAL_MASS] = "mass",
                                               [EXTERNAL_ACCELERATION] = "acceleration",
                                               NULL};
 static const char *const gas_solvers[] = {
-    [GAS_RTVD] = "rtvd", [GAS_MUSCL] = "muscl", [GAS_NONE] = "none", NULL};
+    [GAS_RTVD] = "rtvd", [GAS_MUSCL] = "muscl", [GAS_PPM] = "ppm", [GAS_NONE] = "none", NULL};
 static const char *const gas_precisions[] = {
     [GAS_SINGLE] = "single", [GAS_DOUBLE] = "double", NULL};
 static const char *const gas_step_kinds[] = {
@@ -191,7 +191,7 @@ const struct parameter parameter_table[] = {
   {"external", "table_column", WORD(external.table_column), "mass", .help = "what the second number of the table is: the mass within the radius in Msun, or the acceleration in (km/s)^2/kpc", .words = external_columns},
   {"external", "self_gravity", SWITCH(external.self_gravity), "yes", .help = "whether particles attract each other, too; no: they are tracers of the potentials", .words = no_yes},
 
-  {"gas", "solver", WORD(gas.solver), "muscl", .help = "muscl: MUSCL-Hancock with the HLLC Riemann solver and an entropy for cold flows, for all flows; rtvd: the relaxing TVD scheme of the GAMER paper, half the time, for flows that are not much faster than sound; none: no gas, particles alone", .words = gas_solvers},
+  {"gas", "solver", WORD(gas.solver), "muscl", .help = "muscl: MUSCL-Hancock with the HLLC Riemann solver and an entropy for cold flows, for all flows; ppm: the piecewise parabolic method, half the error at contacts and shocks for up to twice the time; rtvd: the relaxing TVD scheme of the GAMER paper, half the time, for flows that are not much faster than sound; none: no gas, particles alone", .words = gas_solvers},
   {"gas", "precision", WORD(gas.precision), "single", .help = "of the cells and of all arithmetic with them", .words = gas_precisions},
   {"gas", "comoving", SWITCH(gas.comoving), "no", .help = "yes: in a periodic box that expands as [cosmology] says, with lengths in comoving Mpc/h, times as redshifts, and gamma = 5/3", .words = no_yes},
   {"gas", "molecular_weight", REAL, FIELD(gas.molecular_weight), "0.6", .help = "mean mass of a particle, for temperatures: 0.6 of ionised, 1.22 of neutral primordial gas", .unit = "hydrogen masses", RANGE(0.1, 10)},

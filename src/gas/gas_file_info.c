@@ -14,7 +14,7 @@
 /* GAMER's numbers of boundaries and solvers. */
 static const int32_t boundary_number[] = {
     [GAS_PERIODIC] = 1, [GAS_OUTFLOW] = 2, [GAS_REFLECTING] = 3};
-static const int32_t solver_number[] = {[GAS_RTVD] = 1, [GAS_MUSCL] = 3};
+static const int32_t solver_number[] = {[GAS_RTVD] = 1, [GAS_MUSCL] = 3, [GAS_PPM] = 5};
 
 static void add_int(struct record *r, const char *name, int32_t value) {
   record_int(r, name, 0, &value);
@@ -189,7 +189,7 @@ void file_info_read_numbers(hid_t info, const char *path, const struct parameter
                             read_int(info, path, "KeyInfo", "NCompPassive");
   f->physics = gas_physics_of(p);
   f->real = read_int(info, path, "KeyInfo", "Float8") ? sizeof(double) : sizeof(float);
-  f->physics.solver = (enum gas_solver)find_number(path, solver_number, 2,
+  f->physics.solver = (enum gas_solver)find_number(path, solver_number, 3,
                                                    read_int(info, path, "Makefile", "FluScheme"));
   if (variables != (int32_t)file_variables(f)) file_corrupt(path, "other variables");
   record_read(info, path, "InputPara", "Gamma", H5T_NATIVE_DOUBLE, 0, &f->physics.gamma);

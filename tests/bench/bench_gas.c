@@ -198,13 +198,15 @@ static void bench_potential(void) {
 }
 
 int main(void) {
+  static const char *const names[] = {
+      [GAS_RTVD] = "rtvd", [GAS_MUSCL] = "muscl", [GAS_PPM] = "ppm"};
   printf("%s kernels, one core: millions of cells a second\n", isa_name(isa_select()));
   printf("solver precision    solve  cfl   flags  Loehner  interpolate  restrict  fluxes\n");
-  for (int solver = GAS_RTVD; solver <= GAS_MUSCL; solver++)
+  for (int solver = GAS_RTVD; solver <= GAS_PPM; solver++)
     for (int wide = 0; wide <= 1; wide++) {
       struct arrays a = arrays_create(wide, (enum gas_solver)solver);
-      printf("%-6s %-8s %8.2f %8.1f", solver == GAS_RTVD ? "rtvd" : "muscl",
-             wide ? "double" : "single", rate(&a, bench_solve), rate(&a, bench_speed));
+      printf("%-6s %-8s %8.2f %8.1f", names[solver], wide ? "double" : "single",
+             rate(&a, bench_solve), rate(&a, bench_speed));
       printf(" %8.1f %8.1f", rate(&a, bench_flag), rate(&a, bench_loehner));
       printf(" %8.1f %8.1f", rate(&a, bench_interpolate), rate(&a, bench_restrict));
       printf(" %8.1f\n", rate(&a, bench_flux));

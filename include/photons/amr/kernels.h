@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The arithmetic of gas on patches of cells: the two solvers, time steps, flags, interpolation and
+/* The arithmetic of gas on patches of cells: the solvers, time steps, flags, interpolation and
  * averages between levels. The functions know one patch group at a time and nothing of the mesh.
  *
  * A patch has 8^3 cells. A patch group is 2^3 patches, 16^3 cells. A block is a group with three
@@ -31,10 +31,10 @@ enum gas_limiter { GAS_LIMITER_VAN_LEER, GAS_LIMITER_MINMOD };
 /** The equations and the scheme that solves them. */
 struct gas_physics {
   enum gas_solver solver;
-  enum gas_limiter limiter; /**< of muscl; rtvd always has van Leer's */
+  enum gas_limiter limiter; /**< of muscl; rtvd always has van Leer's, ppm its own */
   double minmod;            /**< theta of the generalised MinMod limiter, 1 to 2 */
   double gamma;             /**< ratio of specific heats */
-  /** muscl takes the pressure from the entropy where the thermal energy is less than this part of
+  /** muscl and ppm take the pressure from the entropy where the thermal energy is less than this part of
    * the energy; there the difference of energy and kinetic energy is mostly error. 0: never. */
   double dual_energy_switch;
   /** The entropy also decides, after a step, where the thermal energy is less than this times density
@@ -53,7 +53,7 @@ struct gas_physics {
   +(GAS_##motion == GAS_SOLVED ? (unsigned)(there) : 0u)
 #define GAS_COUNT_CARRIED(number, name, label, unit, most, there, motion) \
   +(GAS_##motion == GAS_CARRIED ? (unsigned)(there) : 0u)
-/** Variables of a cell: those of the solver, 5 for rtvd and 6 for muscl; those that move with the mass, which
+/** Variables of a cell: those of the solver, 5 for rtvd and 6 for muscl and ppm; those that move with the mass, which
  * follow them; and all. */
 static inline unsigned gas_solved(const struct gas_physics *physics) {
   return GAS_VARIABLES(GAS_COUNT_SOLVED);
@@ -84,10 +84,10 @@ struct gas_kernels {
   size_t scratch_bytes; /**< what solve needs at most */
 
   /** One time step of a group. Faces of cells that would not stay physical get fluxes of first order, which
-   * fault->first_order counts. Both solvers sweep along one axis after the other, each sweep with
+   * fault->first_order counts. All solvers sweep along one axis after the other, each sweep with
    * the whole time step: x y z, or z y x if `reversed`. Two steps of equal length, one of each, are
    * of second order. At a Courant number (dt/dh times largest_speed) above 0.5 rtvd may and above 1
-   * muscl will be unstable.
+   * muscl and ppm will be unstable.
    * fluxes: mean over the step of the flux through the faces of the patches; over the three axes
    * new = old - dt/dh * sum(flux of the upper face - flux of the lower face).
    * Where dual_energy_switch is in use, the energy itself is exempt: it is set to the kinetic

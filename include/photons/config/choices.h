@@ -40,7 +40,7 @@ enum kick_kind { KICKS_PLAIN, KICKS_GROWTH };
 enum step_kind { STEP_FIXED, STEP_ADAPTIVE, STEP_BLOCK, STEP_PM };
 enum step_criterion { CRITERION_ACCELERATION, CRITERION_GOTHIC };
 enum run_system { SYSTEM_PARTICLES, SYSTEM_GAS };
-enum gas_solver { GAS_RTVD, GAS_MUSCL, GAS_NONE };
+enum gas_solver { GAS_RTVD, GAS_MUSCL, GAS_PPM, GAS_NONE };
 enum gas_precision { GAS_SINGLE, GAS_DOUBLE };
 enum gas_steps { GAS_STEPS_INDIVIDUAL, GAS_STEPS_SHARED };
 enum gas_direction { GAS_X, GAS_Y, GAS_Z, GAS_DIAGONAL };

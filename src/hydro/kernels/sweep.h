@@ -5,7 +5,7 @@
 #define PHOTONS_HYDRO_KERNELS_SWEEP_H
 
 #include "carried.h"
-#include "muscl.h"
+#include "ppm.h"
 #include "rtvd.h"
 #include "shocks.h"
 
@@ -329,6 +329,7 @@ static struct gas_fault first_fault(const struct constants *c, const real *group
 
 static column_solver *solver_of(const struct gas_physics *physics) {
   if (physics->solver == GAS_RTVD) return rtvd_column;
+  if (physics->solver == GAS_PPM) return ppm_column;
   return physics->limiter == GAS_LIMITER_VAN_LEER ? muscl_van_leer : muscl_minmod;
 }
 

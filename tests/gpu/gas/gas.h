@@ -3,7 +3,7 @@
 #ifndef PHOTONS_TESTS_GPU_GAS_GAS_H
 #define PHOTONS_TESTS_GPU_GAS_GAS_H
 
-enum { SOLVERS = 2, PRECISIONS = 2 };
+enum { SOLVERS = 3, PRECISIONS = 2 };
 /** [enum gas_solver], [enum gas_precision], as parameters name them. */
 extern const char *const gas_solver_names[SOLVERS], *const gas_precision_names[PRECISIONS];
 

@@ -19,7 +19,8 @@
 
 enum { TEXT = 2000 };
 
-const char *const gas_solver_names[SOLVERS] = {[GAS_RTVD] = "rtvd", [GAS_MUSCL] = "muscl"};
+const char *const gas_solver_names[SOLVERS] = {
+    [GAS_RTVD] = "rtvd", [GAS_MUSCL] = "muscl", [GAS_PPM] = "ppm"};
 const char *const gas_precision_names[PRECISIONS] = {
     [GAS_SINGLE] = "single", [GAS_DOUBLE] = "double"};
 /* Of the root mean square of all values: docs/results/gas.md. */
