@@ -72,7 +72,8 @@ static double next(void *state, const struct progress *now) {
 }
 
 static void describe_mesh(FILE *out, const struct parameters *p) {
-  static const char *const solvers[] = {[GAS_RTVD] = "relaxing TVD", [GAS_MUSCL] = "MUSCL-Hancock", [GAS_PPM] = "piecewise parabolic"};
+  static const char *const solvers[] = {
+      [GAS_RTVD] = "relaxing TVD", [GAS_MUSCL] = "MUSCL-Hancock", [GAS_PPM] = "piecewise parabolic"};
   const char *attracting = !gas_particles_wanted(p)    ? "the gas itself"
                            : p->gas.solver == GAS_NONE ? "the particles"
                                                        : "gas and particles";

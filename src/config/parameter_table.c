@@ -58,9 +58,8 @@ static const char *const steps[] = {
 static const char *const criteria[] = {
     [CRITERION_ACCELERATION] = "acceleration", [CRITERION_GOTHIC] = "gothic", NULL};
 static const char *const systems[] = {[SYSTEM_PARTICLES] = "particles", [SYSTEM_GAS] = "gas", NULL};
-static const char *const external_columns[] = {[EXTERNAL_MASS] = "mass",
-                                              [EXTERNAL_ACCELERATION] = "acceleration",
-                                              NULL};
+static const char *const external_columns[] = {
+    [EXTERNAL_MASS] = "mass", [EXTERNAL_ACCELERATION] = "acceleration", NULL};
 static const char *const gas_solvers[] = {
     [GAS_RTVD] = "rtvd", [GAS_MUSCL] = "muscl", [GAS_PPM] = "ppm", [GAS_NONE] = "none", NULL};
 static const char *const gas_precisions[] = {
@@ -379,12 +378,11 @@ static_assert((int)ACCURACY_DEFAULT == (int)STEPS_DEFAULT && (int)ACCURACY_HIGH 
 static const struct {
   const char *section;
   unsigned systems;
-} section_table[] = {{"run", KINDS_ALL},    {"cosmology", EXPANDING}, {"box", PARTICLES},
-                     {"ic", KINDS_ALL},     {"galaxy", ISOLATED},     {"second", ISOLATED},
-                     {"external", ISOLATED},
-                     {"gas", GAS},          {"gravity", PARTICLES},   {"time", PARTICLES},
-                     {"output", KINDS_ALL}, {"analysis", BOX},        {"lightcone", BOX},
-                     {"runtime", KINDS_ALL}};
+} section_table[] = {
+    {"run", KINDS_ALL},     {"cosmology", EXPANDING}, {"box", PARTICLES},     {"ic", KINDS_ALL},
+    {"galaxy", ISOLATED},   {"second", ISOLATED},     {"external", ISOLATED}, {"gas", GAS},
+    {"gravity", PARTICLES}, {"time", PARTICLES},      {"output", KINDS_ALL},  {"analysis", BOX},
+    {"lightcone", BOX},     {"runtime", KINDS_ALL}};
 
 unsigned parameter_systems(const struct parameter *row) {
   if (row->systems) return row->systems;

@@ -63,8 +63,8 @@ struct gas_waves *gas_waves_make(const struct parameters *p) {
   const double a = 1.0 / (1.0 + p->ic.z_init);
   const struct growth g = cosmology_growth(&c, a);
   struct linear_power *power = linear_power_create(p);
-  struct displacement d = displacement_create(&first_order, power, NULL, a, &g, (size_t)p->gas.root[0],
-                                              false);
+  struct displacement d = displacement_create(&first_order, power, NULL, a, &g,
+                                              (size_t)p->gas.root[0], false);
   struct gas_waves *w = allocate(1, sizeof *w, "waves of gas");
   *w = (struct gas_waves){.mesh = mesh_of(p),
                           .density = comoving_mean_density(&c) * comoving_gas_share(p),

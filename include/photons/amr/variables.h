@@ -27,7 +27,7 @@
   VARIABLE(MOMENTUM_Z, "momentum_z", "MomZ", "mass/length^2/time", 1, 1, SOLVED) \
   VARIABLE(ENERGY, "energy", "Engy", "mass/length/time^2", 1, 1, SOLVED)         \
   VARIABLE(ENTROPY, "entropy", "Dual", "pressure/density^(gamma-1)", 1,          \
-           physics->solver != GAS_RTVD, SOLVED)                                 \
+           physics->solver != GAS_RTVD, SOLVED)                                  \
   VARIABLE(SCALAR, "scalar", "Passive", "mass/length^3", GAS_SCALARS_MAX, physics->scalars, CARRIED)
 
 /** How a variable moves. */

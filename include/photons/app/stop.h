@@ -16,7 +16,7 @@
 enum stop_phase {
   STOP_AT_ONCE, /**< until the first forces are there */
   STOP_STEP,    /**< in a step */
-  STOP_SAVING   /**< before, between and after steps: outputs and checkpoints are written to their end */
+  STOP_SAVING /**< before, between and after steps: outputs and checkpoints are written to their end */
 };
 
 /** End the process at a signal, with one line, until stop_listen().

@@ -39,8 +39,8 @@ struct nbody {
   bool mesh_alone; /**< time.step = pm: the mesh has the whole force, and no group has targets */
   struct step_state steps;
   struct light_cone *cone; /**< of an observer, see light_cone.h; NULL: there is none */
-  int64_t step; /**< what is being computed: the number of the step, */
-  double a;     /**< and the scale factor at its end; 1 until it is set */
+  int64_t step;            /**< what is being computed: the number of the step, */
+  double a;                /**< and the scale factor at its end; 1 until it is set */
 };
 
 /**
