@@ -227,7 +227,7 @@ def kepler(r, v, mass, myr):
 def check_merger():
     start, place = numpy.array([10.0, 0, 0]), numpy.array([-60.0, 40, 0])
     half = sum(COUNT.values())
-    for number, myr in enumerate((0, 20, 40)):
+    for number, myr in enumerate((0, 12, 24)):
         s = read(f"two/snap_00{number}.hdf5")
         m = s["Masses"][:, None].astype(float)
         centre = [numpy.sum((m * s["Coordinates"])[part], axis=0) / m[part].sum()
@@ -248,7 +248,7 @@ def check_merger():
     rows = energy("two")
     if energy("parts") != rows:
         wrong.append("parts: log/energy.csv")
-    for number, myr in enumerate((0, 20, 40)):
+    for number, myr in enumerate((0, 12, 24)):
         check_types("two", number, next(row for row in rows if row["time_myr"] == myr))
     change = max(abs(row["total"] / rows[0]["total"] - 1.0) for row in rows)
     momentum = max(abs(row[f"momentum_{axis}"]) for row in rows for axis in "xyz")
