@@ -12,6 +12,7 @@
 #include "photons/config/parameters.h"
 #include "photons/cosmology/cosmology.h"
 #include "photons/runtime/handle.h"
+#include "photons/step/nbody.h"
 
 _Static_assert(EXTERNAL_TERMS >= EXTERNAL_POTENTIALS_MAX, "all potentials of config.ini fit");
 
@@ -156,3 +157,7 @@ void external_free(struct external *e) {
   free(e->values);
   free(e);
 }
+
+#define KPC_IN_MPC 1e3
+
+double external_time(const struct nbody *n) { return KPC_IN_MPC * MYR * cosmology_myr(n->a); }

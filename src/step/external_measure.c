@@ -10,10 +10,6 @@
 #include "photons/step/codelets.h"
 #include "photons/step/external.h"
 
-#define KPC_IN_MPC 1e3
-
-double external_time(const struct nbody *n) { return KPC_IN_MPC * MYR * cosmology_myr(n->a); }
-
 /** Each rank fills in its own groups, and all ranks add up all groups in the same order. */
 struct external_sums external_measure(struct nbody *n) {
   const uint32_t groups = n->domain.group_count;

@@ -73,7 +73,7 @@ refused 'no meaning with box.boundary = periodic' box.boundary=periodic
 refused 'allowed with box.boundary = isolated: galaxy' ic.source=generate
 refused 'after time.end' output.times=2
 refused 'needs time.step = block' time.step=adaptive
-refused 'no meaning with box.boundary = isolated' output.movie=3
+refused 'movie_width: not given, but needed' output.movie=3
 refused 'no meaning with box.boundary = isolated' output.image_pixels=64
 refused 'no meaning with box.boundary = isolated' ic.order=1
 # Who asks for what every box has is warned; who does not want it is not.
