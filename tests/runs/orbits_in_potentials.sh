@@ -31,7 +31,7 @@ END_OF_CONFIG
 "$PYTHON" "$PHOTONS_SOURCE/tests/runs/orbits_in_potentials.py" list >list || complain 'the list of potentials'
 while IFS='|' read -r name one two; do
   run "$name" config.ini --set "external.potential_1=$one" ${two:+--set "external.potential_2=$two"} \
-    $([ "$name" != point ] || echo --set time.max_step=0.1) \
+    $([ "$name" != point ] || echo --set time.max_step=0.05) \
     $([ "$name" != table ] || echo --set external.table=mass.txt) \
     $([ "$name" != pull ] || echo --set external.table=pull.txt --set external.table_column=acceleration)
 done <list

@@ -85,7 +85,7 @@ page.next_time = 0.0
 last = get()
 assert REFRESH not in last and ", ended</p>" in last
 assert step_of(last) == steps - 1
-assert last.count("data:image/png") == pictures + 1  # growth, of two spectra
+assert last.count("data:image/") == pictures + 1  # growth, of two spectra
 assert MESSAGE not in last
 
 # Nothing else is served.
@@ -113,13 +113,18 @@ server.shutdown()
 class Parts(html.parser.HTMLParser):
     def __init__(self, text):
         super().__init__()
-        self.tags, self.attributes, self.sources, self.text = set(), set(), set(), ""
+        self.tags, self.attributes, self.sources, self.links = set(), set(), set(), set()
+        self.text = ""
         self.feed(text)
 
     def handle_starttag(self, tag, attributes):
         self.tags.add(tag)
         self.attributes |= {name for name, _ in attributes}
-        self.sources |= {value[:15] for name, value in attributes if name in ("src", "href")}
+        places = {value for name, value in attributes if name in ("src", "href")}
+        if tag == "a":
+            self.links |= places
+        else:
+            self.sources |= {place[:15] for place in places}
 
     def handle_data(self, data):
         self.text += data
@@ -127,7 +132,7 @@ class Parts(html.parser.HTMLParser):
 
 TAGS = set(
     "html head meta link title style body h1 h2 p progress pre table tr td th div figure img "
-    "figcaption".split()
+    "figcaption details summary a".split()
 )
 ATTRIBUTES = set("lang charset http-equiv content name rel href class value alt src".split())
 hostile_run.make(folder, hostile_run.NAME)
@@ -136,7 +141,9 @@ for text in (LivePage(hostile_run.NAME).get(), open("hostile.html").read()):
     found = Parts(text)
     assert found.tags <= TAGS, found.tags - TAGS
     assert found.attributes <= ATTRIBUTES, found.attributes - ATTRIBUTES
-    assert found.sources <= {"data:,", "data:image/png;"}, found.sources
+    assert found.sources <= {"data:,", "data:image/png;", "data:image/jpeg"}, found.sources
+    # Files of the run: no scheme, and no character that ends an attribute.
+    assert all(re.fullmatch(r"[\w%./-]+", link) for link in found.links), found.links
     assert hostile_run.NAME in found.text and ".png is no PNG" in found.text
     for place in hostile_run.PLACES:
         live = place in ("eta", "message")
