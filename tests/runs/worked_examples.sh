@@ -4,8 +4,8 @@
 # add-a-variable.md add as examples. What the pages say is done in a copy of the source tree. The program that
 # is built there has tasks of the stage in each step, and the column's values stay with their particles in
 # rebuilds, sorts and checkpoints, on any number of ranks, with block steps and with adaptive steps. The variable comes
-# from arrays, moves with the gas, is conserved, and stays the same in a restart. Files of particles on the mesh have the column
-of these.
+# from arrays, moves with the gas, is conserved, and stays the same in a restart. Files of particles on the
+# mesh have the column of these.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
 need_python h5py numpy
 need_mpi
@@ -89,7 +89,8 @@ run gas_parts --steps 2 gas.ini
 run gas_parts --restart --steps 4 gas.ini
 cmp gas/log/statistics.csv gas_parts/log/statistics.csv || complain "a restart changes the variable of gas"
 
-run stars --steps 2 --set gas.root=16,16,16 --set gas.levels=0 "$PHOTONS_SOURCE/params/gas/point_masses.ini"
+run stars --steps 2 --set gas.root=16,16,16 --set gas.levels=1 --set gas.flag_density=1000 \
+  "$PHOTONS_SOURCE/params/gas/point_masses.ini"
 helper born stars 2>err || complain "the column of particles on the mesh"
 
 run adaptive --steps 10 --set time.step=adaptive config.ini
