@@ -42,7 +42,7 @@ static void external_sum_cpu(void *buffers[], const struct external_sum_argument
 STAGE_ON_CPU(external_sum, 0xbbdddd, NULL);
 
 void external_sum_submit(struct nbody *n, struct group *g, struct external_sums *sum,
-                         float *potential) {
+                         float *potential) { /* NOLINT(readability-non-const-parameter) */
   const struct domain *d = &n->domain;
   struct external_sum_argument argument = {
       .field = n->external->field,

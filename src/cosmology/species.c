@@ -44,20 +44,29 @@ static void check_heading(const struct parameters *p, const char *path, const ch
                {"wa", p->cosmology.wa, 1e-4},
                {"sum_m_nu", mass, 1e-3}};
   char name[32];
-  double value;
-  if (sscanf(line, "# %31s = %lf", name, &value) != 2) return;
+  int place = 0;
+  if (sscanf(line, "# %31s = %n", name, &place) != 1 || place == 0) return;
+  const double value = strtod(line + place, NULL);
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)
     if (strcmp(name, known[i].name) == 0 && !(fabs(value - known[i].value) <= known[i].tolerance))
       fail(EXIT_BAD_INPUT, "species table %s: it is of a universe with %s = %g, and the run has %g",
            path, name, value, known[i].value);
 }
 
+/** Whether a line has these numbers and nothing else. */
+static bool read_numbers(const char *line, double row[COLUMNS]) {
+  for (enum column c = A; c < COLUMNS; c++) {
+    char *end;
+    row[c] = strtod(line, &end);
+    if (end == line || !isfinite(row[c])) return false;
+    line = end;
+  }
+  return line[strspn(line, " \t\r\n")] == '\0';
+}
+
 static void parse_row(struct species *s, const char *line, size_t number) {
   double row[COLUMNS];
-  int end = 0;
-  if (sscanf(line, "%lf %lf %lf %lf %lf %n", &row[A], &row[K], &row[GROWTH], &row[RATE],
-             &row[RESPONSE], &end) != COLUMNS ||
-      line[end] != '\0' || !isfinite(row[A] + row[K] + row[GROWTH] + row[RATE] + row[RESPONSE]))
+  if (!read_numbers(line, row))
     fail(EXIT_BAD_INPUT, "%s:%zu: expected five numbers: a, k [h/Mpc], growth, rate and response",
          s->path, number);
   if (!(row[A] > 0.0 && row[K] > 0.0 && row[GROWTH] > 0.0 && row[RESPONSE] > -1.0))
