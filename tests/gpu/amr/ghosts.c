@@ -44,7 +44,7 @@ static struct ghost_check make_ghosts(const struct stages *s, int level, const s
   if (kind == GPU_GHOST_MEANS)
     c.packed_bytes = (c.parts + GAS_PATCHES - 1) / GAS_PATCHES * gas_group_bytes(g);
   else
-    c.packed_bytes = c.parts * g->variables * (size_t)GAS_FACE_CELLS * real_of(s);
+    c.packed_bytes = c.parts * g->scheme.variables * (size_t)GAS_FACE_CELLS * real_of(s);
   return c;
 }
 
@@ -56,7 +56,7 @@ static size_t place_of(size_t variable, size_t x, size_t y, size_t z) {
 
 /** Value k of part `part` of a group. */
 static size_t value_of_part(const struct gas *g, enum gpu_ghost_kind kind, size_t part, size_t k) {
-  if (kind == GPU_GHOST_SIDES) return part * g->variables * GAS_FACE_CELLS + k;
+  if (kind == GPU_GHOST_SIDES) return part * g->scheme.variables * GAS_FACE_CELLS + k;
   const size_t cell = k % GAS_FACE_CELLS;
   return place_of(k / GAS_FACE_CELLS, 4 * (part & 3) + (cell & 3),
                   4 * (part >> 2 & 3) + (cell >> 2 & 3), 4 * (part >> 4) + (cell >> 4));
@@ -66,15 +66,15 @@ static size_t value_of_part(const struct gas *g, enum gpu_ghost_kind kind, size_
 static void expect_ghosts(const struct stages *s, const struct ghost_check *c, char *packed,
                           char *const pasted[2]) {
   const struct gas *g = s->g;
-  const size_t real = real_of(s), values = g->variables * (size_t)GAS_FACE_CELLS;
+  const size_t real = real_of(s), values = g->scheme.variables * (size_t)GAS_FACE_CELLS;
   for (uint32_t i = 0; i < c->ghosts; i++) {
     const struct gpu_ghost *ghost = &c->ghost[i];
     const char *from = c->from[ghost->batch] + ghost->group * c->bytes;
     char *to = pasted[ghost->batch] + ghost->group * c->bytes;
     if (c->kind == GPU_GHOST_MEANS) {
       char *group = packed + i / GAS_PATCHES * gas_group_bytes(g);
-      g->kernels->restrict_group(g->variables, from, group, (int)(i % GAS_PATCHES));
-      for (size_t v = 0; v < g->variables; v++)
+      g->scheme.kernels->restrict_group(g->scheme.variables, from, group, (int)(i % GAS_PATCHES));
+      for (size_t v = 0; v < g->scheme.variables; v++)
         memcpy(to + (v * GAS_PATCHES + ghost->patch) * GAS_PATCH_CELLS * real,
                group + (v * GAS_PATCHES + i % GAS_PATCHES) * GAS_PATCH_CELLS * real,
                GAS_PATCH_CELLS * real);
