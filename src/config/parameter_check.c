@@ -130,9 +130,9 @@ static void check_colours(const struct parameters *p, struct parameter_problems 
 void parameters_check(const struct parameters *p, struct parameter_problems *problems) {
   check_applies(p, problems);
   if (p->run.system == SYSTEM_GAS)
-    check_gas(p, problems);
+    check_gas_runs(p, problems);
   else
-    check_particles(p, problems);
+    check_particle_runs(p, problems);
   check_colours(p, problems);
   check_folder(p, problems);
   check_scheduler(p, problems);

@@ -39,7 +39,7 @@ void check_begins_before_end(const struct parameters *p, struct parameter_proble
 void check_redshifts(const struct parameters *p, struct parameter_problems *problems);
 
 /** What runs of particles need, in a box or isolated; and what gas on an adaptive mesh needs. */
-void check_particles(const struct parameters *p, struct parameter_problems *problems);
-void check_gas(const struct parameters *p, struct parameter_problems *problems);
+void check_particle_runs(const struct parameters *p, struct parameter_problems *problems);
+void check_gas_runs(const struct parameters *p, struct parameter_problems *problems);
 
 #endif

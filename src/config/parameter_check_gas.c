@@ -168,7 +168,7 @@ static void check_static(const struct parameters *p, struct parameter_problems *
     problem_with(problems, row_of("output", "times"), p, NULL, "after time.end = %g", p->time.end);
 }
 
-void check_gas(const struct parameters *p, struct parameter_problems *problems) {
+void check_gas_runs(const struct parameters *p, struct parameter_problems *problems) {
   const struct parameter *source = row_of("ic", "source");
   const bool generated = p->gas.comoving && p->ic.source == IC_GENERATE;
   if (p->ic.source < IC_SOD && !generated && sound(problems, source))

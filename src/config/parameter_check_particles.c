@@ -131,7 +131,7 @@ static void check_box(const struct parameters *p, struct parameter_problems *pro
   check_redshifts(p, problems);
 }
 
-void check_particles(const struct parameters *p, struct parameter_problems *problems) {
+void check_particle_runs(const struct parameters *p, struct parameter_problems *problems) {
   if (p->ic.source >= IC_SOD && sound(problems, row_of("ic", "source"))) {
     problem_with(problems, row_of("ic", "source"), p, NULL, "is of gas; needs run.system = gas");
     return;
