@@ -51,7 +51,8 @@ static double start_of(const struct parameters *p) {
   return isolated(p) ? 0.0 : 1.0 / (1.0 + p->ic.z_init);
 }
 
-/** Settle that snapshots can be written, softening lengths, how much memory the run may use, and how fine its mesh may become.
+/** Settle that snapshots can be written, softening lengths, how much memory the run may use, and how fine
+ * its mesh may become.
  * @param a     where the run began
  * @param next  cells a side of a checkpoint's next mesh, which the run takes however fine it is; else 0 */
 static void settle(struct parameters *p, const struct particles *s, double a, int64_t next) {

@@ -54,10 +54,10 @@ double neutrinos_pressure(const struct neutrinos *n, double a) {
 }
 
 struct neutrinos neutrinos_of(const double *mass, size_t species, double h) {
-  struct neutrinos n = {.species = (unsigned)species,
+  struct neutrinos n = {.species = (unsigned)(species < NEUTRINOS_MOST ? species : NEUTRINOS_MOST),
                         .massless = 7.0 / 8.0 * pow(TEMPERATURE_RATIO, 4.0) * PHOTONS_DENSITY /
                                     (h * h)};
-  for (size_t s = 0; s < species; s++)
+  for (unsigned s = 0; s < n.species; s++)
     n.heavy[s] = mass[s] / (BOLTZMANN * TEMPERATURE_RATIO * CMB_TEMPERATURE);
   return n;
 }

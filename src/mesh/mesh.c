@@ -82,8 +82,8 @@ static struct mesh_plans *plans_create(const struct mesh *m) {
 
 /** S(k) of a mesh without pairs: 1/2 at half of its Nyquist frequency, which is that of the particles
  * where the mesh has twice as many cells a side, and 5e-5 at all of it. There lies the lattice that particles
- * begin on. Its waves, displaced by long waves, pull along these: with S = 1 the first forces are 2.7 times
- * too large. */
+ * begin on. Its waves, displaced by long waves, pull along these: with S = 1 the forces of 32^3 particles in
+ * 250 Mpc/h at z = 9 are 2.7 times too large. */
 static double mesh_alone_factor(const struct mesh *m, double k) {
   const double of_nyquist = k * m->box / (m->cells * M_PI);
   return exp(-10.0 * pow(of_nyquist, 4.0));

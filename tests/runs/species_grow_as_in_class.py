@@ -10,6 +10,7 @@ import sys
 import h5py
 import numpy as np
 
+# The species add 7e-2 to the growth. The table's response is right to 1e-4 of itself but at its first times.
 TOLERANCE = 5e-4
 
 

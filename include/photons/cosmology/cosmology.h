@@ -87,7 +87,7 @@ struct moment_text cosmology_moment(bool isolated, double a);
 double neutrinos_density(const struct neutrinos *n, double a);
 /** Three times their pressure over c^2, in the same unit. */
 double neutrinos_pressure(const struct neutrinos *n, double a);
-/** Neutrinos of these masses in eV at the temperature that gives them sum(m)/93.14 eV = Omega h^2. */
+/** Neutrinos of these masses in eV, at most NEUTRINOS_MOST of them, at the temperature that gives them sum(m)/93.14 eV = Omega h^2. */
 struct neutrinos neutrinos_of(const double *mass, size_t species, double h);
 
 /** H(a) = d ln a/dt in km/s/(Mpc/h). */

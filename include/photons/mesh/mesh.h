@@ -81,9 +81,9 @@ struct mesh {
   uint32_t spectra; /**< spectra from which the fields are made after the transform along x: 2 (x
                          component; y and z times their wave numbers) or 1 */
   const struct split *split;
-  float *
-      green; /**< 4 pi (S(k) + R(k))/(k^2 L^3), see mesh_make_green(), at n^2 = 0 .. 3 (N/2)^2, k = 2 pi n/L; 0 at 0,
-                             halved with interlacing */
+  /** 4 pi (S(k) + R(k))/(k^2 L^3) at n^2 = 0 .. 3 (N/2)^2, k = 2 pi n/L, see mesh_make_green(); 0 at 0, halved
+   * with interlacing. */
+  float *green;
   float *window;        /**< 1/W^2 of one axis at n = 0 .. N-1: windows of deposit and read-out */
   float *wave;          /**< k_i = 2 pi n/L at n = 0 .. N-1, negative above N/2 and zero at N/2 (the
                              gradient's Nyquist mode) */
