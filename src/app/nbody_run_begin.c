@@ -22,7 +22,11 @@
 /** Leave out potential energies where there are no pairs, and say what halos of several masses are made of.
  * Collective. */
 static void settle_products(struct parameters *p, const struct particles *s) {
-  if (p->time.step == STEP_PM) p->output.energy_steps = 0;
+  if (p->time.step == STEP_PM && p->output.energy_steps > 0) {
+    if (parameter_given(p, "output", "energy_steps") && comm_rank() == 0)
+      warn("output.energy_steps: there are no energies with time.step = pm");
+    p->output.energy_steps = 0;
+  }
   if (!halos_are_light(p, s)) return;
   p->analysis.fof = halos_possible(s);
   if (p->analysis.fof && comm_rank() == 0)
