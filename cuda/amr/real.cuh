@@ -71,12 +71,11 @@ template <int V, typename real> INLINE real pressure_of(const constants<real> &c
 }
 
 /** Energy and entropy made to agree: the one that is less exact follows the other.
- * @param change  gas_physics.dual_energy_change/(dt/dh)^2
- * @param denser  by which the density has risen in the step */
+ * @param cold_flow  whether the thermal energy is an error of the change in the step */
 template <typename real>
-INLINE void reconcile_entropy(const constants<real> &c, real change, real denser, real *u) {
+INLINE void reconcile_entropy(const constants<real> &c, bool cold_flow, real *u) {
   const real thermal = thermal_energy(u), density = power(u[0], c.thermal);
-  if (entropy_decides(c, u, thermal) || thermal * u[0] < change * denser * denser)
+  if (cold_flow || entropy_decides(c, u, thermal))
     u[4] += divide(u[5] * density, c.thermal) - thermal;
   else
     u[5] = divide(c.thermal * thermal, density);

@@ -66,6 +66,30 @@ INLINE void advance_column(const sweep<typename solver::real> &s, struct across 
   if (count > 0 && in_group(at)) atomicAdd(first_order, count);
 }
 
+/** Thermal energy per mass of the hottest of the six cells beside a cell of a block. Rare: it shall take no
+ * registers of the sweep. */
+template <typename real> static __device__ __noinline__ real heat_beside(const real *cell) {
+  const int steps[3] = {1, GAS_BLOCK_SIDE, GAS_BLOCK_SIDE * GAS_BLOCK_SIDE};
+  real heat = 0;
+#pragma unroll 1
+  for (int side = 0; side < 6; side++) {
+    const real *beside = cell + (side & 1 ? steps[side / 2] : -steps[side / 2]);
+    real u[5];
+#pragma unroll
+    for (int q = 0; q < 5; q++) u[q] = beside[q * GAS_BLOCK_CELLS];
+    heat = fmax(heat, divide(thermal_energy(u), u[0]));
+  }
+  return heat;
+}
+
+/** Whether the thermal energy is an error of the change in the step: find_cold() in src/hydro/kernels/sweep.h.
+ * @param before  the cell in its block
+ * @param scale  gas_physics.dual_energy_change/(dt/dh)^2 */
+template <typename real> INLINE bool is_cold_flow(real scale, const real *before, const real *u) {
+  const real change = divide(u[0] - before[0], u[0]), energy = scale * change * change;
+  return thermal_energy(u) < u[0] * energy && heat_beside(before) < energy;
+}
+
 /** What follows the last sweep. @return the place of cell x, y, z in the group */
 template <int V, typename real>
 INLINE int finish_cell(const sweep<real> &s, uint32_t group, int x, int y, int z, real *u) {
@@ -73,8 +97,10 @@ INLINE int finish_cell(const sweep<real> &s, uint32_t group, int x, int y, int z
   const int at = ((z + GAS_GHOSTS) * GAS_BLOCK_SIDE + y + GAS_GHOSTS) * GAS_BLOCK_SIDE + x +
                  GAS_GHOSTS;
   if (V == 6)
-    reconcile_entropy(s.c, s.change,
-                      u[0] - s.blocks[(size_t)group * s.variables * GAS_BLOCK_CELLS + at], u);
+    reconcile_entropy(
+        s.c,
+        is_cold_flow(s.change, s.blocks + (size_t)group * s.variables * GAS_BLOCK_CELLS + at, u),
+        u);
   keep_warm<V>(s.c, u);
   if (V == 5) raise_lost_pressure(s.c, u);
   if (!is_physical<V>(s.c, u)) atomicMin(&s.fault[group], (uint32_t)place);

@@ -24,7 +24,7 @@ template <typename real> struct sweep {
   uint32_t *fault;       /* [group] the first cell that is not physical after the last sweep */
   uint32_t *first_order; /* [group] faces of its cells that got fluxes of first order */
   const real *blocks;    /* cells before the first sweep */
-  real change;           /* of reconcile_entropy() */
+  real change;           /* of is_cold_flow() */
   uint32_t variables;    /* of a cell; the first ones are the solver's */
   real *mass; /* [group][FACES_OF_COLUMN][column] mass fluxes; NULL: nothing is carried */
   const uint8_t *shocks; /* of mark_shocks(), as any_shocks */

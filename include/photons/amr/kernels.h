@@ -37,9 +37,9 @@ struct gas_physics {
   /** muscl and ppm take the pressure from the entropy where the thermal energy is less than this part of
    * the energy; there the difference of energy and kinetic energy is mostly error. 0: never. */
   double dual_energy_switch;
-  /** The entropy also decides, after a step, where the thermal energy is less than this times density
-   * (change of ln(density) in the time in which a cell is crossed at speed 1)^2: the scheme's error
-   * where the flow is at rest for a moment, but converges or diverges. Where the entropy decides by
+  /** The entropy also decides, after a step, where the thermal energies per mass of a cell and of the six beside it
+   * are less than this times (change of ln(density) in the time in which a cell is crossed at speed 1)^2: the
+   * scheme's error where the flow is at rest for a moment, but converges or diverges. Where the entropy decides by
    * dual_energy_switch, interpolation and flux_fix then keep the entropy and not the energy. 0: no
    * to all of this. */
   double dual_energy_change;
