@@ -83,10 +83,12 @@ INLINE void edges(const column_cell *restrict w, const column_cell *restrict abo
 }
 
 /* How much a cell looks like a contact, 0 to 1: CW84 equations 1.16, 1.17 and 3.2 with the constants there.
- * rho: of the cell and of two on each side; low, high: pressures of the cells beside it */
-INLINE real steepness(real gamma, const real rho[5], real low, real high) {
-  const real rise = rho[3] - rho[1], least = smallest(rho[1], rho[3]);
-  const real bend_below = rho[2] - 2 * rho[1] + rho[0], bend_above = rho[4] - 2 * rho[3] + rho[2];
+ * far_below, below, here, above, far_above: densities of the cell and of two on each side; low, high: pressures of
+ * the cells beside it */
+INLINE real steepness(real gamma, real far_below, real below, real here, real above, real far_above,
+                      real low, real high) {
+  const real rise = above - below, least = smallest(below, above);
+  const real bend_below = here - 2 * below + far_below, bend_above = far_above - 2 * above + here;
   const bool is_contact = (real)0.1 * gamma * fabs(rise) * smallest(low, high) >=
                           fabs(high - low) * least;
   const bool is_jump = (bend_below * bend_above < 0) & (fabs(rise) > (real)0.01 * least);
@@ -95,16 +97,22 @@ INLINE real steepness(real gamma, const real rho[5], real low, real high) {
 }
 
 /* The density at the faces of cells that look like contacts: what the slopes of the cells beside them say.
- * w: five cells, of which the middle one gets the edges; below, above: slopes of the cells beside it */
-INLINE void steepen(real gamma, const column_cell *const w[5], const column_cell *restrict below,
-                    const column_cell *restrict above, real low[restrict LANES],
+ * far_below, below, here, above, far_above: five cells, of which the middle one gets the edges; slope_below,
+ * slope_above: of the cells beside it */
+INLINE void steepen(real gamma, const column_cell *restrict far_below,
+                    const column_cell *restrict below, const column_cell *restrict here,
+                    const column_cell *restrict above, const column_cell *restrict far_above,
+                    const column_cell *restrict slope_below,
+                    const column_cell *restrict slope_above, real low[restrict LANES],
                     real high[restrict LANES]) {
 #pragma omp simd
   for (int l = 0; l < LANES; l++) {
-    const real rho[5] = {w[0][0][0][l], w[1][0][0][l], w[2][0][0][l], w[3][0][0][l], w[4][0][0][l]};
-    const real eta = steepness(gamma, rho, w[1][0][GAS_ENERGY][l], w[3][0][GAS_ENERGY][l]);
-    low[l] += eta * (rho[1] + (real)0.5 * below[0][0][l] - low[l]);
-    high[l] += eta * (rho[3] - (real)0.5 * above[0][0][l] - high[l]);
+    const real rho_below = below[0][0][l], rho_above = above[0][0][l];
+    const real eta = steepness(gamma, far_below[0][0][l], rho_below, here[0][0][l], rho_above,
+                               far_above[0][0][l], below[0][GAS_ENERGY][l],
+                               above[0][GAS_ENERGY][l]);
+    low[l] += eta * (rho_below + (real)0.5 * slope_below[0][0][l] - low[l]);
+    high[l] += eta * (rho_above - (real)0.5 * slope_above[0][0][l] - high[l]);
   }
 }
 
@@ -250,7 +258,7 @@ INLINE void states_at_faces(real gamma, real dt_dh, const column_cell *const w[5
   column_cell to_low, to_high;
   memcpy(to_low, low, sizeof to_low);
   memcpy(to_high, high, sizeof to_high);
-  steepen(gamma, w, below, above, to_low[0], to_high[0]);
+  steepen(gamma, w[0], w[1], w[2], w[3], w[4], below, above, to_low[0], to_high[0]);
   rises(w[2], &to_low, &to_high);
   traced_states(dt_dh, sound, w[2], &to_low, &to_high, lower, upper);
 }
