@@ -64,8 +64,9 @@ static void gas_advance_gpu(struct gpu *gpu, void *buffers[],
   const struct gpu_sources sources = gpu_sources_of(&a->a, cells, a->begin,
                                                     VECTOR(const struct gas_links, buffers[links]));
   void *blocks = gpu_gas_blocks(&g), *fluxes = VECTOR(void, buffers[FLUXES]);
-  gpu_gas_prepare(&g, &sources, blocks);
-  gpu_gas_solve(&g, a->dt / gas_cell(gas, a->a.level), a->reversed, blocks,
+  struct heat_range *heat = gpu_gas_heat(&g);
+  gpu_gas_prepare(&g, &sources, blocks, heat);
+  gpu_gas_solve(&g, a->dt / gas_cell(gas, a->a.level), a->reversed, blocks, heat,
                 VECTOR(void, buffers[CELLS]), fluxes, gas->level[a->a.level].fault + b->first);
   if (a->a.level > 0)
     gpu_gas_close(&g, a->share, a->begin == 0.0, fluxes, VECTOR(void, buffers[SIDES]));

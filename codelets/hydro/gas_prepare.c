@@ -36,7 +36,7 @@ static void gas_prepare_gpu(struct gpu *gpu, void *buffers[],
   const struct gpu_gas g = gpu_gas_of(gpu, &a->batch);
   const struct gpu_sources sources = gpu_sources_of(&a->batch, cells, a->weight,
                                                     VECTOR(const struct gas_links, buffers[links]));
-  gpu_gas_prepare(&g, &sources, VECTOR(void, buffers[BLOCKS]));
+  gpu_gas_prepare(&g, &sources, VECTOR(void, buffers[BLOCKS]), NULL);
   free(cells);
 }
 

@@ -38,7 +38,7 @@ static void gas_solve_gpu(struct gpu *gpu, void *buffers[],
   const struct batch_argument *a = &argument->a;
   const struct gpu_gas g = gpu_gas_closing(gpu, a, argument->least_heat);
   gpu_gas_solve(&g, argument->dt / gas_cell(a->gas, a->level), argument->reversed,
-                VECTOR(void, buffers[BLOCKS]), VECTOR(void, buffers[CELLS]),
+                VECTOR(void, buffers[BLOCKS]), NULL, VECTOR(void, buffers[CELLS]),
                 VECTOR(void, buffers[FLUXES]), &a->gas->level[a->level].fault[batch_of(a)->first]);
 }
 

@@ -9,17 +9,39 @@
 extern "C" {
 #endif
 
+/** What 32 cells of a block that follow each other say of strong shocks: one between two cells needs a
+ * thermal energy `most` of the cells with one of the two that is not below `least` of those with the other. */
+struct heat_range {
+  float least; /**< of thermal energies, each with itself or 0.01 of the energy added */
+  float most;  /**< of thermal energies above 0.01 of the energy */
+};
+enum { HEAT_RANGES = (GAS_BLOCK_CELLS + 31) / 32 }; /**< of a block */
+
 /** Memory in which gas_advance and gas_flag have blocks until the next call. */
 void *gpu_gas_blocks(const struct gpu_gas *g);
-void gpu_gas_prepare(const struct gpu_gas *g, const struct gpu_sources *s, void *blocks);
-/** @param fault  in pinned host memory; the first fault of a group is written */
+/** Memory for the ranges of these blocks, [group][HEAT_RANGES]; NULL if the solver does not look for shocks. */
+struct heat_range *gpu_gas_heat(const struct gpu_gas *g);
+/** @param heat  of gpu_gas_heat(), or NULL */
+void gpu_gas_prepare(const struct gpu_gas *g, const struct gpu_sources *s, void *blocks,
+                     struct heat_range *heat);
+/** Where strong shocks stand.
+ * @param heat    of gpu_gas_prepare(), so that few cells are looked at; or NULL: all are
+ * @param shocks  [group][z][y][x], bit `axis`: one along the axis is at the cell. Undefined where any is 0
+ * @param any     [group] whether there is one */
+void gpu_gas_mark_shocks(const struct gpu_gas *g, const void *blocks, const struct heat_range *heat,
+                         uint8_t *shocks, uint32_t *any);
+/** @param heat   of gpu_gas_prepare(), or NULL
+ * @param fault  in pinned host memory; the first fault of a group is written */
 void gpu_gas_solve_single(const struct gpu_gas *g, double dt_dh, bool reversed, const void *blocks,
-                          void *cells, void *fluxes, struct gas_fault *fault);
+                          const struct heat_range *heat, void *cells, void *fluxes,
+                          struct gas_fault *fault);
 void gpu_gas_solve_double(const struct gpu_gas *g, double dt_dh, bool reversed, const void *blocks,
-                          void *cells, void *fluxes, struct gas_fault *fault);
+                          const struct heat_range *heat, void *cells, void *fluxes,
+                          struct gas_fault *fault);
 /** The one of the two that g->double_precision says. */
 void gpu_gas_solve(const struct gpu_gas *g, double dt_dh, bool reversed, const void *blocks,
-                   void *cells, void *fluxes, struct gas_fault *fault);
+                   const struct heat_range *heat, void *cells, void *fluxes,
+                   struct gas_fault *fault);
 void gpu_gas_close(const struct gpu_gas *g, double weight, bool first, const void *fluxes,
                    void *sides);
 /** @param fine, batches  batches of the next finer level: their fluxes through sides */

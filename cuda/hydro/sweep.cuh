@@ -10,7 +10,6 @@
 #include "cuda/hydro/gpu_hydro.h"
 #include "cuda/hydro/ppm.cuh"
 #include "cuda/hydro/rtvd.cuh"
-#include "cuda/hydro/shocks.cuh"
 #include "cuda/hydro/sweep_of.cuh"
 
 /** Whether cell i of a column is beside a strong shock along another axis. */
@@ -269,7 +268,7 @@ static __global__ void report_faults(constants<real> c, uint32_t groups, const u
 
 template <typename solver>
 void solve_with(const struct gpu_gas *g, double dt_dh, bool reversed, const void *blocks,
-                void *cells, void *fluxes, struct gas_fault *fault) {
+                const struct heat_range *heat, void *cells, void *fluxes, struct gas_fault *fault) {
   typedef typename solver::real real;
   enum { V = solver::VARIABLES, MASS = FACES_OF_COLUMN * GAS_BLOCK_SIDE * GAS_BLOCK_SIDE };
   const uint32_t variables = gas_variables(&g->physics);
@@ -285,12 +284,8 @@ void solve_with(const struct gpu_gas *g, double dt_dh, bool reversed, const void
   uint32_t *first_order = first + groups, *any_shocks = first_order + groups;
   uint8_t *shocks = (uint8_t *)(any_shocks + groups);
   CHECK_CUDA(cudaMemsetAsync(first, 0xff, groups * sizeof *first, g->gpu->stream));
-  CHECK_CUDA(cudaMemsetAsync(first_order, 0, 2 * groups * sizeof *first_order, g->gpu->stream));
-  if (solver::DIFFUSES_SIDES) {
-    mark_shocks<<<g->groups, SHOCK_THREADS, 0, g->gpu->stream>>>((const real *)blocks, variables,
-                                                                 shocks, any_shocks);
-    gpu_launched("mark_shocks");
-  }
+  CHECK_CUDA(cudaMemsetAsync(first_order, 0, groups * sizeof *first_order, g->gpu->stream));
+  if (solver::DIFFUSES_SIDES) gpu_gas_mark_shocks(g, blocks, heat, shocks, any_shocks);
   sweep<real> s = {constants_of<real>(&g->physics),
                    (real)dt_dh,
                    g->groups,
@@ -322,16 +317,18 @@ void solve_with(const struct gpu_gas *g, double dt_dh, bool reversed, const void
 
 /** One precision's solvers. */
 template <typename real>
-void solve_in(const struct gpu_gas *g, double dt_dh, bool reversed, const void *blocks, void *cells,
-              void *fluxes, struct gas_fault *fault) {
+void solve_in(const struct gpu_gas *g, double dt_dh, bool reversed, const void *blocks,
+              const struct heat_range *heat, void *cells, void *fluxes, struct gas_fault *fault) {
   if (g->physics.solver == GAS_RTVD)
-    solve_with<rtvd<real>>(g, dt_dh, reversed, blocks, cells, fluxes, fault);
+    solve_with<rtvd<real>>(g, dt_dh, reversed, blocks, heat, cells, fluxes, fault);
   else if (g->physics.solver == GAS_PPM)
-    solve_with<ppm<real>>(g, dt_dh, reversed, blocks, cells, fluxes, fault);
+    solve_with<ppm<real>>(g, dt_dh, reversed, blocks, heat, cells, fluxes, fault);
   else if (g->physics.limiter == GAS_LIMITER_VAN_LEER)
-    solve_with<muscl<real, GAS_LIMITER_VAN_LEER>>(g, dt_dh, reversed, blocks, cells, fluxes, fault);
+    solve_with<muscl<real, GAS_LIMITER_VAN_LEER>>(g, dt_dh, reversed, blocks, heat, cells, fluxes,
+                                                  fault);
   else
-    solve_with<muscl<real, GAS_LIMITER_MINMOD>>(g, dt_dh, reversed, blocks, cells, fluxes, fault);
+    solve_with<muscl<real, GAS_LIMITER_MINMOD>>(g, dt_dh, reversed, blocks, heat, cells, fluxes,
+                                                fault);
 }
 
 #endif

@@ -27,7 +27,7 @@ template <typename real> struct sweep {
   real change;           /* of is_cold_flow() */
   uint32_t variables;    /* of a cell; the first ones are the solver's */
   real *mass; /* [group][FACES_OF_COLUMN][column] mass fluxes; NULL: nothing is carried */
-  const uint8_t *shocks; /* of mark_shocks(), as any_shocks */
+  const uint8_t *shocks; /* of gpu_gas_mark_shocks(), as any_shocks */
   const uint32_t *any_shocks;
 };
 

@@ -24,5 +24,7 @@ void compare_gas_runs(const char *text, const char *name, int steps, double bar,
                       double entropy_bar);
 /** All stages of gas on the levels of a tube along the diagonal, with each kind of boundary. */
 void check_gas_stages(int solver, int precision);
+/** Strong shocks in gas of several kinds. */
+void check_gas_shocks(int precision);
 
 #endif

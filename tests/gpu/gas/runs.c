@@ -232,6 +232,7 @@ void check_gas(void) {
   for (int solver = 0; solver < SOLVERS; solver++)
     for (int precision = 0; precision < PRECISIONS; precision++)
       check_gas_stages(solver, precision);
+  for (int precision = 0; precision < PRECISIONS; precision++) check_gas_shocks(precision);
   puts("runs of gas:");
   for (int solver = 0; solver < SOLVERS; solver++)
     for (int precision = 0; precision < PRECISIONS; precision++)

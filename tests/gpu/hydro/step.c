@@ -29,7 +29,7 @@ void check_prepare(struct stages *s, int level, const struct gas_batch *b, struc
     for (uint32_t i = 0; i < b->count; i++)
       block_fill(&cpu, b->first + i, t->blocks + i * gas_block_bytes(s->g));
     const struct gpu_gas g = gas_on_gpu(s, b);
-    gpu_gas_prepare(&g, &gpu, t->blocks_out);
+    gpu_gas_prepare(&g, &gpu, t->blocks_out, NULL);
     compare_device(s, &s->prepare, t->blocks, t->blocks_out, b->count * gas_block_bytes(s->g));
   }
   CUDA(cudaMemcpy(t->blocks_out, t->blocks, b->count * gas_block_bytes(s->g),
@@ -51,7 +51,7 @@ static void check_step(struct stages *s, int level, const struct gas_batch *b, s
                t->cells + i * gas_group_bytes(g), t->fluxes + i * gas_fluxes_bytes(g), scratch,
                &found);
     }
-    gpu_gas_solve(&gpu, dt_dh, reversed, t->blocks_out, t->cells_out, t->fluxes_out, fault);
+    gpu_gas_solve(&gpu, dt_dh, reversed, t->blocks_out, NULL, t->cells_out, t->fluxes_out, fault);
     compare_device(s, &s->solve, t->cells, t->cells_out, b->count * gas_group_bytes(g));
     compare_device(s, &s->fluxes, t->fluxes, t->fluxes_out, b->count * gas_fluxes_bytes(g));
     for (uint32_t i = 0; i < b->count; i++) s->same_faults &= fault[i].patch == -1;

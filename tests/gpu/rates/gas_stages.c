@@ -30,9 +30,10 @@ static void run_stage(struct bench *b, enum bench_stage stage, bool odd) {
   static const struct gas_flags criteria = {.loehner = 0.9, .loehner_filter = 0.01};
   void *cells = (void *)(uintptr_t)b->cells[0];
   switch (stage) {
-  case PREPARE: gpu_gas_prepare(&b->g, &b->sources, b->blocks); break;
+  case PREPARE: gpu_gas_prepare(&b->g, &b->sources, b->blocks, gpu_gas_heat(&b->g)); break;
   case SOLVE:
-    gpu_gas_solve(&b->g, 0.2, odd, b->blocks, cells, b->fluxes, (struct gas_fault *)b->pinned);
+    gpu_gas_solve(&b->g, 0.2, odd, b->blocks, gpu_gas_heat(&b->g), cells, b->fluxes,
+                  (struct gas_fault *)b->pinned);
     break;
   case CLOSE: gpu_gas_close(&b->g, 0.5, false, b->fluxes, b->sides); break;
   case CFL:
