@@ -3,16 +3,16 @@
 """What time steps do to P(k): runs of several boxes and seeds to z = 0 with each setting of steps,
 several at once, and a table of P(k) over that of short adaptive steps, less 1.
 
-usage: bench_step_accuracy.py PROGRAM [--out FOLDER] [--boxes 64-50,128-25,...]
-       [--seeds 4711,1,...] [--setting 'NAME SECTION.KEY=VALUE ...'] [--jobs N] [--workers N]
-       [--minutes M]
+usage: bench_step_accuracy.py PROGRAM [--out FOLDER] [--boxes 64-50:8,128-25:4,...] [--seeds N]
+       [--setting 'NAME SECTION.KEY=VALUE ...'] [--gpus N] [--jobs N] [--workers N] [--minutes M]
 
-A box is SIDE-SIZE: SIDE^3 particles in SIZE Mpc/h from z = 49 on. Bands are parts of the particles'
-Nyquist wave number k_N, and each mode counts once. A cell has the mean over seeds and its standard
-error. Runs that are in the folder already are not run again. After M minutes no run begins, and
-those at work are ended. Pairs, time and drift are those of the first seed. The time is wall-clock
-time beside other runs. The drift is that of the Layzer-Irvine integral from a = 0.3 to 0.9. Needs
-Python 3.8 alone.
+A box is SIDE-SIZE[:SEEDS]: SIDE^3 particles in SIZE Mpc/h from z = 49 on, with the first SEEDS
+seeds. Boxes run in their order. Bands are parts of the particles' Nyquist wave number k_N, and each
+mode counts once. A cell has the mean over seeds and its standard error; pairs, time and drift are
+means, too. With --gpus N each run has one of the first N GPUs, in turn. Runs that are in the folder
+already are not run again. After M minutes no run begins, and those at work are ended. The time is
+wall-clock time beside other runs. The drift is that of the Layzer-Irvine integral from a = 0.3 to
+0.9. Needs Python 3.8 alone.
 """
 import argparse
 import concurrent.futures
@@ -20,6 +20,7 @@ import csv
 import math
 import os
 import pathlib
+import queue
 import shutil
 import subprocess
 import sys
@@ -29,9 +30,11 @@ REFERENCE = ("short adaptive", ["time.step=adaptive", "time.eta=0.00625", "time.
 # Where adaptive steps would take too long: steps of particles, four times shorter.
 REFERENCE_OF_LARGE = ("high", ["time.accuracy=high"])
 LARGE = 200  # particles a side
+GPU_CORES = 6  # of a run with a GPU: its streams' threads, the main one and one for the rest
 SETTINGS = [(name, [f"time.accuracy={name}"]) for name in ("fast", "default", "high")]
-BOXES = "64-50,128-100,128-25,256-50"
-SEEDS = "4711,1,2,3,4,5,6,7"
+# The smallest boxes need the mean of many seeds; a run of others has more modes.
+BOXES = "256-50:1,128-100:1,128-25:1,64-50"
+FIRST_SEED = 4711  # others are 1, 2, ...
 BANDS = ((0.03, 0.1), (0.1, 0.25), (0.25, 0.5), (0.5, 0.8), (0.8, 1.0))
 OUTPUTS = (1, 0)
 COSMOLOGY = [
@@ -63,12 +66,30 @@ class Bench:
         self.empty = pathlib.Path(options.out) / "empty.ini"
         self.empty.parent.mkdir(parents=True, exist_ok=True)
         self.empty.write_text("")
+        self.places = queue.Queue()
+        for job in range(options.jobs):
+            self.places.put(job)
 
     def folder(self, box, seed, name):
         parts = f"{box[0]}-{box[1]}", str(seed), name.replace(" ", "_")
         return pathlib.Path(self.options.out).joinpath(*parts)
 
-    def run(self, box, seed, name, changes):
+    def run(self, *run):
+        place = self.places.get()
+        try:
+            self.run_at(place, *run)
+        finally:
+            self.places.put(place)
+
+    def environment(self, place):
+        """Of the run at a place among those that run at once: its GPU, and cores where the system
+        finds free ones. StarPU would bind all runs to the same first cores."""
+        variables = dict(os.environ, STARPU_WORKERS_NOBIND="1", STARPU_MPI_NOBIND="1")
+        if self.options.gpus:
+            variables["CUDA_VISIBLE_DEVICES"] = str(place % self.options.gpus)
+        return variables
+
+    def run_at(self, place, box, seed, name, changes):
         folder = self.folder(box, seed, name)
         done = folder / "seconds"
         left = self.end - time.time()
@@ -80,8 +101,8 @@ class Bench:
         begin = time.time()
         try:
             ended = subprocess.run([self.options.program, str(self.empty)] + sets, timeout=left,
-                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                                   check=False)
+                                   env=self.environment(place), stdout=subprocess.PIPE,
+                                   stderr=subprocess.STDOUT, text=True, check=False)
         except subprocess.TimeoutExpired:
             print(f"{folder}: no time left", flush=True)
             return
@@ -92,16 +113,16 @@ class Bench:
         done.write_text(f"{time.time() - begin:.1f}\n")
 
     def runs(self):
-        """The longest first, each once."""
-        for box in sorted(self.options.boxes, reverse=True):
+        """In the order of boxes, each once."""
+        for box in self.options.boxes:
             settings = dict([reference(box)] + self.options.settings)
             for seed in self.seeds(box):
                 for name, changes in settings.items():
                     yield box, seed, name, changes
 
     def seeds(self, box):
-        """The smallest boxes need the mean of all seeds; one run of others has modes enough."""
-        return self.options.seeds if box[0] <= 64 else self.options.seeds[:1]
+        """Those of a box."""
+        return [seed or FIRST_SEED for seed in range(self.options.boxes[box])]
 
     def ratio(self, box, seed, name, output):
         """P(k) over the reference's, less 1, by band; None: one of the two has no such output."""
@@ -134,15 +155,21 @@ class Bench:
               f"| {drift:+.1e} |")
 
     def cost(self, box, name):
-        """Pairs, seconds and drift of the first seed's run."""
-        folder = self.folder(box, self.seeds(box)[0], name)
-        if not (folder / "seconds").exists():
+        """Pairs, seconds and drift: the means of the runs that ended."""
+        folders = [self.folder(box, seed, name) for seed in self.seeds(box)]
+        costs = [cost_of(folder) for folder in folders if (folder / "seconds").exists()]
+        if not costs:
             return math.nan, math.nan, math.nan
-        pairs = sum(float(row["p2p_pairs"]) for row in rows_of(folder / "log/timings.csv"))
-        errors = [(float(row["a"]), float(row["layzer_irvine_error"]))
-                  for row in rows_of(folder / "log/statistics.csv") if row["layzer_irvine_error"]]
-        seconds = float((folder / "seconds").read_text())
-        return pairs, seconds, nearest(errors, 0.9) - nearest(errors, 0.3)
+        return [sum(values) / len(values) for values in zip(*costs)]
+
+
+def cost_of(folder):
+    """Pairs, seconds and drift of a run."""
+    pairs = sum(float(row["p2p_pairs"]) for row in rows_of(folder / "log/timings.csv"))
+    errors = [(float(row["a"]), float(row["layzer_irvine_error"]))
+              for row in rows_of(folder / "log/statistics.csv") if row["layzer_irvine_error"]]
+    seconds = float((folder / "seconds").read_text())
+    return pairs, seconds, nearest(errors, 0.9) - nearest(errors, 0.3)
 
 
 def reference(box):
@@ -187,21 +214,33 @@ def mean_text(values):
     return f"{mean:+.1e} ± {error:.0e}"
 
 
+def box_of(text, seeds):
+    """(side, size), seeds."""
+    box, _, number = text.partition(":")
+    side, size = box.split("-")
+    return (int(side), int(size)), int(number or seeds)
+
+
 def parse(words):
     parser = argparse.ArgumentParser(description="What time steps do to P(k).")
     parser.add_argument("program")
     parser.add_argument("--out", default="step-accuracy", help="folder of the runs")
-    parser.add_argument("--boxes", default=BOXES, help="SIDE-SIZE,...: particles a side, Mpc/h")
-    parser.add_argument("--seeds", default=SEEDS)
+    parser.add_argument("--boxes", default=BOXES,
+                        help="SIDE-SIZE[:SEEDS],...: particles a side, Mpc/h, seeds")
+    parser.add_argument("--seeds", type=int, default=8, help="seeds of boxes that name no number")
     parser.add_argument("--setting", action="append", default=[], metavar="'NAME KEY=VALUE ...'",
                         help="one more setting of steps")
-    parser.add_argument("--jobs", type=int, default=4, help="runs at once")
-    parser.add_argument("--workers", type=int, default=max(1, (os.cpu_count() or 1) // 4),
-                        help="cores of a run")
+    parser.add_argument("--gpus", type=int, default=0,
+                        help="GPUs, of which each run has one; 0: runs see all GPUs")
+    parser.add_argument("--jobs", type=int, help="runs at once: 4, or one on each of --gpus")
+    parser.add_argument("--workers", type=int, help="cores of a run")
     parser.add_argument("--minutes", type=float, default=7.5)
     options = parser.parse_args(words)
-    options.boxes = [tuple(map(int, box.split("-"))) for box in options.boxes.split(",")]
-    options.seeds = [int(seed) for seed in options.seeds.split(",")]
+    options.boxes = dict(box_of(text, options.seeds) for text in options.boxes.split(","))
+    options.jobs = options.jobs or options.gpus or 4
+    if not options.workers:
+        share = (os.cpu_count() or 1) // options.jobs
+        options.workers = max(1, share - (GPU_CORES if options.gpus else 0))
     more = [text.split() for text in options.setting]
     options.settings = SETTINGS + [(words[0], words[1:]) for words in more]
     program = shutil.which(options.program)

@@ -11,6 +11,18 @@ for steps in fast default high; do
   awk -F' *[|] *' -v steps=$steps '$2 == 1 && $3 == steps { good = $7 > -1e-3 && $7 < 1e-3 && $7 != 0 }
     END { exit !good }' table || complain "no P(k) of $steps near that of short steps"
 done
+# Runs of several seeds have the GPUs in turn. A program that fails stands for one that needs them.
+cat >needs-gpu <<'END'
+#!/bin/sh
+echo "$CUDA_VISIBLE_DEVICES" >>"$GPUS_SEEN"
+sleep 0.2
+exit 1
+END
+chmod +x needs-gpu
+GPUS_SEEN=$PWD/seen "$PYTHON" "$PHOTONS_SOURCE/tests/bench/bench_step_accuracy.py" ./needs-gpu --out none --boxes 8-50:2 \
+  --gpus 2 >of-gpus 2>&1 || complain "runs with GPUs that fail: exit code $?: $(cat of-gpus)"
+[ "$(sort -u seen | tr '\n' ' ')" = "0 1 " ] || complain "runs have not had GPUs 0 and 1: $(cat seen)"
+[ "$(grep -c 'exit code 1' of-gpus)" = 8 ] || complain "eight runs that fail: $(cat of-gpus)"
 grep -q 'nan' table && complain "the table has numbers that are not finite"
 "$PYTHON" "$PHOTONS_SOURCE/tests/bench/bench_step_accuracy.py" no-program 2>err && complain "a program that is not there"
 finish
