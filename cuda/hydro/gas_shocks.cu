@@ -85,7 +85,7 @@ static __global__ void __launch_bounds__(SHOCK_THREADS)
 }
 
 struct heat_range *gpu_gas_heat(const struct gpu_gas *g) {
-  if (g->physics.solver != GAS_MUSCL) return NULL;
+  if (g->physics.solver == GAS_RTVD) return NULL;
   return (heat_range *)gpu_scratch(g->gpu, SCRATCH_HEAT,
                                    g->groups * HEAT_RANGES * sizeof(heat_range));
 }

@@ -27,7 +27,7 @@ INLINE void half_step_state(real gamma, real half_dt_dh, const real *s, const re
 /** See rtvd.cuh for how a solver is used. */
 template <typename T, int LIMITER> struct muscl {
   typedef T real;
-  enum { VARIABLES = 6, DIFFUSES_SIDES = 1 };
+  enum { VARIABLES = 6, DIFFUSES_SIDES = 1, BEHIND = 1, TAKES_ALL_GHOSTS = 0 };
   real below[6], here[6]; /* primitive variables of the latest two cells */
   real upper[6];          /* state at the upper face of the latest but one */
   real latest[6];         /* flux of second order */

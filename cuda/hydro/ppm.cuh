@@ -110,7 +110,7 @@ INLINE bool half_is_physical(const constants<real> &c, const real *u, const real
 /** See rtvd.cuh for how a solver is used. */
 template <typename T> struct ppm {
   typedef T real;
-  enum { VARIABLES = 6, DIFFUSES_SIDES = 0 };
+  enum { VARIABLES = 6, DIFFUSES_SIDES = 1, BEHIND = 2, TAKES_ALL_GHOSTS = 1 };
   real far;               /* density of the latest cell but three */
   real w[4][6];           /* primitive variables of the latest three cells, and room for the next */
   real slope[6], edge[6]; /* of the latest cell but one; at its lower face */
@@ -148,7 +148,7 @@ template <typename T> struct ppm {
     }
   }
 
-  __device__ __forceinline__ bool take(const constants<real> &c, real dt_dh, int i, bool,
+  __device__ __forceinline__ bool take(const constants<real> &c, real dt_dh, int i, bool beside,
                                        const real (*u)[VARIABLES], real *flux) {
     real new_slope[6], new_edge[6], low[6], high[6];
     primitive_variables(c, u[3], w[3]);
@@ -158,6 +158,7 @@ template <typename T> struct ppm {
       new_edge[q] = edge_between(w[1][q], w[2][q], slope[q], new_slope[q]);
     face_states(c, dt_dh, new_slope, new_edge, low, high);
     hllc(c, upper, low, flux);
+    if (beside) diffused_flux(c, upper, low, flux);
     const bool unsafe = i >= 5 && !(half_is_physical(c, u[0], w[0], -2 * dt_dh, flux) &&
                                     half_is_physical(c, u[1], w[1], 2 * dt_dh, flux));
     if (unsafe) first_order_flux(c, u[0], u[1], flux);

@@ -9,7 +9,9 @@
  * its 17 inner faces: flux k, between cells k + 2 and k + 3, as soon as it has cell k + 5. */
 template <typename T> struct rtvd {
   typedef T real;
-  enum { VARIABLES = 5, DIFFUSES_SIDES = 0 };
+  /* DIFFUSES_SIDES: it looks for shocks. Its latest flux is that below cell i - BEHIND. TAKES_ALL_GHOSTS: a flux
+   * needs three cells on each side. */
+  enum { VARIABLES = 5, DIFFUSES_SIDES = 0, BEHIND = 2, TAKES_ALL_GHOSTS = 1 };
   /* Of the cells before the step: right of the latest but one, flux through its upper face. Of
    * those half a step later: the latest three and two. With fluxes of first order: the latest two cells but
    * one after the step, and the flux between them. */
@@ -57,7 +59,7 @@ template <typename T> struct rtvd {
     return true;
   }
 
-  /** @param beside  whether cells i - 2 or i - 1 are beside a strong shock along another axis
+  /** @param beside  whether cells i - BEHIND - 1 or i - BEHIND are beside a strong shock along another axis
    * @param w  cells i - 3 to i. @param[out] flux number i - 5
    * @return whether it is of first order, since cells would not have stayed positive */
   __device__ __forceinline__ bool take(const constants<real> &c, real dt_dh, int i, bool,

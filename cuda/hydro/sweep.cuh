@@ -12,13 +12,19 @@
 #include "cuda/hydro/rtvd.cuh"
 #include "cuda/hydro/sweep_of.cuh"
 
-/** Whether cell i of a column is beside a strong shock along another axis. */
-template <int AXIS> INLINE bool is_beside(const uint8_t *shocks, struct across at, int i) {
+/** Whether cell i of a column is beside a strong shock along one of `axes`. */
+template <int AXIS>
+INLINE bool is_beside(const uint8_t *shocks, int axes, struct across at, int i) {
   const int fast = AXIS == 0 ? 1 : 0, slow = AXIS == 2 ? 1 : 2;
   const int steps[3] = {1, GAS_BLOCK_SIDE, GAS_BLOCK_SIDE * GAS_BLOCK_SIDE};
   const int place = (at.fast + GAS_GHOSTS) * steps[fast] + (at.slow + GAS_GHOSTS) * steps[slow] +
                     i * steps[AXIS];
-  return (shocks[place] & ~(1 << AXIS)) != 0;
+  return (shocks[place] & axes) != 0;
+}
+
+/** The axes whose shocks a sweep along `axis` looks at: looked_at() of src/hydro/kernels/sweep.h. */
+template <typename solver> int looked_at(int axis, int swept) {
+  return solver::TAKES_ALL_GHOSTS ? swept : 7 & ~(1 << axis);
 }
 
 /** Advance a column.
@@ -46,8 +52,10 @@ INLINE void advance_column(const sweep<typename solver::real> &s, struct across 
       w[3][q] = next[q];
     }
     if (i + 1 < GAS_BLOCK_SIDE) load(i + 1, next);
-    const bool beside = SHOCKED && i >= 2 &&
-                        (is_beside<AXIS>(shocks, at, i - 2) || is_beside<AXIS>(shocks, at, i - 1));
+    const int upper = i - solver::BEHIND;
+    const bool beside = SHOCKED && upper > 0 &&
+                        (is_beside<AXIS>(shocks, s.axes, at, upper - 1) ||
+                         is_beside<AXIS>(shocks, s.axes, at, upper));
     count += state.take(s.c, s.dt_dh, i, beside, w, flux) && i < GAS_BLOCK_SIDE - 1;
     if (i < 5) continue;
     if (mass) mass[(i - 5) * columns] = flux[0];
@@ -301,9 +309,13 @@ void solve_with(const struct gpu_gas *g, double dt_dh, bool reversed, const void
                    variables,
                    variables > V ? mass : NULL,
                    shocks,
-                   any_shocks};
+                   any_shocks,
+                   0};
+  int swept = 0;
   for (int i = 0; i < 3; i++) {
     const int axis = reversed ? 2 - i : i;
+    s.axes = looked_at<solver>(axis, swept);
+    swept |= 1 << axis;
     s.last = i == 2;
     s.to = stage[i];
     launch_sweep<solver>(g->gpu, axis, s);

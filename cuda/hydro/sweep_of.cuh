@@ -29,6 +29,7 @@ template <typename real> struct sweep {
   real *mass; /* [group][FACES_OF_COLUMN][column] mass fluxes; NULL: nothing is carried */
   const uint8_t *shocks; /* of gpu_gas_mark_shocks(), as any_shocks */
   const uint32_t *any_shocks;
+  int axes; /* those whose shocks count: bits */
 };
 
 /** The variable that is number q in a column: the momentum along the sweep comes first. */

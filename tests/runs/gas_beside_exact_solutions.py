@@ -38,7 +38,7 @@ LIMITS = {
     "blasts-0": {"muscl": 0.24, "ppm": 0.155},
     "vortex0-0": {"muscl": 0.97, "ppm": 0.98},
     "vortex3-0": {"ppm": 0.93},
-    "plane-0": {"muscl": 1e-5, "rtvd": 1e-5},
+    "plane-0": {"muscl": 1e-5, "rtvd": 1e-5, "ppm": 1e-5},
     "noh3-0": {"muscl": 0.1, "ppm": 0.13},
     "sphere-0": {"muscl": 0.18, "ppm": 0.08},
 }

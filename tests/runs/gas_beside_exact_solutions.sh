@@ -34,6 +34,7 @@ for solver in muscl ppm; do
   solve toro1 $solver 2
 done
 solve plane muscl 0
+solve plane ppm 0
 for problem in toro1 toro3 toro5 noh plane; do solve $problem rtvd 0; done
 solve toro5 ppm 0 double
 solve vortex3 ppm 0

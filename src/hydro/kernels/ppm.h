@@ -263,15 +263,19 @@ INLINE void states_at_faces(real gamma, real dt_dh, const column_cell *const w[5
   traced_states(dt_dh, sound, w[2], &to_low, &to_high, lower, upper);
 }
 
-/** A face: cells before the step and primitive variables of the two beside it, and the states at the face. */
+/** A face: cells before the step and primitive variables of the two beside it, the states at the face, and what
+ * the cells know of strong shocks or NULL. */
 struct face {
   const column_cell *u, *w[2], *state[2];
+  const column_sides *sides;
 };
 
 /* @param[out] unsafe  where the flux is of first order */
 INLINE void flux_at_face(const struct constants *c, real dt_dh, const struct face *face,
                          column_cell *restrict flux, real_bits unsafe[restrict LANES]) {
   riemann_flux(c, face->state[0], face->state[1], flux);
+  if (face->sides)
+    diffuse_sides(c, face->state[0], face->state[1], face->sides[0], face->sides[1], flux);
   if (find_unsafe_faces(c, dt_dh, face->u, face->w[0], face->w[1], flux, unsafe))
     replace_unsafe(c, face->w[0], face->w[1], unsafe, flux);
 }
@@ -281,8 +285,6 @@ INLINE void flux_at_face(const struct constants *c, real dt_dh, const struct fac
 static bool ppm_column(const struct constants *c, real dt_dh, const column_cell *restrict u,
                        const column_sides *sides, column_cell *restrict flux,
                        uint32_t first_order[restrict LANES]) {
-  (void)
-      sides; /* their marks need one cell more than the three ghost cells, all of which parabolas take */
   column_cell w[8], slope[4], edge[2], lower, upper[2];
   column_sound sound[4];
   real_bits unsafe[LANES], any = 0;
@@ -300,7 +302,8 @@ static bool ppm_column(const struct constants *c, real dt_dh, const column_cell 
     states_at_faces(c->gamma, dt_dh, five, &sound[m & 3], &slope[(m - 1) & 3], &slope[(m + 1) & 3],
                     &edge[(m - 1) & 1], &edge[m & 1], &lower, &upper[m & 1]);
     if (f < 0) continue;
-    const struct face face = {u + m - 1, {five[1], five[2]}, {&upper[(m - 1) & 1], &lower}};
+    const struct face face = {
+        u + m - 1, {five[1], five[2]}, {&upper[(m - 1) & 1], &lower}, sides ? sides + m - 1 : NULL};
     flux_at_face(c, dt_dh, &face, &flux[f], unsafe);
     for (int l = 0; l < LANES; l++) any |= unsafe[l];
     for (int l = 0; f < GAS_GROUP_SIDE && l < LANES; l++) first_order[l] += (uint32_t)unsafe[l];

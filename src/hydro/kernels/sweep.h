@@ -130,20 +130,25 @@ INLINE size_t run_at(const struct columns *columns, unsigned run) {
          first_column(columns, run) * columns->inner_step;
 }
 
-/* What the cells of a run know of strong shocks along the other axes. @return whether there are any */
-static bool load_sides(const struct cells *before, int axis, unsigned column, const uint8_t *shocks,
-                       column_sides sides[GAS_BLOCK_SIDE]) {
+/** Marks of strong shocks, of find_shocks(), and the axes whose shocks a sweep looks at. */
+struct marks {
+  const uint8_t *shocks; /**< or NULL: there are none */
+  uint8_t axes;
+};
+
+/* What the cells of a run know of strong shocks along other axes. @return whether there are any */
+static bool load_sides(const struct cells *before, int axis, unsigned column,
+                       const struct marks *marks, column_sides sides[GAS_BLOCK_SIDE]) {
   static const unsigned step[3] = {1, GAS_BLOCK_SIDE, GAS_BLOCK_SIDE * GAS_BLOCK_SIDE};
   const int fast = axis == 0 ? 1 : 0, slow = axis == 2 ? 1 : 2;
   const unsigned n = before->n[fast], ghosts_fast = (GAS_BLOCK_SIDE - n) / 2,
                  ghosts_slow = (GAS_BLOCK_SIDE - before->n[slow]) / 2;
-  const uint8_t others = (uint8_t)(7 & ~(1 << axis));
   uint8_t any = 0;
   for (unsigned l = 0; l < LANES; l++) {
-    const uint8_t *from = shocks + ((column + l) % n + ghosts_fast) * step[fast] +
+    const uint8_t *from = marks->shocks + ((column + l) % n + ghosts_fast) * step[fast] +
                           ((column + l) / n + ghosts_slow) * step[slow];
     for (unsigned i = 0; i < GAS_BLOCK_SIDE; i++) {
-      const uint8_t here = from[i * step[axis]] & others;
+      const uint8_t here = from[i * step[axis]] & marks->axes;
       sides[i][l] = here;
       any |= here;
     }
@@ -167,12 +172,11 @@ static uint32_t count_first_order(const struct cells *before, int axis, unsigned
 }
 
 /** One sweep.
- * shocks: of find_shocks(), or NULL
  * faces: [variable][face 3][columns]
  * @param carried  number of variables that the gas carries, which follow those of the solver
  * @return the number of faces that got fluxes of first order */
 static uint32_t sweep(column_solver *solver, const struct constants *c, unsigned variables,
-                      unsigned carried, real dt_dh, int axis, const uint8_t *shocks,
+                      unsigned carried, real dt_dh, int axis, const struct marks *marks,
                       const struct cells *before, struct cells *after, real *faces) {
   const struct columns from = columns_of(before, axis);
   for (int a = 0; a < 3; a++) after->n[a] = a == axis ? GAS_GROUP_SIDE : before->n[a];
@@ -187,7 +191,7 @@ static uint32_t sweep(column_solver *solver, const struct constants *c, unsigned
     load_columns(variables, axis, before->u + here, next - here, cells_count(before), from.along,
                  from.inner_step, u);
     column_sides sides[GAS_BLOCK_SIDE];
-    const bool beside = shocks && load_sides(before, axis, column, shocks, sides);
+    const bool beside = marks->shocks && load_sides(before, axis, column, marks, sides);
     if (solver(c, dt_dh, u, beside ? sides : NULL, flux, first_order))
       count += count_first_order(before, axis, column,
                                  run % runs_of(&from) * LANES - first_column(&from, run),
@@ -375,6 +379,13 @@ static column_solver *solver_of(const struct gas_physics *physics) {
   return physics->limiter == GAS_LIMITER_VAN_LEER ? muscl_van_leer : muscl_minmod;
 }
 
+/* The axes whose shocks a sweep along `axis` looks at. The outermost cells of a block are marked without their
+ * neighbours beyond. The columns of such cells end in fluxes of the group where parabolas take all three ghost
+ * cells: there only those axes count whose ghost cells have been swept away. */
+static uint8_t looked_at(const struct gas_physics *physics, int axis, uint8_t swept) {
+  return physics->solver == GAS_PPM ? swept : (uint8_t)(7 & ~(1 << axis));
+}
+
 /* Scratch: the cells after the first and the second sweep, those after the third, fluxes. */
 enum {
   FIRST_CELLS = GAS_GROUP_SIDE * GAS_BLOCK_SIDE * GAS_BLOCK_SIDE,
@@ -398,14 +409,17 @@ static void solve(const struct gas_physics *physics, double dt_dh, bool reversed
                            {third, {0}}};
   real *thermal = faces + GAS_VARIABLES_MAX * 3 * PLANE_CELLS;
   uint8_t *shocks = (uint8_t *)(thermal + GAS_BLOCK_CELLS), *between = shocks + GAS_BLOCK_CELLS;
-  const bool has_shocks = physics->solver == GAS_MUSCL &&
+  const bool has_shocks = physics->solver != GAS_RTVD &&
                           find_shocks(block, thermal, between, shocks);
   uint32_t first_order = 0;
+  uint8_t swept = 0;
   for (int s = 0; s < 3; s++) {
     const int axis = reversed ? 2 - s : s;
+    const struct marks marks = {has_shocks ? shocks : NULL, looked_at(physics, axis, swept)};
     first_order += sweep(solver_of(physics), &c, solved, variables - solved, (real)dt_dh, axis,
-                         has_shocks ? shocks : NULL, &stage[s], &stage[s + 1], faces);
+                         &marks, &stage[s], &stage[s + 1], faces);
     share_faces(variables, axis, &stage[s], faces, fluxes);
+    swept |= (uint8_t)(1 << axis);
   }
   const real change = (real)(physics->dual_energy_change / (dt_dh * dt_dh));
   if (c.has_entropy) reconcile_entropy(&c, change, block, third);
