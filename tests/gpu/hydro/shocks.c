@@ -112,6 +112,8 @@ struct marks {
 };
 enum { NOT_WRITTEN = 0xff };
 
+#define STEP 0.03 /* dt/dh of one step */
+
 static struct marks *find_marks(const struct gpu_gas *g, const void *blocks,
                                 const struct heat_range *heat) {
   struct marks *m = allocate(1, sizeof *m, "marks");
@@ -153,6 +155,45 @@ static struct heat_range *heat_of_nothing(void) {
   return out;
 }
 
+/** Steps of shocked groups on the GPU beside those on cores, with fluxes of HLL beside the shocks.
+ * blocks: of all kinds, on the device */
+static void check_steps(const struct gpu_gas *from, enum gas_solver solver, const void *blocks) {
+  static const enum kind shocked[] = {SHOCK_X, SHOCK_Y, SHOCK_Z, SPARK, CHAOS};
+  struct gpu_gas g = *from;
+  g.physics.solver = solver;
+  g.physics.limiter = GAS_LIMITER_VAN_LEER;
+  g.groups = 1;
+  const struct gas_kernels *kernels = gas_kernels_select(g.double_precision);
+  const size_t group = gas_variables(&g.physics) * kernels->real_size * GAS_GROUP_CELLS,
+               block = group / GAS_GROUP_CELLS * GAS_BLOCK_CELLS,
+               fluxes = group / GAS_GROUP_CELLS * GAS_PATCHES * GAS_FACES * GAS_FACE_CELLS;
+  char *host = allocate(block + group + fluxes, 1, "a group"), *cells = host + block;
+  void *cells_out = device_memory(group), *fluxes_out = device_memory(fluxes),
+       *scratch = aligned_alloc(64, (kernels->scratch_bytes + 63) / 64 * 64);
+  struct gas_fault *fault, found;
+  CUDA(cudaMallocHost((void **)&fault, sizeof *fault));
+  struct difference d = {.stage = "shocked"};
+  for (size_t k = 0; k < sizeof shocked / sizeof *shocked; k++)
+    for (int reversed = 0; reversed <= 1; reversed++) {
+      const char *own = (const char *)blocks + shocked[k] * block;
+      CUDA(cudaMemcpy(host, own, block, cudaMemcpyDeviceToHost));
+      kernels->solve(&g.physics, STEP, reversed, host, cells, cells + group, scratch, &found);
+      fault->patch = -1;
+      gpu_gas_solve(&g, STEP, reversed, own, NULL, cells_out, fluxes_out, fault);
+      CUDA(cudaDeviceSynchronize());
+      char *back = allocate(group, 1, "cells of the GPU");
+      CUDA(cudaMemcpy(back, cells_out, group, cudaMemcpyDeviceToHost));
+      compare_numbers(&d, kernels->real_size, cells, back, group);
+      free(back);
+    }
+  report_difference(gas_solver_names[solver], d, g.double_precision ? 4e-15 : 2e-6);
+  CUDA(cudaFree(cells_out));
+  CUDA(cudaFree(fluxes_out));
+  CUDA(cudaFreeHost(fault));
+  free(scratch);
+  free(host);
+}
+
 void check_gas_shocks(int precision) {
   static const bool shocked[KINDS] = {
       [THRESHOLD] = true, [SHOCK_X] = true, [SHOCK_Y] = true, [SHOCK_Z] = true,
@@ -180,6 +221,8 @@ void check_gas_shocks(int precision) {
   report_whether("quiet ones left", few->shocks[UNIFORM][0] == NOT_WRITTEN &&
                                         few->shocks[NOISE][0] == NOT_WRITTEN &&
                                         few->shocks[COLD][0] == NOT_WRITTEN);
+  check_steps(&g, GAS_MUSCL, blocks);
+  check_steps(&g, GAS_PPM, blocks);
   report_whether("ranges decide", !same_marks(all, none) && none->any[SHOCK_X] == 0);
   void *const device[] = {now, blocks, links, nothing};
   for (size_t i = 0; i < sizeof device / sizeof *device; i++) CUDA(cudaFree(device[i]));
