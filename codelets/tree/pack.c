@@ -51,8 +51,8 @@ static void pack_cpu(void *buffers[], const struct pack_argument *a) {
     fail(EXIT_RUN_FAILED, "internal error: %u active particles in a group that has %u", found,
          a->active);
   kernels->refit(a->active, a->depth, VECTOR(const uint32_t, buffers[FIRST]),
-                 a->s->domain->geometry.scale, 1.0f / a->s->factor, x, acceleration,
-                 VECTOR(struct node, buffers[TREE]));
+                 a->s->domain->geometry.scale, 1.0f / a->s->factor, a->s->acceptance.newton, x,
+                 acceleration, VECTOR(struct node, buffers[TREE]));
 }
 
 static void pack_gpu(struct gpu *gpu, void *buffers[], const struct pack_argument *a) {
@@ -63,8 +63,8 @@ static void pack_gpu(struct gpu *gpu, void *buffers[], const struct pack_argumen
            a->active, a->depth, VECTOR(uint32_t, buffers[INDEX]), VECTOR(uint32_t, buffers[FIRST]),
            x, acceleration);
   gpu_refit(gpu, a->active, a->depth, VECTOR(const uint32_t, buffers[FIRST]),
-            a->s->domain->geometry.scale, 1.0f / a->s->factor, x, acceleration,
-            VECTOR(struct node, buffers[TREE]), 0, NULL);
+            a->s->domain->geometry.scale, 1.0f / a->s->factor, a->s->acceptance.newton, x,
+            acceleration, VECTOR(struct node, buffers[TREE]), 0, NULL);
 }
 
 STAGE(pack, 0xccbb77, NULL);

@@ -60,7 +60,7 @@ static void refit_cpu(void *buffers[], const struct refit_argument *a) {
   const struct domain *d = a->s->domain;
   struct node *tree = VECTOR(struct node, buffers[TREE]);
   a->s->kernels->walk.refit(a->g->count, d->depth, NULL, d->geometry.scale, 1.0f / a->s->factor,
-                            VECTOR(const uint32_t, buffers[POSITION]),
+                            a->s->acceptance.newton, VECTOR(const uint32_t, buffers[POSITION]),
                             VECTOR(const float, buffers[ACCELERATION]), tree);
   if (DEBUG_CHECKS)
     check_boxes(a->g, d->depth, d->geometry.scale, VECTOR(const uint32_t, buffers[POSITION]), tree);
@@ -73,8 +73,9 @@ static void refit_cpu(void *buffers[], const struct refit_argument *a) {
 static void refit_gpu(struct gpu *gpu, void *buffers[], const struct refit_argument *a) {
   const struct domain *d = a->s->domain;
   gpu_refit(gpu, a->g->count, d->depth, NULL, d->geometry.scale, 1.0f / a->s->factor,
-            VECTOR(const uint32_t, buffers[POSITION]), VECTOR(const float, buffers[ACCELERATION]),
-            VECTOR(struct node, buffers[TREE]), d->top_depth, a->g->top);
+            a->s->acceptance.newton, VECTOR(const uint32_t, buffers[POSITION]),
+            VECTOR(const float, buffers[ACCELERATION]), VECTOR(struct node, buffers[TREE]),
+            d->top_depth, a->g->top);
   if (a->g->node_mass)
     gpu_node_masses(gpu, a->g->count, d->depth, VECTOR(const float, buffers[MASS]),
                     VECTOR(float, buffers[NODE_MASS]));

@@ -28,10 +28,11 @@ void gpu_split_free(struct gpu_split *s);
 void gpu_pack(struct gpu *g, uint32_t count, const uint8_t *rung, uint8_t top, const uint32_t *x,
               const float *acceleration, uint32_t active, unsigned depth, uint32_t *index,
               uint32_t *first, uint32_t *packed_x, float *packed_acceleration);
-/** @param top  in pinned host memory: a copy of the nodes down to top_depth; NULL: none */
+/** @param least  as in struct walk_kernels
+ *  @param top  in pinned host memory: a copy of the nodes down to top_depth; NULL: none */
 void gpu_refit(struct gpu *g, uint32_t count, unsigned depth, const uint32_t *first, float scale,
-               float acc_unit, const uint32_t *x, const float *acceleration, struct node *nodes,
-               unsigned top_depth, struct node *top);
+               float acc_unit, bool least, const uint32_t *x, const float *acceleration,
+               struct node *nodes, unsigned top_depth, struct node *top);
 /** Masses of all nodes from those of the particles. */
 void gpu_node_masses(struct gpu *g, uint32_t count, unsigned depth, const float *mass,
                      float *node_mass);

@@ -13,7 +13,7 @@
 
 static __global__ void refit_leaves(uint32_t count, unsigned depth,
                                     const uint32_t *__restrict__ table, float scale, float acc_unit,
-                                    const uint32_t *__restrict__ x,
+                                    bool least, const uint32_t *__restrict__ x,
                                     const float *__restrict__ acceleration, struct node *nodes) {
   const uint32_t leaves = 1u << depth, leaf = (blockIdx.x * blockDim.x + threadIdx.x) / WARP,
                  lane = threadIdx.x % WARP;
@@ -37,19 +37,24 @@ static __global__ void refit_leaves(uint32_t count, unsigned depth,
     node.centre[c] = reference + (uint32_t)middle;
     node.half[c] = (float)half * scale * ROUND_UP;
   }
-  float radius2 = 0.0f, acc2 = 0.0f;
+  float radius2 = 0.0f, acc2 = 0.0f, least2 = INFINITY;
   for (uint32_t i = first + lane; i < end; i += WARP) {
-    float r2 = 0.0f;
+    float r2 = 0.0f, a2 = 0.0f;
     for (uint32_t c = 0; c < 3; c++) {
       const float d = (float)position_difference(x[(size_t)c * count + i], node.centre[c]) * scale,
                   a = acceleration[(size_t)c * count + i];
       r2 += d * d;
-      acc2 += a * a;
+      a2 += a * a;
     }
     radius2 = fmaxf(radius2, r2);
+    acc2 += a2;
+    if (a2 > 0.0f) least2 = fminf(least2, a2);
   }
   node.radius = sqrtf(warp_max(radius2)) * ROUND_UP;
-  node.acc_min = end > first ? sqrtf(warp_sum(acc2) / (float)(end - first)) * acc_unit : FLT_MAX;
+  acc2 = warp_sum(acc2) / (float)(end - first);
+  least2 = warp_min(least2);
+  if (least) acc2 = least2 < INFINITY ? least2 : 0.0f;
+  node.acc_min = end > first ? sqrtf(acc2) * acc_unit : FLT_MAX;
   if (lane == 0) nodes[leaves + leaf] = node;
 }
 
@@ -121,11 +126,11 @@ void gpu_node_masses(struct gpu *g, uint32_t count, unsigned depth, const float 
 }
 
 void gpu_refit(struct gpu *g, uint32_t count, unsigned depth, const uint32_t *first, float scale,
-               float acc_unit, const uint32_t *x, const float *acceleration, struct node *nodes,
-               unsigned top_depth, struct node *top) {
+               float acc_unit, bool least, const uint32_t *x, const float *acceleration,
+               struct node *nodes, unsigned top_depth, struct node *top) {
   enum { BLOCK = 128 };
   refit_leaves<<<blocks_for((uint64_t)WARP << depth, BLOCK), BLOCK, 0, g->stream>>>(
-      count, depth, first, scale, acc_unit, x, acceleration, nodes);
+      count, depth, first, scale, acc_unit, least, x, acceleration, nodes);
   gpu_launched("refit");
   if (depth > 0) upward(g, depth - 1, refit_parent{count, depth, first, scale, nodes});
   if (top)

@@ -17,7 +17,7 @@ struct node {
   uint32_t centre[3]; /**< of the bounding box of its particles, position units */
   float half[3];      /**< half widths of that box, units of r_cut */
   float radius;       /**< largest distance of a particle from the centre, units of r_cut */
-  float acc_min;      /**< smallest rms |acceleration| of a leaf below the node in the last force
+  float acc_min;      /**< smallest least or rms |acceleration| of a leaf below in the last force
                   *   computation, units of G m / r_cut^2; 0 if unknown */
 };
 

@@ -183,9 +183,11 @@ struct walk_kernels {
                    uint32_t *first, uint32_t *packed_x, float *packed_acceleration);
   /** Compute boxes, radii and acc_min of all nodes from the particles. The array acceleration has
    * the layout of x; times acc_unit it is in units of G m / r_cut^2. With a table `first`
-   * (tree.h), nodes without particles have no meaning. */
+   * (tree.h), nodes without particles have no meaning.
+   * @param least  acc_min of a leaf is the least |acceleration| of its particles that is not 0. Else it
+   *               is their rms, with which boxes have the same errors for the same work */
   void (*refit)(uint32_t count, unsigned depth, const uint32_t *first, float scale, float acc_unit,
-                const uint32_t *x, const float *acceleration, struct node *nodes);
+                bool least, const uint32_t *x, const float *acceleration, struct node *nodes);
   /**
    * Make the lists of one group's targets (targets.h). Targets of the near list are leaves
    * (2^depth), those of the far list all heap nodes (tree_nodes(depth)).

@@ -12,8 +12,8 @@
 
 /** Compute a leaf of n particles. With leaf_size = 1 a leaf may be empty: its box is then the point
  * of the next particle, and its acc_min limits no acceptance. */
-static void refit_leaf(uint32_t n, uint32_t stride, float scale, float acc_unit, const uint32_t *x,
-                       const float *acceleration, struct node *node) {
+static void refit_leaf(uint32_t n, uint32_t stride, float scale, float acc_unit, bool least,
+                       const uint32_t *x, const float *acceleration, struct node *node) {
   for (size_t c = 0; c < 3; c++) {
     const uint32_t *xc = x + c * stride, reference = xc[0];
     int32_t lo = 0, hi = 0;
@@ -27,7 +27,7 @@ static void refit_leaf(uint32_t n, uint32_t stride, float scale, float acc_unit,
     node->centre[c] = reference + (uint32_t)middle;
     node->half[c] = (float)half * scale * ROUND_UP;
   }
-  float radius2 = 0.0f, acc2 = 0.0f;
+  float radius2 = 0.0f, acc2 = 0.0f, least2 = INFINITY;
   for (uint32_t i = 0; i < n; i++) {
     float r2 = 0.0f, a2 = 0.0f;
     for (size_t c = 0; c < 3; c++) {
@@ -38,9 +38,11 @@ static void refit_leaf(uint32_t n, uint32_t stride, float scale, float acc_unit,
     }
     radius2 = r2 > radius2 ? r2 : radius2;
     acc2 += a2;
+    least2 = a2 > 0.0f && a2 < least2 ? a2 : least2;
   }
   node->radius = sqrtf(radius2) * ROUND_UP;
-  node->acc_min = n > 0 ? sqrtf(acc2 / (float)n) * acc_unit : FLT_MAX;
+  acc2 = !least ? acc2 / (float)n : least2 < INFINITY ? least2 : 0.0f;
+  node->acc_min = n > 0 ? sqrtf(acc2) * acc_unit : FLT_MAX;
 }
 
 /** Compute a parent: the union of two boxes, relative to the first box, so that it is correct
@@ -66,14 +68,14 @@ static void refit_parent(float scale, const struct node *a, const struct node *b
 }
 
 void KERNEL(refit)(uint32_t count, unsigned depth, const uint32_t *first, float scale,
-                   float acc_unit, const uint32_t *x, const float *acceleration,
+                   float acc_unit, bool least, const uint32_t *x, const float *acceleration,
                    struct node *nodes) {
   const uint32_t leaves = 1u << depth;
   for (uint32_t leaf = 0; leaf < leaves; leaf++) {
     const uint32_t from = tree_level_first(count, depth, first, depth, leaf),
                    end = tree_level_first(count, depth, first, depth, leaf + 1);
     if (first && from == end) continue;
-    refit_leaf(end - from, count, scale, acc_unit, x + from, acceleration + from,
+    refit_leaf(end - from, count, scale, acc_unit, least, x + from, acceleration + from,
                &nodes[leaves + leaf]);
   }
   for (uint32_t i = leaves - 1; i >= 1; i--) {

@@ -60,7 +60,7 @@ static void force_stage(const struct bench *b, struct active_group *a, enum forc
   switch (stage) {
   case REFIT:
     gpu_refit(b->gpu, t->count, t->depth, NULL, s->domain.geometry.scale,
-              1.0f / s->short_range.factor, t->x_out,
+              1.0f / s->short_range.factor, s->short_range.acceptance.newton, t->x_out,
               b->acceleration + 3 * first_of(b, a->g->index), nodes, 0, NULL);
     break;
   case P2M:

@@ -63,7 +63,8 @@ void measure_direct(const struct bench *b, bool all) {
     const struct particle_block p = particles_block(&s->domain.particles, i);
     s->short_range.kernels->walk.refit(s->domain.groups[i].count, s->domain.depth, NULL,
                                        s->domain.geometry.scale, 1.0f / s->short_range.factor,
-                                       p.x[0], p.acc[0], s->domain.groups[i].nodes);
+                                       s->short_range.acceptance.newton, p.x[0], p.acc[0],
+                                       s->domain.groups[i].nodes);
   }
   for (uint32_t i = 0; i < s->domain.group_count; i++) {
     const struct target_set targets = all_of(b, &s->domain.groups[i]);

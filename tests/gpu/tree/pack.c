@@ -85,7 +85,8 @@ void gpu_pack_group(const struct bench *b, struct gpu *gpu, const struct group *
            b->acceleration + 3 * first_of(b, g->index), p->t.count, p->t.depth, p->index_out,
            p->t.first_out, p->t.x_out, p->acceleration_out);
   gpu_refit(gpu, p->t.count, p->t.depth, p->t.first_out, s->domain.geometry.scale,
-            1.0f / s->short_range.factor, p->t.x_out, p->acceleration_out, p->t.nodes_out, 0, NULL);
+            1.0f / s->short_range.factor, s->short_range.acceptance.newton, p->t.x_out,
+            p->acceleration_out, p->t.nodes_out, 0, NULL);
 }
 
 void check_pack(const struct bench *b, const struct group *g, const uint8_t *rung, uint8_t top,
@@ -98,7 +99,8 @@ void check_pack(const struct bench *b, const struct group *g, const uint8_t *run
   const uint32_t found = walk->pack(g->count, rung, top, all.x[0], all.acc[0], p->t.count,
                                     p->t.depth, p->index, p->t.first, p->t.x, p->acceleration);
   walk->refit(p->t.count, p->t.depth, p->t.first, s->domain.geometry.scale,
-              1.0f / s->short_range.factor, p->t.x, p->acceleration, p->t.nodes);
+              1.0f / s->short_range.factor, s->short_range.acceptance.newton, p->t.x,
+              p->acceleration, p->t.nodes);
   uint8_t *rung_out = to_device(rung, g->count);
   gpu_pack_group(b, b->gpu, g, rung_out, top, p);
   d->pack_wrong += found != p->t.count || !same_bytes(b, p->index, p->index_out, n * 4) ||

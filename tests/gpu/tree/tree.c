@@ -18,10 +18,12 @@ static void check_refit(const struct bench *b, struct group *g, struct differenc
   enum { TOP = 2 };
   CUDA(cudaMallocHost((void **)&top, tree_nodes(TOP) * sizeof *top));
   s->short_range.kernels->walk.refit(g->count, s->domain.depth, NULL, s->domain.geometry.scale,
-                                     1.0f / s->short_range.factor, p.x[0], p.acc[0], cpu);
+                                     1.0f / s->short_range.factor, s->short_range.acceptance.newton,
+                                     p.x[0], p.acc[0], cpu);
   gpu_refit(b->gpu, g->count, s->domain.depth, NULL, s->domain.geometry.scale,
-            1.0f / s->short_range.factor, position_on_device(b, g->index),
-            b->acceleration + 3 * first_of(b, g->index), out, TOP, top);
+            1.0f / s->short_range.factor, s->short_range.acceptance.newton,
+            position_on_device(b, g->index), b->acceleration + 3 * first_of(b, g->index), out, TOP,
+            top);
   to_host(b, gpu, out, n * sizeof *gpu);
   for (uint32_t i = 1; i < tree_nodes(TOP); i++) compare(d, gpu[i].half, top[i].half, 5);
   for (uint32_t i = 1; i < n; i++) {
