@@ -225,7 +225,7 @@ const struct parameter parameter_table[] = {
   {"gas", "poisson", WORD(gas.poisson), "direct", .help = "potential of a patch group from the values around it: direct: by sine transforms, to rounding; sor: by successive over-relaxation, as the GAMER paper", .words = gas_poissons},
   {"gas", "sor_tolerance", REAL, FIELD(gas.sor_tolerance), "1e-7", .help = "with poisson = sor: where the relaxation of a patch group's potential ends: its residual over 4 pi G density", RANGE(1e-14, 1e-2)},
   {"gas", "sibling_relaxations", INTEGER, FIELD(gas.sibling_relaxations), "8", .help = "further solutions of all patch groups of a level with the values of neighbouring groups, where no coarser level is solved at the same time", RANGE(0, 1000)},
-  {"gas", "sheet_corrections", INTEGER, FIELD(gas.sheet_corrections), "3", .help = "corrections of the potential of coarser levels by that of finer ones and the sheets of pseudo-mass at their edges; 0: forces are wrong by some 10 %, which is of use in tests alone", RANGE(0, 100)},
+  {"gas", "sheet_corrections", INTEGER, FIELD(gas.sheet_corrections), "4", .help = "corrections of the potential of coarser levels by that of finer ones and the sheets of pseudo-mass at their edges; 0: forces are wrong by some 10 %, which is of use in tests alone", RANGE(0, 100)},
 
   {"gravity", "accuracy", WORD(gravity.accuracy), "default", .help = "chooses the defaults of the other keys of this section; paper: the settings of the PhotoNs-GPU paper", .words = accuracies},
   {"gravity", "pm_grid", INTEGER, FIELD(gravity.pm_grid), "0", OF(BOX), .help = "mesh cells a side, even; automatic: chosen from the number of particles, with time.step = pm twice as many a side as particles", RANGE(8, 16384), .automatic = "0"},

@@ -118,8 +118,8 @@ struct level_solution {
   bool coarsest; /**< of those that are solved together */
 };
 
-/** Further solutions in a correction. Without them a mass where eight groups meet is left with 2e-4 G m/h^2
- * of its own after three corrections, with one 2e-6. */
+/** Further solutions in a correction. A mass where eight groups meet feels itself by a fifth as much after each
+ * correction without them, by a fifteenth with one. */
 enum { CORRECTION_RELAXATIONS = 1 };
 
 /** Further solutions of the groups of a level. What neighbours differ by over long ways a correction by
