@@ -95,6 +95,12 @@ static void keep_token_on_host(struct starpu_codelet *codelet, int token) {
     codelet->nodes[i] = i == token ? STARPU_SPECIFIC_NODE_CPU : STARPU_SPECIFIC_NODE_LOCAL;
 }
 
+static struct sent sent_of[MESSAGE_KINDS];
+
+struct sent message_sent(unsigned kind) {
+  return sent_of[kind];
+}
+
 static const char *way = "MPI"; /* of messages between ranks of one host */
 
 void message_start(const struct parameters *p) {
@@ -188,6 +194,8 @@ void message_transfer(starpu_data_handle_t data, unsigned kind, size_t thing, in
   starpu_data_handle_t sent = token ? token->handle : data;
   int status;
   if (from == me) {
+    sent_of[kind].messages++;
+    sent_of[kind].bytes += starpu_data_get_size(data);
     if (token) put_submit(token, data, priority);
     status = starpu_mpi_isend_detached(sent, to, tag, MPI_COMM_WORLD, NULL, NULL);
   } else {

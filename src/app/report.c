@@ -150,6 +150,7 @@ void report_begin(struct report *r, const struct parameters *p, const struct run
   open_logs(r, p, solver->moment(p, start->a).text, start);
   open_rows(r, p);
   say_banner(p, solver, state, timeline, start->a);
+  rank_log_begin(&r->ranks);
   task_log_begin();
 }
 
@@ -194,6 +195,7 @@ void report_step(struct report *r, const struct step_record *record) {
   sum_usage(&cores);
   sum_usage(&gpus);
   measure_peak(r);
+  rank_log_step(&r->ranks);
   add_usage(&r->cores, &cores, &r->core_seconds, record->wall);
   add_usage(&r->gpus, &gpus, &r->gpu_seconds, record->wall);
   r->wall += record->wall;
@@ -260,6 +262,7 @@ void report_end(struct report *r, const char *dir, bool stopped) {
   if (r->rows && fclose(r->rows) != 0)
     fail(EXIT_RUN_FAILED, "cannot write trace/tasks_%d.csv: is the disk full?", comm_rank());
   measure_peak(r); /* an output may have followed the last step */
+  rank_log_write(&r->ranks, dir);
   if (comm_rank() != 0) return;
   step_files_close(&r->files);
   step_lines_end(&r->lines);

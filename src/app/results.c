@@ -47,6 +47,7 @@ static const struct kind {
     {"log", "statistics.csv", "log/statistics.csv"},
     {"log", "energy.csv", "log/energy.csv"},
     {"log", "escapers.csv", "log/escapers.csv"},
+    {"log", "ranks.csv", NULL},
     {"log", "run.log", NULL},
     {"", "config-used.ini", NULL},
     {"", "report.html", NULL},

@@ -35,6 +35,7 @@ static struct {
   int rank, size, host, host_rank, host_size;
   bool crowded; /* this host has fewer than CORES_LEAST cores per rank */
   MPI_Comm all; /* a communicator apart from StarPU's, so that messages do not mix */
+  struct sent sent[COMM_WAY_COUNT];
 } comm = {.size = 1, .host_size = 1};
 
 static void check(int status, const char *what) {
@@ -203,6 +204,21 @@ void comm_abort(int code) {
   if (comm.started && comm.size > 1) MPI_Abort(MPI_COMM_WORLD, code);
 }
 
+struct sent comm_sent(enum comm_way way) {
+  return comm.sent[way];
+}
+
+const char *comm_way_name(enum comm_way way) {
+#define COMM_NAME(name) #name,
+  static const char *const names[] = {COMM_WAYS(COMM_NAME)};
+  return names[way];
+}
+
+static void count(enum comm_way way, size_t bytes) {
+  comm.sent[way].messages++;
+  comm.sent[way].bytes += bytes;
+}
+
 void comm_barrier(void) {
   if (comm.size > 1) check(MPI_Barrier(comm.all), "MPI_Barrier");
 }
@@ -210,12 +226,13 @@ void comm_barrier(void) {
 /** Allreduce in pieces, since MPI counts with int. */
 static void reduce(void *values, size_t n, size_t size, MPI_Datatype type, MPI_Op operation) {
   if (comm.size == 1) return;
+  count(COMM_reductions, n * size);
   for (size_t done = 0; done < n;) {
-    const size_t count = n - done < PIECE_MOST / 8 ? n - done : PIECE_MOST / 8;
-    check(MPI_Allreduce(MPI_IN_PLACE, (char *)values + done * size, (int)count, type, operation,
+    const size_t part = n - done < PIECE_MOST / 8 ? n - done : PIECE_MOST / 8;
+    check(MPI_Allreduce(MPI_IN_PLACE, (char *)values + done * size, (int)part, type, operation,
                         comm.all),
           "MPI_Allreduce");
-    done += count;
+    done += part;
   }
 }
 
@@ -244,10 +261,11 @@ uint64_t comm_sum_before(uint64_t value) {
 
 void comm_broadcast(void *data, size_t bytes, int root) {
   if (comm.size == 1) return;
+  count(COMM_broadcasts, bytes);
   for (size_t done = 0; done < bytes;) {
-    const size_t count = bytes - done < PIECE_MOST ? bytes - done : PIECE_MOST;
-    check(MPI_Bcast((char *)data + done, (int)count, MPI_BYTE, root, comm.all), "MPI_Bcast");
-    done += count;
+    const size_t part = bytes - done < PIECE_MOST ? bytes - done : PIECE_MOST;
+    check(MPI_Bcast((char *)data + done, (int)part, MPI_BYTE, root, comm.all), "MPI_Bcast");
+    done += part;
   }
 }
 
@@ -260,17 +278,17 @@ void comm_gather_all(const void *mine, size_t bytes, void *all) {
 
 void comm_gather_all_sizes(const void *mine, const size_t *bytes_of, void *all) {
   char *to = all;
-  int *count = allocate(2 * (size_t)comm.size, sizeof *count, "message sizes"),
-      *place = count + comm.size;
+  int *bytes = allocate(2 * (size_t)comm.size, sizeof *bytes, "message sizes"),
+      *place = bytes + comm.size;
   size_t sum = 0;
   for (int r = 0; r < comm.size; sum += bytes_of[r++]) {
     place[r] = (int)sum;
-    count[r] = (int)bytes_of[r];
+    bytes[r] = (int)bytes_of[r];
   }
   if (comm.size == 1) {
     memcpy(all, mine, sum);
   } else if (sum < PIECE_MOST) {
-    check(MPI_Allgatherv(mine, count[comm.rank], MPI_BYTE, all, count, place, MPI_BYTE, comm.all),
+    check(MPI_Allgatherv(mine, bytes[comm.rank], MPI_BYTE, all, bytes, place, MPI_BYTE, comm.all),
           "MPI_Allgatherv");
   } else {
     for (int r = 0; r < comm.size; to += bytes_of[r++]) {
@@ -278,7 +296,8 @@ void comm_gather_all_sizes(const void *mine, const size_t *bytes_of, void *all) 
       comm_broadcast(to, bytes_of[r], r);
     }
   }
-  free(count);
+  if (comm.size > 1) count(COMM_gathers, sum);
+  free(bytes);
 }
 
 void comm_exchange_sizes(const size_t *send, size_t *receive) {
@@ -286,6 +305,7 @@ void comm_exchange_sizes(const size_t *send, size_t *receive) {
     receive[0] = send[0];
     return;
   }
+  count(COMM_sizes, (size_t)comm.size * sizeof *send);
   check(MPI_Alltoall(send, sizeof *send, MPI_BYTE, receive, sizeof *receive, MPI_BYTE, comm.all),
         "MPI_Alltoall");
 }
@@ -310,6 +330,7 @@ void comm_exchange(const void *send, const size_t *send_bytes, void *receive,
   to = receive;
   for (int r = 0; r < comm.rank; r++) to += receive_bytes[r];
   for (int r = 0; r < comm.size; from += send_bytes[r++]) {
+    if (r != comm.rank && send_bytes[r] > 0) count(COMM_exchanges, send_bytes[r]);
     if (r == comm.rank && send_bytes[r] > 0) memcpy(to, from, send_bytes[r]);
     for (size_t done = 0; r != comm.rank && done < send_bytes[r]; done += PIECE_MOST) {
       const size_t left = send_bytes[r] - done;

@@ -7,6 +7,7 @@
 
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
+#include "photons/base/kept.h"
 #include "photons/domain/domain.h"
 
 /* MOVE_COST: seconds per particle that the rank with the largest change gains or loses (packing,
@@ -69,6 +70,7 @@ bool balance_wanted(struct domain *d, uint32_t *first) {
     cost[i] = d->group_seconds[i];
     d->group_seconds[i] = 0.0;
   }
+  kept_set(KEPT_costs, groups * (sizeof *cost + sizeof *d->group_cost + sizeof *d->group_seconds));
   comm_sum_double(cost, groups);
   /* The running mean of the cost keeps half of its old value, so that one interrupted worker does
    * not move groups. The order of groups follows space, so a group's past cost applies to nearly

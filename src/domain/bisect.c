@@ -9,6 +9,7 @@
 #include "keys.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
+#include "photons/base/kept.h"
 #include "photons/domain/codelets.h"
 #include "photons/domain/domain.h"
 #include "photons/runtime/loop.h"
@@ -181,6 +182,7 @@ static void choose_digit(struct splitting *b) {
 static void share_ties(struct splitting *b) {
   uint64_t *mine = allocate(b->cuts, sizeof *mine, "ties"),
            *all = allocate((size_t)comm_size() * b->cuts, sizeof *all, "ties");
+  kept_set(KEPT_ties, ((size_t)comm_size() + 1) * b->cuts * sizeof *all);
   for (uint32_t chunk = 0; chunk < b->chunks; chunk++)
     for (uint32_t k = 0; k < b->cuts; k++) mine[k] += b->ties[(size_t)chunk * b->cuts + k];
   comm_gather_all(mine, b->cuts * sizeof *mine, all);
@@ -209,6 +211,8 @@ static void split_level(struct splitting *b, struct domain *d, unsigned level) {
   b->histogram = allocate_large(rows * DIGIT_VALUES, sizeof *b->histogram,
                                 "counts of the domain decomposition");
   b->ties = allocate(rows, sizeof *b->ties, "ties of the domain decomposition");
+  kept_set(KEPT_counts, rows * (DIGIT_VALUES * sizeof *b->histogram + sizeof *b->low +
+                                sizeof *b->high + sizeof *b->ties));
   choose_axes(b, d, level);
   for (b->digit = 0; b->digit < DIGITS; b->digit++) choose_digit(b);
   share_ties(b);
@@ -273,6 +277,8 @@ struct orb_parts orb_split(struct domain *d, bool groups) {
   b.cut = allocate(d->group_count, sizeof *b.cut, "cuts of the domain decomposition");
   parts.part = allocate(d->group_count, sizeof *parts.part, "parts of the domain");
   uint32_t *open = allocate(d->group_count, sizeof *open, "nodes to split"), opened = 1;
+  kept_set(KEPT_cuts, d->group_count * (2 * sizeof *b.cut_of + sizeof *b.cut + sizeof *parts.part +
+                                        sizeof *open));
   loop_run(&rebuild_stage, b.chunks, set_to_root, &b);
   for (unsigned level = 0; opened > 0; level++) {
     const size_t nodes = (size_t)1 << level;

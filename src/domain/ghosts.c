@@ -7,6 +7,7 @@
 
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
+#include "photons/base/kept.h"
 #include "photons/domain/domain.h"
 #include "photons/runtime/handle.h"
 
@@ -176,6 +177,8 @@ void domain_find_ghosts(struct domain *d) {
   count_particles(d, &d->received);
   for (uint32_t i = 0; i < d->received.count; i++)
     make_tree(d, &d->groups[d->received.ghost[i].group]);
+  kept_set(KEPT_ghosts, (d->sent.count + d->received.count) * sizeof *d->sent.ghost +
+                            d->received.count * tree_nodes(d->top_depth) * sizeof *d->ghost_top);
 }
 
 bool domain_leaf_here(const struct domain *d, const struct group *g, uint32_t leaf) {

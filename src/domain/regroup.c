@@ -12,6 +12,7 @@
 #include "photons/base/comm.h"
 #include "photons/base/debug_check.h"
 #include "photons/base/error.h"
+#include "photons/base/kept.h"
 #include "photons/domain/codelets.h"
 #include "photons/domain/domain.h"
 #include "photons/runtime/handle.h"
@@ -134,6 +135,7 @@ static void take_ties(struct regrouping *r, struct old_group *o, const void *res
 static void share_ties(struct regrouping *r, uint32_t nodes) {
   uint64_t *mine = allocate(nodes, sizeof *mine, "ties"),
            *all = allocate((size_t)comm_size() * nodes, sizeof *all, "ties");
+  kept_set(KEPT_ties, ((size_t)comm_size() + 1) * nodes * sizeof *all);
   for (uint32_t g = 0; g < r->groups; g++)
     FOR_CUTS(&r->old[g], c, node) mine[node] += r->old[g].ties[c->row];
   comm_gather_all(mine, nodes * sizeof *mine, all);

@@ -10,6 +10,7 @@
 #include "cuda/mesh/gpu_mesh.h"
 #include "photons/base/debug_check.h"
 #include "photons/base/error.h"
+#include "photons/base/kept.h"
 #include "photons/config/parameters.h"
 #include "photons/cosmology/cosmology.h"
 #include "photons/runtime/engine.h"
@@ -111,6 +112,7 @@ static size_t register_all(struct long_range *l) {
 static void create_slabs(struct long_range *l) {
   l->slab_handle = allocate(slab_rows(l), sizeof *l->slab_handle, "slab handles");
   l->block_handle = allocate(block_rows(l), sizeof *l->block_handle, "block handles");
+  kept_set(KEPT_blocks, (slab_rows(l) + block_rows(l)) * sizeof *l->block_handle);
   const size_t bytes = register_all(l);
   if (engine_gpu() || bytes == 0) return;
   l->memory = pages_create(bytes, "the mesh");
@@ -139,6 +141,7 @@ void long_range_start(struct long_range *l, struct domain *d, const struct param
   l->mesh = mesh_create(layout.cells, layout.slabs, layout.columns, d->particles.box,
                         p->gravity.assignment, p->gravity.gradient, p->gravity.interlace, split);
   l->groups = allocate(d->group_count, sizeof *l->groups, "groups");
+  kept_set(KEPT_cells, d->group_count * sizeof *l->groups);
   create_slabs(l);
   l->potential = allocate(cells, sizeof *l->potential, "sums of potentials");
   l->potential_handle = allocate(l->mesh->columns, sizeof *l->potential_handle, "column handles");

@@ -6,6 +6,7 @@
 
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
+#include "photons/base/kept.h"
 #include "photons/mesh/long_range.h"
 #include "photons/runtime/handle.h"
 #include "photons/runtime/loop.h"
@@ -150,6 +151,13 @@ static void place_patch(const struct long_range *l, size_t cells, starpu_data_ha
   *at = end;
 }
 
+static void count_pieces(const struct long_range *l) {
+  size_t pieces = 0;
+  for (uint32_t i = 0; i < l->domain->group_count; i++)
+    pieces += l->groups[i].sent.count + l->groups[i].read.count;
+  kept_set(KEPT_pieces, pieces * sizeof(struct mesh_piece));
+}
+
 void long_range_place(struct long_range *l) {
   struct mesh_piece *now = allocate(l->mesh->cells, sizeof *now, "pieces of the mesh");
   const struct planes own = own_planes(l->mesh);
@@ -167,4 +175,5 @@ void long_range_place(struct long_range *l) {
       leave(c); /* this rank is neither end of the group's pieces */
   }
   free(now);
+  count_pieces(l);
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "photons/base/error.h"
+#include "photons/base/kept.h"
 #include "photons/config/parameters.h"
 #include "photons/runtime/pinned.h"
 #include "photons/runtime/task_log.h"
@@ -31,6 +32,7 @@ struct nbody *nbody_create(const struct parameters *p, struct particles particle
   domain_start(&n->domain);
   if (block) {
     n->rungs = allocate(n->domain.group_count, sizeof *n->rungs, "rungs of groups");
+    kept_set(KEPT_rungs, n->domain.group_count * sizeof *n->rungs);
     pin_memory(n->rungs, n->domain.group_count * sizeof *n->rungs); /* GPU tasks write into it */
   }
   short_range_start(&n->short_range, &n->domain, p);

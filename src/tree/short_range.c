@@ -7,6 +7,7 @@
 
 #include "cuda/tree/gpu_tree.h"
 #include "photons/base/error.h"
+#include "photons/base/kept.h"
 #include "photons/config/parameters.h"
 #include "photons/cosmology/cosmology.h"
 #include "photons/runtime/engine.h"
@@ -51,6 +52,7 @@ void short_range_start(struct short_range *s, struct domain *d, const struct par
   set_split(s, p);
   s->order = s->acceptance.order;
   s->groups = allocate(d->group_count, sizeof *s->groups, "groups");
+  kept_set(KEPT_expansions, d->group_count * sizeof *s->groups);
   pin_memory(s->groups, d->group_count * sizeof *s->groups); /* GPU tasks write results into it */
   for (uint32_t i = 0; i < d->group_count; i++)
     for (int k = 0; k < LISTS; k++) s->groups[i].lists.host[k].pool = engine_pool();

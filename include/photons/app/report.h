@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "photons/app/eta.h"
+#include "photons/app/rank_log.h"
 #include "photons/app/run.h"
 #include "photons/app/solver.h"
 #include "photons/app/step_files.h"
@@ -24,6 +25,7 @@ struct report {
   int64_t first_row, last_row;
   int64_t last_step; /**< where --steps ends the run; -1: nowhere */
   struct step_lines lines;
+  struct rank_log ranks;
   struct eta eta;
   struct cosmology universe; /**< for the work ahead; static where there are no redshifts */
   double wall; /**< seconds since the start, earlier sessions of a restarted run included */

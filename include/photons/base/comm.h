@@ -43,6 +43,19 @@ bool comm_take_word(void);
  * rank. */
 void comm_abort(int code);
 
+/** What has been sent since the start: messages, or calls of collective functions, and bytes. */
+struct sent {
+  uint64_t messages, bytes;
+};
+/** The ways of the functions below: reductions (bytes: of the values), broadcasts, gathers (bytes: what comes from
+ * all ranks), exchanges of sizes, and messages of exchanges to other ranks. */
+#define COMM_WAYS(way) way(reductions) way(broadcasts) way(gathers) way(sizes) way(exchanges)
+#define COMM_INDEX(name) COMM_##name,
+enum comm_way { COMM_WAYS(COMM_INDEX) COMM_WAY_COUNT };
+/** What this rank has sent; local. */
+struct sent comm_sent(enum comm_way way);
+const char *comm_way_name(enum comm_way way);
+
 /** Wait until all ranks have called this function. */
 void comm_barrier(void);
 /** Reductions over all ranks, element by element, in place. comm_sum_double() is for arrays of

@@ -13,6 +13,7 @@
 #include <starpu.h>
 #include <stddef.h>
 
+#include "photons/base/comm.h"
 #include "photons/runtime/engine.h"
 
 struct parameters;
@@ -44,5 +45,7 @@ enum { MESSAGE_KINDS = 32 };
  */
 void message_transfer(starpu_data_handle_t data, unsigned kind, size_t thing, int from, int to,
                       enum priority priority);
+/** What this rank has sent of a kind, through MPI or through memory that ranks share; local. */
+struct sent message_sent(unsigned kind);
 
 #endif
