@@ -252,11 +252,20 @@ void comm_max_u32(uint32_t *values, size_t n) {
   reduce(values, n, sizeof *values, MPI_UINT32_T, MPI_MAX);
 }
 
+void comm_sums_before(uint64_t *values, size_t n) {
+  if (comm.size > 1) count(COMM_reductions, n * sizeof *values);
+  for (size_t done = 0, part; comm.size > 1 && done < n; done += part) {
+    part = n - done < PIECE_MOST / 8 ? n - done : PIECE_MOST / 8;
+    check(MPI_Exscan(MPI_IN_PLACE, values + done, (int)part, MPI_UINT64_T, MPI_SUM, comm.all),
+          "MPI_Exscan");
+  }
+  /* MPI_Exscan() leaves the results of rank 0 as they are */
+  if (comm.rank == 0) memset(values, 0, n * sizeof *values);
+}
+
 uint64_t comm_sum_before(uint64_t value) {
-  uint64_t sum = 0;
-  if (comm.size > 1)
-    check(MPI_Exscan(&value, &sum, 1, MPI_UINT64_T, MPI_SUM, comm.all), "MPI_Exscan");
-  return comm.rank == 0 ? 0 : sum; /* MPI_Exscan() leaves the result of rank 0 undefined */
+  comm_sums_before(&value, 1);
+  return value;
 }
 
 void comm_broadcast(void *data, size_t bytes, int root) {

@@ -180,26 +180,21 @@ static void choose_digit(struct splitting *b) {
 /** Of the particles at the median the first `left` ones, in the order of ranks and chunks, go left.
  * Turns the counts of each chunk into the numbers that go left. */
 static void share_ties(struct splitting *b) {
-  uint64_t *mine = allocate(b->cuts, sizeof *mine, "ties"),
-           *all = allocate((size_t)comm_size() * b->cuts, sizeof *all, "ties");
-  kept_set(KEPT_ties, ((size_t)comm_size() + 1) * b->cuts * sizeof *all);
+  uint64_t *before = allocate(b->cuts, sizeof *before, "ties"); /* of lower ranks */
+  kept_set(KEPT_ties, b->cuts * sizeof *before);
   for (uint32_t chunk = 0; chunk < b->chunks; chunk++)
-    for (uint32_t k = 0; k < b->cuts; k++) mine[k] += b->ties[(size_t)chunk * b->cuts + k];
-  comm_gather_all(mine, b->cuts * sizeof *mine, all);
+    for (uint32_t k = 0; k < b->cuts; k++) before[k] += b->ties[(size_t)chunk * b->cuts + k];
+  comm_sums_before(before, b->cuts);
   for (uint32_t k = 0; k < b->cuts; k++) {
-    uint64_t left = b->cut[k].left;
-    for (int r = 0; r < comm_rank(); r++) {
-      const uint64_t before = all[(size_t)r * b->cuts + k];
-      left -= before < left ? before : left;
-    }
+    const uint64_t all = b->cut[k].left;
+    uint64_t left = before[k] < all ? all - before[k] : 0;
     for (uint32_t chunk = 0; chunk < b->chunks; chunk++) {
       uint64_t *ties = &b->ties[(size_t)chunk * b->cuts + k];
       if (*ties > left) *ties = left;
       left -= *ties;
     }
   }
-  free(mine);
-  free(all);
+  free(before);
 }
 
 static void split_level(struct splitting *b, struct domain *d, unsigned level) {

@@ -133,24 +133,21 @@ static void take_ties(struct regrouping *r, struct old_group *o, const void *res
 
 /** Of the particles at a median the first ones, in the order of ranks and old groups, go left. */
 static void share_ties(struct regrouping *r, uint32_t nodes) {
-  uint64_t *mine = allocate(nodes, sizeof *mine, "ties"),
-           *all = allocate((size_t)comm_size() * nodes, sizeof *all, "ties");
-  kept_set(KEPT_ties, ((size_t)comm_size() + 1) * nodes * sizeof *all);
+  uint64_t *before = allocate(nodes, sizeof *before, "ties"); /* of lower ranks */
+  kept_set(KEPT_ties, nodes * sizeof *before);
   for (uint32_t g = 0; g < r->groups; g++)
-    FOR_CUTS(&r->old[g], c, node) mine[node] += r->old[g].ties[c->row];
-  comm_gather_all(mine, nodes * sizeof *mine, all);
-  for (int rank = 0; rank < comm_rank(); rank++)
-    for (uint32_t node = 0; node < nodes; node++) {
-      const uint64_t before = all[(size_t)rank * nodes + node], left = r->cut[node].left;
-      r->cut[node].left -= before < left ? before : left;
-    }
+    FOR_CUTS(&r->old[g], c, node) before[node] += r->old[g].ties[c->row];
+  comm_sums_before(before, nodes);
+  for (uint32_t node = 0; node < nodes; node++) {
+    const uint64_t left = r->cut[node].left;
+    r->cut[node].left -= before[node] < left ? before[node] : left;
+  }
   for (uint32_t g = 0; g < r->groups; g++) FOR_CUTS(&r->old[g], c, node) {
       const uint64_t ties = r->old[g].ties[c->row], left = r->cut[node].left;
       c->ties = ties <= left ? UINT32_MAX : (uint32_t)left;
       r->cut[node].left -= ties <= left ? ties : left;
     }
-  free(mine);
-  free(all);
+  free(before);
 }
 
 static void split_level(struct regrouping *r, unsigned level) {

@@ -68,6 +68,8 @@ void comm_min_u32(uint32_t *values, size_t n);
 void comm_max_u32(uint32_t *values, size_t n);
 /** Sum of @p value over the ranks below this one; 0 on rank 0. */
 uint64_t comm_sum_before(uint64_t value);
+/** The same for n values, in place. */
+void comm_sums_before(uint64_t *values, size_t n);
 /** Send data from rank @p root to all ranks. */
 void comm_broadcast(void *data, size_t bytes, int root);
 /** all[r * bytes ..] = what rank r has in `mine`. */
