@@ -75,8 +75,7 @@ void m2l_submit(struct short_range *s, struct group *g) {
   for (uint32_t i = 0; i < n; i++) {
     const struct group *neighbour = &s->domain->groups[g->near.group[i]];
     data[TREES + i] = (struct starpu_data_descr){neighbour->tree, STARPU_R};
-    data[multipoles_slot(n) + i] = (struct starpu_data_descr){
-        expansions_of(s, neighbour)->multipole, STARPU_R};
+    data[multipoles_slot(n) + i] = (struct starpu_data_descr){multipole_of(s, neighbour), STARPU_R};
   }
   const size_t count = list_slot(n) + list_slots(&e->lists, LIST_FAR, data + list_slot(n));
   m2l_insert((struct m2l_argument){s, g, &e->lists, e->targets.depth},

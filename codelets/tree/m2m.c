@@ -54,7 +54,7 @@ void multipoles_transfer(struct short_range *s) {
       const struct ghost *ghost = &both[k]->ghost[i];
       const struct group *g = &s->domain->groups[ghost->group];
       const bool sent = g->owner == me;
-      message_transfer(expansions_of(s, g)->multipole, MESSAGE_MULTIPOLE, g->index,
-                       sent ? me : ghost->rank, sent ? ghost->rank : me, PRIORITY_HIGH);
+      message_transfer(multipole_of(s, g), MESSAGE_MULTIPOLE, g->index, sent ? me : ghost->rank,
+                       sent ? ghost->rank : me, PRIORITY_HIGH);
     }
 }

@@ -10,7 +10,10 @@ void kept_set(enum kept kind, size_t bytes) {
 size_t kept_most(enum kept kind) { return most[kind]; }
 
 const char *kept_name(enum kept kind) {
-#define KEPT_NAME(name) #name,
-  static const char *const names[] = {KEPT_KINDS(KEPT_NAME)};
+  static const char *const names[] = {
+      [KEPT_GROUPS] = "groups", [KEPT_RUNGS] = "rungs",   [KEPT_BOXES] = "boxes",
+      [KEPT_COSTS] = "costs",   [KEPT_GHOSTS] = "ghosts", [KEPT_CELLS] = "cells",
+      [KEPT_PIECES] = "pieces", [KEPT_BLOCKS] = "blocks", [KEPT_CUTS] = "cuts",
+      [KEPT_COUNTS] = "counts", [KEPT_TIES] = "ties"};
   return names[kind];
 }

@@ -70,7 +70,7 @@ bool balance_wanted(struct domain *d, uint32_t *first) {
     cost[i] = d->group_seconds[i];
     d->group_seconds[i] = 0.0;
   }
-  kept_set(KEPT_costs, groups * (sizeof *cost + sizeof *d->group_cost + sizeof *d->group_seconds));
+  kept_set(KEPT_COSTS, groups * (sizeof *cost + sizeof *d->group_cost + sizeof *d->group_seconds));
   comm_sum_double(cost, groups);
   /* The running mean of the cost keeps half of its old value, so that one interrupted worker does
    * not move groups. The order of groups follows space, so a group's past cost applies to nearly

@@ -181,7 +181,7 @@ static void choose_digit(struct splitting *b) {
  * Turns the counts of each chunk into the numbers that go left. */
 static void share_ties(struct splitting *b) {
   uint64_t *before = allocate(b->cuts, sizeof *before, "ties"); /* of lower ranks */
-  kept_set(KEPT_ties, b->cuts * sizeof *before);
+  kept_set(KEPT_TIES, b->cuts * sizeof *before);
   for (uint32_t chunk = 0; chunk < b->chunks; chunk++)
     for (uint32_t k = 0; k < b->cuts; k++) before[k] += b->ties[(size_t)chunk * b->cuts + k];
   comm_sums_before(before, b->cuts);
@@ -206,7 +206,7 @@ static void split_level(struct splitting *b, struct domain *d, unsigned level) {
   b->histogram = allocate_large(rows * DIGIT_VALUES, sizeof *b->histogram,
                                 "counts of the domain decomposition");
   b->ties = allocate(rows, sizeof *b->ties, "ties of the domain decomposition");
-  kept_set(KEPT_counts, rows * (DIGIT_VALUES * sizeof *b->histogram + sizeof *b->low +
+  kept_set(KEPT_COUNTS, rows * (DIGIT_VALUES * sizeof *b->histogram + sizeof *b->low +
                                 sizeof *b->high + sizeof *b->ties));
   choose_axes(b, d, level);
   for (b->digit = 0; b->digit < DIGITS; b->digit++) choose_digit(b);
@@ -272,7 +272,7 @@ struct orb_parts orb_split(struct domain *d, bool groups) {
   b.cut = allocate(d->group_count, sizeof *b.cut, "cuts of the domain decomposition");
   parts.part = allocate(d->group_count, sizeof *parts.part, "parts of the domain");
   uint32_t *open = allocate(d->group_count, sizeof *open, "nodes to split"), opened = 1;
-  kept_set(KEPT_cuts, d->group_count * (2 * sizeof *b.cut_of + sizeof *b.cut + sizeof *parts.part +
+  kept_set(KEPT_CUTS, d->group_count * (2 * sizeof *b.cut_of + sizeof *b.cut + sizeof *parts.part +
                                         sizeof *open));
   loop_run(&rebuild_stage, b.chunks, set_to_root, &b);
   for (unsigned level = 0; opened > 0; level++) {

@@ -150,8 +150,8 @@ void domain_start(struct domain *d) {
   if (s.centre) loop_run(&rebuild_stage, (uint32_t)d->particles.blocks, find_centre, &s);
   d->groups = allocate(d->group_count, sizeof *d->groups, "groups");
   d->group_seconds = allocate(d->group_count, sizeof *d->group_seconds, "times of groups");
-  kept_set(KEPT_groups, d->group_count * sizeof *d->groups);
-  kept_set(KEPT_costs, d->group_count * sizeof *d->group_seconds);
+  kept_set(KEPT_GROUPS, d->group_count * sizeof *d->groups);
+  kept_set(KEPT_COSTS, d->group_count * sizeof *d->group_seconds);
   pin_memory(d->groups, d->group_count * sizeof *d->groups); /* GPU tasks write results into it */
   for (uint32_t i = 0; i < d->group_count; i++) {
     const size_t first = block_first(d->particles.all, d->group_count, i);

@@ -177,7 +177,7 @@ void domain_find_ghosts(struct domain *d) {
   count_particles(d, &d->received);
   for (uint32_t i = 0; i < d->received.count; i++)
     make_tree(d, &d->groups[d->received.ghost[i].group]);
-  kept_set(KEPT_ghosts, (d->sent.count + d->received.count) * sizeof *d->sent.ghost +
+  kept_set(KEPT_GHOSTS, (d->sent.count + d->received.count) * sizeof *d->sent.ghost +
                             d->received.count * tree_nodes(d->top_depth) * sizeof *d->ghost_top);
 }
 

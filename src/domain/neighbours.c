@@ -121,7 +121,7 @@ static void announce(struct domain *d) {
   for (int r = 0; r < comm_size(); r++)
     bytes[r] = (group_first(d, r + 1) - group_first(d, r)) * sizeof *all;
   FOR_GROUPS(d, g) mine[n++] = (struct announcement){g->top[1], g->targets, g->moved};
-  kept_set(KEPT_boxes, d->group_count * sizeof *all);
+  kept_set(KEPT_BOXES, d->group_count * sizeof *all);
   comm_gather_all_sizes(mine, bytes, all);
   for (uint32_t i = 0; i < d->group_count; i++) {
     d->groups[i].root = all[i].box;
@@ -143,7 +143,7 @@ void domain_find_neighbours(struct domain *d) {
   const uint32_t groups = d->group_count;
   announce(d);
   struct node *box = allocate(2 * (size_t)groups, sizeof *box, "boxes of all nodes");
-  kept_set(KEPT_boxes, 2 * (size_t)groups * sizeof *box);
+  kept_set(KEPT_BOXES, 2 * (size_t)groups * sizeof *box);
   for (uint32_t i = 0; i < groups; i++) box[groups + i] = d->groups[i].root;
   for (uint32_t node = groups - 1; node > 0; node--)
     box[node] = box_around(&d->geometry, &box[2 * node], &box[2 * node + 1]);

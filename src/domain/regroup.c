@@ -134,7 +134,7 @@ static void take_ties(struct regrouping *r, struct old_group *o, const void *res
 /** Of the particles at a median the first ones, in the order of ranks and old groups, go left. */
 static void share_ties(struct regrouping *r, uint32_t nodes) {
   uint64_t *before = allocate(nodes, sizeof *before, "ties"); /* of lower ranks */
-  kept_set(KEPT_ties, nodes * sizeof *before);
+  kept_set(KEPT_TIES, nodes * sizeof *before);
   for (uint32_t g = 0; g < r->groups; g++)
     FOR_CUTS(&r->old[g], c, node) before[node] += r->old[g].ties[c->row];
   comm_sums_before(before, nodes);

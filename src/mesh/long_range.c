@@ -112,7 +112,7 @@ static size_t register_all(struct long_range *l) {
 static void create_slabs(struct long_range *l) {
   l->slab_handle = allocate(slab_rows(l), sizeof *l->slab_handle, "slab handles");
   l->block_handle = allocate(block_rows(l), sizeof *l->block_handle, "block handles");
-  kept_set(KEPT_blocks, (slab_rows(l) + block_rows(l)) * sizeof *l->block_handle);
+  kept_set(KEPT_BLOCKS, (slab_rows(l) + block_rows(l)) * sizeof *l->block_handle);
   const size_t bytes = register_all(l);
   if (engine_gpu() || bytes == 0) return;
   l->memory = pages_create(bytes, "the mesh");
@@ -141,7 +141,7 @@ void long_range_start(struct long_range *l, struct domain *d, const struct param
   l->mesh = mesh_create(layout.cells, layout.slabs, layout.columns, d->particles.box,
                         p->gravity.assignment, p->gravity.gradient, p->gravity.interlace, split);
   l->groups = allocate(d->group_count, sizeof *l->groups, "groups");
-  kept_set(KEPT_cells, d->group_count * sizeof *l->groups);
+  kept_set(KEPT_CELLS, d->group_count * sizeof *l->groups);
   create_slabs(l);
   l->potential = allocate(cells, sizeof *l->potential, "sums of potentials");
   l->potential_handle = allocate(l->mesh->columns, sizeof *l->potential_handle, "column handles");

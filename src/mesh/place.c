@@ -155,7 +155,7 @@ static void count_pieces(const struct long_range *l) {
   size_t pieces = 0;
   for (uint32_t i = 0; i < l->domain->group_count; i++)
     pieces += l->groups[i].sent.count + l->groups[i].read.count;
-  kept_set(KEPT_pieces, pieces * sizeof(struct mesh_piece));
+  kept_set(KEPT_PIECES, pieces * sizeof(struct mesh_piece));
 }
 
 void long_range_place(struct long_range *l) {

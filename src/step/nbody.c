@@ -32,7 +32,7 @@ struct nbody *nbody_create(const struct parameters *p, struct particles particle
   domain_start(&n->domain);
   if (block) {
     n->rungs = allocate(n->domain.group_count, sizeof *n->rungs, "rungs of groups");
-    kept_set(KEPT_rungs, n->domain.group_count * sizeof *n->rungs);
+    kept_set(KEPT_RUNGS, n->domain.group_count * sizeof *n->rungs);
     pin_memory(n->rungs, n->domain.group_count * sizeof *n->rungs); /* GPU tasks write into it */
   }
   short_range_start(&n->short_range, &n->domain, p);

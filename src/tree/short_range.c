@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #include "cuda/tree/gpu_tree.h"
+#include "photons/base/comm.h"
 #include "photons/base/error.h"
-#include "photons/base/kept.h"
 #include "photons/config/parameters.h"
 #include "photons/cosmology/cosmology.h"
 #include "photons/runtime/engine.h"
@@ -51,11 +51,6 @@ void short_range_start(struct short_range *s, struct domain *d, const struct par
   *s = (struct short_range){.domain = d, .kernels = tree_kernels_select()};
   set_split(s, p);
   s->order = s->acceptance.order;
-  s->groups = allocate(d->group_count, sizeof *s->groups, "groups");
-  kept_set(KEPT_expansions, d->group_count * sizeof *s->groups);
-  pin_memory(s->groups, d->group_count * sizeof *s->groups); /* GPU tasks write results into it */
-  for (uint32_t i = 0; i < d->group_count; i++)
-    for (int k = 0; k < LISTS; k++) s->groups[i].lists.host[k].pool = engine_pool();
   s->scratch = allocate(engine_workers(), sizeof *s->scratch, "worker scratch");
   s->gpu = allocate(engine_workers(), sizeof(struct gpu_split *), "tables of the split");
   if (engine_gpu()) engine_on_gpu_workers(create_gpu_tables, s);
@@ -113,16 +108,40 @@ void short_range_set_order(struct short_range *s, int order) {
   short_range_register(s);
 }
 
+/** Give up the groups of this rank but those from `first` to `end`. */
+static void leave_groups(struct short_range *s, uint32_t first, uint32_t end) {
+  for (uint32_t i = 0; i < s->count; i++)
+    if (s->first + i < first || s->first + i >= end) lists_free(&s->groups[i].lists);
+  unpin_memory(s->groups, s->count * sizeof *s->groups);
+  free(s->groups);
+  s->groups = NULL;
+  s->count = 0;
+}
+
+/** Take the groups that this rank owns now; what is known of those that it has owned before stays. */
+static void take_groups(struct short_range *s) {
+  const uint32_t first = group_first(s->domain, comm_rank()),
+                 end = group_first(s->domain, comm_rank() + 1);
+  struct group_expansions *groups = allocate(end - first, sizeof *groups, "groups");
+  for (uint32_t i = first; i < end; i++) {
+    for (int k = 0; k < LISTS; k++) groups[i - first].lists.host[k].pool = engine_pool();
+    if (i >= s->first && i < s->first + s->count) groups[i - first] = s->groups[i - s->first];
+  }
+  leave_groups(s, first, end);
+  pin_memory(groups, (end - first) * sizeof *groups); /* GPU tasks write results into it */
+  s->groups = groups;
+  s->first = first;
+  s->count = end - first;
+}
+
 void short_range_free(struct short_range *s) {
   if (engine_gpu()) engine_on_gpu_workers(free_gpu_tables, s);
   short_range_unregister(s);
-  for (uint32_t i = 0; i < s->domain->group_count; i++) lists_free(&s->groups[i].lists);
-  unpin_memory(s->groups, s->domain->group_count * sizeof *s->groups);
+  leave_groups(s, 0, 0);
   for (uint32_t w = 0; w < engine_workers(); w++) {
     p2p_scratch_free(&s->scratch[w].p2p);
     walk_scratch_free(&s->scratch[w].walk);
   }
-  free(s->groups);
   free(s->scratch);
   free(s->gpu);
 }
@@ -134,7 +153,30 @@ static size_t local_floats(const struct short_range *s) {
   return (size_t)tree_nodes(s->domain->depth) * fmm_local_size(s->order);
 }
 
+static int compare_ghosts(const void *a, const void *b) {
+  const struct ghost_multipole *x = a, *y = b;
+  return (x->group > y->group) - (x->group < y->group);
+}
+
+static struct ghost_multipole *find_ghost(const struct ghost_multipoles *g, uint32_t group) {
+  const struct ghost_multipole key = {.group = group};
+  return g->count > 0 ? bsearch(&key, g->ghost, g->count, sizeof key, compare_ghosts) : NULL;
+}
+
+starpu_data_handle_t multipole_of(struct short_range *s, const struct group *g) {
+  if (g->owner == comm_rank()) return expansions_of(s, g)->multipole;
+  const struct ghost_multipole *ghost = find_ghost(&s->ghosts, g->index);
+  return ghost ? ghost->multipole : NULL;
+}
+
+static void drop_ghosts(struct short_range *s) {
+  for (uint32_t i = 0; i < s->ghosts.count; i++) handle_drop(&s->ghosts.ghost[i].multipole);
+  free(s->ghosts.ghost);
+  s->ghosts = (struct ghost_multipoles){0};
+}
+
 void short_range_register(struct short_range *s) {
+  take_groups(s);
   const size_t own = s->domain->particles.blocks, m = multipole_floats(s), l = local_floats(s);
   s->multipole = allocate(own * m, sizeof(float), "multipoles");
   s->local = allocate(own * l, sizeof(float), "local expansions");
@@ -151,12 +193,13 @@ void short_range_register(struct short_range *s) {
 }
 
 void short_range_unregister(struct short_range *s) {
-  for (uint32_t i = 0; i < s->domain->group_count; i++) {
+  drop_ghosts(s);
+  for (uint32_t i = 0; i < s->count; i++) {
     handle_drop(&s->groups[i].multipole);
     handle_drop(&s->groups[i].local);
     lists_unregister(&s->groups[i].lists);
   }
-  const size_t own = s->domain->particles.blocks;
+  const size_t own = s->count;
   unpin_memory(s->multipole, own * multipole_floats(s) * sizeof(float));
   unpin_memory(s->local, own * local_floats(s) * sizeof(float));
   free(s->multipole);
@@ -164,20 +207,24 @@ void short_range_unregister(struct short_range *s) {
 }
 
 void short_range_follow_ghosts(struct short_range *s) {
-  for (uint32_t i = 0; i < s->domain->group_count; i++) {
-    const struct group *g = &s->domain->groups[i];
-    if (g->owner == comm_rank()) continue;
-    if (!group_is_ghost(g))
-      handle_drop(&s->groups[i].multipole);
-    else if (!s->groups[i].multipole)
-      s->groups[i].multipole = handle_make(multipole_floats(s), sizeof(float));
+  const struct ghosts *received = &s->domain->received;
+  struct ghost_multipoles now = {.count = received->count};
+  now.ghost = allocate(now.count, sizeof *now.ghost, "multipoles of ghosts");
+  for (uint32_t i = 0; i < now.count; i++) { /* ranks have rising groups, and so has the list */
+    struct ghost_multipole *before = find_ghost(&s->ghosts, received->ghost[i].group);
+    now.ghost[i].group = received->ghost[i].group;
+    now.ghost[i].multipole = before ? before->multipole
+                                    : handle_make(multipole_floats(s), sizeof(float));
+    if (before) before->multipole = NULL;
   }
+  drop_ghosts(s);
+  s->ghosts = now;
 }
 
 struct work_counts short_range_work(const struct short_range *s) {
   uint64_t sums[3] = {0};
   FOR_GROUPS(s->domain, g) {
-    const struct group_expansions *e = &s->groups[g->index];
+    const struct group_expansions *e = &s->groups[g->index - s->first];
     if (g->targets == 0) continue;
     sums[0] += e->pairs;
     sums[1] += e->lists.walked.interactions;

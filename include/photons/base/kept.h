@@ -8,21 +8,20 @@
 #include <stddef.h>
 
 /** Kinds of such memory. */
-#define KEPT_KINDS(kind)                                                              \
-  kind(groups)         /* the domain's table of all groups */                         \
-      kind(cells)      /* of all groups: their cells of the mesh */                   \
-      kind(expansions) /* of all groups: their expansions and interaction lists */    \
-      kind(rungs)      /* of all groups: largest rungs, with block steps */           \
-      kind(boxes)      /* boxes of all groups, while neighbours are searched */       \
-      kind(costs)      /* of all groups, for the balance between ranks */             \
-      kind(ghosts)     /* lists of ghosts, and the upper levels of their trees */     \
-      kind(pieces)     /* lists of mesh planes that are sent or received */           \
-      kind(blocks)     /* tables of the slabs and transpose blocks of the mesh */     \
-      kind(cuts)       /* nodes and cuts, while the domain is decomposed */           \
-      kind(counts)     /* particles by digits of the cuts, all chunks of this rank */ \
-      kind(ties)       /* particles at the cuts */
-#define KEPT_INDEX(name) KEPT_##name,
-enum kept { KEPT_KINDS(KEPT_INDEX) KEPT_COUNT };
+enum kept {
+  KEPT_GROUPS, /**< the domain's table of all groups */
+  KEPT_RUNGS,  /**< of all groups: largest rungs, with block steps */
+  KEPT_BOXES,  /**< boxes of all groups, while neighbours are searched */
+  KEPT_COSTS,  /**< of all groups, for the balance between ranks */
+  KEPT_GHOSTS, /**< lists of ghosts, and the upper levels of their trees */
+  KEPT_CELLS,  /**< cells of the mesh of groups that this rank meets */
+  KEPT_PIECES, /**< lists of mesh planes that are sent or received */
+  KEPT_BLOCKS, /**< tables of the slabs and transpose blocks of the mesh */
+  KEPT_CUTS,   /**< nodes and cuts, while the domain is decomposed */
+  KEPT_COUNTS, /**< particles by digits of the cuts, of all chunks of this rank */
+  KEPT_TIES,   /**< particles at the cuts */
+  KEPT_COUNT
+};
 
 /** So many bytes are taken now. From the main thread. */
 void kept_set(enum kept kind, size_t bytes);

@@ -17,9 +17,9 @@
 struct parameters;
 struct gpu_split;
 
-/** A group's data for the short-range force. Ghosts have only multipoles. */
+/** The data of a group of this rank for the short-range force. */
 struct group_expansions {
-  starpu_data_handle_t multipole, local; /**< [node][terms]; NULL: not on this rank */
+  starpu_data_handle_t multipole, local; /**< [node][terms] */
   struct targets targets;
   struct lists lists;
   uint64_t pairs; /**< particle pairs of the last p2p task */
@@ -27,6 +27,16 @@ struct group_expansions {
   starpu_data_handle_t potential, constant;
   /** Over the particles of each type, of the last potential, in units of 1/r_cut. */
   double potential_sum[PARTICLE_TYPES];
+};
+
+/** Of a ghost there are only multipoles. */
+struct ghost_multipole {
+  uint32_t group;
+  starpu_data_handle_t multipole; /**< [node][terms] */
+};
+struct ghost_multipoles {
+  struct ghost_multipole *ghost; /**< by rising group */
+  uint32_t count;
 };
 
 /** Scratch memory of a worker. */
@@ -46,10 +56,12 @@ struct short_range {
   bool expansions;                 /**< walks may accept pairs of nodes, short_range_expansions() */
   float theta, theta_first;        /**< of the acceptance, while they may */
   float factor;                    /**< G m / r_cut^2: unit of short-range accelerations */
-  struct group_expansions *groups; /**< [group] of the domain */
-  float *multipole, *local;        /**< memory of this rank's groups, in group order */
-  struct tree_scratch *scratch;    /**< [worker] */
-  struct gpu_split **gpu;          /**< [worker] the split's tables on its GPU; NULL on CPU
+  struct group_expansions *groups; /**< of this rank's groups */
+  uint32_t first, count;           /**< the first of these groups, and their number */
+  struct ghost_multipoles ghosts;
+  float *multipole, *local;     /**< memory of this rank's groups, in group order */
+  struct tree_scratch *scratch; /**< [worker] */
+  struct gpu_split **gpu;       /**< [worker] the split's tables on its GPU; NULL on CPU
                                     *   workers */
 };
 
@@ -86,8 +98,10 @@ void short_range_unregister(struct short_range *s);
 void short_range_follow_ghosts(struct short_range *s);
 
 static inline struct group_expansions *expansions_of(struct short_range *s, const struct group *g) {
-  return &s->groups[g->index];
+  return &s->groups[g->index - s->first];
 }
+/** Of a group of this rank or of a ghost; NULL: of another group. */
+starpu_data_handle_t multipole_of(struct short_range *s, const struct group *g);
 static inline struct tree_scratch *tree_scratch(struct short_range *s) {
   return &s->scratch[worker_number()];
 }

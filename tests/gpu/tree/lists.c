@@ -189,7 +189,7 @@ void check_walk(const struct bench *b, const struct group *g, const struct targe
 void check_reach(const struct bench *b, const struct group *g, const struct target_set *t,
                  struct walk_scratch *scratch, struct list_difference *d) {
   struct short_range *s = &b->s->short_range;
-  struct lists *lists = &s->groups[g->index].lists;
+  struct lists *lists = &expansions_of(s, g)->lists;
   if (s->acceptance.newton) return;
   short_range_expansions(s, false);
   walk_group(b, g, t, scratch);
