@@ -37,9 +37,9 @@ struct splitting {
   size_t count;
   uint32_t *node; /* [particle] its node of the ORB tree, heap order */
   uint32_t chunks, chunks_most;
-  struct cut *cut;
+  unsigned level;  /* that is split now */
+  struct cut *cut; /* by rising node */
   uint32_t cuts;
-  int32_t *cut_of;                /* [heap node] its cut; -1 if it is not split now */
   uint32_t (*low)[3], (*high)[3]; /* [chunk][cut] boxes */
   uint64_t *histogram;            /* [chunk][cut][DIGIT_VALUES] */
   uint64_t *sum;                  /* [cut][DIGIT_VALUES] of all chunks, then of all ranks */
@@ -49,6 +49,18 @@ struct splitting {
 
 static size_t chunk_first(const struct splitting *b, uint32_t chunk) {
   return block_first(b->count, b->chunks, chunk);
+}
+
+static int compare_cuts(const void *a, const void *b) {
+  const struct cut *x = a, *y = b;
+  return (x->node > y->node) - (x->node < y->node);
+}
+
+/** The cut of a node, by its number in heap order; NULL if the node is not split now. */
+static const struct cut *find_cut(const struct splitting *b, uint32_t node) {
+  const uint32_t first = 1u << b->level;
+  const struct cut key = {.node = node - first};
+  return node < first ? NULL : bsearch(&key, b->cut, b->cuts, sizeof key, compare_cuts);
 }
 
 /** Particles of a chunk that follow each other and are in one node, which is being split. */
@@ -68,12 +80,12 @@ static void for_runs(const struct splitting *b, uint32_t chunk,
     const size_t stop = of.first + of.count < end ? of.first + of.count : end;
     for (size_t next; i < stop; i = next) {
       for (next = i + 1; next < stop && b->node[next] == b->node[i];) next++;
-      const int32_t cut = b->cut_of[b->node[i]];
+      const struct cut *cut = find_cut(b, b->node[i]);
       const size_t k = i - of.first;
-      if (cut >= 0)
+      if (cut)
         function(&(struct run){b,
                                chunk,
-                               (uint32_t)cut,
+                               (uint32_t)(cut - b->cut),
                                {of.x[0] + k, of.x[1] + k, of.x[2] + k},
                                b->node + i,
                                next - i});
@@ -239,18 +251,33 @@ static int compare_parts(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
+struct numbering {
+  const struct orb_parts *parts;
+  const struct splitting *b;
+};
+
+/** The number of a part whose node has this number in heap order. */
+static uint32_t find_part(const struct orb_parts *parts, uint32_t node) {
+  const unsigned level = 31 - (unsigned)__builtin_clz(node);
+  const struct orb_part key = {.level = level, .index = node - (1u << level)};
+  const struct orb_part *part = bsearch(&key, parts->part, parts->count, sizeof key, compare_parts);
+  return (uint32_t)(part - parts->part);
+}
+
 static void take_parts(void *context, uint32_t chunk) {
-  const struct splitting *b = context;
-  for (size_t i = chunk_first(b, chunk); i < chunk_first(b, chunk + 1); i++)
-    b->node[i] = (uint32_t)b->cut_of[b->node[i]];
+  const struct numbering *n = context;
+  uint32_t node = 0, part = 0; /* of the particle before */
+  for (size_t i = chunk_first(n->b, chunk); i < chunk_first(n->b, chunk + 1); i++) {
+    if (n->b->node[i] != node) part = find_part(n->parts, node = n->b->node[i]);
+    n->b->node[i] = part;
+  }
 }
 
 /** Sort the parts by their groups, and replace each particle's node by its part. */
 static void number_parts(struct orb_parts *parts, struct splitting *b) {
+  struct numbering n = {parts, b};
   qsort(parts->part, parts->count, sizeof *parts->part, compare_parts);
-  for (uint32_t i = 0; i < parts->count; i++)
-    b->cut_of[(1u << parts->part[i].level) + parts->part[i].index] = (int32_t)i;
-  loop_run(&rebuild_stage, b->chunks, take_parts, b);
+  loop_run(&rebuild_stage, b->chunks, take_parts, &n);
   parts->part_of = b->node;
 }
 
@@ -259,49 +286,61 @@ static void set_to_root(void *context, uint32_t chunk) {
   for (size_t i = chunk_first(b, chunk); i < chunk_first(b, chunk + 1); i++) b->node[i] = 1;
 }
 
+/** Nodes of one level, by rising number. */
+struct nodes {
+  uint32_t *node, count;
+};
+
+/** Of the nodes of a level those that one rank will split further become parts, the others get cuts. */
+static void sort_out(const struct domain *d, bool groups, const struct nodes *open,
+                     struct splitting *b, struct orb_parts *parts) {
+  const size_t nodes = (size_t)1 << b->level, all = d->particles.all;
+  parts->part = reallocate(parts->part, (size_t)parts->count + open->count, sizeof *parts->part,
+                           "parts of the domain");
+  b->cut = reallocate(b->cut, open->count, sizeof *b->cut, "cuts of the domain decomposition");
+  kept_set(KEPT_CUTS, open->count * (sizeof *open->node + sizeof *b->cut) +
+                          ((size_t)parts->count + open->count) * sizeof *parts->part);
+  b->cuts = 0;
+  for (uint32_t i = 0; i < open->count; i++) {
+    const uint32_t node = open->node[i];
+    if (is_part(d, groups, b->level, node)) {
+      uint32_t first, end;
+      groups_below(d, b->level, node, &first, &end);
+      parts->part[parts->count++] = (struct orb_part){b->level, node, group_owner(d, first)};
+      continue;
+    }
+    const size_t left = block_first(all, 2 * nodes, 2 * (size_t)node + 1);
+    b->cut[b->cuts++] = (struct cut){.node = node, .left = left - block_first(all, nodes, node)};
+  }
+}
+
+/** The two parts of all nodes that have been split are the nodes of the next level. */
+static void descend(const struct splitting *b, struct nodes *open) {
+  open->node = reallocate(open->node, 2 * (size_t)b->cuts, sizeof *open->node, "nodes to split");
+  open->count = 0;
+  for (uint32_t k = 0; k < b->cuts; k++)
+    for (uint32_t child = 0; child < 2; child++)
+      open->node[open->count++] = 2 * b->cut[k].node + child;
+}
+
 struct orb_parts orb_split(struct domain *d, bool groups) {
   const size_t count = d->particles.count;
   struct orb_parts parts = {0};
   struct splitting b = {.particles = &d->particles, .count = count};
+  struct nodes open = {.node = allocate(1, sizeof *open.node, "nodes to split"), .count = 1};
   b.chunks_most = count / CHUNK_LEAST < CHUNKS_MOST ? (uint32_t)(count / CHUNK_LEAST) + 1
                                                     : CHUNKS_MOST;
   b.chunks = b.chunks_most;
   b.node = allocate_large(count, sizeof *b.node, "nodes of the particles");
-  b.cut_of = allocate(2 * (size_t)d->group_count, sizeof *b.cut_of,
-                      "nodes of the domain decomposition");
-  b.cut = allocate(d->group_count, sizeof *b.cut, "cuts of the domain decomposition");
-  parts.part = allocate(d->group_count, sizeof *parts.part, "parts of the domain");
-  uint32_t *open = allocate(d->group_count, sizeof *open, "nodes to split"), opened = 1;
-  kept_set(KEPT_CUTS, d->group_count * (2 * sizeof *b.cut_of + sizeof *b.cut + sizeof *parts.part +
-                                        sizeof *open));
   loop_run(&rebuild_stage, b.chunks, set_to_root, &b);
-  for (unsigned level = 0; opened > 0; level++) {
-    const size_t nodes = (size_t)1 << level;
-    memset(b.cut_of, 0xff, 2 * (size_t)d->group_count * sizeof *b.cut_of);
-    b.cuts = 0;
-    for (uint32_t i = 0; i < opened; i++) {
-      const uint32_t node = open[i];
-      if (is_part(d, groups, level, node)) {
-        uint32_t first, end;
-        groups_below(d, level, node, &first, &end);
-        parts.part[parts.count++] = (struct orb_part){level, node, group_owner(d, first)};
-        continue;
-      }
-      const size_t begin = block_first(d->particles.all, nodes, node);
-      b.cut_of[nodes + node] = (int32_t)b.cuts;
-      b.cut[b.cuts++] = (struct cut){
-          .node = node,
-          .left = block_first(d->particles.all, 2 * nodes, 2 * (size_t)node + 1) - begin};
-    }
-    if (b.cuts > 0) split_level(&b, d, level);
-    opened = 0;
-    for (uint32_t k = 0; k < b.cuts; k++)
-      for (uint32_t child = 0; child < 2; child++) open[opened++] = 2 * b.cut[k].node + child;
+  for (; open.count > 0; b.level++) {
+    sort_out(d, groups, &open, &b, &parts);
+    if (b.cuts > 0) split_level(&b, d, b.level);
+    descend(&b, &open);
   }
   number_parts(&parts, &b);
-  free(open);
+  free(open.node);
   free(b.cut);
-  free(b.cut_of);
   return parts;
 }
 
