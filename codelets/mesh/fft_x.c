@@ -62,7 +62,7 @@ void fft_x_submit(struct long_range *l, uint32_t column) {
     for (uint32_t spectrum = 0; spectrum < m->spectra; spectrum++)
       for (uint32_t slab = 0; slab < m->slabs; slab++)
         data[n++] = (struct starpu_data_descr){
-            l->block_handle[block_row(l, set, spectrum, slab, column)],
+            block_of(l, block_row(l, set, spectrum, slab, column)),
             spectrum == 0 ? STARPU_RW : STARPU_W};
   data[n++] = (struct starpu_data_descr){l->potential_handle[column], STARPU_W};
   fft_x_insert((struct fft_x_argument){l, column},
@@ -70,24 +70,33 @@ void fft_x_submit(struct long_range *l, uint32_t column) {
   free(data);
 }
 
+/** Slabs of whose blocks in a column this rank has one end. */
+static struct mesh_range slabs_met(const struct long_range *l, uint32_t column) {
+  return in_range(&l->own_columns, column) ? (struct mesh_range){0, l->mesh->slabs} : l->own_slabs;
+}
+
 void densities_transfer(struct long_range *l) {
   const struct mesh *m = l->mesh;
   if (comm_size() == 1) return;
   for (uint32_t set = 0; set < l->sets; set++)
-    for (uint32_t column = 0; column < m->columns; column++)
-      for (uint32_t slab = 0; slab < m->slabs; slab++)
-        message_transfer(l->block_handle[density_row(l, set, slab, column)], MESSAGE_BLOCK,
+    for (uint32_t column = 0; column < m->columns; column++) {
+      const struct mesh_range met = slabs_met(l, column);
+      for (uint32_t slab = met.first; slab < met.end; slab++)
+        message_transfer(block_of(l, density_row(l, set, slab, column)), MESSAGE_BLOCK,
                          block_row(l, set, 0, slab, column), slab_owner(m, slab),
                          column_owner(m, column), PRIORITY_HIGH);
+    }
 }
 
 void spectra_transfer(struct long_range *l, uint32_t set) {
   const struct mesh *m = l->mesh;
   if (comm_size() == 1) return;
   for (uint32_t spectrum = 0; spectrum < m->spectra; spectrum++)
-    for (uint32_t column = 0; column < m->columns; column++)
-      for (uint32_t slab = 0; slab < m->slabs; slab++)
-        message_transfer(l->block_handle[spectrum_row(l, set, spectrum, slab, column)],
-                         MESSAGE_BLOCK, block_row(l, set, spectrum, slab, column),
-                         column_owner(m, column), slab_owner(m, slab), PRIORITY_HIGH);
+    for (uint32_t column = 0; column < m->columns; column++) {
+      const struct mesh_range met = slabs_met(l, column);
+      for (uint32_t slab = met.first; slab < met.end; slab++)
+        message_transfer(block_of(l, spectrum_row(l, set, spectrum, slab, column)), MESSAGE_BLOCK,
+                         block_row(l, set, spectrum, slab, column), column_owner(m, column),
+                         slab_owner(m, slab), PRIORITY_HIGH);
+    }
 }

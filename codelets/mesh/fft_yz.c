@@ -46,7 +46,7 @@ void fft_yz_submit(struct long_range *l, uint32_t set, uint32_t slab) {
   struct starpu_data_descr *data = allocate(count, sizeof *data, "task data");
   data[SLAB] = (struct starpu_data_descr){l->slab_handle[slab_row(l, set, 0, slab)], STARPU_RW};
   for (uint32_t c = 0; c < l->mesh->columns; c++)
-    data[BLOCKS + c] = (struct starpu_data_descr){l->block_handle[density_row(l, set, slab, c)],
+    data[BLOCKS + c] = (struct starpu_data_descr){block_of(l, density_row(l, set, slab, c)),
                                                   STARPU_W};
   fft_yz_insert((struct fft_yz_argument){l, slab},
                 (struct task){.data = data, .count = count, .priority = PRIORITY_HIGH});

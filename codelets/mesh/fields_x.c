@@ -38,12 +38,11 @@ void fields_x_submit(struct long_range *l, uint32_t set, uint32_t column) {
                                             "task data");
   size_t n = 0;
   for (uint32_t slab = 0; slab < m->slabs; slab++)
-    data[n++] = (struct starpu_data_descr){l->block_handle[density_row(l, 0, slab, column)],
-                                           STARPU_R};
+    data[n++] = (struct starpu_data_descr){block_of(l, density_row(l, 0, slab, column)), STARPU_R};
   for (uint32_t spectrum = 0; spectrum < m->spectra; spectrum++)
     for (uint32_t slab = 0; slab < m->slabs; slab++)
       data[n++] = (struct starpu_data_descr){
-          l->block_handle[spectrum_row(l, set, spectrum, slab, column)], STARPU_W};
+          block_of(l, spectrum_row(l, set, spectrum, slab, column)), STARPU_W};
   fields_x_insert((struct fields_x_argument){l, set, column},
                   (struct task){.data = data, .count = n, .priority = PRIORITY_HIGH});
   free(data);

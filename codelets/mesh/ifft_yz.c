@@ -48,7 +48,7 @@ void ifft_yz_submit(struct long_range *l, uint32_t set, uint32_t field, uint32_t
   data[SLAB] = (struct starpu_data_descr){l->slab_handle[slab_row(l, set, field, slab)], STARPU_W};
   for (uint32_t c = 0; c < l->mesh->columns; c++)
     data[BLOCKS + c] = (struct starpu_data_descr){
-        l->block_handle[spectrum_row(l, set, spectrum, slab, c)], STARPU_R};
+        block_of(l, spectrum_row(l, set, spectrum, slab, c)), STARPU_R};
   ifft_yz_insert((struct ifft_yz_argument){l, field, slab},
                  (struct task){.data = data, .count = count, .priority = PRIORITY_HIGH});
   free(data);

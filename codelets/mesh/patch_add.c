@@ -43,13 +43,13 @@ static struct part *list_parts(const struct long_range *l, uint32_t set, uint32_
                                uint32_t *count) {
   struct part *list = NULL;
   uint32_t n = 0, room = 0;
-  for (uint32_t i = 0; i < l->domain->group_count; i++) {
-    const struct group_cells *c = &l->groups[i];
+  FOR_CELLS(l, c) {
     if (n + 1 + c->sent.count > room) {
       room = 2 * room + 1 + c->sent.count;
       list = reallocate(list, room, sizeof *list, "patches of a slab");
     }
-    if (l->domain->groups[i].owner == comm_rank() && patch_meets_slab(l->mesh, &c->patch, slab))
+    if (l->domain->groups[c->group].owner == comm_rank() &&
+        patch_meets_slab(l->mesh, &c->patch, slab))
       list[n++] = (struct part){c->patch, c->patch_handle[set_place(l, set)]};
     for (uint32_t k = 0; k < c->sent.count; k++) {
       const struct patch piece = patch_of_piece(&c->patch, &c->sent.piece[k]);

@@ -47,12 +47,9 @@ void patch_cut_submit(struct long_range *l, struct group *g, uint32_t k, uint32_
 }
 
 void patches_transfer(struct long_range *l, uint32_t set) {
-  for (uint32_t i = 0; i < l->domain->group_count; i++) {
-    const struct group *g = &l->domain->groups[i];
-    const struct mesh_pieces *sent = &l->groups[i].sent;
-    for (uint32_t k = 0; k < sent->count; k++)
-      message_transfer(sent->piece[k].handle[set_place(l, set)], MESSAGE_PATCH + set,
-                       i * (size_t)l->mesh->cells + k, g->owner, sent->piece[k].rank,
-                       PRIORITY_HIGH);
-  }
+  FOR_CELLS(l, c)
+  for (uint32_t k = 0; k < c->sent.count; k++)
+    message_transfer(c->sent.piece[k].handle[set_place(l, set)], MESSAGE_PATCH + set,
+                     c->group * (size_t)l->mesh->cells + k, l->domain->groups[c->group].owner,
+                     c->sent.piece[k].rank, PRIORITY_HIGH);
 }

@@ -60,9 +60,8 @@ static void pm_cut_gpu(struct gpu *gpu, void *buffers[], const struct pm_cut_arg
 
 STAGE(pm_cut, 0x77aadd, "pm");
 
-void pm_cut_submit(struct long_range *l, struct group *g, uint32_t k, uint32_t set) {
+void pm_cut_submit(struct long_range *l, const struct group_cells *c, uint32_t k, uint32_t set) {
   const struct mesh *m = l->mesh;
-  const struct group_cells *c = cells_of(l, g);
   const struct mesh_piece *piece = &c->read.piece[k];
   const uint32_t first = slab_of_plane(m, piece->first), slabs = slabs_of_piece(m, piece);
   struct starpu_data_descr *data = allocate(SLABS + (size_t)m->fields * slabs, sizeof *data,
@@ -75,17 +74,14 @@ void pm_cut_submit(struct long_range *l, struct group *g, uint32_t k, uint32_t s
           l->slab_handle[slab_row(l, set, field, (first + i) % m->slabs)], STARPU_R};
   pm_cut_insert(
       (struct pm_cut_argument){l, piece, &c->field_box},
-      (struct task){.data = data, .count = n, .priority = PRIORITY_HIGH, .owner = &g->index});
+      (struct task){.data = data, .count = n, .priority = PRIORITY_HIGH, .owner = &c->group});
   free(data);
 }
 
 void pieces_transfer(struct long_range *l, uint32_t set) {
-  for (uint32_t i = 0; i < l->domain->group_count; i++) {
-    const struct group *g = &l->domain->groups[i];
-    const struct mesh_pieces *read = &l->groups[i].read;
-    for (uint32_t k = 0; k < read->count; k++)
-      message_transfer(read->piece[k].handle[set_place(l, set)], MESSAGE_PIECE + set,
-                       i * (size_t)l->mesh->cells + k, read->piece[k].rank, g->owner,
-                       PRIORITY_HIGH);
-  }
+  FOR_CELLS(l, c)
+  for (uint32_t k = 0; k < c->read.count; k++)
+    message_transfer(c->read.piece[k].handle[set_place(l, set)], MESSAGE_PIECE + set,
+                     c->group * (size_t)l->mesh->cells + k, c->read.piece[k].rank,
+                     l->domain->groups[c->group].owner, PRIORITY_HIGH);
 }

@@ -39,7 +39,7 @@ void potential_x_submit(struct long_range *l, uint32_t column) {
   size_t n = 0;
   for (uint32_t set = 0; set < l->sets; set++)
     for (uint32_t slab = 0; slab < slabs; slab++)
-      data[n++] = (struct starpu_data_descr){l->block_handle[density_row(l, set, slab, column)],
+      data[n++] = (struct starpu_data_descr){block_of(l, density_row(l, set, slab, column)),
                                              set == 0 ? STARPU_RW : STARPU_R};
   data[n++] = (struct starpu_data_descr){l->potential_handle[column], STARPU_W};
   potential_x_insert((struct potential_x_argument){l, column},

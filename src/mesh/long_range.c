@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cuda/mesh/gpu_mesh.h"
+#include "photons/base/comm.h"
 #include "photons/base/debug_check.h"
 #include "photons/base/error.h"
 #include "photons/base/kept.h"
@@ -64,8 +65,12 @@ static size_t slab_rows(const struct long_range *l) {
 static uint32_t block_places(const struct long_range *l) {
   return l->in_turn ? l->mesh->spectra + 1 : l->sets * l->mesh->spectra;
 }
-static size_t block_rows(const struct long_range *l) {
-  return (size_t)block_places(l) * l->mesh->slabs * l->mesh->columns;
+static size_t block_handles(const struct long_range *l) { return block_places(l) * blocks_each(l); }
+
+/** Slabs or columns of this rank, of n of them. */
+static struct mesh_range own_range(uint32_t n) {
+  return (struct mesh_range){(uint32_t)comm_first(n, comm_rank()),
+                             (uint32_t)comm_first(n, comm_rank() + 1)};
 }
 
 /** Register memory that matters only within a step. Without memory.start it is only counted: `at`
@@ -80,6 +85,20 @@ static void register_scratch(const struct long_range *l, size_t *at, size_t coun
   *at += mesh_memory_room(count * size);
 }
 
+/** Register the blocks of one set and spectrum. */
+static void register_blocks(const struct long_range *l, uint32_t place, size_t *at) {
+  const struct mesh *m = l->mesh;
+  const struct mesh_range all = {0, m->columns};
+  for (uint32_t slab = 0; slab < m->slabs; slab++) {
+    const struct mesh_range *c = in_range(&l->own_slabs, slab) ? &all : &l->own_columns;
+    for (uint32_t column = c->first; column < c->end; column++) {
+      const size_t row = ((size_t)place * m->slabs + slab) * m->columns + column;
+      register_scratch(l, at, block_size(m, slab, column), sizeof(float complex),
+                       &l->block_handle[block_place(l, row)]);
+    }
+  }
+}
+
 /** Register the slabs, and the blocks, of some of their places: those that are written before all
  * densities are transformed, or the others. */
 static void register_slabs(struct long_range *l, bool late, size_t *at) {
@@ -90,15 +109,8 @@ static void register_slabs(struct long_range *l, bool late, size_t *at) {
     if (slab_owner(m, slab) == comm_rank() && late == (field > 0))
       register_scratch(l, at, floats, sizeof(float), &l->slab_handle[i]);
   }
-  for (size_t i = 0; i < block_rows(l); i++) {
-    const uint32_t column = (uint32_t)(i % m->columns);
-    const uint32_t slab = (uint32_t)(i / m->columns % m->slabs);
-    const bool density = i / m->columns / m->slabs % m->spectra == 0; /* see density_row() */
-    if ((slab_owner(m, slab) == comm_rank() || column_owner(m, column) == comm_rank()) &&
-        late == !density)
-      register_scratch(l, at, block_size(m, slab, column), sizeof(float complex),
-                       &l->block_handle[i]);
-  }
+  for (uint32_t place = 0; place < block_places(l); place++)
+    if (late == (place % m->spectra > 0)) register_blocks(l, place, at); /* see density_row() */
 }
 
 static size_t register_all(struct long_range *l) {
@@ -111,8 +123,10 @@ static size_t register_all(struct long_range *l) {
 
 static void create_slabs(struct long_range *l) {
   l->slab_handle = allocate(slab_rows(l), sizeof *l->slab_handle, "slab handles");
-  l->block_handle = allocate(block_rows(l), sizeof *l->block_handle, "block handles");
-  kept_set(KEPT_BLOCKS, (slab_rows(l) + block_rows(l)) * sizeof *l->block_handle);
+  l->own_slabs = own_range(l->mesh->slabs);
+  l->own_columns = own_range(l->mesh->columns);
+  l->block_handle = allocate(block_handles(l), sizeof *l->block_handle, "block handles");
+  kept_set(KEPT_BLOCKS, (slab_rows(l) + block_handles(l)) * sizeof *l->block_handle);
   const size_t bytes = register_all(l);
   if (engine_gpu() || bytes == 0) return;
   l->memory = pages_create(bytes, "the mesh");
@@ -140,8 +154,6 @@ void long_range_start(struct long_range *l, struct domain *d, const struct param
   l->factor = (float)(GRAVITY * d->particles.mass);
   l->mesh = mesh_create(layout.cells, layout.slabs, layout.columns, d->particles.box,
                         p->gravity.assignment, p->gravity.gradient, p->gravity.interlace, split);
-  l->groups = allocate(d->group_count, sizeof *l->groups, "groups");
-  kept_set(KEPT_CELLS, d->group_count * sizeof *l->groups);
   create_slabs(l);
   l->potential = allocate(cells, sizeof *l->potential, "sums of potentials");
   l->potential_handle = allocate(l->mesh->columns, sizeof *l->potential_handle, "column handles");
@@ -161,13 +173,8 @@ void long_range_start(struct long_range *l, struct domain *d, const struct param
 void long_range_free(struct long_range *l) {
   if (engine_gpu()) engine_on_gpu_workers(free_gpu_tables, l);
   long_range_leave(l);
-  for (uint32_t i = 0; i < l->domain->group_count; i++) {
-    free(l->groups[i].read.piece);
-    free(l->groups[i].sent.piece);
-  }
-  free(l->groups);
   for (size_t i = 0; i < slab_rows(l); i++) handle_drop(&l->slab_handle[i]);
-  for (size_t i = 0; i < block_rows(l); i++) handle_drop(&l->block_handle[i]);
+  for (size_t i = 0; i < block_handles(l); i++) handle_drop(&l->block_handle[i]);
   for (uint32_t c = 0; c < l->mesh->columns; c++) handle_drop(&l->potential_handle[c]);
   pages_free(&l->memory);
   for (uint32_t w = 0; w < engine_workers(); w++) free(l->fft[w]);

@@ -26,16 +26,22 @@ static void drop_handles(struct mesh_piece *piece) {
   for (uint32_t set = 0; set < SETS_MOST; set++) handle_drop(&piece->handle[set]);
 }
 
+static void leave_pieces(struct mesh_pieces *pieces) {
+  for (uint32_t k = 0; k < pieces->count; k++) drop_handles(&pieces->piece[k]);
+  free(pieces->piece);
+}
+
 /** Free the patch and the pieces of a group. */
 static void leave(struct group_cells *c) {
   for (uint32_t set = 0; set < SETS_MOST; set++) handle_drop(&c->patch_handle[set]);
-  for (uint32_t k = 0; k < c->sent.count; k++) drop_handles(&c->sent.piece[k]);
-  for (uint32_t k = 0; k < c->read.count; k++) drop_handles(&c->read.piece[k]);
-  c->sent.count = c->read.count = 0;
+  leave_pieces(&c->sent);
+  leave_pieces(&c->read);
 }
 
 void long_range_leave(struct long_range *l) {
-  for (uint32_t i = 0; i < l->domain->group_count; i++) leave(&l->groups[i]);
+  FOR_CELLS(l, c) leave(c);
+  free(l->met.cells);
+  l->met = (struct cells_list){0};
 }
 
 /** Cut planes first .. into runs of planes that one rank owns.
@@ -95,14 +101,9 @@ struct planes {
   uint32_t first, count;
 };
 
-static struct planes own_planes(const struct mesh *m) {
-  struct planes own = {0, 0};
-  for (uint32_t slab = 0; slab < m->slabs; slab++) {
-    if (slab_owner(m, slab) != comm_rank()) continue;
-    if (own.count == 0) own.first = slab_first(m, slab);
-    own.count += slab_first(m, slab + 1) - slab_first(m, slab);
-  }
-  return own;
+static struct planes own_planes(const struct long_range *l) {
+  const uint32_t first = slab_first(l->mesh, l->own_slabs.first);
+  return (struct planes){first, slab_first(l->mesh, l->own_slabs.end) - first};
 }
 
 /** Does a group deposit to or read any of these planes? */
@@ -114,21 +115,70 @@ static bool reads_planes(const struct mesh *m, const struct patch *patch, struct
 
 enum { TASKS = 64, GROUPS_EACH_LEAST = 16 };
 
-static uint32_t task_count(const struct long_range *l) {
-  return l->domain->group_count < TASKS * GROUPS_EACH_LEAST ? 1 : TASKS;
+/** The search for groups that this rank meets. Each task looks at some of all groups. */
+struct search {
+  const struct long_range *l;
+  struct planes own;
+  uint32_t tasks;
+  struct cells_list found[TASKS];
+};
+
+static void add_cells(struct cells_list *list, const struct group_cells *c) {
+  if (list->count == list->room) {
+    list->room = 2 * list->room + 16;
+    list->cells = reallocate(list->cells, list->room, sizeof *list->cells, "groups on the mesh");
+  }
+  list->cells[list->count++] = *c;
 }
 
-static void find_patches(void *context, uint32_t task) {
-  struct long_range *l = context;
-  const size_t groups = l->domain->group_count, tasks = task_count(l);
-  for (size_t i = block_first(groups, tasks, task); i < block_first(groups, tasks, task + 1); i++) {
-    const struct node *root = &l->domain->groups[i].root;
-    double half[3];
-    for (int c = 0; c < 3; c++)
-      half[c] = fmin((double)root->half[c] / (double)l->domain->geometry.scale,
-                     0.5 * POSITION_TURN);
-    l->groups[i].patch = patch_for_box(l->mesh, root->centre, half);
+static struct patch find_patch(const struct long_range *l, const struct node *root) {
+  double half[3];
+  for (int c = 0; c < 3; c++)
+    half[c] = fmin((double)root->half[c] / (double)l->domain->geometry.scale, 0.5 * POSITION_TURN);
+  return patch_for_box(l->mesh, root->centre, half);
+}
+
+static void find_cells(void *context, uint32_t task) {
+  struct search *s = context;
+  const size_t groups = s->l->domain->group_count;
+  for (size_t i = block_first(groups, s->tasks, task); i < block_first(groups, s->tasks, task + 1);
+       i++) {
+    const struct group *g = &s->l->domain->groups[i];
+    const struct group_cells c = {.group = g->index, .patch = find_patch(s->l, &g->root)};
+    if (is_own(g) || reads_planes(s->l->mesh, &c.patch, s->own)) add_cells(&s->found[task], &c);
   }
+}
+
+/** The groups that this rank meets, without handles. */
+static struct cells_list find_met(const struct long_range *l) {
+  const bool few = l->domain->group_count < TASKS * GROUPS_EACH_LEAST;
+  struct search s = {.l = l, .own = own_planes(l), .tasks = few ? 1 : TASKS};
+  struct cells_list met = {0};
+  loop_run(&patches_stage, s.tasks, find_cells, &s);
+  for (uint32_t task = 0; task < s.tasks; task++) {
+    for (uint32_t k = 0; k < s.found[task].count; k++) add_cells(&met, &s.found[task].cells[k]);
+    free(s.found[task].cells);
+  }
+  return met;
+}
+
+/** Groups that were met before keep their handles. Both lists have rising groups. */
+static void replace_met(struct long_range *l, struct cells_list now) {
+  uint32_t k = 0;
+  FOR_CELLS(l, before) {
+    while (k < now.count && now.cells[k].group < before->group) k++;
+    if (k == now.count || now.cells[k].group != before->group) {
+      leave(before);
+      continue;
+    }
+    const struct patch patch = now.cells[k].patch;
+    now.cells[k] = *before;
+    now.cells[k].patch = patch;
+  }
+  free(l->met.cells);
+  l->met = now;
+  for (l->own = 0; l->own < now.count; l->own++)
+    if (now.cells[l->own].group == group_first(l->domain, comm_rank())) break;
 }
 
 /** Make room for a patch: on cores in that part of the mesh's memory which is empty as long as
@@ -151,29 +201,23 @@ static void place_patch(const struct long_range *l, size_t cells, starpu_data_ha
   *at = end;
 }
 
-static void count_pieces(const struct long_range *l) {
+static void count_kept(const struct long_range *l) {
   size_t pieces = 0;
-  for (uint32_t i = 0; i < l->domain->group_count; i++)
-    pieces += l->groups[i].sent.count + l->groups[i].read.count;
+  FOR_CELLS(l, c) pieces += c->sent.count + c->read.count;
   kept_set(KEPT_PIECES, pieces * sizeof(struct mesh_piece));
+  kept_set(KEPT_CELLS, l->met.count * sizeof *l->met.cells);
 }
 
 void long_range_place(struct long_range *l) {
   struct mesh_piece *now = allocate(l->mesh->cells, sizeof *now, "pieces of the mesh");
-  const struct planes own = own_planes(l->mesh);
   size_t at = l->patches_begin;
-  loop_run(&patches_stage, task_count(l), find_patches, l);
-  for (uint32_t i = 0; i < l->domain->group_count; i++) {
-    const struct group *g = &l->domain->groups[i];
-    struct group_cells *c = &l->groups[i];
+  replace_met(l, find_met(l));
+  FOR_CELLS(l, c) {
+    const struct group *g = &l->domain->groups[c->group];
     for (uint32_t set = 0; set < set_places(l) && is_own(g); set++)
       place_patch(l, patch_cells(&c->patch), &c->patch_handle[set], &at);
-    if (comm_size() == 1) continue;
-    if (is_own(g) || reads_planes(l->mesh, &c->patch, own))
-      place_group(l, g, c, now);
-    else
-      leave(c); /* this rank is neither end of the group's pieces */
+    if (comm_size() > 1) place_group(l, g, c, now);
   }
   free(now);
-  count_pieces(l);
+  count_kept(l);
 }

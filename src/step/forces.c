@@ -17,48 +17,43 @@
 /* Groups of this rank with targets. */
 #define FOR_TARGETS(d, g) FOR_GROUPS(d, g) if ((g)->targets > 0)
 /* Slabs and columns of this rank. */
-#define FOR_SLABS(m, slab)                           \
-  for (uint32_t slab = 0; slab < (m)->slabs; slab++) \
-    if (slab_owner((m), slab) == comm_rank())
-#define FOR_COLUMNS(m, column)                               \
-  for (uint32_t column = 0; column < (m)->columns; column++) \
-    if (column_owner((m), column) == comm_rank())
+#define FOR_SLABS(l, slab) \
+  for (uint32_t slab = (l)->own_slabs.first; slab < (l)->own_slabs.end; slab++)
+#define FOR_COLUMNS(l, column) \
+  for (uint32_t column = (l)->own_columns.first; column < (l)->own_columns.end; column++)
 
 /** The fields of a set, from the spectra of the densities of all sets. */
-static void submit_fields(struct domain *d, struct long_range *l, uint32_t set) {
+static void submit_fields(struct long_range *l, uint32_t set) {
   const struct mesh *m = l->mesh;
-  FOR_COLUMNS(m, column) if (l->in_turn) fields_x_submit(l, set, column);
+  FOR_COLUMNS(l, column) if (l->in_turn) fields_x_submit(l, set, column);
   spectra_transfer(l, set);
   for (uint32_t field = 0; field < m->fields; field++)
-    FOR_SLABS(m, slab) ifft_yz_submit(l, set, field, slab);
-  for (struct group *g = d->groups; g < d->groups + d->group_count; g++) {
-    const struct mesh_pieces *read = &cells_of(l, g)->read;
-    for (uint32_t k = 0; k < read->count; k++)
-      if (read->piece[k].rank == comm_rank()) pm_cut_submit(l, g, k, set);
-  }
+    FOR_SLABS(l, slab) ifft_yz_submit(l, set, field, slab);
+  FOR_CELLS(l, c)
+  for (uint32_t k = 0; k < c->read.count; k++)
+    if (c->read.piece[k].rank == comm_rank()) pm_cut_submit(l, c, k, set);
   pieces_transfer(l, set);
 }
 
 static void submit_mesh(struct domain *d, struct long_range *l) {
-  const struct mesh *m = l->mesh;
   for (uint32_t set = 0; set < l->sets; set++) {
     FOR_GROUPS(d, g) {
       pm_assign_submit(l, g, set);
       for (uint32_t k = 0; k < cells_of(l, g)->sent.count; k++) patch_cut_submit(l, g, k, set);
     }
     patches_transfer(l, set);
-    FOR_SLABS(m, slab) patch_add_submit(l, set, slab);
-    FOR_SLABS(m, slab) fft_yz_submit(l, set, slab);
+    FOR_SLABS(l, slab) patch_add_submit(l, set, slab);
+    FOR_SLABS(l, slab) fft_yz_submit(l, set, slab);
   }
   densities_transfer(l);
-  FOR_COLUMNS(m, column)(l->in_turn ? potential_x_submit : fft_x_submit)(l, column);
-  for (uint32_t set = 0; set < set_places(l); set++) submit_fields(d, l, set);
+  FOR_COLUMNS(l, column)(l->in_turn ? potential_x_submit : fft_x_submit)(l, column);
+  for (uint32_t set = 0; set < set_places(l); set++) submit_fields(l, set);
 }
 
 /** Each set's fields are read before the next set takes their place. */
 static void submit_reads(struct domain *d, struct long_range *l) {
   for (uint32_t set = 0; set < l->sets; set++) {
-    if (set >= set_places(l)) submit_fields(d, l, set);
+    if (set >= set_places(l)) submit_fields(l, set);
     FOR_GROUPS(d, g) pm_read_submit(l, g, set);
   }
 }

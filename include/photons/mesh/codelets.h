@@ -25,7 +25,7 @@ void fields_x_submit(struct long_range *l, uint32_t set, uint32_t column);
 /** Transform one field of a slab back along y and z. */
 void ifft_yz_submit(struct long_range *l, uint32_t set, uint32_t field, uint32_t slab);
 /** Copy the field planes that a group of another rank reads out of this rank's slabs. */
-void pm_cut_submit(struct long_range *l, struct group *g, uint32_t piece, uint32_t set);
+void pm_cut_submit(struct long_range *l, const struct group_cells *c, uint32_t piece, uint32_t set);
 /** Interpolate the fields to a group's particles and add the result to their accelerations. */
 void pm_read_submit(struct long_range *l, struct group *g, uint32_t set);
 

@@ -43,6 +43,7 @@ struct mesh_pieces {
 
 /** The mesh cells of one group. */
 struct group_cells {
+  uint32_t group;                               /**< index */
   struct patch patch;                           /**< cells that the group deposits to */
   starpu_data_handle_t patch_handle[SETS_MOST]; /**< by set_place(); NULL where the patch is not in
                                                      this rank's memory */
@@ -53,23 +54,36 @@ struct group_cells {
                                 then reads the slabs */
 };
 
+/** Groups by rising index. */
+struct cells_list {
+  struct group_cells *cells;
+  uint32_t count, room;
+};
+
+/** Slabs or columns first .. end - 1. */
+struct mesh_range {
+  uint32_t first, end;
+};
+
 struct long_range {
   struct domain *domain;
   const struct mesh_kernels *kernels;
   struct mesh *mesh;
-  uint32_t sets;              /**< 1, or 2 with interlacing */
-  bool in_turn;               /**< the two sets are made one after the other, in the same memory */
-  bool rests;                 /**< its memory is given back after forces */
-  float factor;               /**< G m; the fields of the mesh are per unit of G m */
-  struct group_cells *groups; /**< [group] of the domain */
+  uint32_t sets;         /**< 1, or 2 with interlacing */
+  bool in_turn;          /**< the two sets are made one after the other, in the same memory */
+  bool rests;            /**< its memory is given back after forces */
+  float factor;          /**< G m; the fields of the mesh are per unit of G m */
+  struct cells_list met; /**< this rank's groups, and those that deposit to or read its planes */
+  uint32_t own;          /**< the first of this rank's groups on that list */
   struct pages memory;  /**< on cores: the slabs and transpose blocks of this rank. Without a GPU in
                               use StarPU keeps none of them elsewhere */
   size_t patches_begin; /**< bytes of `memory` before that part which is empty until all densities
                               are transformed. It holds the patches of groups till then */
-  starpu_data_handle_t *slab_handle;  /**< by slab_row(): density (field 0), then the fields; NULL
+  starpu_data_handle_t *slab_handle; /**< by slab_row(): density (field 0), then the fields; NULL
                                            for slabs of other ranks */
-  starpu_data_handle_t *block_handle; /**< transpose blocks by block_row(), of this rank's slabs and
+  starpu_data_handle_t *block_handle; /**< transpose blocks by block_place(), of this rank's slabs and
                                            columns */
+  struct mesh_range own_slabs, own_columns; /**< of this rank */
   double *potential; /**< [ky] of this rank's columns: sums of potentials; see mesh_fft_x() */
   starpu_data_handle_t *potential_handle; /**< [column] its part of `potential` */
   double *slab_sum;      /**< [set][slab] sums of densities, for long_range_check_mass() */
@@ -105,6 +119,29 @@ static inline size_t density_row(const struct long_range *l, uint32_t set, uint3
                     : block_row(l, set, 0, slab, column);
 }
 
+/** The blocks of a set or spectrum that have a handle here are those of this rank's slabs, then those of all
+ * slabs in its columns. */
+static inline size_t blocks_each(const struct long_range *l) {
+  return (size_t)(l->own_slabs.end - l->own_slabs.first) * l->mesh->columns +
+         (size_t)(l->own_columns.end - l->own_columns.first) * l->mesh->slabs;
+}
+static inline bool in_range(const struct mesh_range *r, size_t i) {
+  return i >= r->first && i < r->end;
+}
+/** Index of a transpose block in block_handle. */
+static inline size_t block_place(const struct long_range *l, size_t row) {
+  const struct mesh_range *slabs = &l->own_slabs, *columns = &l->own_columns;
+  const size_t all = l->mesh->columns, column = row % all, slab = row / all % l->mesh->slabs,
+               begin = row / all / l->mesh->slabs * blocks_each(l);
+  if (in_range(slabs, slab)) return begin + (slab - slabs->first) * all + column;
+  return begin + (slabs->end - slabs->first) * all + slab * (columns->end - columns->first) +
+         (column - columns->first);
+}
+/** A transpose block of this rank's slabs or columns. */
+static inline starpu_data_handle_t block_of(const struct long_range *l, size_t row) {
+  return l->block_handle[block_place(l, row)];
+}
+
 /** @param cells  a side of the mesh
  * @param split  split whose mesh factor the mesh applies; must outlive the mesh. NULL: there is no other
  *         force, and accelerations begin with those of the mesh */
@@ -115,7 +152,7 @@ void long_range_free(struct long_range *l);
  * mesh_make_green(). No task may run. */
 void long_range_respond(struct long_range *l, const struct response *response);
 
-/** The rank that owns a slab or a column. */
+/** The rank that owns a slab or a column; each rank has a range of them. */
 int slab_owner(const struct mesh *m, uint32_t slab);
 int column_owner(const struct mesh *m, uint32_t column);
 
@@ -138,9 +175,13 @@ double long_range_potential(const struct long_range *l);
  * all particles. Collective. */
 void long_range_check_mass(const struct long_range *l);
 
+/** The cells of a group of this rank, after long_range_place(). */
 static inline struct group_cells *cells_of(struct long_range *l, const struct group *g) {
-  return &l->groups[g->index];
+  return &l->met.cells[l->own + (g->index - group_first(l->domain, comm_rank()))];
 }
+/** For the cells of each group that this rank meets. */
+#define FOR_CELLS(l, c) \
+  for (struct group_cells *c = (l)->met.cells; c < (l)->met.cells + (l)->met.count; c++)
 static inline size_t patch_cells(const struct patch *p) {
   return (size_t)p->size[0] * p->size[1] * p->size[2];
 }

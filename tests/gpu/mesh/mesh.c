@@ -24,7 +24,7 @@ static void check_density(const struct bench *b, struct mesh_arrays *a, struct d
   void *fft = allocate(mesh_scratch_bytes(m), 1, "FFT scratch");
   for (uint32_t set = 0; set < s->long_range.sets; set++) {
     for (uint32_t g = 0; g < s->domain.group_count; g++) {
-      const struct patch *q = &s->long_range.groups[g].patch;
+      const struct patch *q = &s->long_range.met.cells[g].patch;
       const size_t cells = (size_t)q->size[0] * q->size[1] * q->size[2];
       float *cpu = allocate(cells, sizeof *cpu, "patch"),
             *gpu = allocate(cells, sizeof *gpu, "patch"), *out = device_memory(cells * sizeof *out);
