@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Compare log/ranks.csv of runs of nearly uniform particles with the formulas of docs/dev/scaling-model.md.
+
+usage: ... RUN:RANKS:NPART...  (groups of 512 particles, as many mesh cells as particles, r_cut of 3.45 cells)
+"""
+
+import csv
+import itertools
+import math
+import sys
+
+GROUP, R_CUT = 512, 3.45
+SETS, FIELDS, SPECTRA = 2, 3, 2  # interlaced, with the default gradient: a field for each axis
+WINDOW = 4  # cells a side of a particle's cloud (PCS)
+HISTOGRAM = 2048 * 8  # counts of one digit of a cut
+LOOKS = 64  # levels that all ranks split together, and chunks of a rank
+
+
+def read(folder):
+    with open(f"{folder}/log/ranks.csv", encoding="ascii") as file:
+        return {(row["group"], row["name"]): row for row in csv.DictReader(file)}
+
+
+class Lattice:
+    """Groups of a uniform lattice, a mesh cell a particle: [low, high) in cells along x, y and z."""
+
+    def __init__(self, side, ranks):
+        self.side, self.ranks = side, ranks
+        levels = math.ceil(math.log2(side**3 / GROUP))
+        self.count = 2**levels
+        boxes = [((0.0,) * 3, (float(side),) * 3)]
+        for level in range(levels):
+            boxes = [part for box in boxes for part in self.cut(level, *box)]
+        self.boxes = boxes
+
+    def cut(self, level, low, high):
+        weights = [(h - l) * (17 - c) for c, (l, h) in enumerate(zip(low, high))]
+        axis = 0 if 2 ** (3 * level) < self.count else weights.index(max(weights))
+        middle = 0.5 * (low[axis] + high[axis])
+        return ((low, high[:axis] + (middle,) + high[axis + 1 :]),
+                (low[:axis] + (middle,) + low[axis + 1 :], high))
+
+    def owner(self, group):
+        return dealt_to(self.count, self.ranks, group)
+
+    def gap_squared(self, a, b):
+        sum_ = 0.0
+        for c in range(3):
+            d = abs(0.5 * (a[0][c] + a[1][c] - b[0][c] - b[1][c]))
+            d = min(d, self.side - d)
+            # Particles stand on the lattice: a box ends one cell before the next begins.
+            sum_ += max(d - 0.5 * (a[1][c] - a[0][c] + b[1][c] - b[0][c]) + 1.0, 0.0) ** 2
+        return sum_
+
+    def ghosts(self):
+        """Messages of each kind that all ranks send: pairs of a group and another rank that needs it."""
+        pairs = set()
+        for (i, a), (j, b) in itertools.combinations(enumerate(self.boxes), 2):
+            if self.owner(i) != self.owner(j) and self.gap_squared(a, b) < R_CUT**2:
+                pairs |= {(i, self.owner(j)), (j, self.owner(i))}
+        return len(pairs)
+
+
+def dealt_to(things, ranks, thing):
+    return ((thing + 1) * ranks + things - 1) // things - 1
+
+
+class Mesh:
+    def __init__(self, cells, ranks):
+        slabs = max(1, min(cells // 8, 32))
+        each = (slabs + ranks - 1) // ranks
+        self.cells, self.ranks = cells, ranks
+        self.slabs = min(min(each, 8) * ranks, cells)
+        self.columns = min(min(each, 4) * ranks, cells)
+
+    def owner(self, plane):
+        plane %= self.cells
+        slab = max(s for s in range(self.slabs) if s * self.cells // self.slabs <= plane)
+        return dealt_to(self.slabs, self.ranks, slab)
+
+    def blocks_sent(self):
+        """Transpose blocks whose slab and column have different owners, there and back."""
+        pairs = sum(dealt_to(self.slabs, self.ranks, s) != dealt_to(self.columns, self.ranks, c)
+                    for s in range(self.slabs) for c in range(self.columns))
+        return SETS * (1 + SPECTRA) * pairs
+
+    def owners_met(self, box):
+        """The owners of the planes to which a group deposits, and from which it reads, by runs of planes."""
+        low, high = box[0][0], box[1][0]
+        planes = min(math.ceil(high - low) + WINDOW + 1, self.cells)
+        first = math.floor(low) - WINDOW // 2
+        return [owner for owner, _ in itertools.groupby(self.owner(first + i) for i in range(planes))]
+
+    def planes_sent(self, lattice):
+        """Runs of planes of other ranks."""
+        return SETS * sum(owner != lattice.owner(group) for group, box in enumerate(lattice.boxes)
+                          for owner in self.owners_met(box))
+
+    def groups_met(self, lattice):
+        """The most groups that a rank has or whose planes it has."""
+        met = [0] * self.ranks
+        for group, box in enumerate(lattice.boxes):
+            for rank in {lattice.owner(group), *self.owners_met(box)}:
+                met[rank] += 1
+        return max(met)
+
+
+class Check:
+    def __init__(self, folder, ranks, side):
+        self.rows, self.folder, self.failed = read(folder), folder, 0
+        self.ranks, self.side = int(ranks), int(side)
+        self.lattice, self.mesh = Lattice(self.side, self.ranks), Mesh(self.side, self.ranks)
+
+    def say(self, what, found, formula, good):
+        self.failed += not good
+        print(f"{'' if good else 'FAILED: '}{self.folder}: {what}: {found:.0f}, by the formula {formula:.0f}")
+
+    def messages(self, name, formula, error):
+        found = float(self.rows["sent", name]["messages_mean"]) * self.ranks
+        self.say(f"messages of all ranks, {name}", found, formula, abs(found - formula) <= error * formula)
+
+    def kept(self, name, formula):
+        found = float(self.rows["kept", name]["bytes_most"])
+        self.say(f"bytes kept, {name}", found, formula, 0 < found <= formula)
+
+    def run(self):
+        groups, mesh, ghosts = self.lattice.count, self.mesh, self.lattice.ghosts()
+        for name in ("positions", "trees", "multipoles"):
+            self.messages(name, ghosts, 0.15)
+        for name in ("patches", "pieces"):
+            self.messages(name, mesh.planes_sent(self.lattice), 0.15)
+        self.messages("blocks", mesh.blocks_sent(), 0.0)
+        parts = min(groups, max(self.ranks, LOOKS))
+        cuts = parts / 2
+        self.kept("groups", 184 * groups)
+        self.kept("boxes", 64 * groups)
+        self.kept("costs", 24 * groups)
+        self.kept("cells", 112 * mesh.groups_met(self.lattice))
+        self.kept("cuts", 40 * parts)
+        self.kept("counts", 1.01 * cuts * HISTOGRAM * max(1, self.side**3 / self.ranks / 2**14))
+        self.kept("ties", 8 * cuts)
+        blocks = math.ceil(mesh.slabs / self.ranks) * mesh.columns
+        blocks += math.ceil(mesh.columns / self.ranks) * mesh.slabs
+        rows = SETS * (mesh.slabs * FIELDS + SPECTRA * blocks)
+        self.kept("blocks", 8 * rows)
+        return self.failed
+
+
+sys.exit(sum(Check(*argument.split(":")).run() for argument in sys.argv[1:]) > 0)

@@ -1,0 +1,33 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# What ranks send to each other, and keep of each other, is what docs/dev/scaling-model.md says: counted on 2 and on
+# 8 ranks. A table that grows with all groups or all ranks, where the formula does not, fails.
+. "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
+STARPU_NCPU=1 # of each rank
+export STARPU_NCPU
+need_python csv
+need_mpi
+
+cat >config.ini <<END
+[box]
+size = 24.96 # for 32^3 particles
+[ic]
+z_init = 49
+[time]
+z_end = 20
+step = fixed
+steps = 2
+[output]
+images = no
+power_spectrum = no
+[analysis]
+fof = no
+[runtime]
+group_size = 512
+rebuild_interval = 1
+END
+run_on 2 two --set box.size=15.6 --set box.npart_side=20 config.ini
+run_on 8 eight --set box.npart_side=32 --set runtime.shared_memory=no config.ini
+helper two:2:20 eight:8:32 || failures=$((failures + 1))
+
+finish
