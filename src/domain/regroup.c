@@ -385,6 +385,8 @@ void orb_regroup(struct domain *d, uint32_t (*centre)[3]) {
                          .high = allocate(groups, sizeof *r.high, "boxes of the domain"),
                          .of_value = allocate(groups * DIGIT_VALUES, sizeof *r.of_value,
                                               "counts of the domain decomposition")};
+  kept_set(KEPT_COUNTS, groups * (DIGIT_VALUES * sizeof *r.of_value + sizeof *r.low +
+                                  sizeof *r.high + sizeof *r.cut));
   message_wait();
   FOR_GROUPS(d, g) {
     struct group_cut *c = &r.old[g->index - r.first].pass;
