@@ -78,6 +78,13 @@ static double packed_targets(const struct parameters *p, size_t particles, const
          (double)l->domain.group_count * tree_nodes(l->domain.depth) * sizeof(struct node);
 }
 
+/** What all ranks keep of all groups: the table of them, their boxes, and their costs in three arrays
+ * (docs/dev/scaling-model.md). */
+static double tables_of_groups(const struct layout *l) {
+  const double group = sizeof(struct group) + 2.0 * sizeof(struct node) + 3.0 * sizeof(double);
+  return comm_size() > 1 ? comm_size() * group * l->domain.group_count : 0.0;
+}
+
 /** Accelerations of all particles beside those of the last forces. */
 static double all_targets(const struct parameters *p, size_t particles) {
   return p->time.step == STEP_BLOCK ? (double)particles * 3.0 * sizeof(float) : 0.0;
@@ -90,7 +97,7 @@ struct memory_use memory_estimate(const struct parameters *p, size_t particles) 
                            .particles = l.bytes_particles,
                            .trees = l.bytes_tree,
                            .mesh = l.mesh.cells > 0 ? mesh(p, &l) : 0.0,
-                           .tasks = GROUP_BYTES * l.domain.group_count};
+                           .tasks = GROUP_BYTES * l.domain.group_count + tables_of_groups(&l)};
   use.tasks += light_cone_size(p, particles).memory;
   use.on_gpus = fmin(larger(ranks * scheduler_gpu_memory() - use.particles, 0.0),
                      use.trees + use.mesh + packed);
