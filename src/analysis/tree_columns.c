@@ -17,6 +17,7 @@ const struct tree_column tree_object_columns[TREE_OBJECT_COLUMNS] = {
     {"SubhaloVel", OBJECT(velocity), 3, COLUMN_FLOAT, UNIT_VELOCITY},
     {"SubhaloMass", OBJECT(mass), 1, COLUMN_FLOAT, UNIT_MASS},
     {"Group_M_Crit200", OBJECT(mass_200c), 1, COLUMN_FLOAT, UNIT_MASS},
+    {"SubhaloVmax", OBJECT(v_max), 1, COLUMN_FLOAT, UNIT_VELOCITY},
 };
 
 static hid_t type_of(const struct tree_column *c) {

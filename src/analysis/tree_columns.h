@@ -14,7 +14,7 @@ struct tree_column {
 };
 
 /** The members of struct tree_object, by Gadget-4's names. */
-enum { TREE_OBJECT_COLUMNS = 8 };
+enum { TREE_OBJECT_COLUMNS = 9 };
 extern const struct tree_column tree_object_columns[TREE_OBJECT_COLUMNS];
 
 /** Create the dataset of a column, still without values, with attributes that tell its unit. */

@@ -11,7 +11,7 @@
 #include "src/io/hdf5_checksum.h"
 #include "tree_columns.h"
 
-static const char format[] = "photons-starpu tree links 1";
+static const char format[] = "photons-starpu tree links 2";
 
 struct tree_path tree_path_of(const struct parameters *p, size_t output) {
   struct tree_path path;
@@ -39,6 +39,7 @@ static const struct {
   size_t offset;
 } counts[] = {{"Output", offsetof(struct tree_links, output)},
               {"FirstOutput", offsetof(struct tree_links, first_output)},
+              {"Subhalos", offsetof(struct tree_links, subhalos)},
               {"Objects", offsetof(struct tree_links, objects.all)},
               {"ObjectsBefore", offsetof(struct tree_links, before.all)},
               {"ObjectsSkipping", offsetof(struct tree_links, skipped.all)}};
@@ -155,7 +156,8 @@ static void read_header(hid_t file, const char *path, struct tree_links *l) {
   read = hdf5_read_attribute(header, path, "Time", H5T_NATIVE_DOUBLE, 1, &l->a) && read;
   read = hdf5_read_attribute(header, path, "BoxSize", H5T_NATIVE_DOUBLE, 1, &l->box) && read;
   H5Gclose(header);
-  require(read && l->a > 0.0 && l->first_output <= l->output, path, "the header");
+  require(read && l->a > 0.0 && l->first_output <= l->output && l->subhalos <= 1, path,
+          "the header");
 }
 
 /** This rank's share of things. */

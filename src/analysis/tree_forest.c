@@ -10,6 +10,7 @@
 #include "photons/base/parts.h"
 #include "src/base/exchange.h"
 #include "tree_file.h"
+#include "tree_join.h"
 #include "tree_lookup.h"
 
 static const char what[] = "merger trees";
@@ -70,7 +71,8 @@ static void plant(struct tree_forest *f, size_t count, const struct tree_node *n
 }
 
 /** Add the objects of an output as nodes. */
-static void add_level(struct tree_forest *f, struct level *now, const struct level later[2]) {
+static void add_level(struct tree_forest *f, struct level *now, const struct level later[2],
+                      struct tree_bonds *bonds) {
   const struct tree_objects *o = &now->links.objects;
   f->node = reallocate(f->node, f->node_count + o->count, sizeof *f->node, what);
   struct tree_node *node = f->node + f->node_count;
@@ -83,11 +85,15 @@ static void add_level(struct tree_forest *f, struct level *now, const struct lev
   for (unsigned k = 0; k < 2 && later[k].there; k++)
     follow(&later[k], now->links.output + 1 + k, o->count, node, now->tree);
   plant(f, o->count, node, now->tree);
+  tree_bonds_add(bonds, o, now->tree);
   for (size_t i = 0; i < o->count; i++) node[i].tree = now->tree[i];
   f->node_count += o->count;
 }
 
-static void read_levels(struct tree_forest *f, const struct parameters *p, size_t last) {
+/** Read all outputs.
+ * @param[out] bonds  between trees of subhalos of one halo */
+static void read_levels(struct tree_forest *f, const struct parameters *p, size_t last,
+                        struct tree_bonds *bonds) {
   struct level later[2] = {{0}}, now = {.there = true, .links = tree_links_read(p, last)};
   f->first_output = now.links.first_output;
   f->outputs = last - f->first_output + 1;
@@ -97,7 +103,7 @@ static void read_levels(struct tree_forest *f, const struct parameters *p, size_
     require(!later[1].there || later[1].links.skipped.all == now.links.objects.all, p, output + 2);
     require(now.links.first_output == f->first_output, p, output + 1);
     f->a[output - f->first_output] = now.links.a;
-    add_level(f, &now, later);
+    add_level(f, &now, later, bonds);
     level_free(&later[1]);
     later[1] = later[0];
     later[0] = now;
@@ -106,6 +112,24 @@ static void read_levels(struct tree_forest *f, const struct parameters *p, size_
   }
   level_free(&later[0]);
   level_free(&later[1]);
+}
+
+/** @return [node_count] the tree of each node; free() it */
+static uint64_t *list_trees(const struct tree_forest *f) {
+  uint64_t *tree = allocate(f->node_count, sizeof *tree, what);
+  for (size_t i = 0; i < f->node_count; i++) tree[i] = f->node[i].tree;
+  return tree;
+}
+
+/** Join trees, and give nodes the numbers of the trees that remain. */
+static void join_trees(struct tree_forest *f, struct tree_bonds *bonds) {
+  const size_t all = f->trees;
+  uint64_t *numbers = tree_join(bonds, &f->trees), *tree = list_trees(f);
+  uint64_t *joined = tree_fetch(all, numbers, f->node_count, tree);
+  for (size_t i = 0; i < f->node_count; i++) f->node[i].tree = joined[i];
+  free(joined);
+  free(tree);
+  free(numbers);
 }
 
 /** Where the nodes of the trees of this rank's even share begin, in the order of all nodes.
@@ -136,9 +160,7 @@ static uint64_t *find_begins(const struct tree_forest *f, const uint64_t *tree) 
 
 /** The rank in whose even share of all nodes the tree of each node begins. */
 static uint32_t *find_ranks(const struct tree_forest *f) {
-  uint64_t *tree = allocate(f->node_count, sizeof *tree, what);
-  for (size_t i = 0; i < f->node_count; i++) tree[i] = f->node[i].tree;
-  uint64_t *mine = find_begins(f, tree);
+  uint64_t *tree = list_trees(f), *mine = find_begins(f, tree);
   uint64_t *begin = tree_fetch(f->trees, mine, f->node_count, tree);
   uint32_t *rank = allocate(f->node_count, sizeof *rank, what);
   for (size_t i = 0; i < f->node_count; i++)
@@ -183,7 +205,9 @@ static void measure_trees(struct tree_forest *f) {
 
 struct tree_forest tree_forest_read(const struct parameters *p, size_t last) {
   struct tree_forest f = {0};
-  read_levels(&f, p, last);
+  struct tree_bonds bonds = {0};
+  read_levels(&f, p, last, &bonds);
+  join_trees(&f, &bonds);
   f.nodes = f.node_count;
   comm_sum_u64(&f.nodes, 1);
   deal_trees(&f);

@@ -14,8 +14,9 @@ struct tree_node {
 };
 
 /** A tree is an object without a descendant, its root, and all objects of which descendants lead to
- * the root. Trees whose roots are in the last output come first, in the order of their roots. In a
- * tree later outputs come first, and objects of an output in their order: the root is first. */
+ * the root; trees that have subhalos of one halo in any output are one tree with several roots. Trees
+ * with roots in the last output come first, in the order of the first of these. In a tree later outputs
+ * come first, and objects of an output in their order: a root is first. */
 struct tree_forest {
   size_t first_output, outputs; /**< outputs are numbered from first_output on */
   double *a;                    /**< [outputs] scale factors */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Halos as objects of merger trees. The members of halos are dealt out evenly by row, so that no rank
- * has more than its share of them, however large the largest halo is. */
+/* Halos or subhalos as objects of merger trees. Members are dealt out evenly by row, so that no rank
+ * has more than its share of them, however large the largest object is. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,15 +13,22 @@
 
 static const char what[] = "objects of merger trees";
 
-/** The rows of one halo that a rank has. */
-struct part {
-  uint64_t number, first, end; /* of the halo; rows */
-  uint32_t centre[3];
+/** The halos or subhalos of a catalogue. */
+struct source {
+  const struct halo_catalogue *catalogue;
+  bool subhalos;
+  size_t all, first, count; /* of the run; the first of this rank; those of this rank */
 };
 
-/** A particle among the most bound of a halo. */
+/** The rows of one object. */
+struct part {
+  uint64_t number, first, end; /* of the object; rows */
+  uint32_t centre[3];          /* of a halo */
+};
+
+/** A particle among the most bound of an object. */
 struct candidate {
-  uint64_t number, distance2, id; /* of the halo; position units squared */
+  uint64_t number, key, id; /* of the object; the lower the key, the more is the particle bound */
 };
 
 /** The most bound of the candidates seen so far, most bound first. */
@@ -30,35 +37,45 @@ struct list {
   struct candidate best[TREE_LISTED];
 };
 
-static bool is_nearer(const struct candidate *a, const struct candidate *b) {
-  return a->distance2 != b->distance2 ? a->distance2 < b->distance2 : a->id < b->id;
+static bool is_more_bound(const struct candidate *a, const struct candidate *b) {
+  return a->key != b->key ? a->key < b->key : a->id < b->id;
 }
 
 static void list_add(struct list *l, const struct candidate *c) {
-  if (l->count == TREE_LISTED && !is_nearer(c, &l->best[TREE_LISTED - 1])) return;
+  if (l->count == TREE_LISTED && !is_more_bound(c, &l->best[TREE_LISTED - 1])) return;
   size_t place = l->count < TREE_LISTED ? l->count++ : TREE_LISTED - 1;
-  for (; place > 0 && is_nearer(c, &l->best[place - 1]); place--)
+  for (; place > 0 && is_more_bound(c, &l->best[place - 1]); place--)
     l->best[place] = l->best[place - 1];
   l->best[place] = *c;
 }
 
-static struct part part_of(const struct halo_catalogue *c, size_t i) {
-  const struct halo *h = &c->halo[i];
-  struct part part = {c->first_halo + i, h->first, h->first + h->count, {0}};
-  for (int k = 0; k < 3; k++) part.centre[k] = position_to_integer(h->centre[k], c->particles->box);
+static struct source source_of(const struct halo_catalogue *c, bool subhalos) {
+  if (subhalos) return (struct source){c, true, c->all_subhalos, c->first_subhalo, c->subhalos};
+  return (struct source){c, false, c->all, c->first_halo, c->count};
+}
+
+static struct part part_of(const struct source *s, size_t i) {
+  if (s->subhalos) {
+    const struct subhalo *sub = &s->catalogue->subhalo[i];
+    return (struct part){s->first + i, sub->first, sub->first + sub->count, {0}};
+  }
+  const struct halo *h = &s->catalogue->halo[i];
+  struct part part = {s->first + i, h->first, h->first + h->count, {0}};
+  for (int k = 0; k < 3; k++)
+    part.centre[k] = position_to_integer(h->centre[k], s->catalogue->particles->box);
   return part;
 }
 
-/** The halos that have rows on this rank, by rising number. */
-static struct part *parts_here(const struct halo_catalogue *c, size_t *count) {
-  const size_t ranks = (size_t)comm_size();
+/** The objects that have rows on this rank, by rising number. */
+static struct part *parts_here(const struct source *s, size_t *count) {
+  const size_t ranks = (size_t)comm_size(), rows = s->catalogue->all_members;
   size_t *send_count = exchange_counts(), *receive_count = exchange_counts();
-  struct part *send = allocate(c->count + ranks, sizeof *send, what); /* as many at most */
+  struct part *send = allocate(s->count + ranks, sizeof *send, what); /* as many at most */
   size_t sends = 0;
-  for (size_t i = 0; i < c->count; i++) {
-    const struct part part = part_of(c, i);
-    const size_t last = block_containing(c->all_members, ranks, part.end - 1);
-    for (size_t r = block_containing(c->all_members, ranks, part.first); r <= last; r++) {
+  for (size_t i = 0; i < s->count; i++) {
+    const struct part part = part_of(s, i);
+    const size_t last = block_containing(rows, ranks, part.end - 1);
+    for (size_t r = block_containing(rows, ranks, part.first); r <= last; r++) {
       send_count[r]++;
       send[sends++] = part;
     }
@@ -71,7 +88,7 @@ static struct part *parts_here(const struct halo_catalogue *c, size_t *count) {
   return received;
 }
 
-/** Ids and positions of the members in this rank's rows. */
+/** Ids and, of halos, positions of the members in this rank's rows. */
 struct rows {
   uint64_t first, count;
   uint64_t *id;
@@ -87,7 +104,8 @@ static void coordinates(const struct halo_catalogue *c, int axis, uint32_t *x) {
   }
 }
 
-static struct rows rows_create(const struct halo_catalogue *c) {
+static struct rows rows_create(const struct source *s) {
+  const struct halo_catalogue *c = s->catalogue;
   struct index_order order = index_order_create(c->all_members, c->members, c->row);
   struct rows rows = {.first = comm_first(c->all_members, comm_rank()), .count = order.count};
   uint64_t *id = allocate(c->members, sizeof *id, what);
@@ -95,7 +113,7 @@ static struct rows rows_create(const struct halo_catalogue *c) {
   rows.id = allocate(order.count, sizeof *rows.id, what);
   index_order_apply(&order, id, sizeof *id, rows.id);
   uint32_t *x = (uint32_t *)id;
-  for (int axis = 0; axis < 3; axis++) {
+  for (int axis = 0; axis < 3 && !s->subhalos; axis++) {
     coordinates(c, axis, x);
     rows.x[axis] = allocate(order.count, sizeof *x, what);
     index_order_apply(&order, x, sizeof *x, rows.x[axis]);
@@ -117,18 +135,23 @@ static void part_rows(const struct part *part, const struct rows *rows, size_t *
   *end = part->end - rows->first < rows->count ? part->end - rows->first : rows->count;
 }
 
+/** How little a member is bound: the members of subhalos stand in the order of their energies, those of
+ * halos count by their distances to the centre. */
+static uint64_t key_of(const struct rows *rows, const struct part *part, size_t i) {
+  const uint32_t *x = part->centre;
+  if (!rows->x[0]) return rows->first + i;
+  return distance2(rows->x[0][i], rows->x[1][i], rows->x[2][i], x[0], x[1], x[2]);
+}
+
+/** Add the members in a part to those of all objects. @return the most bound ones among them */
 static struct list list_part(const struct part *part, const struct rows *rows,
-                             struct tree_member *member) {
+                             struct tree_objects *o) {
   struct list l = {.count = 0};
   size_t begin, end;
   part_rows(part, rows, &begin, &end);
   for (size_t i = begin; i < end; i++) {
-    const uint32_t *x = part->centre;
-    member[i] = (struct tree_member){rows->id[i], part->number};
-    list_add(&l, &(struct candidate){
-                     part->number,
-                     distance2(rows->x[0][i], rows->x[1][i], rows->x[2][i], x[0], x[1], x[2]),
-                     rows->id[i]});
+    o->member[o->members++] = (struct tree_member){rows->id[i], part->number};
+    list_add(&l, &(struct candidate){part->number, key_of(rows, part, i), rows->id[i]});
   }
   return l;
 }
@@ -136,21 +159,20 @@ static struct list list_part(const struct part *part, const struct rows *rows,
 /** List the members in this rank's rows, and send the candidates among them to the ranks of their
  * objects.
  * @return those received, by rising number of their objects */
-static struct candidate *find_candidates(const struct halo_catalogue *c, struct tree_objects *o,
+static struct candidate *find_candidates(const struct source *s, struct tree_objects *o,
                                          size_t *count) {
   size_t parts, sends = 0;
-  struct part *part = parts_here(c, &parts);
-  struct rows rows = rows_create(c);
-  o->members = rows.count;
+  struct part *part = parts_here(s, &parts);
+  struct rows rows = rows_create(s);
   o->member = allocate(rows.count, sizeof *o->member, what);
   size_t *send_count = exchange_counts(), *receive_count = exchange_counts();
   struct candidate *send = NULL;
   for (size_t i = 0; i < parts; i++) {
-    const struct list l = list_part(&part[i], &rows, o->member);
+    const struct list l = list_part(&part[i], &rows, o);
     send = reallocate(send, sends + l.count, sizeof *send, what);
     memcpy(send + sends, l.best, l.count * sizeof *send);
     sends += l.count;
-    send_count[block_containing(c->all, (size_t)comm_size(), part[i].number)] += l.count;
+    send_count[block_containing(s->all, (size_t)comm_size(), part[i].number)] += l.count;
   }
   struct candidate *received = exchange_records(send, sizeof *send, send_count, receive_count);
   *count = exchange_total(receive_count);
@@ -162,13 +184,14 @@ static struct candidate *find_candidates(const struct halo_catalogue *c, struct 
   return received;
 }
 
-static struct tree_object object_of(const struct halo_catalogue *c, size_t i, double a) {
+static struct tree_object object_of_halo(const struct halo_catalogue *c, size_t i, double a) {
   const struct halo *h = &c->halo[i];
   const double mass = c->particles->mass;
   struct tree_object object = {.group = (int64_t)(c->first_halo + i),
                                .count = (int64_t)h->count,
                                .mass = (float)((double)h->count * mass),
-                               .mass_200c = (float)((double)h->sphere[CRIT_200].count * mass)};
+                               .mass_200c = (float)((double)h->sphere[CRIT_200].count * mass),
+                               .v_max = (float)h->v_max};
   for (int k = 0; k < 3; k++) {
     object.position[k] = h->centre[k];
     object.velocity[k] = (float)(h->momentum[k] / a);
@@ -176,13 +199,30 @@ static struct tree_object object_of(const struct halo_catalogue *c, size_t i, do
   return object;
 }
 
-/** Bring the halos of all ranks to the ranks of their objects. */
-static struct tree_object *deal_objects(const struct halo_catalogue *c, double a) {
+/** M200c is that of the halo, as in Gadget-4's trees: only its largest subhalo has it. */
+static struct tree_object object_of_subhalo(const struct halo_catalogue *c, size_t i) {
+  const struct subhalo *s = &c->subhalo[i];
+  const uint64_t inside = c->halo[s->halo - c->first_halo].sphere[CRIT_200].count;
+  const double mass = c->particles->mass;
+  struct tree_object object = {.group = (int64_t)s->halo,
+                               .count = (int64_t)s->count,
+                               .mass = (float)((double)s->count * mass),
+                               .mass_200c = s->rank == 0 ? (float)((double)inside * mass) : 0.0F,
+                               .v_max = (float)s->v_max};
+  for (int k = 0; k < 3; k++) {
+    object.position[k] = s->position[k];
+    object.velocity[k] = (float)s->velocity[k];
+  }
+  return object;
+}
+
+/** Bring the halos or subhalos of all ranks to the ranks of their objects. */
+static struct tree_object *deal_objects(const struct source *s, double a) {
   size_t *send_count = exchange_counts(), *receive_count = exchange_counts();
-  struct tree_object *send = allocate(c->count, sizeof *send, what);
-  for (size_t i = 0; i < c->count; i++) {
-    send[i] = object_of(c, i, a);
-    send_count[block_containing(c->all, (size_t)comm_size(), c->first_halo + i)]++;
+  struct tree_object *send = allocate(s->count, sizeof *send, what);
+  for (size_t i = 0; i < s->count; i++) {
+    send[i] = s->subhalos ? object_of_subhalo(s->catalogue, i) : object_of_halo(s->catalogue, i, a);
+    send_count[block_containing(s->all, (size_t)comm_size(), s->first + i)]++;
   }
   struct tree_object *received = exchange_records(send, sizeof *send, send_count, receive_count);
   free(send);
@@ -205,12 +245,13 @@ static void fill_lists(struct tree_objects *o, const struct candidate *candidate
   }
 }
 
-struct tree_objects tree_objects_of_halos(const struct halo_catalogue *c, double a) {
-  struct tree_objects o = {.all = c->all, .first = comm_first(c->all, comm_rank())};
+struct tree_objects tree_objects_of(const struct halo_catalogue *c, bool subhalos, double a) {
+  const struct source s = source_of(c, subhalos);
+  struct tree_objects o = {.all = s.all, .first = comm_first(s.all, comm_rank())};
   size_t candidates;
-  o.count = comm_first(c->all, comm_rank() + 1) - o.first;
-  struct candidate *candidate = find_candidates(c, &o, &candidates);
-  o.object = deal_objects(c, a);
+  o.count = comm_first(s.all, comm_rank() + 1) - o.first;
+  struct candidate *candidate = find_candidates(&s, &o, &candidates);
+  o.object = deal_objects(&s, a);
   fill_lists(&o, candidate, candidates);
   free(candidate);
   return o;

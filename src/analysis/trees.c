@@ -33,6 +33,14 @@ static struct tree_links read_if(bool there, const struct parameters *p, size_t 
  * others. */
 static void require_earlier(const struct tree_links *before, const struct parameters *p, double a,
                             double box) {
+  static const char *const objects[] = {"halos", "subhalos"};
+  if (before->subhalos != p->output.subhalos)
+    fail(EXIT_BAD_INPUT,
+         "%s: of %s, expected %s because of output.subhalos = %s: remove the file, and trees begin "
+         "at "
+         "the next output, or change output.subhalos",
+         tree_path_of(p, before->output).text, objects[before->subhalos],
+         objects[p->output.subhalos], p->output.subhalos ? "yes" : "no");
   if (before->a < a && before->box == box) return;
   fail(
       EXIT_BAD_INPUT,
@@ -43,7 +51,7 @@ static void require_earlier(const struct tree_links *before, const struct parame
 
 void trees_add_output(const struct parameters *p, const struct halo_catalogue *c, double a,
                       size_t output) {
-  struct tree_objects now = tree_objects_of_halos(c, a);
+  struct tree_objects now = tree_objects_of(c, p->output.subhalos, a);
   const bool follows = output > 0 && tree_file_exists(p, output - 1);
   struct tree_links before = read_if(follows, p, output - 1);
   if (follows) require_earlier(&before, p, a, c->particles->box);
@@ -55,6 +63,7 @@ void trees_add_output(const struct parameters *p, const struct halo_catalogue *c
   struct tree_links links = tree_links_make(&now, &before, &earlier);
   links.output = output;
   links.first_output = follows ? before.first_output : output;
+  links.subhalos = p->output.subhalos;
   links.a = a;
   links.box = c->particles->box;
   tree_links_write(&links, p);

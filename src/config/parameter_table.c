@@ -299,7 +299,7 @@ const struct parameter parameter_table[] = {
   {"output", "slice_position", REAL, FIELD(output.slice_position), "0.5", OF(GAS), .help = "where slices cut the line of sight, over the side of the box", RANGE(0, 1)},
   {"output", "halo_order", SWITCH(output.halo_order), "no", OF(BOX), .help = "write the particles of snapshots in the order of the halo catalogue, members of halos first", .words = no_yes},
   {"output", "subhalos", SWITCH(output.subhalos), "no", OF(BOX), .help = "find the bound parts of each halo, with positions, velocities and masses, and write them into the halo catalogue", .words = no_yes},
-  {"output", "trees", SWITCH(output.trees), "no", OF(BOX), .help = "link the halos of all outputs into merger trees: tree_NNN.hdf5 of each output, and trees.hdf5 at the end", .words = no_yes},
+  {"output", "trees", SWITCH(output.trees), "no", OF(BOX), .help = "link the halos of all outputs, or the subhalos with output.subhalos = yes, into merger trees: tree_NNN.hdf5 of each output, and trees.hdf5 at the end", .words = no_yes},
   {"output", "energy_steps", INTEGER, FIELD(output.energy_steps), "20", OF(PARTICLES), .help = "steps from one potential energy in log/statistics.csv to the next; 0: none", RANGE(0, 10000000)},
   {"output", "checkpoint_minutes", REAL, FIELD(output.checkpoint_minutes), "0", .help = "wall-clock time between checkpoints, with one more at the end of the run; 0: only when the run is stopped, by a signal, a file, its time or --steps", .unit = "min", RANGE(0, 1e6)},
   {"output", "log_seconds", REAL, FIELD(output.log_seconds), "10", .help = "wall-clock time between the lines of steps on standard output; log/run.log has a line for each step; 0: each step here, too", .unit = "s", RANGE(0, 1e6)},

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""usage: trees_follow_halos.py same FOLDER OTHER | lost DENSE SPARSE | read FOLDER"""
+"""usage: trees_follow_halos.py same FOLDER OTHER | subhalos FOLDER | lost DENSE SPARSE | read FOLDER LAST"""
 
 import glob
 import os
@@ -40,6 +40,32 @@ def same(folder, other):
         assert len(ours) > 10 and ours.keys() == theirs.keys(), name
         wrong = [key for key in ours if ours[key] != theirs[key]]
         assert not wrong, f"{name}: {wrong}"
+
+
+def subhalos(folder):
+    """The objects of an output, and their most bound particles, are the subhalos of the catalogue."""
+    pairs = {
+        "GroupNr": "SubhaloGroupNr",
+        "SubhaloLen": "SubhaloLen",
+        "SubhaloMass": "SubhaloMass",
+        "SubhaloVmax": "SubhaloVmax",
+        "SubhaloVel": "SubhaloVel",
+        "SubhaloIDMostbound": "SubhaloIDMostbound",
+    }
+    with h5py.File(f"{folder}/tree_014.hdf5") as links, h5py.File(f"{folder}/fof_tab_014.hdf5") as halos:
+        objects, subhalos = links["Objects"], halos["Subhalo"]
+        for ours, theirs in pairs.items():
+            assert np.array_equal(objects[ours][:], subhalos[theirs][:]), ours
+        assert np.allclose(1000 * objects["SubhaloPos"][:], subhalos["SubhaloPos"][:])
+        count, first = subhalos["SubhaloLen"][:], subhalos["SubhaloOffsetType"][:, 1]
+        assert len(count) > len(halos["Group/GroupLen"]) * 0.8 and np.any(subhalos["SubhaloRankInGr"][:] > 0)
+        ids, listed = halos["IDs/ID"][:], objects["ListedIDs"][:]
+        assert np.array_equal(listed, np.minimum(count, 100))
+        most_bound = np.concatenate([ids[f : f + n] for f, n in zip(first, listed)])
+        assert np.array_equal(links["MostBound/ID"][:], most_bound)
+        host, rank = subhalos["SubhaloGroupNr"][:], subhalos["SubhaloRankInGr"][:]
+        mass = np.where(rank == 0, halos["Group/Group_M_Crit200"][:][host], 0)
+        assert np.array_equal(objects["Group_M_Crit200"][:], mass)
 
 
 def descendants(path):
@@ -84,26 +110,44 @@ def lost(dense, sparse):
     assert len(other) <= ALLOWED * len(tracks), other
 
 
-def read(folder):
+def read(folder, last):
+    last = int(last)
     run = photons.Run(folder)
-    trees, halos = run.trees(), run.halos(14)
-    mass, count = halos["GroupMass"][:], len(halos["GroupMass"])
+    trees, halos, subhalos = run.trees(), run.halos(last), run.subhalos(last)
+    of_subhalos = "SubhaloMass" in subhalos
+    mass = subhalos["SubhaloMass"][:] if of_subhalos else halos["GroupMass"][:]
+    host = subhalos["SubhaloGroupNr"][:] if of_subhalos else np.arange(len(mass))
     halos.close()
-    assert len(trees) >= count and trees.header["LastSnapShotNr"] == 14
+    subhalos.close()
+    count = len(mass)
+    assert trees.header["LastSnapShotNr"] == last
     assert np.isclose(trees.redshifts[0], 3) and trees.redshifts[-1] == 0
-    for i in (0, count - 1):  # the trees of the halos of the last output come first
-        tree = trees.tree(i)
-        assert (tree["SnapNum"][0], tree["SubhaloNr"][0]) == (14, i)
-        assert tree["SubhaloMass"][0] == mass[i] and tree["TreeDescendant"][0] == -1
-    branch = trees.main_branch(14, 0)
-    assert len(branch["SnapNum"]) > 10 and np.all(np.diff(branch["SnapNum"]) < 0)
+    tree = trees.tree(0)  # trees with objects in the last output come first
+    assert (tree["SnapNum"][0], tree["SubhaloNr"][0], tree["TreeDescendant"][0]) == (last, 0, -1)
+    satellites = 0
+    for i in range(count):
+        tree, row = trees.find(last, i)
+        assert tree["SubhaloMass"][row] == mass[i] and tree["TreeDescendant"][row] == -1
+        first = tree["TreeFirstHaloInFOFgroup"][row]
+        following = tree["TreeNextHaloInFOFgroup"][row]
+        satellites += first != row
+        assert tree["SubhaloNr"][first] == np.flatnonzero(host == host[i])[0]
+        assert (following >= 0) == (i + 1 < count and host[i + 1] == host[i])
+        assert following < 0 or tree["SubhaloNr"][following] == i + 1
+    assert (satellites > 0) == of_subhalos and len(trees) >= len(set(host)) - satellites
+    largest = trees.largest(last, 5)
+    assert np.array_equal(largest, np.unique(host, return_index=True)[1][:5])
+    branch = trees.main_branch(last, 0)
+    assert len(branch["SnapNum"]) > 0.7 * last and np.all(np.diff(branch["SnapNum"]) < 0)
     assert np.isclose(branch["MassHistory"][0], branch["SubhaloMass"].sum(), rtol=1e-6)
     assert np.all(branch["Time"] == 1 / (1 + branch["Redshift"]))
-    earlier = (int(branch["SnapNum"][5]), int(branch["SubhaloNr"][5]))
+    earlier = (int(branch["SnapNum"][3]), int(branch["SubhaloNr"][3]))
     again = trees.main_branch(*earlier)
-    assert np.array_equal(again["SubhaloMass"], branch["SubhaloMass"][5:])
-    tree, inside = trees.tree(0), trees.progenitors(14, 0)
-    assert np.array_equal(inside["SubhaloNr"], tree["SubhaloNr"])
+    assert np.array_equal(again["SubhaloMass"], branch["SubhaloMass"][3:])
+    tree, inside = trees.tree(0), trees.progenitors(last, 0)
+    roots = np.count_nonzero(tree["TreeDescendant"] < 0)
+    assert (roots > 1) == (len(inside["SubhaloNr"]) < len(tree["SubhaloNr"]))
+    assert of_subhalos or roots == 1
     assert len(trees.progenitors(*earlier)["SnapNum"]) < len(tree["SnapNum"])
     for row, first in enumerate(tree["TreeFirstProgenitor"]):  # by falling mass history
         while first >= 0:
@@ -112,9 +156,9 @@ def read(folder):
             assert following < 0 or tree["MassHistory"][first] >= tree["MassHistory"][following]
             first = following
     try:
-        trees.find(14, count)
+        trees.find(last, count)
     except ValueError as error:
-        assert f"no halo {count} in output 14" in str(error)
+        assert f"no halo {count} in output {last}" in str(error)
     else:
         raise AssertionError("a halo that there is not")
     columns = tree_plots.columns_of(tree_plots.branches_of(tree))
@@ -123,4 +167,4 @@ def read(folder):
     assert type(photons.load(f"{folder}/trees.hdf5")) is photons.Trees
 
 
-{"same": same, "lost": lost, "read": read}[sys.argv[1]](*sys.argv[2:])
+{"same": same, "subhalos": subhalos, "lost": lost, "read": read}[sys.argv[1]](*sys.argv[2:])

@@ -11,6 +11,7 @@ import numpy as np
 
 warnings.simplefilter("ignore")  # the reader's own
 import ytree  # noqa: E402
+from photons.trees import progenitors  # noqa: E402
 
 arbor = ytree.load(sys.argv[1])
 with h5py.File(sys.argv[1]) as file:
@@ -33,9 +34,10 @@ for i in (0, 1, arbor.size - 1):
     assert np.allclose(mass, 1e10 * ours["SubhaloMass"], rtol=4e-4)
     assert np.allclose(tree["forest", "position_x"].to("Mpc/h").d, ours["SubhaloPos"][:, 0])
     assert np.allclose(tree["forest", "velocity_y"].to("km/s").d, ours["SubhaloVel"][:, 1])
-    # the halos that ytree reaches from the root are those that point there
+    assert np.allclose(tree["forest", "SubhaloVmax"].to("km/s").d, ours["SubhaloVmax"])
+    # the halos that ytree reaches from the first root are those that point there
     assert sorted(node["SubhaloIDMostbound"] for node in tree["tree"]) == sorted(
-        ours["SubhaloIDMostbound"]
+        progenitors(ours)["SubhaloIDMostbound"]
     )
     for node in tree["tree"]:
         if node.descendent is not None:

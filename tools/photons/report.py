@@ -54,7 +54,8 @@ CAPTIONS = {
     " its main progenitors, red for the largest one. Areas of the dots grow with mass as M^(2/3). A"
     " dotted line skips an output in which the halo was not found, or was a part of another one.",
     "mass_history": "Mass accretion histories: masses of the largest halos of the last output and of"
-    " their main progenitors, by friends of friends and M200c (dotted).",
+    " their main progenitors, of all particles (where trees are of subhalos, of those of the halo's"
+    " largest subhalo) and M200c (dotted).",
     "timings": "Seconds a step; shares of the parts of a step in busy time; with block time steps,"
     " particles by rung.",
     "picture": "Surface density of the outputs (twelve of them at most) face-on and edge-on, all in"

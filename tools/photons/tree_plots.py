@@ -3,7 +3,7 @@
 
 from .drawing import redshift_text, style_of
 from .modules import Deferred
-from .trees import branch_rows, main_branch
+from .trees import branch_rows, progenitor_rows
 
 np, plt = Deferred("numpy"), Deferred("matplotlib.pyplot")
 
@@ -26,10 +26,11 @@ class Branch:
 
 
 def branches_of(tree):
-    """The main branch of a tree, and the most massive branches that have become parts of it."""
+    """The main branch of the first root of a tree, and the most massive branches that have become parts of
+    it."""
     trunk = Branch(tree, 0)
     owner = {row: trunk for row in trunk.rows}
-    starts = np.flatnonzero(tree["TreeDescendant"] >= 0)
+    starts = progenitor_rows(tree)[1:]
     first = tree["TreeFirstProgenitor"][tree["TreeDescendant"][starts]]
     others = [Branch(tree, row) for row in starts[first != starts]]
     others = sorted(others, key=lambda branch: -branch.peak)[: BRANCHES_MOST - 1]
@@ -112,8 +113,7 @@ def plot_mass_history(run):
     if trees is None or len(trees) == 0:
         return None
     last = trees.header["LastSnapShotNr"]
-    branches = [main_branch(trees.tree(i)) for i in range(min(HALOS_MOST, len(trees)))]
-    branches = [branch for branch in branches if branch["SnapNum"][0] == last]
+    branches = [trees.main_branch(last, number) for number in trees.largest(last, HALOS_MOST)]
     if not branches:
         return None
     figure, axis = plt.subplots(figsize=(7, 5), layout="constrained")
@@ -124,7 +124,7 @@ def plot_mass_history(run):
         axis.plot(x, mass, color=colour, marker=marker, ms=3, lw=1.4 if i == 0 else 0.9, label=name)
         inner = 1e10 * branch["Group_M_Crit200"]
         axis.plot(x, np.where(inner > 0, inner, np.nan), color=colour, lw=0.9, ls=":")
-    axis.plot([], [], "k-", lw=0.9, label="friends of friends")
+    axis.plot([], [], "k-", lw=0.9, label="all particles")
     axis.plot([], [], "k:", lw=0.9, label="M$_{200c}$")
     axis.set(xscale="log", yscale="log", xlabel="1 + z", ylabel="mass of the main progenitor [Msun/h]")
     end = max(branch["Redshift"].max() for branch in branches)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Merger trees: objects (halos) of consecutive outputs, linked by the ids of their particles.
+/* Merger trees: objects (subhalos, or halos where subhalos are not searched for) of consecutive outputs,
+ * linked by the ids of their particles.
  *
  * The descendant of an object is the object of the next output that has most of the object's most
  * bound particles: the one with the largest sum of rank^(-2/3) over the particles that the object
@@ -30,13 +31,16 @@ enum { TREE_LISTED = 100 };
 
 /** What the files say of an object. */
 struct tree_object {
-  int64_t group;         /**< number of its halo in the catalogue of the output */
-  int64_t count;         /**< particles */
-  uint64_t most_bound;   /**< id of its most bound particle */
-  int64_t listed;        /**< ids in the list of its most bound particles, at most TREE_LISTED */
-  double position[3];    /**< of its centre, comoving, Mpc/h */
-  float velocity[3];     /**< peculiar, km/s */
-  float mass, mass_200c; /**< 1e10 Msun/h */
+  int64_t group;       /**< number of its halo in the catalogue of the output */
+  int64_t count;       /**< particles */
+  uint64_t most_bound; /**< id of its most bound particle */
+  int64_t listed;      /**< ids in the list of its most bound particles, at most TREE_LISTED */
+  double position[3];  /**< of its centre, comoving, Mpc/h */
+  float velocity[3];   /**< peculiar, km/s */
+  float mass,
+      mass_200c; /**< 1e10 Msun/h; mass_200c: of its halo, 0 for all subhalos of the halo but the
+                              largest */
+  float v_max;   /**< largest circular velocity, km/s */
 };
 
 /** A particle and the number of the object that it belongs to. */
@@ -54,9 +58,9 @@ struct tree_objects {
   struct tree_member *member;
 };
 
-/** The halos of a catalogue as objects. Particles nearest to the centre of a halo count as the most
- * bound ones. Collective. */
-struct tree_objects tree_objects_of_halos(const struct halo_catalogue *c, double a);
+/** The subhalos of a catalogue as objects, or its halos. Of halos the particles nearest to the centre
+ * count as the most bound ones. Collective. */
+struct tree_objects tree_objects_of(const struct halo_catalogue *c, bool subhalos, double a);
 void tree_objects_free(struct tree_objects *o);
 
 /** Objects of earlier outputs, and what they have become. */
@@ -70,6 +74,7 @@ struct tree_fates {
 /** What the file of an output says. */
 struct tree_links {
   size_t output, first_output; /**< number; that of the output where the trees begin */
+  size_t subhalos;             /**< 1: objects are subhalos; 0: they are halos */
   double a, box;               /**< scale factor; side of the box, Mpc/h */
   struct tree_objects objects; /**< without members */
   double *history; /**< [objects.count] mass of the object and of all its main progenitors together,
@@ -89,7 +94,7 @@ struct tree_links {
  * @param now      its objects become a part of the result
  * @param before   of the output before; @p earlier of the one before that; all is 0 where there are
  *                 no such outputs
- * @return numbers, time and box of the output are still to be filled in
+ * @return numbers, time and box of the output, and what its objects are, are still to be filled in
  */
 struct tree_links tree_links_make(struct tree_objects *now, const struct tree_links *before,
                                   const struct tree_links *earlier);

@@ -194,7 +194,7 @@ struct parameters {
     bool halo_order;           /**< snapshots hold the halos' members first, in the order of the
                                     catalogue */
     bool subhalos;             /**< find the subhalos of halos */
-    bool trees;                /**< link the halos of outputs into merger trees */
+    bool trees;                /**< link the halos or subhalos of outputs into merger trees */
     double checkpoint_minutes; /**< 0: only when stopped */
     double log_seconds;        /**< between step lines on standard output; 0: each step */
   } output;

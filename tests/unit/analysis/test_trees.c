@@ -21,9 +21,11 @@
 
 #include <cmocka.h>
 
-/** An object: ids first .. first + count - 1, then those of a second range. */
+/** An object: ids first .. first + count - 1, then those of a second range; a subhalo of the same halo as
+ * the object before. */
 struct made {
   uint64_t first, count, second_first, second_count;
+  bool same_halo;
 };
 
 static uint64_t id_of(const struct made *m, uint64_t k) {
@@ -37,7 +39,9 @@ static struct tree_objects objects_of(size_t all, const struct made *made) {
   o.object = allocate(o.count, sizeof *o.object, "objects");
   o.id = allocate(o.count * TREE_LISTED, sizeof *o.id, "ids");
   size_t ids = 0, next = 0;
+  int64_t halo = -1;
   for (size_t i = 0; i < all; i++) {
+    halo += !made[i].same_halo;
     const uint64_t count = made[i].count + made[i].second_count;
     o.member = reallocate(o.member, o.members + count + 1, sizeof *o.member, "members");
     for (uint64_t k = 0; k < count; k++)
@@ -45,7 +49,7 @@ static struct tree_objects objects_of(size_t all, const struct made *made) {
         o.member[o.members++] = (struct tree_member){id_of(&made[i], k), i};
     if (i < o.first || i >= o.first + o.count) continue;
     const uint64_t listed = count < TREE_LISTED ? count : TREE_LISTED;
-    o.object[i - o.first] = (struct tree_object){.group = (int64_t)i,
+    o.object[i - o.first] = (struct tree_object){.group = halo,
                                                  .count = (int64_t)count,
                                                  .most_bound = made[i].first,
                                                  .listed = (int64_t)listed,
@@ -81,7 +85,7 @@ static void add(const struct parameters *p, size_t output, size_t all, const str
 /** What trees.hdf5 has of all nodes. */
 struct nodes {
   size_t count, trees;
-  int64_t *tree, *output, *number, *descendant, *first, *next;
+  int64_t *tree, *output, *number, *descendant, *first, *next, *first_in_halo, *next_in_halo;
   double *history;
 };
 
@@ -114,6 +118,8 @@ static struct nodes nodes_of(const struct parameters *p, size_t last) {
   n.descendant = column(file, "TreeHalos/TreeDescendant", i64, n.count);
   n.first = column(file, "TreeHalos/TreeFirstProgenitor", i64, n.count);
   n.next = column(file, "TreeHalos/TreeNextProgenitor", i64, n.count);
+  n.first_in_halo = column(file, "TreeHalos/TreeFirstHaloInFOFgroup", i64, n.count);
+  n.next_in_halo = column(file, "TreeHalos/TreeNextHaloInFOFgroup", i64, n.count);
   n.history = column(file, "TreeHalos/MassHistory", H5T_NATIVE_DOUBLE, n.count);
   H5Fclose(file);
   comm_barrier();
@@ -121,7 +127,8 @@ static struct nodes nodes_of(const struct parameters *p, size_t last) {
 }
 
 static void nodes_free(struct nodes *n) {
-  int64_t *const columns[] = {n->tree, n->output, n->number, n->descendant, n->first, n->next};
+  int64_t *const columns[] = {n->tree,  n->output, n->number,        n->descendant,
+                              n->first, n->next,   n->first_in_halo, n->next_in_halo};
   for (size_t k = 0; k < sizeof columns / sizeof *columns; k++) free(columns[k]);
   free(n->history);
 }
@@ -189,9 +196,10 @@ static void end(const char *name) {
 static void test_merger(void **state) {
   (void)state;
   const struct parameters p = begin("trees-merger");
-  add(&p, 0, 2, (struct made[]){{0, 500, 0, 0}, {1000, 300, 0, 0}});
-  add(&p, 1, 3, (struct made[]){{0, 600, 0, 0}, {1000, 320, 0, 0}, {5000, 40, 0, 0}});
-  add(&p, 2, 2, (struct made[]){{0, 620, 1000, 320}, {5000, 60, 0, 0}});
+  add(&p, 0, 2, (struct made[]){{0, 500, 0, 0, false}, {1000, 300, 0, 0, false}});
+  add(&p, 1, 3,
+      (struct made[]){{0, 600, 0, 0, false}, {1000, 320, 0, 0, false}, {5000, 40, 0, 0, false}});
+  add(&p, 2, 2, (struct made[]){{0, 620, 1000, 320, false}, {5000, 60, 0, 0, false}});
   struct nodes n = nodes_of(&p, 2);
   assert_int_equal(n.count, 7);
   assert_int_equal(n.trees, 2);
@@ -219,8 +227,8 @@ static void test_merger(void **state) {
 static void test_core_decides(void **state) {
   (void)state;
   const struct parameters p = begin("trees-core");
-  add(&p, 0, 1, (struct made[]){{0, 100, 0, 0}});
-  add(&p, 1, 2, (struct made[]){{34, 66, 7000, 100}, {0, 34, 0, 0}});
+  add(&p, 0, 1, (struct made[]){{0, 100, 0, 0, false}});
+  add(&p, 1, 2, (struct made[]){{34, 66, 7000, 100, false}, {0, 34, 0, 0, false}});
   struct nodes n = nodes_of(&p, 1);
   assert_descendant(&n, 0, 0, 1, 1);
   nodes_free(&n);
@@ -231,10 +239,10 @@ static void test_core_decides(void **state) {
 static void test_missed_output(void **state) {
   (void)state;
   const struct parameters p = begin("trees-missed");
-  add(&p, 0, 2, (struct made[]){{0, 500, 0, 0}, {1000, 30, 0, 0}});
-  add(&p, 1, 1, (struct made[]){{0, 510, 0, 0}});
-  add(&p, 2, 2, (struct made[]){{0, 520, 0, 0}, {1000, 33, 0, 0}});
-  add(&p, 3, 2, (struct made[]){{0, 520, 0, 0}, {1000, 35, 0, 0}});
+  add(&p, 0, 2, (struct made[]){{0, 500, 0, 0, false}, {1000, 30, 0, 0, false}});
+  add(&p, 1, 1, (struct made[]){{0, 510, 0, 0, false}});
+  add(&p, 2, 2, (struct made[]){{0, 520, 0, 0, false}, {1000, 33, 0, 0, false}});
+  add(&p, 3, 2, (struct made[]){{0, 520, 0, 0, false}, {1000, 35, 0, 0, false}});
   struct nodes n = nodes_of(&p, 3);
   assert_int_equal(n.trees, 2);
   assert_descendant(&n, 0, 1, 2, 1);
@@ -251,12 +259,12 @@ static void test_missed_output(void **state) {
 static void test_fly_by(void **state) {
   (void)state;
   const struct parameters p = begin("trees-fly-by");
-  add(&p, 0, 2, (struct made[]){{0, 600, 0, 0}, {2000, 400, 0, 0}});
-  add(&p, 1, 1, (struct made[]){{0, 600, 2000, 400}});
-  add(&p, 2, 2, (struct made[]){{0, 610, 0, 0}, {2000, 390, 0, 0}});
-  add(&p, 3, 2, (struct made[]){{2000, 150, 100, 510}, {0, 100, 2150, 240}});
-  add(&p, 4, 1, (struct made[]){{0, 600, 2000, 400}});
-  add(&p, 5, 2, (struct made[]){{0, 610, 0, 0}, {2000, 390, 0, 0}});
+  add(&p, 0, 2, (struct made[]){{0, 600, 0, 0, false}, {2000, 400, 0, 0, false}});
+  add(&p, 1, 1, (struct made[]){{0, 600, 2000, 400, false}});
+  add(&p, 2, 2, (struct made[]){{0, 610, 0, 0, false}, {2000, 390, 0, 0, false}});
+  add(&p, 3, 2, (struct made[]){{2000, 150, 100, 510, false}, {0, 100, 2150, 240, false}});
+  add(&p, 4, 1, (struct made[]){{0, 600, 2000, 400, false}});
+  add(&p, 5, 2, (struct made[]){{0, 610, 0, 0, false}, {2000, 390, 0, 0, false}});
   struct nodes n = nodes_of(&p, 5);
   assert_int_equal(n.trees, 2);
   assert_descendant(&n, 0, 0, 1, 0);
@@ -277,15 +285,58 @@ static void test_fly_by(void **state) {
 static void test_main_branch_does_not_skip(void **state) {
   (void)state;
   const struct parameters p = begin("trees-main");
-  add(&p, 0, 1, (struct made[]){{0, 200, 0, 0}});
+  add(&p, 0, 1, (struct made[]){{0, 200, 0, 0, false}});
   /* the descendant is found by the outer particles, and its own core is another */
-  add(&p, 1, 1, (struct made[]){{100, 100, 20, 80}});
-  add(&p, 2, 2, (struct made[]){{100, 100, 0, 0}, {20, 80, 0, 0}});
+  add(&p, 1, 1, (struct made[]){{100, 100, 20, 80, false}});
+  add(&p, 2, 2, (struct made[]){{100, 100, 0, 0, false}, {20, 80, 0, 0, false}});
   struct nodes n = nodes_of(&p, 2);
   assert_descendant(&n, 0, 0, 1, 0);
   assert_first_progenitor(&n, 1, 0, 0, 0);
   nodes_free(&n);
   end("trees-main");
+}
+
+/** Nodes of the same tree. */
+static void assert_joined(const struct nodes *n, int64_t output, int64_t number, int64_t to_output,
+                          int64_t to_number) {
+  assert_int_equal(n->tree[node(n, output, number)], n->tree[node(n, to_output, to_number)]);
+}
+
+/** Five subhalos keep their particles, and have trees without a common node. Two of them are in one halo
+ * in the first output, another two in the next one, and each of these pairs shares a subhalo: three trees
+ * become one, which the fourth and the fifth stay out of. The trees that join are not neighbours. */
+static void test_subhalos_join_trees(void **state) {
+  (void)state;
+  const struct parameters p = begin("trees-join");
+  const struct made a = {0, 500, 0, 0, false}, b = {1000, 400, 0, 0, false},
+                    c = {2000, 300, 0, 0, false}, d = {3000, 200, 0, 0, false},
+                    e = {4000, 100, 0, 0, false};
+  struct made b_in_halo = b, e_in_halo = e;
+  b_in_halo.same_halo = e_in_halo.same_halo = true;
+  add(&p, 0, 5, (struct made[]){a, c, b_in_halo, d, e});
+  add(&p, 1, 5, (struct made[]){a, b, c, e_in_halo, d});
+  add(&p, 2, 5, (struct made[]){a, b, c, d, e});
+  struct nodes n = nodes_of(&p, 2);
+  assert_int_equal(n.count, 15);
+  assert_int_equal(n.trees, 3); /* a; b, c and e; d */
+  assert_joined(&n, 2, 1, 2, 2);
+  assert_joined(&n, 2, 1, 2, 4);
+  for (int64_t k = 0; k < 3; k++)
+    assert_joined(&n, 0, (int64_t[]){0, 1, 3}[k], 2, (int64_t[]){0, 2, 3}[k]);
+  assert_int_equal(n.tree[node(&n, 2, 0)], 0);
+  assert_int_equal(n.tree[node(&n, 2, 1)], 1);
+  assert_int_equal(n.tree[node(&n, 2, 3)], 2);
+  const size_t host = node(&n, 0, 1), satellite = node(&n, 0, 2), alone = node(&n, 2, 2);
+  assert_is(&n, host, n.first_in_halo[host], 0, 1);
+  assert_is(&n, host, n.next_in_halo[host], 0, 2);
+  assert_is(&n, satellite, n.first_in_halo[satellite], 0, 1);
+  assert_int_equal(n.next_in_halo[satellite], -1);
+  assert_is(&n, alone, n.first_in_halo[alone], 2, 2);
+  assert_int_equal(n.next_in_halo[alone], -1);
+  assert_descendant(&n, 0, 2, 1, 1);
+  assert_descendant(&n, 1, 3, 2, 4);
+  nodes_free(&n);
+  end("trees-join");
 }
 
 /** Outputs without halos, and halos that vanish. */
@@ -296,12 +347,12 @@ static void test_empty_outputs(void **state) {
   struct nodes n = nodes_of(&p, 0);
   assert_int_equal(n.count, 0);
   nodes_free(&n);
-  add(&p, 1, 1, (struct made[]){{0, 50, 0, 0}});
+  add(&p, 1, 1, (struct made[]){{0, 50, 0, 0, false}});
   add(&p, 2, 0, NULL);
-  add(&p, 3, 1, (struct made[]){{0, 60, 0, 0}});
+  add(&p, 3, 1, (struct made[]){{0, 60, 0, 0, false}});
   add(&p, 4, 0, NULL);
   add(&p, 5, 0, NULL);
-  add(&p, 6, 1, (struct made[]){{0, 60, 0, 0}});
+  add(&p, 6, 1, (struct made[]){{0, 60, 0, 0, false}});
   n = nodes_of(&p, 6);
   assert_int_equal(n.count, 3);
   assert_descendant(&n, 1, 0, 3, 0);
@@ -321,6 +372,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_missed_output),
       cmocka_unit_test(test_fly_by),
       cmocka_unit_test(test_main_branch_does_not_skip),
+      cmocka_unit_test(test_subhalos_join_trees),
       cmocka_unit_test(test_empty_outputs),
   };
   const int failures = cmocka_run_group_tests(tests, NULL, NULL);
