@@ -17,6 +17,7 @@ struct halo_catalogue *halo_catalogue_create(const struct fof *f, size_t min_mem
   struct halo_home home = halo_home_create(f, min_members);
   halo_measure(&home, subhalo_members, background);
   halo_number(c, &home);
+  c->subhalo_seconds = home.subhalo_seconds;
   halo_home_free(&home);
   return c;
 }

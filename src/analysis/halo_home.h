@@ -28,11 +28,12 @@ struct halo_home {
   struct subhalo *subhalo; /**< of all halos, in their order; `first` counts from the halo's first
                                 member */
   size_t subhalos;
-  struct guest *guest; /**< in the order of ranks */
-  size_t *guests_from; /**< [rank] guests received from it */
-  uint32_t *sent;      /**< particles of this rank that are guests elsewhere, in the order of
+  double subhalo_seconds; /**< wall time of the search for them */
+  struct guest *guest;    /**< in the order of ranks */
+  size_t *guests_from;    /**< [rank] guests received from it */
+  uint32_t *sent;         /**< particles of this rank that are guests elsewhere, in the order of
                             ranks */
-  size_t *sent_to;     /**< [rank] particles sent to it */
+  size_t *sent_to;        /**< [rank] particles sent to it */
 };
 
 /** Largest halo first, halos of equal size by rising lowest id; for qsort(). */

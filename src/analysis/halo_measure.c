@@ -6,6 +6,7 @@
 
 #include "halo_body.h"
 #include "halo_home.h"
+#include "photons/base/clock.h"
 #include "photons/base/error.h"
 #include "photons/domain/geometry.h"
 #include "photons/runtime/loop.h"
@@ -197,10 +198,10 @@ static void order_members(const struct halo_home *home, const struct halo *h,
   free(old);
 }
 
-static void find_subhalos(const struct measuring *w, size_t i, const struct halo_body *body,
-                          bool shared) {
+static void find_subhalos(const struct measuring *w, size_t i, bool shared) {
   const struct particles *s = w->home->fof->particles;
   struct halo *h = &w->home->halo[i];
+  struct halo_body *body = bodies_of(w, h);
   uint32_t *order = allocate(h->count, sizeof *order, "subhalos");
   w->subhalo[i] = subhalos_of(h, body, s->box, s->mass, w->subhalo_members, w->background, shared,
                               order);
@@ -210,28 +211,34 @@ static void find_subhalos(const struct measuring *w, size_t i, const struct halo
     subhalo->id = id_of(w->home, w->home->member[h->first + subhalo->first]);
   }
   free(order);
+  free(body);
 }
 
-static void describe(const struct measuring *w, size_t i, bool shared) {
+static void visit_describe(const struct measuring *w, struct gathering *g, size_t i) {
+  (void)g;
   struct halo *h = &w->home->halo[i];
   struct halo_body *body = bodies_of(w, h);
   halo_describe(h, h->count, body, w->home->fof->particles->mass, w->background);
-  if (w->subhalo_members > 0) find_subhalos(w, i, body, shared);
   free(body);
+}
+static void describe_part(void *context, uint32_t part) {
+  visit_part(context, part, visit_describe);
 }
 
 static void visit_small(const struct measuring *w, struct gathering *g, size_t h) {
   (void)g;
-  if (w->home->halo[h].count < LARGE) describe(w, h, false);
+  if (w->home->halo[h].count < LARGE) find_subhalos(w, h, false);
 }
-static void describe_part(void *context, uint32_t part) { visit_part(context, part, visit_small); }
+static void search_part(void *context, uint32_t part) { visit_part(context, part, visit_small); }
 
 /** All workers share the work on a large halo. */
-static void describe_halos(struct measuring *w) {
-  const struct halo_home *home = w->home;
+static void search_halos(struct measuring *w) {
+  struct halo_home *home = w->home;
+  const double start = wall_clock();
   for (size_t h = 0; h < home->count; h++)
-    if (home->halo[h].count >= LARGE) describe(w, h, true);
-  loop_run(&halos_stage, TASKS, describe_part, w);
+    if (home->halo[h].count >= LARGE) find_subhalos(w, h, true);
+  loop_run(&halos_stage, TASKS, search_part, w);
+  home->subhalo_seconds = wall_clock() - start;
 }
 
 /** Bring the subhalos of all halos into one list. */
@@ -269,7 +276,8 @@ void halo_measure(struct halo_home *home, size_t subhalo_members,
     if (w.open[h].halo) w.open[open++] = w.open[h];
   halo_close_spheres(home->fof, &w.threshold_counts, w.open, open);
   free(w.open);
-  if (home->count > 0) describe_halos(&w);
+  if (home->count > 0) loop_run(&halos_stage, TASKS, describe_part, &w);
+  if (home->count > 0 && subhalo_members > 0) search_halos(&w);
   list_subhalos(home, w.subhalo);
   free(w.subhalo);
 }

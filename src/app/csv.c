@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "photons/app/csv.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "photons/base/error.h"
 #include "photons/base/input_file.h"
@@ -44,6 +46,27 @@ bool csv_read(struct csv *t, const char *path, size_t most) {
   }
   t->rows = filled - 1;
   return true;
+}
+
+/** A run that goes on takes the steps after its checkpoint again. */
+static void cut(const char *path, int64_t last) {
+  FILE *file = fopen(path, "r+");
+  if (!file) return;
+  char *line = NULL;
+  size_t size = 0;
+  long end = 0;
+  for (ssize_t n; (n = getline(&line, &size, file)) > 0; end += n)
+    if (line[n - 1] != '\n' || strtoll(line, NULL, 10) > last) break;
+  free(line);
+  if (ftruncate(fileno(file), end) != 0 || fclose(file) != 0)
+    fail(EXIT_RUN_FAILED, "cannot write %s: %s", path, strerror(errno));
+}
+
+FILE *csv_continue(const char *path, int64_t last) {
+  cut(path, last);
+  FILE *file = fopen(path, "a"); /* the file grows row by row: it has no temporary name */
+  if (!file) fail(EXIT_RUN_FAILED, "cannot write %s: %s", path, strerror(errno));
+  return file;
 }
 
 void csv_free(struct csv *t) {

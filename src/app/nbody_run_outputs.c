@@ -6,6 +6,7 @@
 #include "photons/analysis/energy.h"
 #include "photons/app/cone.h"
 #include "photons/app/light_particles.h"
+#include "photons/app/output_log.h"
 #include "photons/base/clock.h"
 #include "photons/base/error.h"
 #include "photons/io/snapshot.h"
@@ -66,6 +67,7 @@ double nbody_run_write(void *state, const struct progress *now, size_t number) {
     products_write_positions(&r->products);
   }
   products_write_rest(&r->products);
+  output_log_add(&r->products);
   particles_free(&light);
   r->nbody->domain.particles.potential = NULL;
   domain_release(&r->nbody->domain);

@@ -156,45 +156,62 @@ void products_write_positions(struct products *o) {
   if (o->cosmology->isolated) return;
   const struct {
     const char *name;
+    enum product_part which;
     bool wanted;
     void (*make)(struct products *o);
-  } part[] = {{"friends of friends", p->analysis.fof, find_friends},
-              {"power spectrum", p->output.power_spectrum, write_power},
-              {"pictures", p->output.images, write_images}};
+  } part[] = {{"friends of friends", PART_FRIENDS, p->analysis.fof, find_friends},
+              {"power spectrum", PART_POWER, p->output.power_spectrum, write_power},
+              {"pictures", PART_PICTURES, p->output.images, write_images}};
   char made[128] = "";
   for (size_t i = 0; i < sizeof part / sizeof *part; i++) {
     if (!part[i].wanted) continue;
     const double start = wall_clock();
     part[i].make(o);
+    o->seconds[part[i].which] = wall_clock() - start;
     snprintf(made + strlen(made), sizeof made - strlen(made), "%s%s %.2f s", *made ? ", " : "",
-             part[i].name, wall_clock() - start);
+             part[i].name, o->seconds[part[i].which]);
   }
   if (*made) say("analysis    %s\n", made);
 }
 
-static void write_trees(const struct products *o, const struct halo_catalogue *halos) {
+static void write_trees(struct products *o, const struct halo_catalogue *halos) {
   const double start = wall_clock();
   trees_add_output(o->parameters, halos, o->a, o->number);
   if (o->last) trees_write(o->parameters, o->number);
-  say("trees       %.2f s\n", wall_clock() - start);
+  o->seconds[PART_TREES] = wall_clock() - start;
+  say("trees       %.2f s\n", o->seconds[PART_TREES]);
+}
+
+/** Make the halo catalogue and write what consists of halos. */
+static struct halo_catalogue *make_halos(struct products *o) {
+  const struct parameters *p = o->parameters;
+  const struct halo_background background = halo_background_at(o->cosmology, o->a);
+  const double start = wall_clock();
+  struct halo_catalogue *halos = halo_catalogue_create(
+      o->fof, (size_t)p->analysis.min_members,
+      p->output.subhalos ? (size_t)p->analysis.subhalo_members : 0, &background);
+  if (o->light) halo_count_heavy(halos, o->particles, o->light_most);
+  write_halos(o, halos, linking_length(o));
+  o->seconds[PART_SUBHALOS] = halos->subhalo_seconds;
+  o->seconds[PART_HALOS] = wall_clock() - start - halos->subhalo_seconds;
+  if (p->output.trees) write_trees(o, halos);
+  return halos;
+}
+
+static void write_snapshots(struct products *o, const struct halo_catalogue *halos) {
+  const struct parameters *p = o->parameters;
+  const double start = wall_clock();
+  if (p->output.snapshots) write_snapshot(o, halos);
+  o->seconds[PART_SNAPSHOT] = wall_clock() - start;
+  if (p->output.subsample > 0.0)
+    snapshot_write_sample(name_of(o, "subsample", "hdf5").path, p, o->particles, o->a);
+  o->seconds[PART_SUBSAMPLE] = wall_clock() - start - o->seconds[PART_SNAPSHOT];
 }
 
 void products_write_rest(struct products *o) {
-  const struct parameters *p = o->parameters;
   if (!o->cosmology->isolated) say_growth(o);
-  struct halo_catalogue *halos = NULL;
-  if (o->fof) {
-    const struct halo_background background = halo_background_at(o->cosmology, o->a);
-    halos = halo_catalogue_create(o->fof, (size_t)p->analysis.min_members,
-                                  p->output.subhalos ? (size_t)p->analysis.subhalo_members : 0,
-                                  &background);
-    if (o->light) halo_count_heavy(halos, o->particles, o->light_most);
-    write_halos(o, halos, linking_length(o));
-    if (p->output.trees) write_trees(o, halos);
-  }
-  if (o->snapshot && p->output.snapshots) write_snapshot(o, halos);
-  if (o->snapshot && p->output.subsample > 0.0)
-    snapshot_write_sample(name_of(o, "subsample", "hdf5").path, p, o->particles, o->a);
+  struct halo_catalogue *halos = o->fof ? make_halos(o) : NULL;
+  if (o->snapshot) write_snapshots(o, halos);
   halo_catalogue_free(halos);
   fof_free(o->fof);
   o->fof = NULL;

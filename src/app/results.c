@@ -45,6 +45,7 @@ static const struct kind {
     {"", "checkpoint?(-previous|-damaged).hdf5", "checkpoint.hdf5"},
     {"log", "timings.csv", "log/timings.csv"},
     {"log", "statistics.csv", "log/statistics.csv"},
+    {"log", "outputs.csv", "log/outputs.csv"},
     {"log", "energy.csv", "log/energy.csv"},
     {"log", "escapers.csv", "log/escapers.csv"},
     {"log", "ranks.csv", NULL},

@@ -7,32 +7,15 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "photons/app/csv.h"
 #include "photons/base/error.h"
 #include "photons/base/output_text.h"
 #include "photons/cosmology/cosmology.h"
 
-/** The file of a run that goes on ends with the step of its checkpoint: steps after that are taken
- * again. */
-static void cut(const char *path, int64_t last_step) {
-  FILE *file = fopen(path, "r+");
-  if (!file) return;
-  char *line = NULL;
-  size_t size = 0;
-  long end = 0;
-  for (ssize_t n; (n = getline(&line, &size, file)) > 0; end += n)
-    if (line[n - 1] != '\n' || strtoll(line, NULL, 10) > last_step) break; /* 0: the header */
-  free(line);
-  if (ftruncate(fileno(file), end) != 0 || fclose(file) != 0)
-    fail(EXIT_RUN_FAILED, "cannot write %s: %s", path, strerror(errno));
-}
-
 static FILE *open_file(const char *folder, const char *name, int64_t last_step) {
   char path[PARAMETER_PATH_MAX + 64];
   snprintf(path, sizeof path, "%s/%s", folder, name);
-  cut(path, last_step);
-  FILE *file = fopen(path, "a"); /* the file grows row by row: it has no temporary name */
-  if (!file) fail(EXIT_RUN_FAILED, "cannot write %s: %s", path, strerror(errno));
-  return file;
+  return csv_continue(path, last_step);
 }
 
 /** The columns of log/energy.csv end with those of the types of particles. */

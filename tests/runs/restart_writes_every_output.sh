@@ -62,6 +62,8 @@ cp kept.hdf5 longer/checkpoint.hdf5
 run longer --restart --set time.z_end=30
 redshifts longer 40 30
 [ "$(cut -d, -f1 longer/log/timings.csv | sort | uniq -d)" ] && complain 'steps are logged twice'
+[ "$(cut -d, -f1 longer/log/outputs.csv | tr '\n' ' ')" = 'output 0 1 ' ] ||
+  complain 'log/outputs.csv: not a row each output'
 
 # A run stopped at z = 26.4, with three outputs of which two are written, goes on with other lists.
 run stopped --steps 12 --set output.redshifts=40,30,20

@@ -382,8 +382,8 @@ def _trees():
 
 def load(path, units=False):
     """Read any file of a run, by its name: snap_*, fof_tab_*, powerspec_*, massfunc_*,
-    gas_*, trees.hdf5, timings.csv, energy.csv, statistics.csv, or *.ini; a folder is a Run. gas_*.hdf5 is a
-    gas.Mesh.
+    gas_*, trees.hdf5, timings.csv, outputs.csv, energy.csv, statistics.csv, or *.ini; a folder is a
+    Run. gas_*.hdf5 is a gas.Mesh.
 
     units -- columns are quantities of astropy. Lengths are comoving. Velocities are peculiar. Of
     isolated systems both are physical. statistics.csv has numbers in any case.
@@ -406,6 +406,7 @@ def load(path, units=False):
         "powerspec": read_power,
         "massfunc": read_mass_function,
         "timings": read_timings,
+        "outputs": read_timings,
         "energy": read_energy,
     }
     for start, reader in readers.items():
@@ -548,6 +549,11 @@ class Run:
     def timings(self):
         path = os.path.join(self.folder, "log", "timings.csv")
         return read_timings(path) if os.path.exists(path) else None
+
+    def outputs(self):
+        """log/outputs.csv, one row for each output: seconds of its parts; or None."""
+        path = os.path.join(self.folder, "log", "outputs.csv")
+        return _read_log(path) if os.path.exists(path) else None
 
     def statistics(self):
         """log/statistics.csv, read like timings, or None."""

@@ -89,10 +89,11 @@ struct halo_catalogue {
       subhalos; /**< of the run; of this rank: those of its halos, in
                                                      their order */
   struct subhalo *subhalo;
-  size_t members;   /**< particles of this rank in halos */
-  uint32_t *member; /**< these particles, by rising row */
-  uint64_t *row;    /**< row of each of them */
-  bool heavy;       /**< the halos know the heavy particles in them: halo_count_heavy() */
+  size_t members;         /**< particles of this rank in halos */
+  uint32_t *member;       /**< these particles, by rising row */
+  uint64_t *row;          /**< row of each of them */
+  double subhalo_seconds; /**< wall time of the search for subhalos on this rank */
+  bool heavy;             /**< the halos know the heavy particles in them: halo_count_heavy() */
 };
 
 struct cosmology;

@@ -14,6 +14,19 @@
 struct fof;
 struct linear_power;
 
+/** What an output consists of. Halos without their search for subhalos. */
+enum product_part {
+  PART_FRIENDS,
+  PART_POWER,
+  PART_PICTURES,
+  PART_HALOS,
+  PART_SUBHALOS,
+  PART_TREES,
+  PART_SNAPSHOT,
+  PART_SUBSAMPLE,
+  PRODUCT_PARTS
+};
+
 struct products {
   const struct parameters *parameters; /**< which of them, where, in which units */
   const struct cosmology *cosmology;
@@ -33,6 +46,7 @@ struct products {
   bool last;       /**< of the outputs that are planned: trees are written with it */
   bool snapshot;   /**< write one, if the parameters say so */
   struct fof *fof; /**< between products_write_positions() and _rest(), which frees it */
+  double seconds[PRODUCT_PARTS]; /**< wall time that each part took on this process */
 };
 
 /* All of this on every process; the first one prints. */
