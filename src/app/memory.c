@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "photons/analysis/analysis.h"
+#include "photons/analysis/halo.h"
 #include "photons/analysis/tree.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
@@ -67,7 +68,7 @@ static double rebuild(const struct layout *l, double particles) {
 static double outputs(const struct parameters *p, size_t particles, uint32_t mesh) {
   const double heads = p->analysis.fof ? (double)particles * sizeof(uint32_t) : 0.0;
   return heads + power_memory(p, particles, mesh) * (double)comm_size() +
-         image_memory(p, particles) + trees_memory(p, particles);
+         image_memory(p, particles) + subhalos_memory(p, particles) + trees_memory(p, particles);
 }
 
 /** Of packed targets (photons/tree/targets.h) where nearly all particles are active: index,

@@ -115,6 +115,11 @@ struct halo_catalogue *halo_catalogue_create(const struct fof *f, size_t min_mem
 void halo_count_heavy(struct halo_catalogue *c, const struct particles *s, double light_most);
 void halo_catalogue_free(struct halo_catalogue *c);
 
+struct parameters;
+/** Bytes that the search for subhalos in the largest halo takes on its rank; 0 without subhalos. An
+ * estimate. Local. */
+double subhalos_memory(const struct parameters *p, size_t particles);
+
 /** All particles of the run: members of halos by row, then the others in their present order. Each
  * rank gets an equal number of them, as from particles_create_share(); free with particles_free().
  * Collective. */
@@ -124,7 +129,6 @@ struct particles halo_ordered_particles(const struct halo_catalogue *c);
  * Collective. */
 uint64_t *halo_member_ids(const struct halo_catalogue *c);
 
-struct parameters;
 struct linear_power;
 struct provenance;
 /** Write fof_tab_NNN.hdf5 in Gadget-4's layout, one rank after the other. Collective.
