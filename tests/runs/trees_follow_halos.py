@@ -8,7 +8,7 @@ import sys
 import h5py
 import numpy as np
 import photons
-from photons import tree_plots
+from photons import halo_plots, tree_plots
 
 MEMBERS = 100  # of the halos that must not be lost
 ALLOWED = 0.01  # of their tracks
@@ -163,6 +163,14 @@ def read(folder, last):
         raise AssertionError("a halo that there is not")
     columns = tree_plots.columns_of(tree_plots.branches_of(tree))
     assert columns and len({branch.rows[0] for branch in columns}) == len(columns)
+    halos, snapshot = run.halos(last), run.snapshot(last)
+    if snapshot is not None:  # the catalogue's mass is that within its radius, to a particle at the border
+        radius, centre = halos["Group_R_Crit200"][0], halos["GroupPeakPos"][0]
+        inside = len(halo_plots.distances(snapshot, centre, radius)) * snapshot.header["MassTable"][1]
+        assert abs(inside - halos["Group_M_Crit200"][0]) < 1.01 * snapshot.header["MassTable"][1]
+        assert halo_plots.plot_halo_profile(run)
+    x = np.linspace(0, 1, 100001)[1:]
+    assert np.isclose(np.mean(3 * x**2 * halo_plots.nfw(x, 7.0)), 1, rtol=1e-4)  # the mean within R200c
     assert tree_plots.plot_tree(run) and tree_plots.plot_mass_history(run)
     assert type(photons.load(f"{folder}/trees.hdf5")) is photons.Trees
 

@@ -25,6 +25,7 @@ from .drawing import (
     tables_of,
 )  # fmt: skip
 from .files import Run
+from .halo_plots import plot_halo_profile
 from .modules import Deferred, fail, need, parser_of
 from .reading import FAULTS, explain
 from .power_plots import plot_growth, plot_power
@@ -236,6 +237,7 @@ FIGURES = {
     "power": plot_power,
     "mass_function": plot_mass_function,
     "growth": plot_growth,
+    "halo_profile": plot_halo_profile,
     "tree": plot_tree,
     "mass_history": plot_mass_history,
     "timings": plot_timings,

@@ -50,6 +50,8 @@ CAPTIONS = {
     " stand side by side.",
     "growth": "Growth of the lowest modes since the first output, over that of linear theory. The"
     " error of the mean follows from the scatter of the bins.",
+    "halo_profile": "Density about the density peaks of the largest halos of the last output, with shot"
+    " noise, beside NFW profiles (dashed) with the concentrations of the catalogue.",
     "tree": "Merger tree of the largest halo of the last output, time upwards: each line is a halo with"
     " its main progenitors, red for the largest one. Areas of the dots grow with mass as M^(2/3). A"
     " dotted line skips an output in which the halo was not found, or was a part of another one.",
