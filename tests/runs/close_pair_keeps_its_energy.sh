@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Two bodies with a period of some thousand years: energy is conserved, no step is longer than
 # time.max_step, and messages speak of the system's unit of time. On an orbit with an eccentricity of 0.9
-# block steps of 300 sub-steps an orbit keep the energy to 1e-4, without a drift.
+# block steps of 300 sub-steps an orbit keep the energy to 1e-4.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
 need_python h5py numpy
 

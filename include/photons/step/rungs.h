@@ -76,7 +76,7 @@ static HOST_DEVICE inline float change_ahead(float before2, float now2) {
  * |acceleration| of its two ends, if |a| goes on to grow or fall by the same factor in equal times, as it
  * did over the last step. Steps of rungs lie inside each other. So the longest ones that are short enough
  * for what happens in them divide a base step in one way only, and particles take the same steps if
- * time runs backwards, as far as |a| at the other end is foreseen well. Energy then does not drift. */
+ * time runs backwards, as far as |a| at the other end is foreseen well. */
 static HOST_DEVICE inline uint8_t reversible_rung(const struct rung_kick *k, uint8_t rung,
                                                   float before2, float now2) {
   const float most = 16.0f;
