@@ -47,7 +47,7 @@ static void print_galaxy(FILE *out, const struct galaxy_summary *g) {
 }
 
 void isolated_print_components(FILE *out, const struct isolated_summary *summary) {
-  for (size_t g = 0; g < summary->galaxies; g++) print_galaxy(out, &summary->galaxy[g]);
+  for (size_t g = 0; g < summary->ids.count; g++) print_galaxy(out, &summary->galaxy[g]);
 }
 
 static void print_conserved(FILE *out, const struct external_symmetry *s) {
@@ -90,7 +90,7 @@ static double all_particle_steps(const struct parameters *p, double time,
                                  const struct isolated_summary *summary) {
   const struct cosmology cosmology = cosmology_from(p);
   double sum = 0.0;
-  for (size_t g = 0; g < summary->galaxies; g++)
+  for (size_t g = 0; g < summary->ids.count; g++)
     for (size_t k = 0; k < summary->galaxy[g].components; k++) {
       const struct component_summary *one = &summary->galaxy[g].component[k];
       if (!(one->acceleration > 0.0)) return 0.0;

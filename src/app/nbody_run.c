@@ -59,6 +59,17 @@ static void measure_energy(struct nbody_run *r, double a, int64_t step, struct s
                                             &s->layzer_irvine_error);
 }
 
+/** Galaxies are measured at the steps at which energies are. */
+static void measure_galaxies(struct nbody_run *r, struct step_record *record) {
+  record->galaxies = NULL;
+  if (!isolated(r->parameters) || isnan(record->statistics.potential)) return;
+  domain_acquire(&r->nbody->domain);
+  galaxies_measure(&r->nbody->domain.particles, &r->galaxies, r->measured);
+  domain_release(&r->nbody->domain);
+  record->galaxies = r->measured;
+  record->galaxy_count = r->galaxies.count;
+}
+
 static void fill_record(struct nbody_run *r, double a, struct step_record *record) {
   record->particles = r->nbody->domain.particles.all;
   const struct work_counts last = short_range_work(&r->nbody->short_range);
@@ -74,6 +85,7 @@ static void fill_record(struct nbody_run *r, double a, struct step_record *recor
                                           nbody_mesh_cells(r->nbody), (double)record->work.pairs);
   sort_policy_account(&r->policy, &r->nbody->domain, &last, forces);
   measure_energy(r, cosmology_scale(&r->cosmology, a), record->step, &record->statistics);
+  measure_galaxies(r, record);
 }
 
 static void describe(void *state, FILE *out) {

@@ -84,6 +84,7 @@ static struct particles initial_particles(struct nbody_run *r, const char *check
     r->next_mesh_cells = (uint32_t)state.next_mesh_cells;
     r->energy = state.energy;
     r->old = state;
+    r->galaxies = state.galaxies;
     r->species = species_create(p);
     *now = progress_of(&state);
   } else {
@@ -93,6 +94,7 @@ static struct particles initial_particles(struct nbody_run *r, const char *check
     if (p->ic.source == IC_GENERATE)
       particles = ic_generate(p, &r->cosmology, r->linear, r->species);
     if (isolated(p)) particles = ic_isolated_with(p, &r->summary);
+    r->galaxies = r->summary.ids;
     *now = (struct progress){.a = start_of(p), .start_a = start_of(p), .last_output = NO_OUTPUT};
   }
   r->cosmology = cosmology_from(p);

@@ -98,6 +98,7 @@ void nbody_run_checkpoint(void *state, const char *path, const struct progress *
                                .mesh_cells = nbody_mesh_cells(r->nbody),
                                .next_mesh_cells = r->next_mesh_cells,
                                .energy = r->energy,
+                               .galaxies = r->galaxies,
                                .wall_seconds = now->wall_seconds};
   cone_save(r->nbody, &c);
   domain_acquire(&r->nbody->domain);

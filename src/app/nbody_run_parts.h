@@ -4,6 +4,7 @@
 #ifndef PHOTONS_NBODY_RUN_PARTS_H
 #define PHOTONS_NBODY_RUN_PARTS_H
 
+#include "photons/analysis/galaxies.h"
 #include "photons/app/nbody_run.h"
 #include "photons/app/products.h"
 #include "photons/app/type_masses.h"
@@ -29,6 +30,8 @@ struct nbody_run {
   uint32_t next_mesh_cells;        /* of the mesh in the next steps */
   struct layzer_irvine energy;     /* isolated: energy.work is what escapers took with them */
   struct isolated_summary summary; /* of initial conditions */
+  struct galaxy_ids galaxies;      /* of an isolated system */
+  struct galaxy_measures measured[GALAXIES_MAX]; /* at the last step with energies */
   struct escapers escapers;        /* of this step */
   struct type_masses masses;       /* of all particles */
   struct products products;        /* of the output at work, */

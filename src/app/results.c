@@ -47,6 +47,7 @@ static const struct kind {
     {"log", "statistics.csv", "log/statistics.csv"},
     {"log", "outputs.csv", "log/outputs.csv"},
     {"log", "energy.csv", "log/energy.csv"},
+    {"log", "galaxy.csv", "log/galaxy.csv"},
     {"log", "escapers.csv", "log/escapers.csv"},
     {"log", "ranks.csv", NULL},
     {"log", "run.log", NULL},

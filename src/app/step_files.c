@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "photons/app/csv.h"
+#include "galaxy_file.h"
 #include "photons/base/error.h"
 #include "photons/base/output_text.h"
 #include "photons/cosmology/cosmology.h"
@@ -49,6 +50,15 @@ static unsigned types_in_header(const char *folder) {
   return types;
 }
 
+/** Where bars were in the last rows of log/galaxy.csv. */
+static struct galaxy_bars *read_bars(const char *folder) {
+  char path[PARAMETER_PATH_MAX + 64];
+  struct galaxy_bars *bars = allocate(1, sizeof *bars, "bars of galaxies");
+  snprintf(path, sizeof path, "%s/galaxy.csv", folder);
+  galaxy_bars_read(bars, path);
+  return bars;
+}
+
 static void write_timings_header(FILE *out, const struct step_log *log) {
   fprintf(out, "step,%s,%s", log->time_columns, log->length_column);
   log->write_timings_columns(out);
@@ -69,11 +79,13 @@ struct step_files step_files_open(const char *folder, int64_t last_step, const s
       .timings = open_file(folder, "timings.csv", last_step),
       .statistics = open_file(folder, "statistics.csv", last_step),
       .energy = log->has_energies ? open_file(folder, "energy.csv", last_step) : NULL,
+      .galaxy = log->has_energies ? open_file(folder, "galaxy.csv", last_step) : NULL,
       .escapers = log->has_energies ? open_file(folder, "escapers.csv", last_step) : NULL};
   snprintf(f.folder, sizeof f.folder, "%s", folder);
   if (ftell(f.timings) == 0) write_timings_header(f.timings, log);
   if (ftell(f.statistics) == 0) write_statistics_header(f.statistics, log, p);
   if (f.energy && ftell(f.energy) > 0) f.types = types_in_header(folder);
+  if (f.galaxy) f.bars = read_bars(folder);
   if (f.escapers && ftell(f.escapers) == 0)
     fprintf(f.escapers, "step,time_myr,id,x,y,z,vx,vy,vz\n");
   return f;
@@ -175,6 +187,13 @@ static void append(struct output_text *rows, const struct step_files *f, FILE *f
   require(fflush(file) == 0, name);
 }
 
+/** A new file begins with the types of particles that there are now. */
+static void begin_energy(struct step_files *f, const struct statistics *s) {
+  if (ftell(f->energy) != 0) return;
+  f->types = types_of(s);
+  write_energy_header(f->energy, f->types, !isnan(s->external));
+}
+
 void step_files_write(struct step_files *f, const struct step_record *record,
                       const struct usage *cores, const struct usage *gpus, double peak_bytes) {
   struct output_text rows;
@@ -183,13 +202,16 @@ void step_files_write(struct step_files *f, const struct step_record *record,
   write_statistics(output_text_begin(&rows), f->log, record);
   append(&rows, f, f->statistics, "statistics.csv");
   if (!f->energy) return;
-  /* A new file begins with the types of particles that there are now. */
-  if (ftell(f->energy) == 0)
-    write_energy_header(f->energy, f->types = types_of(&record->statistics),
-                        !isnan(record->statistics.external));
+  begin_energy(f, &record->statistics);
   if (!isnan(record->statistics.potential)) {
     write_energy(output_text_begin(&rows), record, f->types);
     append(&rows, f, f->energy, "energy.csv");
+  }
+  if (record->galaxies) {
+    if (ftell(f->galaxy) == 0) galaxy_file_header(f->galaxy, f->types);
+    galaxy_file_rows(output_text_begin(&rows), (long long)record->step, cosmology_myr(record->a),
+                     f->types, record->galaxies, record->galaxy_count, f->bars);
+    append(&rows, f, f->galaxy, "galaxy.csv");
   }
   write_escapers(output_text_begin(&rows), record);
   append(&rows, f, f->escapers, "escapers.csv");
@@ -199,6 +221,8 @@ void step_files_close(struct step_files *f) {
   require(fclose(f->timings) == 0, "timings.csv");
   require(fclose(f->statistics) == 0, "statistics.csv");
   require(!f->energy || fclose(f->energy) == 0, "energy.csv");
+  require(!f->galaxy || fclose(f->galaxy) == 0, "galaxy.csv");
+  free(f->bars);
   require(!f->escapers || fclose(f->escapers) == 0, "escapers.csv");
   *f = (struct step_files){0};
 }

@@ -16,7 +16,7 @@
 /* The frame is so many times wider than needed, so that particles may move out. */
 #define MARGIN 4.0
 
-enum { BODIES = ISOLATED_GALAXIES };
+enum { BODIES = GALAXIES_MAX };
 
 /** Particles of this rank before they are in a frame. */
 struct cloud {
@@ -308,8 +308,11 @@ struct particles ic_isolated_with(const struct parameters *p, struct isolated_su
   const int bodies = find_bodies(p, body);
   choose_places(p, body, bodies);
   if (bodies == BODIES) require_apart(p, body);
-  summary->galaxies = (size_t)bodies;
-  for (int k = 0; k < bodies; k++) summary->galaxy[k] = body_summary(&body[k]);
+  summary->ids.count = (size_t)bodies;
+  for (int k = 0; k < bodies; k++) {
+    summary->ids.last[k] = body[k].first + body[k].count;
+    summary->galaxy[k] = body_summary(&body[k]);
+  }
   return make_particles(body, bodies);
 }
 

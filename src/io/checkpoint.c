@@ -111,6 +111,8 @@ struct checkpoint {
   const struct checkpoint_state *state;
 };
 
+static const char galaxies_name[] = "galaxy_last_ids";
+
 static void write_state(hid_t file, const char *path, const struct checkpoint *c) {
   for (size_t i = 0; i < STATE_FIELDS; i++)
     hdf5_write_attribute(file, path, state_fields[i].name,
@@ -122,6 +124,9 @@ static void write_state(hid_t file, const char *path, const struct checkpoint *c
   hdf5_write_double(file, path, "box", c->particles->box);
   hdf5_write_double(file, path, "mass", c->particles->mass);
   hdf5_write_config(file, path, c->parameters);
+  const struct galaxy_ids *g = &c->state->galaxies;
+  if (g->count > 0)
+    hdf5_write_attribute(file, path, galaxies_name, H5T_NATIVE_UINT64, g->count, g->last);
 }
 
 static const char map_name[] = "lightcone_map";
@@ -394,6 +399,15 @@ static void read_map(hid_t file, const char *path, struct checkpoint_state *stat
   H5Dclose(dataset);
 }
 
+/** The galaxies of an isolated system; one where the checkpoint names none. */
+static void read_galaxies(hid_t file, const char *path, const struct parameters *p,
+                          struct checkpoint_state *state) {
+  struct galaxy_ids *g = &state->galaxies;
+  g->count = hdf5_read_attribute(file, path, galaxies_name, H5T_NATIVE_UINT64, GALAXIES_MAX,
+                                 g->last);
+  if (g->count == 0 && p->box.boundary == BOUNDARY_ISOLATED) g->count = 1;
+}
+
 static struct particles read_whole(const char *path, struct parameters *p,
                                    struct checkpoint_state *state) {
   const hid_t file = hdf5_open(path);
@@ -425,6 +439,7 @@ static struct particles read_whole(const char *path, struct parameters *p,
     read_array(file, path, &array);
   }
   read_map(file, path, state);
+  read_galaxies(file, path, p, state);
   H5Fclose(file);
   checkpoint_check_particles(path, p, &s, state->a);
   return s;

@@ -224,6 +224,28 @@ def kepler(r, v, mass, myr):
     return r
 
 
+def galaxy_rows(folder):
+    with open(f"{folder}/log/galaxy.csv", encoding="ascii") as file:
+        return list(csv.DictReader(file))
+
+
+def check_galaxies(start, velocity):
+    """log/galaxy.csv has both galaxies at each measured step, with their centres, on two ranks and after a restart, too."""
+    rows, other = galaxy_rows("two"), galaxy_rows("parts")
+    steps = [row["step"] for row in energy("two", text=True)]
+    if [(row["step"], row["galaxy"]) for row in rows] != [(s, k) for s in steps for k in "12"]:
+        wrong.append("steps and galaxies of log/galaxy.csv")
+    if rows != other:
+        wrong.append("parts: log/galaxy.csv")
+    first = [[float(row[f"{key}_{axis}"]) for row in rows[:2]] for key in ("centre", "velocity")
+             for axis in "xyz"]  # fmt: skip
+    apart = numpy.array(first)[:, 1] - numpy.array(first)[:, 0]
+    if numpy.linalg.norm(apart[:3] - start) > 0.5 * SCALE:
+        wrong.append(f"centres of galaxies: {apart[:3]} apart, not {start}")
+    if [int(row["particles"]) for row in rows[:2]] != [sum(COUNT.values())] * 2:
+        wrong.append("particles of galaxies")
+
+
 def check_merger():
     start, place = numpy.array([10.0, 0, 0]), numpy.array([-60.0, 40, 0])
     half = sum(COUNT.values())
@@ -248,6 +270,7 @@ def check_merger():
     rows = energy("two")
     if energy("parts") != rows:
         wrong.append("parts: log/energy.csv")
+    check_galaxies(start, place)
     for number, myr in enumerate((0, 12, 24)):
         check_types("two", number, next(row for row in rows if row["time_myr"] == myr))
     change = max(abs(row["total"] / rows[0]["total"] - 1.0) for row in rows)

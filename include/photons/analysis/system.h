@@ -25,10 +25,8 @@ struct system {
 
 /**
  * Measure the particles of an isolated system, which are in a frame. The densest point is found by
- * shrinking spheres (Power et al. 2003, MNRAS 338, 14): the centre of mass of the particles within a
- * sphere is the centre of the next sphere, of 0.9 times the radius, until the next one would hold
- * less than 0.5 % of the particles, or 100. The first sphere is in the densest part, so that of two
- * galaxies one is found. Rounding depends on the number of ranks. Collective.
+ * shrinking spheres (densest_point()). Sums of momenta depend in their last bits on the number of
+ * ranks. Collective.
  */
 struct system system_measure(const struct particles *s);
 

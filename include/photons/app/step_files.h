@@ -10,12 +10,16 @@
 #include "photons/app/step_log.h"
 #include "photons/config/parameters.h"
 
+struct galaxy_bars;
+
 struct step_files {
   const struct step_log *log;
   char folder[PARAMETER_PATH_MAX + 32];
   FILE *timings, *statistics;
-  FILE *energy, *escapers; /**< of isolated systems; otherwise NULL */
-  unsigned types; /**< bits of the types of particles that have columns in log/energy.csv */
+  FILE *energy, *galaxy, *escapers; /**< of isolated systems; otherwise NULL */
+  unsigned
+      types; /**< bits of the types of particles that have columns in log/energy.csv and galaxy.csv */
+  struct galaxy_bars *bars; /**< in the last rows of log/galaxy.csv */
 };
 
 /** Open the files in an existing folder. Rows of steps after `last_step` are removed: those steps

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "photons/analysis/galaxies.h"
 #include "photons/gas/evolve.h"
 #include "photons/step/block_step.h"
 #include "photons/step/escapers.h"
@@ -25,6 +26,9 @@ struct step_record {
   uint64_t rungs[RUNGS];        /**< particles on each rung at its beginning */
   struct base_step block;       /**< what block time steps did; sub_steps = 0: steps are global */
   struct statistics statistics; /**< at its end */
+  const struct galaxy_measures *galaxies; /**< of isolated systems where energies are measured; else
+                                           *   NULL */
+  size_t galaxy_count;
   const struct escapers *escapers; /**< taken out before the step; NULL: none */
   double
       *owner_seconds; /**< report_step() adds the time of each group's tasks; see task_log_take() */

@@ -46,7 +46,7 @@ struct particle_column {
            : COLUMN_DOUBLE)
 
 /** Types of particles: Gadget's gas, halo, disk, bulge, stars and boundary particles. */
-enum { PARTICLE_TYPES = 6, PARTICLE_HALO = 1 };
+enum { PARTICLE_TYPES = 6, PARTICLE_HALO = 1, PARTICLE_DISK = 2 };
 
 /** Bytes per particle of a column. */
 static inline size_t particle_column_bytes(const struct particle_column *c) {

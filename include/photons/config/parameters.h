@@ -15,6 +15,7 @@
 #define PARAMETER_PATH_MAX 1024
 #define PARAMETER_LIST_MAX 1024 /**< most output redshifts; more are reported as an error */
 #define GALAXY_COMPONENTS_MAX 8 /**< components of a galaxy */
+#define GALAXIES_MAX 2          /**< galaxies of an isolated system */
 #define EXTERNAL_POTENTIALS_MAX 8
 #define PARAMETER_COUNT_MAX 384 /**< room for the table's rows */
 

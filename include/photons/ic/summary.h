@@ -3,6 +3,7 @@
 #ifndef PHOTONS_IC_SUMMARY_H
 #define PHOTONS_IC_SUMMARY_H
 
+#include "photons/domain/galaxy_ids.h"
 #include "photons/domain/particles.h"
 #include "photons/ic/galaxy.h"
 
@@ -28,11 +29,9 @@ struct galaxy_summary {
   double fastest, fastest_radius; /**< largest circular speed, km/s, and where in kpc */
 };
 
-enum { ISOLATED_GALAXIES = 2 };
-
 struct isolated_summary {
-  size_t galaxies;
-  struct galaxy_summary galaxy[ISOLATED_GALAXIES];
+  struct galaxy_ids ids; /**< of the particles of its galaxies */
+  struct galaxy_summary galaxy[GALAXIES_MAX];
 };
 
 /** ic_isolated(), and what its particles are. */

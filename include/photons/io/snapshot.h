@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 #include "photons/config/parameters.h"
+#include "photons/domain/galaxy_ids.h"
 #include "photons/domain/particles.h"
 #include "photons/step/layzer_irvine.h"
 #include "photons/step/nbody.h"
@@ -54,6 +55,7 @@ struct checkpoint_state {
   int64_t mesh_cells;      /**< a side, of the N-body solver; 0: there is no mesh, */
   int64_t next_mesh_cells; /**< and from the next step on */
   struct layzer_irvine energy;
+  struct galaxy_ids galaxies; /**< of isolated systems; count 0: none */
   int64_t map_shell; /**< the shell of the light cone whose map is not complete; else -1 */
   uint64_t *map;     /**< the map so far, on rank 0; NULL: there is none */
   size_t map_pixels;
