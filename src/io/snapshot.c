@@ -83,6 +83,7 @@ void snapshot_write_part(const char *path, const struct parameters *p,
                        .fraction = fraction,
                        .a = isolated ? 1.0 : a,
                        .time = isolated ? cosmology_myr(a) * MYR * length : a,
+                       .time_gyr = isolated ? 1e-3 * cosmology_myr(a) : 0.0,
                        .box = isolated ? 0.0 : particles->box * length,
                        .files = files < ranks ? files : ranks};
   s.units = (struct file_units){.position = side / POSITION_TURN,

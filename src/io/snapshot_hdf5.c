@@ -77,6 +77,8 @@ static void write_parameters(hid_t file, const char *path, const struct snapshot
   hdf5_write_double(group, path, "w0", p->cosmology.w0);
   hdf5_write_double(group, path, "wa", p->cosmology.wa);
   hdf5_write_double(group, path, "BoxSize", s->box);
+  /* Without it pynbody takes the age of a universe at redshift 0 for the time. */
+  if (p->box.boundary == BOUNDARY_ISOLATED) hdf5_write_double(group, path, "Time_GYR", s->time_gyr);
   write_units(group, path, s);
   hdf5_close_group(group, path);
 }

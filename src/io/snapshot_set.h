@@ -18,6 +18,7 @@ struct snapshot {
   const struct particles *particles; /**< of this process */
   double a, box;                     /**< in the file's unit; isolated systems: 1, 0 */
   double time;                       /**< a, or in isolated systems kpc/(km/s) */
+  double time_gyr;                   /**< of isolated systems */
   struct file_units units;
   size_t files;
   double fraction; /**< of the particles of the run that these are */

@@ -44,6 +44,26 @@ for reader in yt pynbody; do
   reads $reader kpc/h 0 set/snapshot_001.0.hdf5 set/fof_subhalo_tab_001.hdf5
 done
 
+cat >isolated.ini <<END_OF_CONFIG
+[box]
+boundary = isolated
+[ic]
+source = galaxy
+[galaxy]
+particles = 3000
+component_1 = nfw 8e11 8 250 25
+component_2 = exponential 4e10 5 0.5 50 5 particles=1000
+[gravity]
+softening = 0.3
+[time]
+end = 8
+max_step = 4
+[output]
+dir = isolated
+END_OF_CONFIG
+"$PHOTONS" --quiet isolated.ini 2>err || complain "an isolated system: exit code $?"
+support isolated_readers.py isolated/snap_000.hdf5 8 >err 2>&1 || complain "an isolated system: $(cat err)"
+
 try_readers
 for real in 4 8; do
   "$unit_tests/gas/test_gas_file" "gas_$real.hdf5" $real 2>err || complain "gas: exit code $?"

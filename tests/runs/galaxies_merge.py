@@ -264,6 +264,9 @@ def check_merger():
         # The spheres of few particles are not quite round.
         if not error < 1e-5 + 0.02 * bent:
             wrong.append(f"the orbit at {myr} Myr")
+        with h5py.File(f"two/snap_00{number}.hdf5") as file:
+            if abs(file["Parameters"].attrs["Time_GYR"] - 1e-3 * myr) > 1e-9:
+                wrong.append(f"Time_GYR at {myr} Myr")
         other = read(f"parts/snap_00{number}.hdf5")
         wrong.extend(f"parts, snapshot {number}: {name}" for name in s
                      if not numpy.array_equal(s[name], other[name]))

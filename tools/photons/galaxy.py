@@ -120,6 +120,22 @@ def read_system(path):
     return System(components, snapshot_time_myr(header))
 
 
+def load_yt(path):
+    """The snapshot as a dataset of yt, in a cube about the origin that holds all particles.
+
+    Files of isolated systems name no box, and yt takes no other than one from 0 on from a file: without
+    bounding_box it has no unit `unitary`, and no plots. Of several files name the first."""
+    import yt
+
+    largest = 0.0
+    for kind in particle_counts(path):
+        table = read_snapshot(path, False, kind)
+        with table.file:
+            largest = max(largest, float(np.abs(table["Coordinates"][()]).max()))
+    half = 1.05 * largest or 1.0
+    return yt.load(path, bounding_box=[[-half, half]] * 3)
+
+
 # Centre and axes.
 
 
