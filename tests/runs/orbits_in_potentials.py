@@ -83,6 +83,39 @@ def start():
     return numpy.array(x), numpy.array(v)
 
 
+def bar():
+    """Positions in a bar along the x axis that is densest in its middle."""
+    x, y = numpy.random.default_rng(5).uniform(-1, 1, size=(2, 2000))
+    return numpy.array([4 * x * abs(x), 0.4 * y * abs(y), 0 * x]).T
+
+
+def make_bar():
+    """The bar turns with the speed of circles in the core of the logarithmic potential, 20 km/s/kpc."""
+    x = bar()
+    n = len(x)
+    v = 20.0 * numpy.array([-x[:, 1], x[:, 0], numpy.zeros(n)]).T
+    rows = numpy.c_[numpy.arange(1, n + 1), numpy.full(n, 1e-6), x, v, numpy.full(n, 2)]
+    numpy.savetxt("turning.txt", rows, "%.9g", header="id m x y z vx vy vz type")
+
+
+def check_turning():
+    """log/galaxy.csv has the strength of the bar and its pattern speed."""
+    with open("turning/log/galaxy.csv", encoding="ascii") as file:
+        rows = list(csv.DictReader(file))
+    x, y, _ = bar().T
+    R = numpy.hypot(x, y)
+    some = R < 2 * numpy.median(R) / 1.67834699
+    strength = abs(numpy.mean(numpy.exp(2j * numpy.arctan2(y, x)[some])))
+    found = [float(row["bar_strength"]) for row in rows]
+    speeds = [float(row["pattern_speed"]) for row in rows[1:]]
+    print(f"a bar of A2 {strength:.3f} that turns with 20 km/s/kpc: {found} {speeds}")
+    # The centre is that of the innermost hundred particles, which moves by a hundredth of the bar.
+    if len(rows) != 6 or rows[0]["pattern_speed"] or max(abs(numpy.array(found) - strength)) > 0.02:
+        wrong.append(f"strength of a bar that turns: {found}")
+    if abs(numpy.mean(speeds) - 20.0) > 0.1 or max(abs(numpy.array(speeds) - 20.0)) > 1.0:
+        wrong.append(f"pattern speed: {speeds}")
+
+
 def make():
     x, v = start()
     with h5py.File("tracers.hdf5", "w") as file:
@@ -92,6 +125,7 @@ def make():
         part = file.create_group("PartType1")
         part["Coordinates"], part["Velocities"] = x, v
         part["ParticleIDs"] = numpy.arange(1, len(x) + 1)
+    make_bar()
     r = numpy.geomspace(0.01, 1e5, 1000)
     mass = 5.0 * r**2 / (r + 2.0) ** 2
     numpy.savetxt("mass.txt", numpy.c_[r, 1e10 * mass], header="radius [kpc], mass [Msun]")
@@ -202,4 +236,5 @@ else:
     check_circles()
     check_copies()
     check_heavy()
+    check_turning()
 sys.exit("\n".join(wrong) if wrong else 0)

@@ -44,6 +44,9 @@ run global config.ini --set "$bar" --set time.step=adaptive
 run heavy config.ini --set ic.source=galaxy --set ic.file= --set galaxy.model=plummer --set galaxy.particles=300 \
   --set external.self_gravity=yes --set 'external.potential_1=miyamoto_nagai mass=1e11 a=3 b=0.3' \
   --set gravity.softening=0.5 --set time.max_step=2 --set time.eta=0.05 --set output.energy_steps=5
+# A bar of tracers in the core of a logarithmic potential, where all turn with the same speed, 20 km/s/kpc.
+run turning config.ini --set ic.file=turning.txt --set 'external.potential_1=logarithmic speed=2000 core=100' \
+  --set time.max_step=2 --set time.end=40 --set output.times=40 --set output.energy_steps=4
 helper check || failures=$((failures + 1))
 
 "$PHOTONS" --dry-run --set "$bar" config.ini >out 2>err || complain "--dry-run: exit code $?"
