@@ -80,9 +80,13 @@ static double radius_of(const struct reach *r, size_t count, double share) {
   return r[i].radius;
 }
 
+/** The share of the mass in the first sphere: of few particles it must be more, or no sphere would follow. */
+static double first_share(double members) { return fmin(1.0, fmax(WIDE, 2.0 * LEAST / members)); }
+
 /** The first sphere: of some particles the one about which DENSE of the mass is in the smallest
- * sphere, and the radius that holds WIDE of it. */
-static double first_sphere(const struct point *sample, size_t count, double centre[3]) {
+ * sphere, and the radius that holds the share @p wide of it. */
+static double first_sphere(const struct point *sample, size_t count, double wide,
+                           double centre[3]) {
   struct reach *r = allocate(count, sizeof *r, "a sample of particles");
   const size_t seeds = count < SEEDS ? count : SEEDS;
   double best = HUGE_VAL, radius = 0.0;
@@ -95,7 +99,7 @@ static double first_sphere(const struct point *sample, size_t count, double cent
     const double dense = radius_of(r, count, DENSE);
     if (dense >= best) continue;
     best = dense;
-    radius = radius_of(r, count, WIDE);
+    radius = radius_of(r, count, wide);
     memcpy(centre, seed, 3 * sizeof *centre);
   }
   free(r);
@@ -137,7 +141,7 @@ size_t densest_point(const struct members *m, double centre[3]) {
   struct point *sample;
   struct sphere s;
   const size_t points = take_sample(m, (size_t)count, &sample);
-  if (points > 0) s.radius = first_sphere(sample, points, s.centre);
+  if (points > 0) s.radius = first_sphere(sample, points, first_share(count), s.centre);
   free(sample);
   if (points == 0) return 0;
   const double least = fmax(LEAST, LEAST_SHARE * count);

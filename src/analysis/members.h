@@ -72,7 +72,8 @@ void radii_of_shares(const struct members *m, const struct body_frame *frame,
  * The densest point by shrinking spheres (Power et al. 2003, MNRAS 338, 14): the centre of mass of the
  * particles within a sphere is the centre of the next sphere, of 0.9 times the radius, until the next one
  * would hold less than 0.5 % of the particles, or 100. The first sphere is in the densest part, so
- * that of two clumps one is found. Collective.
+ * that of two clumps one is found, and holds 20 % of the mass; of less than 1000 particles so much that 200 are in it.
+ * Collective.
  * @param[out] centre  kpc
  * @return their number; 0: there is no centre
  */

@@ -147,11 +147,12 @@ def _dense_start(position, mass):
     chosen = random.permutation(len(mass))[:20000]
     sample, weight = position[chosen], mass[chosen]
     best, start, radius = np.inf, sample[0], 0.0
+    share = min(1.0, max(0.2, 200 / len(mass)))  # of few particles more, or no sphere would follow
     for seed in sample[:200]:
         distance = np.linalg.norm(sample - seed, axis=1)
         order = np.argsort(distance)
         inside = np.cumsum(weight[order]) / weight.sum()
-        dense, wide = distance[order][np.searchsorted(inside, (0.02, 0.2))]
+        dense, wide = distance[order][np.minimum(np.searchsorted(inside, (0.02, share)), len(order) - 1)]
         if dense < best:
             best, start, radius = dense, seed, wide
     return start, radius
