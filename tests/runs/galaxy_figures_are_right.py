@@ -9,7 +9,9 @@ import astropy.units as u
 import h5py
 import numpy as np
 import photons
-from photons import files, galaxy, galaxy_disk, galaxy_maps, galaxy_pictures, galaxy_plots, plots, report
+from photons import (
+    files, galaxy, galaxy_disk, galaxy_log, galaxy_maps, galaxy_pictures, galaxy_plots, plots, report,
+)  # fmt: skip
 from photons.serve import LivePage
 
 HALO_MASS, HALO_SCALE, HALO_COUNT = 10.0, 4.0, 40000  # 1e10 Msun, kpc
@@ -275,6 +277,10 @@ assert run.isolated
 with open("run/log/timings.csv", "w") as file:
     file.write("step,time_myr,wall_s,particles_per_s,peak_rss_bytes,p2p_s\n")
     file.write("0,0,1,10,1048576,1\n1,488.9,1,10,1048576,1\n")
+with open("run/log/galaxy.csv", "w") as file:  # two galaxies that approach; only the first has a disk
+    file.write("step,time_myr,galaxy,centre_x,centre_y,centre_z,r10,r50,r90,bar_strength,pattern_speed,scale_length,height\n")
+    file.write("0,0,1,0,0,0,1,2,4,0.1,,3,0.3\n0,0,2,3,4,0,1,2,3,,,,\n")
+    file.write("1,9,1,0,1,0,1,2,5,0.2,40,3,0.3\n1,9,2,0,4,0,1,2,3,,,,\n")
 evolution = plots.evolution_of(run)
 assert len(evolution.shown) == 2 and len(evolution.radii()["time_myr"]) == 2
 os.mkdir("tables")
@@ -299,6 +305,13 @@ assert np.array_equal(shown.get_ydata(), evolution.measured("rotation_curve")[1]
 points = [line for line in lines if np.array_equal(
     line.get_ydata(), evolution.measured("disk_rotation")[1]["v_phi"])]  # fmt: skip
 assert len(points) == 2  # both outputs have the same particles
+
+radii, apart = galaxy_log.plot_galaxies(evolution).axes
+assert np.array_equal(apart.get_lines()[0].get_ydata(), [5, 3])
+assert np.array_equal(radii.get_lines()[2].get_ydata(), [4, 5]) and len(radii.get_lines()) == 6
+strength, speed = galaxy_log.plot_bar(evolution).axes[:2]
+assert np.array_equal(strength.get_lines()[0].get_ydata(), [0.1, 0.2])
+assert speed.get_lines()[0].get_ydata()[1] == 40
 
 # All outputs are pictured with the same place and colours, and one colour bar tells these.
 axes = galaxy_pictures.plot_picture(evolution).axes

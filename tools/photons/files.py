@@ -131,23 +131,24 @@ def _by_rung(texts):
 
 
 @names_file
-def _read_log(path):
-    """A table with one row for each step. If a run was restarted, the last row of a step counts. A
+def _read_log(path, keys=(0,)):
+    """A table with one row for each step, or for each choice of numbers in columns `keys`. If a run was restarted, the last row counts. A
     last line that is still being written is left out. An empty field is NaN.
 
     Raises ValueError if a field is no number."""
     try:
-        return _log_table(path)
+        return _log_table(path, keys)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
 
 
-def _log_table(path):
+def _log_table(path, keys):
     with open(path) as file:
         lines = [line[:-1].split(",") for line in file if line.endswith("\n")]
     names = lines[0] if lines else []
-    rows = {int(line[0]): line for line in lines[1:] if len(line) == len(names)}
-    columns = [[rows[step][i] for step in sorted(rows)] for i in range(len(names))]
+    whole = [line for line in lines[1:] if len(line) == len(names)]
+    rows = {tuple(int(line[key]) for key in keys): line for line in whole}
+    columns = [[rows[key][i] for key in sorted(rows)] for i in range(len(names))]
 
     def array(name, column):
         if name.startswith(("rung_", "level_")):
@@ -166,6 +167,8 @@ def read_timings(path):
 
 
 ENERGY_COLUMNS = ("time_myr", "kinetic", "potential", "total", "virial")
+GALAXY_COLUMNS = ("step", "time_myr", "galaxy", "centre_x", "centre_y", "centre_z", "r10", "r50", "r90",
+                  "bar_strength", "pattern_speed", "scale_length", "height")  # fmt: skip
 
 
 def read_energy(path):
@@ -177,6 +180,18 @@ def read_energy(path):
     Raises ValueError if the energies are not there."""
     table = _read_log(path)
     missing = [name for name in ("step", *ENERGY_COLUMNS) if name not in table]
+    if missing:
+        raise ValueError(f"{path}: no column {', '.join(missing)}")
+    return table
+
+
+def read_galaxies(path):
+    """Read log/galaxy.csv of an isolated system, a row for each galaxy at each step that was measured:
+    step, time_myr, galaxy and the measures that docs/user/isolated.md lists. What is not known is NaN.
+
+    Raises ValueError if the file has no such columns."""
+    table = _read_log(path, keys=(0, 2))
+    missing = [name for name in GALAXY_COLUMNS if name not in table]
     if missing:
         raise ValueError(f"{path}: no column {', '.join(missing)}")
     return table
@@ -577,6 +592,11 @@ class Run:
         """log/energy.csv of an isolated system, or None."""
         path = os.path.join(self.folder, "log", "energy.csv")
         return read_energy(path) if os.path.exists(path) else None
+
+    def galaxies(self):
+        """log/galaxy.csv of an isolated system, or None."""
+        path = os.path.join(self.folder, "log", "galaxy.csv")
+        return read_galaxies(path) if os.path.exists(path) else None
 
     @property
     def isolated(self):

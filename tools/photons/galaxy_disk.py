@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Measures of a disk and its galaxy over time: bar, scale length, height, dispersions, spin, centre;
-and profiles of the anisotropy of velocities. Units are those of photons.galaxy."""
+"""Measures of a disk and its galaxy over time: bar, scale length, height, dispersions, spin, centre,
+by the definitions of src/analysis/disk_measures.c, which measures while a run goes on; and profiles of the anisotropy of velocities. Units are those of photons.galaxy."""
 
 from . import galaxy
 from .files import Table

@@ -7,7 +7,7 @@ import csv
 import functools
 import os
 
-from . import galaxy, galaxy_disk, galaxy_pictures
+from . import galaxy, galaxy_disk, galaxy_log, galaxy_pictures
 from .files import Table
 from .modules import Deferred
 
@@ -37,10 +37,11 @@ class Evolution:
     after the other; the first and the last are kept.
 
     paths -- snapshots, by time; energy -- from Run.energy(), or None; components -- names of those
-    in pictures, None: galaxy.pictured()"""
+    in pictures, None: galaxy.pictured(); galaxies -- from Run.galaxies(), or None"""
 
-    def __init__(self, paths, energy=None, components=None):
+    def __init__(self, paths, energy=None, components=None, galaxies=None):
         self.paths, self.energy, self.components = paths, energy, components
+        self.galaxies = galaxies
 
     @functools.cached_property
     def shown(self):
@@ -360,6 +361,8 @@ FIGURES = {
     "lagrangian_radii": plot_lagrangian_radii,
     "disk_height": plot_disk_height,
     "disk": plot_disk,
+    "galaxies": galaxy_log.plot_galaxies,
+    "bar": galaxy_log.plot_bar,
     "anisotropy": plot_anisotropy,
     "energy": plot_energy,
     "conserved": plot_conserved,

@@ -262,7 +262,7 @@ def evolution_of(run, components=None):
         return gas_plots.Outputs(run.gas_files, run.timings(), run.statistics())
     if not run.isolated:
         return None
-    return galaxy_plots.Evolution(run.snapshots, run.energy(), components)
+    return galaxy_plots.Evolution(run.snapshots, run.energy(), components, run.galaxies())
 
 
 def figures_of(run, evolution):

@@ -78,6 +78,10 @@ CAPTIONS = {
     " largest of a ring; the speed at which the bar's angle turns from output to output; scale length"
     " (of an exponential disk with the same median radius) and height; dispersions at two scale"
     " lengths.",
+    "galaxies": "Radii about the centre of each galaxy that hold 10, 50 and 90 % of its mass, at the steps"
+    " at which energies were measured; and the distances of the centres of galaxies.",
+    "bar": "Of each disk at these steps: strength A2 of the bar within two scale lengths, its pattern"
+    " speed from step to step, scale length and height.",
     "anisotropy": "Dispersion of velocities in shells, and β = 1 - (σ_θ² + σ_φ²)/(2 σ_r²), which is 0"
     " where all directions are alike and 1 on radial orbits; of a disk that turns β is below 0. Of the"
     " first output (thin) and the last.",

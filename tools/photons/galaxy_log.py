@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Figures of log/galaxy.csv: the galaxies of a run at the steps at which they were measured."""
+
+from .modules import Deferred
+
+np, plt = Deferred("numpy"), Deferred("matplotlib.pyplot")
+
+COLOURS = ("#332288", "#cc6677", "#117733", "#aa4499", "#88ccee", "#ddcc77", "#882255", "#44aa99")
+DASHES = {"r10": ":", "r50": "-", "r90": "--"}  # Lagrangian radii
+PANELS = (  # of the figure bar: label of the axis, column
+    ("A2 within 2 scale lengths", "bar_strength"),
+    ("pattern speed [km/s/kpc]", "pattern_speed"),
+    ("scale length [kpc]", "scale_length"),
+    ("height, root mean square [kpc]", "height"),
+)
+
+
+def by_galaxy(table):
+    """{number of the galaxy: its rows, a dictionary of columns}. table -- from Run.galaxies()"""
+    return {
+        int(number): {name: column[table["galaxy"] == number] for name, column in table.items()}
+        for number in np.unique(table["galaxy"])
+    }
+
+
+def separations(galaxies):
+    """Distances of the centres of all pairs of galaxies [kpc]: {(number, number): (times, distances)}."""
+    found = {}
+    for i, one in galaxies.items():
+        for k, two in galaxies.items():
+            if i < k:
+                _, here, there = np.intersect1d(one["step"], two["step"], return_indices=True)
+                apart = [one[f"centre_{axis}"][here] - two[f"centre_{axis}"][there] for axis in "xyz"]
+                found[i, k] = one["time_myr"][here], np.sqrt(np.sum(np.square(apart), axis=0))
+    return found
+
+
+def _label(number, galaxies):
+    return f"galaxy {number}" if len(galaxies) > 1 else None
+
+
+def plot_galaxies(evolution):
+    """Lagrangian radii of each galaxy over time, and how far galaxies are apart."""
+    if evolution.galaxies is None or len(np.unique(evolution.galaxies["step"])) < 2:
+        return None
+    galaxies = by_galaxy(evolution.galaxies)
+    pairs = separations(galaxies)
+    figure, axes = plt.subplots(1 + bool(pairs), sharex=True, squeeze=False, layout="constrained",
+                                figsize=(7, 4 + 3 * bool(pairs)))  # fmt: skip
+    axis = axes[0, 0]
+    for number, colour in zip(galaxies, COLOURS):
+        rows = galaxies[number]
+        for name, dashes in DASHES.items():
+            axis.plot(rows["time_myr"], rows[name], color=colour, ls=dashes, lw=1.2,
+                      label=_label(number, galaxies) if name == "r50" else None)  # fmt: skip
+            axis.annotate(f"{name[1:]} %", (rows["time_myr"][-1], rows[name][-1]), (4, 0),
+                          textcoords="offset points", va="center", fontsize=7, color=colour)  # fmt: skip
+    axis.set(yscale="log", ylabel="radius that holds\n10, 50, 90 % of the mass [kpc]")
+    for (i, k), (time, apart) in pairs.items():
+        axes[1, 0].plot(time, apart, lw=1.2, label=f"galaxies {i} and {k}")
+        axes[1, 0].set_ylabel("distance of the centres [kpc]")
+    if pairs:
+        axes[1, 0].set_ylim(0, 1.1 * max(np.max(apart) for _, apart in pairs.values()))
+    for axis in axes[:, 0]:
+        if axis.get_legend_handles_labels()[0]:
+            axis.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.08, 1))
+    axes[-1, 0].set_xlabel("t [Myr]")
+    return figure
+
+
+def plot_bar(evolution):
+    """Strength and pattern speed of the bar of each disk over time, its scale length and height."""
+    table = evolution.galaxies
+    if table is None or len(np.unique(table["step"])) < 2 or np.all(np.isnan(table["scale_length"])):
+        return None
+    galaxies = by_galaxy(table)
+    figure, axes = plt.subplots(len(PANELS), sharex=True, layout="constrained", figsize=(7, 9))
+    for axis, (label, column) in zip(axes, PANELS):
+        for number, colour in zip(galaxies, COLOURS):
+            rows = galaxies[number]
+            axis.plot(rows["time_myr"], rows[column], color=colour, lw=1.2,
+                      label=_label(number, galaxies))  # fmt: skip
+        axis.set_ylabel(label)
+        if column != "pattern_speed":
+            axis.set_ylim(0, 1.1 * np.nanmax(table[column]) or None)
+    if len(galaxies) > 1:
+        axes[0].legend(frameon=False, fontsize="small")
+    axes[-1].set_xlabel("t [Myr]")
+    return figure
