@@ -2,6 +2,7 @@
 /* Sorting and exchange of folded positions. */
 #include "power_points.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,7 @@ struct sorting {
   struct point_set in;
   size_t count, n;
   unsigned fold;
+  double redshift_space;         /* of struct power_points */
   const uint32_t *x_key, *y_key; /* y_key NULL: a single key along y */
   size_t keys, y_keys;
   uint32_t chunks;
@@ -57,6 +59,13 @@ static inline void sort_point(const struct sorting *s, uint32_t chunk, struct po
   ++*at;
 }
 
+/** z of particle i of a block, in redshift space if that is meant. */
+static inline uint32_t line_of_sight(const struct sorting *s, const struct particle_block *b,
+                                     size_t i) {
+  if (s->redshift_space == 0.0) return b->x[2][i];
+  return b->x[2][i] + (uint32_t)llrint(0x1p32 * s->redshift_space * (double)b->p[2][i]);
+}
+
 static void sort_chunk(void *context, uint32_t chunk) {
   const struct sorting *s = context;
   if (!s->particles) {
@@ -70,7 +79,8 @@ static void sort_chunk(void *context, uint32_t chunk) {
     const struct particle_block b = particles_block(s->particles, g);
     for (size_t i = 0; i < b.count; i++)
       sort_point(s, chunk,
-                 (struct point){{b.x[0][i] << s->fold, b.x[1][i] << s->fold, b.x[2][i] << s->fold}},
+                 (struct point){{b.x[0][i] << s->fold, b.x[1][i] << s->fold,
+                                 line_of_sight(s, &b, i) << s->fold}},
                  b.relative_mass ? &b.relative_mass[i] : NULL);
   }
 }
@@ -139,6 +149,7 @@ void power_points_fold(struct power_points *p, unsigned fold) {
                                .count = p->particles->count,
                                .n = p->n,
                                .fold = fold,
+                               .redshift_space = p->redshift_space,
                                .x_key = p->owner,
                                .keys = size};
     sort(&by_owner, p->sent_end);
@@ -223,6 +234,7 @@ void power_points_load(struct power_points *p, size_t round) {
     by_tile.particles = p->particles;
     by_tile.count = p->particles->count;
     by_tile.fold = p->fold;
+    by_tile.redshift_space = p->redshift_space;
   }
   sort(&by_tile, p->tile_end);
   free_points(&arrived);

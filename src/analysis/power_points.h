@@ -32,6 +32,9 @@ struct point_set {
 struct power_points {
   const struct particles *particles;
   size_t n;
+  /** What a momentum of 1 km/s along z adds to z, in units of the box: positions in redshift space; 0: real
+   * space. */
+  double redshift_space;
   uint32_t x_tiles, y_tiles;         /**< of this rank; 0 where it has no planes */
   uint32_t *owner, *x_tile, *y_tile; /**< [cell along an axis] rank and tile */
   unsigned fold;

@@ -6,6 +6,7 @@
 
 #include "photons/analysis/analysis.h"
 #include "photons/analysis/halo.h"
+#include "photons/analysis/statistics.h"
 #include "photons/analysis/tree.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
@@ -68,6 +69,7 @@ static double rebuild(const struct layout *l, double particles) {
 static double outputs(const struct parameters *p, size_t particles, uint32_t mesh) {
   const double heads = p->analysis.fof ? (double)particles * sizeof(uint32_t) : 0.0;
   return heads + power_memory(p, particles, mesh) * (double)comm_size() +
+         statistics_memory(p, particles, statistics_mesh(p, mesh)) * (double)comm_size() +
          image_memory(p, particles) + subhalos_memory(p, particles) + trees_memory(p, particles);
 }
 

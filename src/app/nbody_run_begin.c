@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "nbody_run_parts.h"
+#include "photons/analysis/statistics.h"
 #include "photons/app/cone.h"
 #include "photons/app/light_particles.h"
 #include "photons/app/memory.h"
@@ -38,7 +39,7 @@ static void settle_products(struct parameters *p, const struct particles *s) {
 static bool spectrum_wanted(const struct parameters *p) {
   if (isolated(p)) return false;
   return p->ic.source == IC_GENERATE || p->ic.power_spectrum_file[0] || p->output.power_spectrum ||
-         p->analysis.fof;
+         p->analysis.fof || statistics_wanted(p);
 }
 
 static struct progress progress_of(const struct checkpoint_state *state) {

@@ -8,9 +8,11 @@
 #include "photons/base/output_text.h"
 
 static const char *const names[PRODUCT_PARTS] = {
-    [PART_FRIENDS] = "friends_s",   [PART_POWER] = "power_s",        [PART_PICTURES] = "pictures_s",
-    [PART_HALOS] = "halos_s",       [PART_SUBHALOS] = "subhalos_s",  [PART_TREES] = "trees_s",
-    [PART_SNAPSHOT] = "snapshot_s", [PART_SUBSAMPLE] = "subsample_s"};
+    [PART_FRIENDS] = "friends_s",       [PART_POWER] = "power_s",
+    [PART_PICTURES] = "pictures_s",     [PART_HALOS] = "halos_s",
+    [PART_SUBHALOS] = "subhalos_s",     [PART_TREES] = "trees_s",
+    [PART_STATISTICS] = "statistics_s", [PART_SNAPSHOT] = "snapshot_s",
+    [PART_SUBSAMPLE] = "subsample_s"};
 
 static void write_header(FILE *out, bool isolated) {
   fprintf(out, isolated ? "output,time_myr" : "output,a,z");

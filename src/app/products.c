@@ -17,6 +17,8 @@
 #include "photons/cosmology/mass_function.h"
 #include "photons/io/provenance.h"
 #include "photons/io/snapshot.h"
+#include "product_names.h"
+#include "products_statistics.h"
 
 /* log10 of the density over the mean, of a column through the box, that is black or brightest in a
  * movie today: voids and clusters. Before, both are smaller by linear growth, so that the first frame
@@ -31,17 +33,6 @@ static const struct {
 } stems[] = {
     [NAMES_SHORT] = {"snap", "fof_tab"}, [NAMES_GADGET4] = {"snapshot", "fof_subhalo_tab"}};
 
-struct name {
-  char path[PARAMETER_PATH_MAX + 64];
-};
-
-static struct name name_of(const struct products *o, const char *stem, const char *ending) {
-  struct name n;
-  snprintf(n.path, sizeof n.path, "%s/%s_%03zu.%s", o->parameters->output.dir, stem, o->number,
-           ending);
-  return n;
-}
-
 /** The particles that halos consist of. */
 static const struct particles *halo_particles(const struct products *o) {
   return o->light ? o->light : o->particles;
@@ -52,11 +43,12 @@ static void write_halos(const struct products *o, const struct halo_catalogue *h
   const struct parameters *p = o->parameters;
   const struct provenance provenance = provenance_of(p);
   const double mass = halo_particles(o)->mass;
-  halo_catalogue_write(name_of(o, stems[p->output.names].halos, "hdf5").path, p, halos, o->a,
-                       length);
+  halo_catalogue_write(product_name_of(o, stems[p->output.names].halos, "hdf5").path, p, halos,
+                       o->a, length);
   if (!o->light)
-    mass_function_write(name_of(o, "massfunc", "txt").path, halos, (size_t)p->analysis.min_members,
-                        o->linear, o->cosmology, o->a, &provenance);
+    mass_function_write(product_name_of(o, "massfunc", "txt").path, halos,
+                        (size_t)p->analysis.min_members, o->linear, o->cosmology, o->a,
+                        &provenance);
   if (comm_rank() != 0 || halos->all == 0) return; /* rank 0 has the largest halo */
   const struct halo *h = &halos->halo[0];
   say("halos       %zu with %zu particles\n"
@@ -67,7 +59,7 @@ static void write_halos(const struct products *o, const struct halo_catalogue *h
 
 static void write_snapshot(const struct products *o, const struct halo_catalogue *halos) {
   const struct parameters *p = o->parameters;
-  const struct name n = name_of(o, stems[p->output.names].snapshot, "hdf5");
+  const struct product_name n = product_name_of(o, stems[p->output.names].snapshot, "hdf5");
   if (halos && !o->light && (p->output.halo_order || p->output.names == NAMES_GADGET4)) {
     struct particles ordered = halo_ordered_particles(halos);
     snapshot_write(n.path, p, &ordered, o->a);
@@ -83,7 +75,7 @@ static void write_power(struct products *o) {
   struct power_bin *bins = power_measure(o->particles, o->mesh, FOLDS, &count);
   const double effective = power_effective_number(o->particles);
   if (comm_rank() == 0)
-    power_write(name_of(o, "powerspec", "txt").path, bins, count, o->particles, effective,
+    power_write(product_name_of(o, "powerspec", "txt").path, bins, count, o->particles, effective,
                 o->regular, o->mesh, o->a, o->linear, o->cosmology, &provenance);
   free(bins);
 }
@@ -140,7 +132,8 @@ void products_draw_frame(const struct products *o, const char *path) {
 }
 
 static void write_images(struct products *o) {
-  const struct name density = name_of(o, "density", "png"), slice = name_of(o, "slice", "png");
+  const struct product_name density = product_name_of(o, "density", "png"),
+                            slice = product_name_of(o, "slice", "png");
   struct image image[2] = {image_of(o, density.path), image_of(o, slice.path)};
   image[1].thickness = o->parameters->analysis.slice;
   images_write(o->particles, image, image[1].thickness > 0.0 ? 2 : 1);
@@ -204,13 +197,16 @@ static void write_snapshots(struct products *o, const struct halo_catalogue *hal
   if (p->output.snapshots) write_snapshot(o, halos);
   o->seconds[PART_SNAPSHOT] = wall_clock() - start;
   if (p->output.subsample > 0.0)
-    snapshot_write_sample(name_of(o, "subsample", "hdf5").path, p, o->particles, o->a);
+    snapshot_write_sample(product_name_of(o, "subsample", "hdf5").path, p, o->particles, o->a);
   o->seconds[PART_SUBSAMPLE] = wall_clock() - start - o->seconds[PART_SNAPSHOT];
 }
 
 void products_write_rest(struct products *o) {
   if (!o->cosmology->isolated) say_growth(o);
   struct halo_catalogue *halos = o->fof ? make_halos(o) : NULL;
+  const double start = wall_clock();
+  products_write_statistics(o, halos);
+  o->seconds[PART_STATISTICS] = wall_clock() - start;
   if (o->snapshot) write_snapshots(o, halos);
   halo_catalogue_free(halos);
   fof_free(o->fof);

@@ -33,6 +33,7 @@ static const struct kind {
     {"", "trees.hdf5", "merger trees trees.hdf5"},
     {"", "powerspec_" NUMBER ".txt", "powerspec_*.txt"},
     {"", "powerspec_@(gas|particles)_" NUMBER ".txt", "powerspec_*.txt"},
+    {"", "@(multipoles|correlation|bispectrum|halopower)_" NUMBER ".txt", "statistics *_NNN.txt"},
     {"", "massfunc_" NUMBER ".txt", "massfunc_*.txt"},
     {"", "@(energy|components)_" NUMBER ".csv", NULL}, /* made by --analyse */
     {"", "@(density|slice)_" NUMBER ".png", "pictures *.png"},

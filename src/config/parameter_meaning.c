@@ -200,6 +200,8 @@ void parameters_check_meaning(const struct parameters *p, struct parameter_probl
                p->analysis.fof, (struct name){"analysis", "fof"});
   check_switch(p, problems, p->output.subhalos, (struct name){"output", "subhalos"},
                p->analysis.fof, (struct name){"analysis", "fof"});
+  check_switch(p, problems, p->output.halo_power, (struct name){"output", "halo_power"},
+               p->analysis.fof, (struct name){"analysis", "fof"});
   check_switch(p, problems, p->output.trees, (struct name){"output", "trees"}, p->analysis.fof,
                (struct name){"analysis", "fof"});
   check_switch(p, problems, p->output.halo_order, (struct name){"output", "halo_order"}, snapshots,

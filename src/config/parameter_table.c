@@ -287,6 +287,10 @@ const struct parameter parameter_table[] = {
   {"output", "position_error", REAL, FIELD(output.position_error), "0", OF(PARTICLES), .help = "with lean = yes: largest error of a coordinate, comoving; automatic: 1/128 of the shortest softening length; of isolated systems kpc", .unit = "kpc/h", RANGE(1e-9, 1e6), .automatic = "0"},
   {"output", "velocity_error", REAL, FIELD(output.velocity_error), "2", OF(PARTICLES), .help = "with lean = yes: largest error of a component of the peculiar velocity", .unit = "km/s", RANGE(0.01, 1000)},
   {"output", "power_spectrum", SWITCH(output.power_spectrum), "yes", OF(EXPANDING), .help = "measure P(k) at every output; with gas.comoving = yes that of the gas and that of the particles", .words = no_yes},
+  {"output", "multipoles", SWITCH(output.multipoles), "no", OF(BOX), .help = "measure the multipoles P0, P2 and P4 of P(k) in redshift space at every output, seen along z", .words = no_yes},
+  {"output", "correlation", SWITCH(output.correlation), "no", OF(BOX), .help = "measure the correlation function xi(r) of matter at every output", .words = no_yes},
+  {"output", "bispectrum", SWITCH(output.bispectrum), "no", OF(BOX), .help = "measure the bispectrum of matter at every output, of equilateral and of squeezed triangles", .words = no_yes},
+  {"output", "halo_power", SWITCH(output.halo_power), "no", OF(BOX), .help = "measure P(k) of halos, and their bias, at every output", .words = no_yes},
   {"output", "images", SWITCH(output.images), "yes", OF(BOX | GAS), .help = "draw the projected density at every output; of gas also slices of density, pressure, speed and level", .words = no_yes},
   {"output", "image_pixels", INTEGER, FIELD(output.image_pixels), "1024", OF(BOX | GAS), .help = "pixels a side of the images, of gas of the longer side", RANGE(64, 4096), .aliases = {"image_size"}},
   {"output", "movie", INTEGER, FIELD(output.movie), "0", OF(BOX | ISOLATED | GAS), .help = "number of frames of a movie of the projected density, equally spaced in ln a from z_init to z_end, or in time; 0: none", RANGE(0, 10000)},
@@ -308,6 +312,7 @@ const struct parameter parameter_table[] = {
   {"analysis", "linking_length", REAL, FIELD(analysis.linking_length), "0.2", .help = "linking length of friends of friends", .unit = "mean particle spacings", RANGE(0.01, 0.45)},
   {"analysis", "min_members", INTEGER, FIELD(analysis.min_members), "20", .help = "least number of particles of a halo", RANGE(2, 1 << 30)},
   {"analysis", "subhalo_members", INTEGER, FIELD(analysis.subhalo_members), "20", .help = "least number of particles of a subhalo", RANGE(20, 1 << 30)},
+  {"analysis", "statistics_mesh", INTEGER, FIELD(analysis.statistics_mesh), "0", OF(BOX), .help = "cells a side of the mesh of output.multipoles, correlation, bispectrum and halo_power; automatic: those of the mesh of P(k), at most 256", RANGE(4, 4096), .automatic = "0"},
   {"analysis", "slice", REAL, FIELD(analysis.slice), "0.05", .help = "thickness of the slice through the middle of the box that is drawn besides the full projection; 0: no slice", .unit = "box", RANGE(0, 1)},
 
   {"lightcone", "geometry", WORD(lightcone.geometry), "none", .help = "which particles that cross the past light cone of an observer at z = 0 are written to lightcone/: none: there is no light cone; sky: all; octant: those in an eighth of the sky; pencil: those in a cone about a direction. The box is repeated as far as the light cone reaches", .words = cone_shapes},

@@ -101,3 +101,16 @@ void mass_functions(const struct linear_power *linear, const struct cosmology *c
   const struct scale scale = scale_of(linear, c, cosmology_growth(c, a).d1, mass);
   for (enum mass_function k = 0; k < MASS_FUNCTIONS; k++) result[k] = theory(k, c, a, &scale);
 }
+
+double halo_bias_of_peak(double height) {
+  const double y = log10(200.0), knee = exp(-pow(4.0 / y, 4.0)), slope = 0.44 * y - 0.88;
+  const double power = pow(height, slope);
+  return 1.0 - (1.0 + 0.24 * y * knee) * power / (power + pow(COLLAPSE, slope)) +
+         0.183 * pow(height, 1.5) + (0.019 + 0.107 * y + 0.19 * knee) * pow(height, 2.4);
+}
+
+double halo_bias(const struct linear_power *linear, const struct cosmology *c, double a,
+                 double mass) {
+  const struct scale scale = scale_of(linear, c, cosmology_growth(c, a).d1, mass);
+  return scale.sigma > 0.0 ? halo_bias_of_peak(COLLAPSE / scale.sigma) : 0.0;
+}

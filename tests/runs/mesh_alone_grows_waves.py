@@ -8,6 +8,8 @@ import sys
 
 import h5py
 import numpy as np
+import photons
+from photons import statistics_plots
 
 
 def particles(folder, number):
@@ -50,6 +52,24 @@ low = k < 0.05  # h/Mpc: a quarter of the particles' Nyquist frequency. Beyond, 
 off = power[low] / np.interp(k[low], k_pairs, with_pairs) - 1
 print('P(k) over that with pairs, less 1:', off)
 assert np.abs(off).max() < 0.03
+
+# Statistics of the same particles: what two of them say of the same waves.
+table = np.loadtxt(f'{equal[0]}/halopower_001.txt')
+k_halos, matter, modes_of = table[:, 0], table[:, 3], table[:, 4]
+same = np.abs(k_halos[:8, None] / k - 1).min(axis=1) < 1e-6  # bins that powerspec has, too
+assert same.sum() > 5
+assert np.allclose(matter[:8][same], np.interp(k_halos[:8][same], k, power), rtol=1e-4)  # floats
+table = np.loadtxt(f'{equal[0]}/correlation_001.txt')
+print('xi over linear theory:', table[:6, 1] / table[:6, 3])
+assert np.abs(table[:6, 1] / table[:6, 3] - 1).max() < 0.15  # of a few hundred waves
+multipoles = np.loadtxt(f'{equal[0]}/multipoles_001.txt')
+boost = np.sum(modes_of[:5] * multipoles[:5, 1]) / np.sum(modes_of[:5] * matter[:5])
+kaiser = multipoles[0, 5] / np.loadtxt(f'{plus}/powerspec_001.txt')[0, 4]
+print(f'P0 in redshift space over P {boost:.3f}, linear theory {kaiser:.3f}')
+assert abs(boost / kaiser - 1) < 0.1  # few waves, of few directions
+run = photons.Run(equal[0])
+figures = {name: draw(run) for name, draw in statistics_plots.FIGURES.items()}
+assert all(figure is not None for figure in figures.values()), figures
 for folder in equal:
     for a, b in zip(particles(plus, 1)[0], particles(folder, 1)[0]):
         assert np.array_equal(a, b), folder

@@ -120,6 +120,32 @@ def read_mass_function(path):
     return _read_text(path, counted + MASS_FUNCTIONS)
 
 
+def read_multipoles(path):
+    """Read multipoles_NNN.txt: k [h/Mpc]; P0, P2, P4 in redshift space [(Mpc/h)^3]; modes; the same of
+    linear theory."""
+    kaiser = ["P0_kaiser", "P2_kaiser", "P4_kaiser"]
+    return _read_text(path, ["k", "P0", "P2", "P4", "modes"] + kaiser)
+
+
+def read_correlation(path):
+    """Read correlation_NNN.txt: r [Mpc/h]; xi; cells; xi of linear theory."""
+    return _read_text(path, ["r", "xi", "cells", "xi_linear"])
+
+
+def read_bispectrum(path):
+    """Read bispectrum_NNN.txt: sides k1, k2, k3 [h/Mpc]; B [(Mpc/h)^6]; triangles; B of second-order
+    theory; Q of both. Rows with k1 = k3 are of equilateral triangles."""
+    return _read_text(path, ["k1", "k2", "k3", "B", "triangles", "B_tree", "Q", "Q_tree"])
+
+
+def read_halo_power(path):
+    """Read halopower_NNN.txt: k [h/Mpc]; P_hh of halos, P_hm of halos with matter, P_mm of matter
+    [(Mpc/h)^3]; modes; shot noise of the halos; their bias by P_hh and by P_hm, and by Tinker et al.
+    (2010)."""
+    powers = ["k", "P_hh", "P_hm", "P_mm", "modes", "P_shot"]
+    return _read_text(path, powers + ["bias", "bias_cross", "bias_tinker"])
+
+
 def _by_rung(texts):
     """Columns such as "12;34;5", as an array [step, rung] with zeros beyond the deepest rung; or by
     level of the mesh."""
@@ -397,8 +423,8 @@ def _trees():
 
 def load(path, units=False):
     """Read any file of a run, by its name: snap_*, fof_tab_*, powerspec_*, massfunc_*,
-    gas_*, trees.hdf5, timings.csv, outputs.csv, energy.csv, statistics.csv, or *.ini; a folder is a
-    Run. gas_*.hdf5 is a gas.Mesh.
+    multipoles_*, correlation_*, bispectrum_*, halopower_*, gas_*, trees.hdf5, timings.csv, outputs.csv,
+    energy.csv, statistics.csv, or *.ini; a folder is a Run. gas_*.hdf5 is a gas.Mesh.
 
     units -- columns are quantities of astropy. Lengths are comoving. Velocities are peculiar. Of
     isolated systems both are physical. statistics.csv has numbers in any case.
@@ -420,6 +446,10 @@ def load(path, units=False):
     readers = {
         "powerspec": read_power,
         "massfunc": read_mass_function,
+        "multipoles": read_multipoles,
+        "correlation": read_correlation,
+        "bispectrum": read_bispectrum,
+        "halopower": read_halo_power,
         "timings": read_timings,
         "outputs": read_timings,
         "energy": read_energy,
@@ -501,6 +531,22 @@ class Run:
     def mass_function(self, number):
         """read_mass_function() of an output; None without halos."""
         return self._read(read_mass_function, ("massfunc",), number, "txt")
+
+    def multipoles(self, number):
+        """read_multipoles() of an output; None without output.multipoles."""
+        return self._read(read_multipoles, ("multipoles",), number, "txt")
+
+    def correlation(self, number):
+        """read_correlation() of an output; None without output.correlation."""
+        return self._read(read_correlation, ("correlation",), number, "txt")
+
+    def bispectrum(self, number):
+        """read_bispectrum() of an output; None without output.bispectrum."""
+        return self._read(read_bispectrum, ("bispectrum",), number, "txt")
+
+    def halo_power(self, number):
+        """read_halo_power() of an output; None without output.halo_power."""
+        return self._read(read_halo_power, ("halopower",), number, "txt")
 
     def halos(self, number):
         """read_halos() of an output; None without analysis.fof."""

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Figures of a run of photons-starpu, to print: power spectra, mass functions, growth, the
+"""Figures of a run of photons-starpu, to print: power spectra, mass functions, growth, multipoles in
+redshift space, correlation functions, bispectra, bias of halos, the
 merger tree of the largest halo, mass accretion histories, computing time of the stages. Each is written as PNG and as PDF. Outputs differ in colour, in brightness and
 in the style of their lines, so that they can be told apart in grey, too.
 
@@ -19,7 +20,7 @@ gas; names of its figures begin with that of the file."""
 import os
 from functools import partial
 
-from . import galaxy_plots, gas_plots
+from . import galaxy_plots, gas_plots, statistics_plots
 from .drawing import (
     NAMED_MOST, add_redshifts, label_of, mark, name_of, plain, some_of, style_of,
     tables_of,
@@ -238,6 +239,7 @@ FIGURES = {
     "mass_function": plot_mass_function,
     "growth": plot_growth,
     "halo_profile": plot_halo_profile,
+    **statistics_plots.FIGURES,
     "tree": plot_tree,
     "mass_history": plot_mass_history,
     "timings": plot_timings,

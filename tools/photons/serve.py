@@ -116,7 +116,7 @@ class LivePage:
         figures = plots.figures_of(run, plots.evolution_of(run))
         starts = ("gas_",) if run.gas else ("snap",)
         if not run.gas and not run.isolated:
-            starts = ("powerspec_", "massfunc_")
+            starts = ("powerspec_", "massfunc_", "multipoles_", "correlation_", "bispectrum_", "halopower_")
         tables = sorted(name for name in os.listdir(self.folder) if name.startswith(starts))
         logs = [name for name in ("energy", "conservation", "timings") if name in figures]
         wanted = logs if tables == self.drawn_tables else None

@@ -5,8 +5,12 @@ import re
 
 # Columns of text files.
 TEXT_UNITS = {
-    **dict.fromkeys(["k"], "littleh / Mpc"),
+    **dict.fromkeys(["k", "k1", "k2", "k3"], "littleh / Mpc"),
     **dict.fromkeys(["P", "P_shot", "P_linear", "P_halofit"], "Mpc3 / littleh3"),
+    **dict.fromkeys(["P0", "P2", "P4", "P0_kaiser", "P2_kaiser", "P4_kaiser"], "Mpc3 / littleh3"),
+    **dict.fromkeys(["P_hh", "P_hm", "P_mm"], "Mpc3 / littleh3"),
+    **dict.fromkeys(["B", "B_tree"], "Mpc6 / littleh6"),
+    "r": "Mpc / littleh",
     **dict.fromkeys(["low", "high"], "Msun / littleh"),
     **dict.fromkeys(["FoF", "FoF_error", "200c", "200c_error"], "littleh3 / Mpc3"),
     **dict.fromkeys(["Press-Schechter", "Sheth-Tormen", "Reed 2007"], "littleh3 / Mpc3"),

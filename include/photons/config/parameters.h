@@ -180,6 +180,7 @@ struct parameters {
     bool lean;        /**< round positions and velocities of snapshots, and compress them */
     double position_error, velocity_error; /**< of lean snapshots, at most: kpc/h, 0 chosen; km/s */
     bool power_spectrum, images;
+    bool multipoles, correlation, bispectrum, halo_power; /**< statistics beside P(k) */
     int64_t image_pixels;                       /**< a side */
     int64_t movie;                              /**< frames; 0: none */
     int64_t movie_pixels;                       /**< a side */
@@ -204,6 +205,7 @@ struct parameters {
     double linking_length; /**< over the mean particle spacing */
     int64_t min_members;
     int64_t subhalo_members; /**< least particles of a subhalo */
+    int64_t statistics_mesh; /**< cells a side; 0: automatic */
     double slice;            /**< thickness of the slice that is drawn, over the box; 0: none */
   } analysis;
   struct {

@@ -28,4 +28,11 @@ double mass_function(enum mass_function kind, const struct linear_power *linear,
 void mass_functions(const struct linear_power *linear, const struct cosmology *c, double a,
                     double mass, double result[MASS_FUNCTIONS]);
 
+/** Linear bias of halos of 200 times the mean density: Tinker et al. 2010 (ApJ 724, 878), equation 6 and table
+ * 2. @param height  1.686 over the rms linear density contrast on the scale of the mass */
+double halo_bias_of_peak(double height);
+/** The same of halos of a mass. @param mass  1e10 Msun/h */
+double halo_bias(const struct linear_power *linear, const struct cosmology *c, double a,
+                 double mass);
+
 #endif

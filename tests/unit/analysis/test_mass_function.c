@@ -107,6 +107,23 @@ static void test_all_mass(void **state) {
 
 /* Halos of known masses are counted in the right bins with their Poisson errors, and the theory
  * columns are filled. */
+/* All matter together has no bias: the mean of b over the mass function of Tinker et al. 2010, equation 8 and
+ * table 4 at z = 0, whose parameters have three digits. */
+static void test_bias(void **state) {
+  (void)state;
+  double matter = 0.0, biased = 0.0;
+  const double step = 1e-3;
+  for (double ln_nu = -25.0; ln_nu < 3.0; ln_nu += step) {
+    const double nu = exp(ln_nu);
+    const double f = 0.368 * (1.0 + pow(0.589 * nu, 2.0 * 0.729)) * pow(nu, -2.0 * 0.243) *
+                     exp(-0.864 * nu * nu / 2.0);
+    matter += step * nu * f;
+    biased += step * nu * f * halo_bias_of_peak(nu);
+  }
+  assert_near(matter, 1.0, 2e-3);
+  assert_near(biased, 1.0, 2e-3);
+}
+
 static void test_file(void **state) {
   (void)state;
   const char *path = "test_mass_function_output.txt";
@@ -194,7 +211,8 @@ static void test_halofit(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_sigma), cmocka_unit_test(test_mass_functions),
-      cmocka_unit_test(test_all_mass), cmocka_unit_test(test_file), cmocka_unit_test(test_halofit)};
+      cmocka_unit_test(test_sigma),    cmocka_unit_test(test_mass_functions),
+      cmocka_unit_test(test_all_mass), cmocka_unit_test(test_bias),
+      cmocka_unit_test(test_file),     cmocka_unit_test(test_halofit)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What perturbation theory makes of the linear power spectrum. */
+#ifndef PHOTONS_LINEAR_STATISTICS_H
+#define PHOTONS_LINEAR_STATISTICS_H
+
+#include <stddef.h>
+
+struct linear_power;
+
+/**
+ * The correlation function at z = 0, the integral of P(k) k^2 j_0(k r)/(2 pi^2) dk.
+ * @param r       [count] separations, Mpc/h
+ * @param smooth  length, Mpc/h: P(k) is multiplied by exp(-(k smooth)^2), without which the integral does not
+ *                converge; for r of some such lengths this changes nothing that matters
+ * @param[out] xi [count]
+ */
+void linear_correlation(const struct linear_power *linear, const double *r, size_t count,
+                        double smooth, double *xi);
+
+/** P0, P2 and P4 in redshift space over P(k) in linear theory (Kaiser 1987, MNRAS 227, 1).
+ * @param f  dln D1/dln a */
+void kaiser_factors(double f, double factor[3]);
+
+/** The bispectrum of matter at second order of perturbation theory, (Mpc/h)^6 (Bernardeau et al. 2002, Phys.
+ * Rep. 367, 1, equations 45 and 155), whose kernel is that of an Einstein-de Sitter universe.
+ * @param k      sides of the triangle
+ * @param power  linear power of each side, (Mpc/h)^3 */
+double tree_bispectrum(const double k[3], const double power[3]);
+/** P1 P2 + P2 P3 + P3 P1. */
+double cyclic_products(const double power[3]);
+
+#endif

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The bispectrum. With D_s(x) the sum of delta_k exp(i k x) over the modes of shell s, and I_s(x) the sum of
+ * exp(i k x), the sums over all triangles of shells a, b and c are means over the mesh: of delta delta delta
+ * that of D_a D_b D_c, and of 1 that of I_a I_b I_c. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "density_modes.h"
+#include "photons/base/error.h"
+#include "photons/base/output_text.h"
+#include "photons/cosmology/linear_statistics.h"
+#include "photons/runtime/loop.h"
+#include "power_points.h"
+#include "row_sums.h"
+#include "statistics.h"
+
+#define FIRST_EDGE 1.0 /* of the first shell, in fundamental modes */
+#define SHELL_RATIO 1.2
+#define LONG_EDGE 3.0 /* end of the shell of the long side of squeezed triangles */
+#define SQUEEZED 4.0  /* least ratio of the other sides to it */
+
+/** Modes low <= |k| < high. */
+struct shell {
+  double low, high; /* in fundamental modes */
+  double k, power;  /* means */
+  double *density;  /* D_s where fft.values says, or NULL */
+  double *number;   /* I_s */
+};
+
+/* A shell's modes. */
+
+struct selection {
+  const struct density_modes *modes;
+  const struct shell *shell;
+  double *density, *number;
+  struct row_sums *sums; /* of a line: modes, |k|, |delta|^2 */
+};
+
+static void select_line(void *context, uint32_t line) {
+  const struct selection *s = context;
+  const struct fft *f = &s->modes->fft;
+  const struct fft_box *b = &f->modes;
+  const size_t n = f->size[0], k1 = b->first[1] + line;
+  double *sums = row_sums_of(s->sums, k1);
+  for (size_t x = 0; x < n; x++)
+    for (size_t z = 0; z < b->count[2]; z++) {
+      const double k[2] = {fft_frequency(x, n), fft_frequency(k1, n)};
+      const double size = sqrt(k[0] * k[0] + k[1] * k[1] + (double)(z * z));
+      if (size < s->shell->low || size >= s->shell->high) continue;
+      const size_t at = fft_at(b, x, line, z);
+      const double *mode = mode_at(s->modes->memory, at), weight = z == 0 ? 0.5 : 1.0;
+      double *to = mode_at(s->density, at);
+      to[0] = mode[0];
+      to[1] = mode[1];
+      *mode_at(s->number, at) = 1.0;
+      sums[0] += weight;
+      sums[1] += weight * size;
+      sums[2] += weight * (mode[0] * mode[0] + mode[1] * mode[1]);
+    }
+}
+
+static struct shell shell_create(const struct density_modes *modes, double low, double high) {
+  const struct fft *f = &modes->fft;
+  struct shell s = {.low = low, .high = high};
+  struct row_sums sums = row_sums_create(f->size[0], 3);
+  double total[3];
+  s.density = density_modes_memory(f);
+  s.number = density_modes_memory(f);
+  loop_run(&power_spectrum_stage, (uint32_t)f->modes.count[1], select_line,
+           &(struct selection){modes, &s, s.density, s.number, &sums});
+  row_sums_finish(&sums, total);
+  s.k = 2.0 * M_PI / modes->box * total[1] / total[0];
+  s.power = pow(modes->box, 3.0) * total[2] / total[0];
+  fft_backward(f, s.density);
+  fft_backward(f, s.number);
+  return s;
+}
+
+static void shell_free(struct shell *s) {
+  fftw_free(s->density);
+  fftw_free(s->number);
+}
+
+/* Triangles. */
+
+struct products {
+  const struct fft *fft;
+  const struct shell *side[3];
+  struct row_sums sums; /* of a plane: D D D, I I I */
+};
+
+static void multiply_plane(void *context, uint32_t plane) {
+  const struct products *p = context;
+  const struct fft_box *b = &p->fft->values;
+  const struct shell *const *s = p->side;
+  double *sums = row_sums_of(&p->sums, b->first[0] + plane);
+  for (size_t y = 0; y < b->count[1]; y++)
+    for (size_t z = 0; z < b->count[2]; z++) {
+      const size_t at = fft_at(b, plane, y, z);
+      sums[0] += s[0]->density[at] * s[1]->density[at] * s[2]->density[at];
+      sums[1] += s[0]->number[at] * s[1]->number[at] * s[2]->number[at];
+    }
+}
+
+/** @return whether there are triangles */
+static bool measure(const struct density_modes *modes, const struct shell *a, const struct shell *b,
+                    struct bispectrum_bin *bin) {
+  const struct fft *f = &modes->fft;
+  struct products p = {.fft = f, .side = {a, b, b}, .sums = row_sums_create(f->size[0], 2)};
+  double total[2];
+  loop_run(&power_spectrum_stage, (uint32_t)f->values.count[0], multiply_plane, &p);
+  row_sums_finish(&p.sums, total);
+  const double cells = pow((double)f->size[0], 3.0);
+  bin->triangles = round(total[1] / cells);
+  if (!(bin->triangles > 0.0)) return false;
+  bin->bispectrum = pow(modes->box, 6.0) * total[0] / cells / bin->triangles;
+  for (int side = 0; side < 3; side++) {
+    bin->k[side] = p.side[side]->k;
+    bin->power[side] = p.side[side]->power;
+  }
+  return true;
+}
+
+/** The end of the shell that begins at @p low. */
+static double shell_end(double low) { return fmax(low + 1.0, SHELL_RATIO * low); }
+
+struct bispectrum_bin *bispectrum_measure(const struct density_modes *modes, size_t *count) {
+  const double last = (double)modes->fft.size[0] / 3.0;
+  size_t shells = 0, squeezed = 0;
+  for (double low = FIRST_EDGE; shell_end(low) <= last; low = shell_end(low)) shells++;
+  struct bispectrum_bin *bin = allocate(2 * shells, sizeof *bin, "bispectrum"),
+                        *of_long = allocate(shells, sizeof *of_long, "bispectrum");
+  struct shell far = shell_create(modes, FIRST_EDGE, LONG_EDGE);
+  *count = 0;
+  for (double low = FIRST_EDGE; shell_end(low) <= last; low = shell_end(low)) {
+    struct shell s = shell_create(modes, low, shell_end(low));
+    *count += measure(modes, &s, &s, &bin[*count]);
+    if (s.k >= SQUEEZED * far.k) squeezed += measure(modes, &far, &s, &of_long[squeezed]);
+    shell_free(&s);
+  }
+  for (size_t i = 0; i < squeezed; i++) bin[(*count)++] = of_long[i];
+  shell_free(&far);
+  free(of_long);
+  return bin;
+}
+
+void bispectrum_write(const char *path, const struct bispectrum_bin *bins, size_t count,
+                      const struct statistics_state *state) {
+  struct output_text text;
+  FILE *file = output_text_begin(&text);
+  statistics_head(file,
+                  "bispectrum of matter as measured: first of equilateral triangles, then of "
+                  "squeezed ones with a long wave k1",
+                  state);
+  fprintf(file, "# Q = B/(P1 P2 + P2 P3 + P3 P1), with the power of these waves; Btree, Qtree: "
+                "second-order perturbation theory\n");
+  fprintf(file,
+          "# k1[h/Mpc] k2[h/Mpc] k3[h/Mpc] B[(Mpc/h)^6] Ntriangles Btree[(Mpc/h)^6] Q Qtree\n");
+  for (size_t i = 0; i < count; i++) {
+    const struct bispectrum_bin *b = &bins[i];
+    double linear[3];
+    for (int s = 0; s < 3; s++) linear[s] = statistics_linear(state, b->k[s]);
+    const double tree = tree_bispectrum(b->k, linear), norm = cyclic_products(b->power),
+                 linear_norm = cyclic_products(linear);
+    fprintf(file, "%.7e %.7e %.7e %.7e %.0f %.7e %.7e %.7e\n", b->k[0], b->k[1], b->k[2],
+            b->bispectrum, b->triangles, tree, norm > 0.0 ? b->bispectrum / norm : 0.0,
+            linear_norm > 0.0 ? tree / linear_norm : 0.0);
+  }
+  output_text_save(&text, path);
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "density_modes.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "photons/base/comm.h"
+#include "photons/base/error.h"
+#include "photons/runtime/loop.h"
+#include "power_mesh.h"
+#include "row_sums.h"
+
+enum { LINES = 16 }; /* lines of a copy */
+
+static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
+
+static struct fft_mesh mesh_of(size_t n) {
+  return (struct fft_mesh){.cells = {n, n, n}, .stage = &power_spectrum_stage};
+}
+
+double *density_modes_memory(const struct fft *f) {
+  double *memory = fftw_malloc(fft_bytes(f));
+  if (!memory)
+    fail(EXIT_RUN_FAILED,
+         "not enough memory for the statistics of the density on %zu^3 cells (%zu MiB): "
+         "analysis.statistics_mesh makes the mesh coarser",
+         f->size[0], fft_bytes(f) >> 20);
+  memset(memory, 0, fft_bytes(f));
+  return memory;
+}
+
+/* From the deposits to modes. */
+
+struct combination {
+  const struct power_mesh *mesh;
+  const struct density_modes *modes;
+};
+
+/** 1/W of the window of PCS along all axes. */
+static double deconvolve(const double k[3], size_t n) {
+  double factor = 1.0;
+  for (int c = 0; c < 3; c++) {
+    const double angle = M_PI * k[c] / (double)n;
+    if (angle != 0.0) factor *= pow(angle / sin(angle), 4.0);
+  }
+  return factor;
+}
+
+/** The mean of both meshes' mode, of which the second is shifted by half a cell. */
+static void combine(const struct combination *c, const double k[3], const float *a, const float *b,
+                    double *mode) {
+  const size_t n = c->mesh->n;
+  const double square = k[0] * k[0] + k[1] * k[1] + k[2] * k[2];
+  if (square == 0.0 || 4.0 * square >= (double)(n * n)) return;
+  const double angle = M_PI * (k[0] + k[1] + k[2]) / (double)n, re = cos(angle), im = -sin(angle);
+  const double factor = 0.5 * deconvolve(k, n) / c->mesh->mass;
+  mode[0] = factor * ((double)a[0] + re * (double)b[0] - im * (double)b[1]);
+  mode[1] = factor * ((double)a[1] + re * (double)b[1] + im * (double)b[0]);
+}
+
+static void combine_line(void *context, uint32_t line) {
+  const struct combination *c = context;
+  const struct fft_box *b = &c->modes->fft.modes;
+  const size_t n = c->mesh->n;
+  float *lines = fftwf_malloc(2 * LINES * n * sizeof(fftwf_complex));
+  if (!lines) fail(EXIT_RUN_FAILED, "not enough memory for the statistics of the density");
+  float *second = lines + 2 * LINES * n;
+  for (size_t first = 0; first < b->count[2]; first += LINES) {
+    const size_t count = smaller(LINES, b->count[2] - first);
+    fft_lines(&c->mesh->fft, power_mesh_own(c->mesh, 0), line, first, count, lines);
+    fft_lines(&c->mesh->fft, power_mesh_own(c->mesh, 1), line, first, count, second);
+    for (size_t x = 0; x < n; x++)
+      for (size_t i = 0; i < count; i++) {
+        const double k[3] = {fft_frequency(x, n), fft_frequency(b->first[1] + line, n),
+                             (double)(b->first[2] + first + i)};
+        combine(c, k, lines + 2 * (i * n + x), second + 2 * (i * n + x),
+                mode_at(c->modes->memory, fft_at(b, x, line, first + i)));
+      }
+  }
+  fftwf_free(lines);
+}
+
+struct density_modes density_modes_create(const struct particles *s, size_t n,
+                                          double redshift_space) {
+  const struct fft_mesh cells = mesh_of(n);
+  struct density_modes d = {.fft = fft_create(&cells), .box = s->box};
+  struct power_mesh mesh = power_mesh_create(s, n);
+  mesh.points.redshift_space = redshift_space;
+  power_mesh_fill(&mesh, 0);
+  d.memory = density_modes_memory(&d.fft);
+  struct combination c = {&mesh, &d};
+  loop_run(&power_spectrum_stage, (uint32_t)d.fft.modes.count[1], combine_line, &c);
+  power_mesh_free(&mesh);
+  return d;
+}
+
+void density_modes_free(struct density_modes *d) {
+  fft_free(&d->fft);
+  fftw_free(d->memory);
+  d->memory = NULL;
+}
+
+double density_modes_bytes(size_t n) {
+  const struct fft_mesh mesh = mesh_of(n);
+  return fft_bytes_of_all(&mesh) / comm_size();
+}
+
+double density_modes_peak(size_t particles, size_t n) {
+  return power_mesh_memory(particles, n) + density_modes_bytes(n);
+}
+
+/* Sums by bins. */
+
+struct binning {
+  const struct fft *fft;
+  size_t kinds;
+  bin_work *work;
+  const void *context;
+  struct row_sums sums;
+};
+
+static void add_number(const struct binning *b, size_t row, size_t at, const double k[3],
+                       double weight) {
+  const size_t bin = (size_t)(sqrt(k[0] * k[0] + k[1] * k[1] + k[2] * k[2]) + 0.5);
+  if (bin == 0 || bin >= mode_bins(b->fft->size[0])) return;
+  b->work(b->context, at, k, weight, row_sums_of(&b->sums, row) + bin * b->kinds);
+}
+
+static void bin_line(void *context, uint32_t line) {
+  const struct binning *b = context;
+  const struct fft_box *box = &b->fft->modes;
+  const size_t n = b->fft->size[0], k1 = box->first[1] + line;
+  for (size_t x = 0; x < n; x++)
+    for (size_t z = 0; z < box->count[2]; z++) {
+      const double k[3] = {fft_frequency(x, n), fft_frequency(k1, n), (double)z};
+      add_number(b, k1, fft_at(box, x, line, z), k, z == 0 ? 0.5 : 1.0);
+    }
+}
+
+static void bin_plane(void *context, uint32_t plane) {
+  const struct binning *b = context;
+  const struct fft_box *box = &b->fft->values;
+  const size_t n = b->fft->size[0], x = box->first[0] + plane;
+  for (size_t y = 0; y < n; y++)
+    for (size_t z = 0; z < n; z++) {
+      const double from[3] = {fft_frequency(x, n), fft_frequency(y, n), fft_frequency(z, n)};
+      add_number(b, x, fft_at(box, plane, y, z), from, 1.0);
+    }
+}
+
+static void bin_all(struct binning *b, void (*part)(void *context, uint32_t i), size_t parts,
+                    double *result) {
+  const size_t n = b->fft->size[0];
+  b->sums = row_sums_create(n, mode_bins(n) * b->kinds);
+  loop_run(&power_spectrum_stage, (uint32_t)parts, part, b);
+  row_sums_finish(&b->sums, result);
+}
+
+void modes_bin(const struct fft *f, size_t kinds, bin_work *work, const void *context,
+               double *result) {
+  struct binning b = {.fft = f, .kinds = kinds, .work = work, .context = context};
+  bin_all(&b, bin_line, f->modes.count[1], result);
+}
+
+void values_bin(const struct fft *f, size_t kinds, bin_work *work, const void *context,
+                double *result) {
+  struct binning b = {.fft = f, .kinds = kinds, .work = work, .context = context};
+  bin_all(&b, bin_plane, f->values.count[0], result);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "photons/cosmology/linear_statistics.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "photons/cosmology/linear_power.h"
+
+#define FIRST_K 1e-4     /* h/Mpc: larger waves do not matter */
+#define LAST_DAMPING 4.5 /* k smooth at the end of the integral, where P(k) is damped by 1e-9 */
+#define LOG_STEP 0.01    /* steps are of this part of k, */
+#define PHASE_STEP 0.2   /* and of this phase of the most remote pairs */
+
+void linear_correlation(const struct linear_power *linear, const double *r, size_t count,
+                        double smooth, double *xi) {
+  memset(xi, 0, count * sizeof *xi);
+  const double step_most = count > 0 ? PHASE_STEP / r[count - 1] : 1.0;
+  for (double low = FIRST_K; low * smooth < LAST_DAMPING;) {
+    const double step = fmin(LOG_STEP * low, step_most), k = low + 0.5 * step;
+    const double damping = exp(-pow(k * smooth, 2.0));
+    const double weight = step * k * k * damping * linear_power_at(linear, k) / (2.0 * M_PI * M_PI);
+    for (size_t i = 0; i < count; i++) xi[i] += weight * sin(k * r[i]) / (k * r[i]);
+    low += step;
+  }
+}
+
+void kaiser_factors(double f, double factor[3]) {
+  factor[0] = 1.0 + 2.0 / 3.0 * f + 1.0 / 5.0 * f * f;
+  factor[1] = 4.0 / 3.0 * f + 4.0 / 7.0 * f * f;
+  factor[2] = 8.0 / 35.0 * f * f;
+}
+
+/** F2 of two sides. @param opposite  the third side */
+static double second_order_kernel(double a, double b, double opposite) {
+  const double cosine = (opposite * opposite - a * a - b * b) / (2.0 * a * b);
+  return 5.0 / 7.0 + 0.5 * cosine * (a / b + b / a) + 2.0 / 7.0 * cosine * cosine;
+}
+
+double tree_bispectrum(const double k[3], const double power[3]) {
+  double sum = 0.0;
+  for (int i = 0; i < 3; i++) {
+    const int j = (i + 1) % 3, l = (i + 2) % 3;
+    sum += 2.0 * second_order_kernel(k[i], k[j], k[l]) * power[i] * power[j];
+  }
+  return sum;
+}
+
+double cyclic_products(const double power[3]) {
+  return power[0] * power[1] + power[1] * power[2] + power[2] * power[0];
+}

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Statistics of densities that are known in closed form. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "photons/base/error.h" /* before cmocka.h, which has a macro fail() */
+
+#include <cmocka.h>
+#include <gsl/gsl_math.h>
+#include <gsl/gsl_sf_bessel.h>
+
+#include "photons/analysis/statistics.h"
+#include "photons/base/comm.h"
+#include "photons/cosmology/linear_power.h"
+#include "photons/cosmology/linear_statistics.h"
+#include "photons/ic/ic.h"
+#include "src/analysis/density_modes.h"
+#include "support/assert_near.h"
+
+#define BOX 250.0
+#define VOLUME (BOX * BOX * BOX)
+#define FUNDAMENTAL (2.0 * M_PI / BOX)
+#define AMPLITUDE 0.3 /* of a wave: k A */
+
+static const struct cosmology universe = {.omega_m = 0.3, .omega_lambda = 0.7, .w0 = -1.0};
+
+/** Particles of a lattice of 500 planes along an axis, displaced by A sin(2 pi mode q / L) in redshift space, of
+ * which momenta along z add @p part of the displacement, at a = 1. */
+static struct particles make_wave(size_t axis, double mode, double part) {
+  size_t n[3] = {22, 22, 22};
+  n[axis] = 500;
+  struct particles s = particles_create_blocks(n[0] * n[1] * n[2], 7, BOX, 1.0);
+  for (size_t g = 0; g < s.blocks; g++) {
+    const struct particle_block b = particles_block(&s, g);
+    for (size_t j = 0; j < b.count; j++) {
+      const size_t i = particles_first(&s) + b.first + j;
+      const size_t index[3] = {i / (n[1] * n[2]), i / n[2] % n[1], i % n[2]};
+      double x[3];
+      for (size_t c = 0; c < 3; c++) x[c] = BOX * (double)index[c] / (double)n[c];
+      const double shift = AMPLITUDE / (mode * FUNDAMENTAL) * sin(mode * FUNDAMENTAL * x[axis]);
+      x[axis] += (1.0 - part) * shift;
+      for (size_t c = 0; c < 3; c++) b.x[c][j] = position_to_integer(x[c], BOX);
+      b.p[2][j] = (float)(part * shift * cosmology_hubble(&universe, 1.0));
+    }
+  }
+  return s;
+}
+
+/* The sum of exp(-i m k x)/N over these particles is that of exp(-i m (k q + A k sin(k q))), J_m(m k A). */
+static double wave_power(int harmonic) {
+  return gsl_pow_2(gsl_sf_bessel_Jn(harmonic, harmonic * AMPLITUDE));
+}
+
+/* A wave along z is as large in redshift space as its displacement and its velocity make it, and has
+ * Legendre polynomials of 1; one along x is as it was, with those of 0. The tolerance: images of the window at
+ * (5/59)^4, and floats. */
+static void test_multipoles(void **state) {
+  (void)state;
+  static const struct {
+    size_t axis;
+    double part, p2, p4;
+  } cases[] = {{2, 0.4, 5.0, 9.0}, {0, 0.0, -2.5, 3.375}};
+  for (size_t i = 0; i < 2; i++) {
+    struct particles s = make_wave(cases[i].axis, 5.0, cases[i].part);
+    size_t count;
+    struct multipole_bin *bins = multipoles_measure(&s, &universe, 1.0, 64, &count);
+    assert_int_equal(count, 31);
+    const double expected = wave_power(1) / bins[4].modes * VOLUME;
+    assert_near(bins[4].power[0] / expected, 1.0, 2e-4);
+    assert_near(bins[4].power[1] / expected / cases[i].p2, 1.0, 2e-4);
+    assert_near(bins[4].power[2] / expected / cases[i].p4, 1.0, 2e-4);
+    free(bins);
+    particles_free(&s);
+  }
+}
+
+/* xi = sum over harmonics of 2 J_m^2 cos(m k x), smoothed by 3/4 of a cell, in the mean over the cells of each
+ * shell. */
+static void test_correlation(void **state) {
+  (void)state;
+  enum { MESH = 44 };
+  struct particles s = make_wave(0, 3.0, 0.0);
+  struct density_modes modes = density_modes_create(&s, MESH, 0.0);
+  double expected[MESH / 2] = {0}, cells[MESH / 2] = {0}, distance[MESH / 2] = {0};
+  for (int x = -MESH / 2; x < MESH / 2; x++)
+    for (int y = -MESH / 2; y < MESH / 2; y++)
+      for (int z = -MESH / 2; z < MESH / 2; z++) {
+        const double size = sqrt(x * x + y * y + z * z);
+        const size_t bin = (size_t)(size + 0.5);
+        if (bin >= MESH / 2) continue;
+        distance[bin] += size;
+        cells[bin] += 1.0;
+        for (int m = 1; m <= 6; m++) /* harmonics below the Nyquist frequency that have power */
+          expected[bin] += 2.0 * wave_power(m) *
+                           exp(-gsl_pow_2(2.0 * M_PI * 3.0 * m * 0.75 / MESH)) *
+                           cos(2.0 * M_PI * 3.0 * m * x / MESH);
+      }
+  size_t count;
+  struct correlation_bin *bins = correlation_measure(&modes, &count);
+  assert_int_equal(count, MESH / 2 - 1);
+  for (size_t i = 1; i <= count; i++) {
+    assert_near(bins[i - 1].pairs, cells[i], 0.0);
+    assert_near(bins[i - 1].r, BOX / MESH * distance[i] / cells[i], 1e-9);
+    assert_near(bins[i - 1].xi, expected[i] / cells[i],
+                1e-5); /* images of the window: 2e-4 of xi(0) */
+  }
+  free(bins);
+  density_modes_free(&modes);
+  particles_free(&s);
+}
+
+/* Bispectra of three waves whose triangle closes. */
+
+enum { TRIANGLE_MESH = 36 };
+
+/** Give a wave and its conjugate, where this rank has them. */
+static void set_wave(struct density_modes *d, const int k[3], double phase) {
+  for (int sign = -1; sign <= 1; sign += 2) {
+    const struct fft_box *b = &d->fft.modes;
+    const size_t n = d->fft.size[0];
+    const int f[3] = {sign * k[0], sign * k[1], sign * k[2]};
+    if (f[2] < 0) continue;
+    const size_t i = (size_t)(f[0] + (int)n) % n, j = (size_t)(f[1] + (int)n) % n - b->first[1];
+    if (j >= b->count[1]) continue;
+    double *mode = mode_at(d->memory, fft_at(b, i, j, (size_t)f[2]));
+    mode[0] = 0.1 * cos(phase);
+    mode[1] = sign * 0.1 * sin(phase);
+  }
+}
+
+static bool in_shell(const int k[3], double low, double high) {
+  const double size = sqrt(k[0] * k[0] + k[1] * k[1] + k[2] * k[2]);
+  return size >= low && size < high;
+}
+
+/** Ordered triangles of a side in each of two shells and a third side in the second. */
+static double count_triangles(const double far[2], const double near[2]) {
+  enum { MOST = 11 };
+  double count = 0.0;
+  int a[3], b[3];
+  for (a[0] = -3; a[0] <= 3; a[0]++)
+    for (a[1] = -3; a[1] <= 3; a[1]++)
+      for (a[2] = -3; a[2] <= 3; a[2]++)
+        for (b[0] = -MOST; b[0] <= MOST && in_shell(a, far[0], far[1]); b[0]++)
+          for (b[1] = -MOST; b[1] <= MOST; b[1]++)
+            for (b[2] = -MOST; b[2] <= MOST; b[2]++) {
+              const int c[3] = {a[0] + b[0], a[1] + b[1], a[2] + b[2]};
+              count += in_shell(b, near[0], near[1]) && in_shell(c, near[0], near[1]);
+            }
+  return count;
+}
+
+/* Equilateral waves stand in 6 orders with 2 signs, squeezed ones in 2 orders of the short waves. */
+static void test_bispectrum(void **state) {
+  (void)state;
+  static const struct {
+    int wave[3][3];
+    double far[2], near[2], orders;
+    size_t row;
+  } cases[] = {
+      {{{2, -2, 0}, {0, 2, -2}, {-2, 0, 2}}, {2.0, 3.0}, {2.0, 3.0}, 12.0, 1},
+      {{{1, 0, 2}, {9, 0, 0}, {-10, 0, -2}}, {1.0, 3.0}, {8.64, 10.368}, 4.0, 0},
+  };
+  for (size_t i = 0; i < 2; i++) {
+    const struct fft_mesh mesh = {.cells = {TRIANGLE_MESH, TRIANGLE_MESH, TRIANGLE_MESH}};
+    struct density_modes d = {.fft = fft_create(&mesh), .box = BOX};
+    d.memory = density_modes_memory(&d.fft);
+    static const double phase[3] = {0.3, 0.4, 0.5};
+    for (size_t w = 0; w < 3; w++) set_wave(&d, cases[i].wave[w], phase[w]);
+    size_t count, row = cases[i].row;
+    struct bispectrum_bin *bins = bispectrum_measure(&d, &count);
+    if (i == 1) /* the first squeezed one whose waves these are */
+      while (row < count &&
+             !(bins[row].k[0] < bins[row].k[1] && bins[row].k[1] > 8.64 * FUNDAMENTAL))
+        row++;
+    assert_true(row < count);
+    const double triangles = count_triangles(cases[i].far, cases[i].near);
+    assert_near(bins[row].triangles, triangles, 0.0);
+    const double expected = gsl_pow_2(VOLUME) * cases[i].orders * 1e-3 * cos(1.2) / triangles;
+    assert_near(bins[row].bispectrum / expected, 1.0, 1e-9);
+    for (size_t other = 0; other < count; other++) /* rounding */
+      if (other != row) assert_near(bins[other].bispectrum / expected, 0.0, 1e-9);
+    free(bins);
+    density_modes_free(&d);
+  }
+}
+
+/* Of P = C: xi = C exp(-r^2/(4 s^2))/(8 pi^(3/2) s^3). */
+static void test_linear_correlation(void **state) {
+  (void)state;
+  static const char path[] = "test_statistics_power.txt";
+  if (comm_rank() > 0) return;
+  FILE *file = fopen(path, "w");
+  for (int i = -50; i <= 20; i++) fprintf(file, "%.10e 1000\n", pow(10.0, i / 10.0));
+  assert_int_equal(fclose(file), 0);
+  struct parameters p = {.cosmology = {.omega_m = 0.3, .sigma8 = 0.8},
+                         .ic = {.power_spectrum = POWER_FILE, .normalise = true}};
+  snprintf(p.ic.power_spectrum_file, sizeof p.ic.power_spectrum_file, "%s", path);
+  struct linear_power *linear = linear_power_create(&p);
+  const double smooth = 2.0, r[3] = {1.0, 4.0, 8.0};
+  double xi[3];
+  linear_correlation(linear, r, 3, smooth, xi);
+  for (int i = 0; i < 3; i++) /* rule of midpoints */
+    assert_near(xi[i] * 8.0 * pow(M_PI, 1.5) * pow(smooth, 3.0) / linear_power_at(linear, 0.1),
+                exp(-r[i] * r[i] / (4.0 * smooth * smooth)), 1e-4);
+  linear_power_free(linear);
+  remove(path);
+}
+
+/* The kernel of equilateral triangles is 2/7: Q = 4/7. */
+static void test_tree_bispectrum(void **state) {
+  (void)state;
+  const double k[3] = {0.1, 0.1, 0.1}, power[3] = {2.0, 2.0, 2.0};
+  assert_near(tree_bispectrum(k, power) / cyclic_products(power), 4.0 / 7.0, 1e-12);
+}
+
+/* Halos at the places of all particles have the power of matter, and no bias. */
+static void test_halos(void **state) {
+  (void)state;
+  struct particles s = make_wave(1, 4.0, 0.0);
+  struct halo_catalogue halos = {.particles = &s, .all = s.all, .count = s.count};
+  halos.first_halo = particles_first(&s);
+  halos.halo = allocate(s.count, sizeof *halos.halo, "halos");
+  for (size_t g = 0; g < s.blocks; g++) {
+    const struct particle_block b = particles_block(&s, g);
+    for (size_t i = 0; i < b.count; i++)
+      for (size_t c = 0; c < 3; c++)
+        halos.halo[b.first + i].position[c] = position_from_integer(b.x[c][i], BOX);
+  }
+  struct density_modes modes = density_modes_create(&s, 40, 0.0);
+  size_t count;
+  struct halo_power_bin *bins = halo_power_measure(&modes, &halos, &count);
+  assert_int_equal(count, 19);
+  assert_near(bins[3].halos * bins[3].modes / VOLUME / wave_power(1), 1.0, 2e-4);
+  assert_near(bins[3].cross / bins[3].halos, 1.0, 1e-6);
+  assert_near(bins[3].matter / bins[3].halos, 1.0, 1e-6);
+  free(bins);
+  halos.all = halos.count = 0;
+  free(halo_power_measure(&modes, &halos, &count));
+  assert_int_equal(count, 0);
+  density_modes_free(&modes);
+  free(halos.halo);
+  particles_free(&s);
+}
+
+/* Waves of equal amplitude in first order, early: linear theory in redshift space. Bins of few modes have not
+ * all directions alike; the second order of the Zel'dovich displacement is 1 % of it. */
+static void test_kaiser(void **state) {
+  (void)state;
+  struct parameters p = {
+      .cosmology = {.omega_m = 0.3,
+                    .omega_lambda = 0.7,
+                    .omega_b = 0.05,
+                    .h = 0.7,
+                    .n_s = 0.96,
+                    .sigma8 = 0.8,
+                    .w0 = -1.0},
+      .box = {.size = BOX, .npart_side = 32},
+      .ic = {.z_init = 49.0, .order = 1, .seed = 3, .fixed = true, .normalise = true}};
+  const struct cosmology c = cosmology_from(&p);
+  const double a = 1.0 / 50.0;
+  struct linear_power *linear = linear_power_create(&p);
+  struct particles s = ic_generate(&p, &c, linear, NULL);
+  const struct growth growth = cosmology_growth(&c, a);
+  double factor[3], sum[3] = {0}, norm = 0.0;
+  size_t count;
+  kaiser_factors(growth.f1, factor);
+  struct multipole_bin *bins = multipoles_measure(&s, &c, a, 32, &count);
+  for (size_t i = 3; i < 8; i++) {
+    norm += bins[i].modes;
+    for (int l = 0; l < 3; l++)
+      sum[l] += bins[i].modes * bins[i].power[l] /
+                (growth.d1 * growth.d1 * linear_power_at(linear, bins[i].k));
+  }
+  for (int l = 0; l < 3; l++) assert_near(sum[l] / norm, factor[l], 0.03 * factor[0]);
+  free(bins);
+  particles_free(&s);
+  linear_power_free(linear);
+}
+
+int main(int argc, char **argv) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_multipoles),
+      cmocka_unit_test(test_correlation),
+      cmocka_unit_test(test_bispectrum),
+      cmocka_unit_test(test_tree_bispectrum),
+      cmocka_unit_test(test_halos),
+      cmocka_unit_test(test_kaiser),
+      cmocka_unit_test(test_linear_correlation),
+  };
+  comm_start(&argc, &argv);
+  const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+  comm_end();
+  return failed;
+}
