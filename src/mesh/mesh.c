@@ -10,6 +10,9 @@
 
 #include "photons/base/error.h"
 #include "photons/cosmology/species.h"
+#include "photons/runtime/loop.h"
+
+LOOP_STAGE(mesh_green, 0x887733, .family = "pm", .untimed = true);
 
 /* Number of lines transformed together along x or y, and the stride between the cells of a line, in
  * complex numbers. Neighbouring kz fill vector registers and cache lines, LINES lines of N cells
@@ -89,15 +92,32 @@ static double mesh_alone_factor(const struct mesh *m, double k) {
   return exp(-10.0 * pow(of_nyquist, 4.0));
 }
 
-void mesh_make_green(struct mesh *m, const struct response *response) {
+enum { GREEN_PART = 4096 }; /* entries of Green's function that a task computes */
+
+struct green {
+  struct mesh *mesh;
+  const struct response *response; /* or NULL */
+};
+
+static void green_part(void *context, uint32_t part) {
+  const struct green *g = context;
+  const struct mesh *m = g->mesh;
   const double fundamental = 2.0 * M_PI / m->box,
                unit = 4.0 * M_PI / (m->box * m->box * m->box) / (m->interlace ? 2.0 : 1.0);
-  for (size_t i = 1; i < mesh_squares(m); i++) {
+  const size_t first = (size_t)part * GREEN_PART, all = mesh_squares(m),
+               end = first + GREEN_PART < all ? first + GREEN_PART : all;
+  for (size_t i = first > 0 ? first : 1; i < end; i++) {
     const double k = fundamental * sqrt((double)i),
-                 others = response ? response_at(response, k) : 0;
+                 others = g->response ? response_at(g->response, k) : 0;
     const double own = m->split ? split_mesh_factor(m->split, k) : mesh_alone_factor(m, k);
     m->green[i] = (float)(unit / (k * k) * (own + others));
   }
+}
+
+void mesh_make_green(struct mesh *m, const struct response *response) {
+  struct green g = {m, response};
+  loop_run(&mesh_green_stage, (uint32_t)((mesh_squares(m) + GREEN_PART - 1) / GREEN_PART),
+           green_part, &g);
 }
 
 static void tables_create(struct mesh *m) {

@@ -166,7 +166,8 @@ static inline size_t mesh_squares(const struct mesh *m) {
   return 3 * (size_t)(m->cells / 2) * (m->cells / 2) + 1;
 }
 /** Compute Green's function anew, with the response R(k) of species that are not made of particles. The
- * split factor is not applied to it, since there are no pairs of them. @param response  NULL: R = 0 */
+ * split factor is not applied to it, since there are no pairs of them. Tasks compute it on all workers; the bits
+ * do not depend on their number. @param response  NULL: R = 0 */
 void mesh_make_green(struct mesh *m, const struct response *response);
 
 /** The smallest even size >= n with only factors 2, 3, 5, 7 (FFT-friendly). */
