@@ -7,6 +7,7 @@
 #include <gsl/gsl_odeiv2.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "photons/base/error.h"
 #include "photons/config/parameters.h"
@@ -150,11 +151,12 @@ double cosmology_after_drift(const struct cosmology *c, double a0, double drift)
 /* State of the growth equations: y = (D1, D1', D2, D2'), ' = d/dln a. */
 enum { D1, D1_PRIME, D2, D2_PRIME, GROWTH_SIZE };
 
-/* D1'' + (2 + dln H/dln a) D1' = 3/2 Omega_m(a) D1, and D2'' + (2 + dln H/dln a) D2' = 3/2
- * Omega_m(a) (D2 - D1^2): Bouchet et al. 1995 (A&A 296, 575), with ln a as time. */
-static int growth_derivatives(double ln_a, const double y[], double derivative[], void *context) {
-  const struct cosmology *c = context;
-  double a = exp(ln_a);
+/* What acts on growing structures: the friction 2 + dln H/dln a, and 3/2 Omega_m(a). */
+struct growth_terms {
+  double friction, source;
+};
+
+static struct growth_terms growth_terms_at(const struct cosmology *c, double a) {
   struct densities d = densities_at(c, a);
   double total = expansion(&d, a);
   double w = c->w0 + c->wa * (1.0 - a);
@@ -163,11 +165,17 @@ static int growth_derivatives(double ln_a, const double y[], double derivative[]
                          3.0 * (1.0 + w) * d.dark_energy + 3.0 * d.neutrinos +
                          neutrinos_pressure(&c->neutrinos, a)) /
                         total;
-  double source = 1.5 * d.matter / total;
+  return (struct growth_terms){.friction = 2.0 + hubble_slope, .source = 1.5 * d.matter / total};
+}
+
+/* D1'' + (2 + dln H/dln a) D1' = 3/2 Omega_m(a) D1, and D2'' + (2 + dln H/dln a) D2' = 3/2
+ * Omega_m(a) (D2 - D1^2): Bouchet et al. 1995 (A&A 296, 575), with ln a as time. */
+static int growth_derivatives(double ln_a, const double y[], double derivative[], void *context) {
+  const struct growth_terms t = growth_terms_at(context, exp(ln_a));
   derivative[D1] = y[D1_PRIME];
-  derivative[D1_PRIME] = -(2.0 + hubble_slope) * y[D1_PRIME] + source * y[D1];
+  derivative[D1_PRIME] = -t.friction * y[D1_PRIME] + t.source * y[D1];
   derivative[D2] = y[D2_PRIME];
-  derivative[D2_PRIME] = -(2.0 + hubble_slope) * y[D2_PRIME] + source * (y[D2] - y[D1] * y[D1]);
+  derivative[D2_PRIME] = -t.friction * y[D2_PRIME] + t.source * (y[D2] - y[D1] * y[D1]);
   return GSL_SUCCESS;
 }
 
@@ -199,14 +207,14 @@ static void growth_advance(gsl_odeiv2_driver *driver, double *ln_a, double targe
     fail(EXIT_RUN_FAILED, "growth of structure to a = %g: %s", exp(target), gsl_strerror(status));
 }
 
-struct growth cosmology_growth(const struct cosmology *c, double a) {
-  struct cosmology copy = *c; /* GSL's context is not const */
-  gsl_odeiv2_system system = {growth_derivatives, NULL, GROWTH_SIZE, &copy};
-  gsl_odeiv2_driver *driver = gsl_odeiv2_driver_alloc_y_new(&system, gsl_odeiv2_step_rk8pd, 1e-3,
+/** Integrate growth equations from the start to a, and to today.
+ * @param[in,out] y  the growing modes at the start, then at a; @param[out] today */
+static void growth_integrate(const struct cosmology *c, double start, double a,
+                             gsl_odeiv2_system *system, double y[], double today[]) {
+  gsl_odeiv2_driver *driver = gsl_odeiv2_driver_alloc_y_new(system, gsl_odeiv2_step_rk8pd, 1e-3,
                                                             0.0, 1e-11);
   if (!driver) fail(EXIT_RUN_FAILED, "not enough memory to integrate the growth of structure");
-  double y[GROWTH_SIZE], today[GROWTH_SIZE];
-  double ln_a = log(growth_start(c, y));
+  double ln_a = log(start);
   /* Where H^2 becomes negative the integration would only fail to go on; cosmology_hubble() reports
    * the reason. */
   for (double at = ln_a; at < 0.0; at += 0.01) cosmology_hubble(c, exp(at));
@@ -215,16 +223,66 @@ struct growth cosmology_growth(const struct cosmology *c, double a) {
          "the growth of structure is needed at a = %g, but its integration begins at %g", a,
          exp(ln_a));
   growth_advance(driver, &ln_a, log(a), y);
-
-  for (int i = 0; i < GROWTH_SIZE; i++) today[i] = y[i];
+  memcpy(today, y, system->dimension * sizeof *y);
   growth_advance(driver, &ln_a, 0.0, today);
   gsl_odeiv2_driver_free(driver);
+}
+
+struct growth cosmology_growth(const struct cosmology *c, double a) {
+  struct cosmology copy = *c; /* GSL's context is not const */
+  gsl_odeiv2_system system = {growth_derivatives, NULL, GROWTH_SIZE, &copy};
+  double y[GROWTH_SIZE], today[GROWTH_SIZE];
+  growth_integrate(c, growth_start(c, y), a, &system, y, today);
   return (struct growth){
       .d1 = y[D1] / today[D1],
       .f1 = y[D1_PRIME] / y[D1],
       .d2 = y[D2] / (today[D1] * today[D1]),
       .f2 = y[D2_PRIME] / y[D2],
   };
+}
+
+/* More of the state: the third order. */
+enum { D3A = GROWTH_SIZE, D3A_PRIME, D3B, D3B_PRIME, D3C, THIRD_SIZE };
+
+/* As above, with -2 D1^3 and 2 (D1^3 - D1 D2) in the places of -D1^2; and D3c' = D1 D2' - D1' D2, which keeps the
+ * flow irrotational. */
+static int third_derivatives(double ln_a, const double y[], double derivative[], void *context) {
+  const struct growth_terms t = growth_terms_at(context, exp(ln_a));
+  const double cube = y[D1] * y[D1] * y[D1];
+  growth_derivatives(ln_a, y, derivative, context);
+  derivative[D3A] = y[D3A_PRIME];
+  derivative[D3A_PRIME] = -t.friction * y[D3A_PRIME] + t.source * (y[D3A] - 2.0 * cube);
+  derivative[D3B] = y[D3B_PRIME];
+  derivative[D3B_PRIME] = -t.friction * y[D3B_PRIME] +
+                          t.source * (y[D3B] + 2.0 * cube - 2.0 * y[D1] * y[D2]);
+  derivative[D3C] = y[D1] * y[D2_PRIME] - y[D1_PRIME] * y[D2];
+  return GSL_SUCCESS;
+}
+
+/* Growing modes of third order at the start: those of matter domination, or of radiation domination, where D2 is
+ * small and D1 stands nearly still. */
+static void third_start(double y[]) {
+  const bool matter = y[D1_PRIME] == y[D1];
+  const double cube = y[D1] * y[D1] * y[D1], unit = matter ? cube : y[D1] * y[D2];
+  y[D3A] = (matter ? -1.0 / 3.0 : 2.0) * unit;
+  y[D3B] = (matter ? 10.0 / 21.0 : -2.0) * unit;
+  y[D3C] = (matter ? -1.0 / 7.0 : 1.0) * unit;
+  y[D3A_PRIME] = (matter ? 3.0 : 1.0) * y[D3A];
+  y[D3B_PRIME] = (matter ? 3.0 : 1.0) * y[D3B];
+}
+
+struct third_growth cosmology_third_growth(const struct cosmology *c, double a) {
+  struct cosmology copy = *c;
+  gsl_odeiv2_system system = {third_derivatives, NULL, THIRD_SIZE, &copy};
+  double y[THIRD_SIZE], today[THIRD_SIZE];
+  const double start = growth_start(c, y);
+  third_start(y);
+  growth_integrate(c, start, a, &system, y, today);
+  const double norm = today[D1] * today[D1] * today[D1];
+  return (struct third_growth){.d3a = y[D3A] / norm,
+                               .d3b = y[D3B] / norm,
+                               .d3c = y[D3C] / norm,
+                               .f3 = y[D3A_PRIME] / y[D3A]};
 }
 
 /** a^2 dD1/dt */

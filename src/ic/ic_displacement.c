@@ -16,23 +16,20 @@
 
 static size_t side(const struct displacement *d) { return d->fft.size[0]; }
 
-/* Allocate without touching the memory: tasks touch it first. @param next  with room for one more plane */
-static void *allocate_planes(const struct displacement *d, bool next) {
+void *displacement_planes(const struct displacement *d, bool next) {
   const size_t plane = d->fft.values.step[0] * sizeof(double),
                bytes = fft_bytes(&d->fft) + (next ? plane : 0);
   void *memory = fftw_malloc(bytes);
   if (!memory)
     fail(EXIT_RUN_FAILED,
-         "not enough memory for initial conditions: 4 meshes of %zu x %zu^2 cells, %.1f GiB each",
+         "not enough memory for initial conditions: several meshes of %zu x %zu^2 cells, %.1f GiB "
+         "each",
          d->fft.values.count[0], side(d), (double)bytes / 1073741824.0);
   use_huge_pages(memory, bytes);
   return memory;
 }
 
-/* Wavenumber for derivatives, in units of the fundamental mode. The slope of a wave at the Nyquist
- * frequency vanishes at mesh points, hence 0. (2LPTic has -mesh/2 there. At z = 49 that changes the
- * second-order displacement by 7 % and the whole displacement by 3e-4.) */
-static double frequency(const struct displacement *d, size_t i) {
+double displacement_frequency(const struct displacement *d, size_t i) {
   return 2 * i == side(d) ? 0.0 : fft_frequency(i, side(d));
 }
 
@@ -61,18 +58,19 @@ static void gradient_line(void *context, uint32_t line) {
   const struct fft_box *b = &d->fft.modes;
   for (size_t i = 0; i < side(d); i++)
     for (size_t k = 0, m = fft_at(b, i, line, 0); k < b->count[2]; k++, m++) {
-      const double q[3] = {frequency(d, i), frequency(d, b->first[1] + line),
-                           frequency(d, b->first[2] + k)};
+      const double q[3] = {displacement_frequency(d, i),
+                           displacement_frequency(d, b->first[1] + line),
+                           displacement_frequency(d, b->first[2] + k)};
       const double factor = l->factor * (q[l->axis[0]] * q[l->axis[1]]);
       l->out[m][0] = -factor * l->modes[m][1];
       l->out[m][1] = factor * l->modes[m][0];
     }
 }
 
-static double *displacement_gradient(const struct displacement *d, unsigned a, unsigned b,
-                                     double *field) {
+double *displacement_gradient(const struct displacement *d, enum displacement_field order,
+                              unsigned a, unsigned b, double *field) {
   struct loop loop = {.d = d,
-                      .modes = d->modes[0],
+                      .modes = d->modes[order],
                       .out = (fftw_complex *)field,
                       .axis = {a, b},
                       .factor = d->scale * d->scale};
@@ -114,16 +112,16 @@ static void second_order_source(const struct displacement *d) {
   const uint32_t planes = (uint32_t)d->fft.values.count[0];
   struct source s = {
       .d = d, .source = (double *)d->modes[1], .sum = d->field[0], .next = d->field[1]};
-  displacement_gradient(d, 0, 0, s.sum);
-  displacement_gradient(d, 1, 1, s.next);
+  displacement_gradient(d, FIRST_ORDER, 0, 0, s.sum);
+  displacement_gradient(d, FIRST_ORDER, 1, 1, s.next);
   s.term = FIRST_PRODUCT;
   loop_run(&initial_conditions_stage, planes, source_plane, &s);
-  displacement_gradient(d, 2, 2, s.next);
+  displacement_gradient(d, FIRST_ORDER, 2, 2, s.next);
   s.term = SECOND_PRODUCT;
   loop_run(&initial_conditions_stage, planes, source_plane, &s);
   s.term = SQUARE;
   for (unsigned a = 0; a < 3; a++) {
-    displacement_gradient(d, a, (a + 1) % 3, s.next);
+    displacement_gradient(d, FIRST_ORDER, a, (a + 1) % 3, s.next);
     loop_run(&initial_conditions_stage, planes, source_plane, &s);
   }
 }
@@ -148,8 +146,8 @@ static void inverse_laplacian_line(void *context, uint32_t line) {
 /* Crocce et al. 2006, appendix D: Psi2 = D2 grad phi2, where the Laplacian of phi2 is the source
  * for D1 = 1; so A2 = -i D2 S/k^2. The source here is computed from the first-order displacements
  * at this redshift and therefore contains a factor D1^2. */
-static void second_order_modes(struct displacement *d, const struct growth *g) {
-  d->modes[1] = allocate_planes(d, false);
+void second_order_modes(struct displacement *d, const struct growth *g) {
+  d->modes[1] = displacement_planes(d, false);
   second_order_source(d);
   fft_forward(&d->fft, (double *)d->modes[1]);
   const double cells = (double)side(d) * (double)side(d) * (double)side(d);
@@ -185,10 +183,17 @@ static void rate_modes(struct displacement *d, const struct species *species, do
   double *rate = allocate(squares, sizeof *rate, "growth rates");
   for (size_t i = 1; i < squares; i++)
     rate[i] = species_rate(species, a, d->scale * sqrt((double)i)) / f1;
-  d->modes[FIRST_RATE] = allocate_planes(d, false);
+  d->modes[FIRST_RATE] = displacement_planes(d, false);
   loop_run(&initial_conditions_stage, (uint32_t)d->fft.modes.count[1], rate_line,
            &(struct rates){d, rate});
   free(rate);
+}
+
+size_t displacement_meshes(const struct parameters *p) {
+  const size_t rate = p->cosmology.species_file[0] ? 2 : 0;
+  /* While the third order is made: modes of two orders, three fields, four slopes of the first order that
+   * are in no field, and four sources. */
+  return rate + (p->ic.order == 3 ? 2 + 3 + 4 + 4 : 2 * (size_t)p->ic.order);
 }
 
 struct displacement displacement_create(const struct parameters *p,
@@ -198,19 +203,19 @@ struct displacement displacement_create(const struct parameters *p,
   struct displacement d = {.fft = fft_create(&(struct fft_mesh){.cells = {mesh, mesh, mesh}}),
                            .scale = 2.0 * M_PI / p->box.size,
                            .between = between};
-  for (int order = 0; order < p->ic.order; order++) d.field[order] = allocate_planes(&d, true);
-  if (species) d.field[FIRST_RATE] = allocate_planes(&d, true);
-  d.modes[0] = allocate_planes(&d, false);
+  for (int order = 0; order < p->ic.order; order++) d.field[order] = displacement_planes(&d, true);
+  if (species) d.field[FIRST_RATE] = displacement_planes(&d, true);
+  d.modes[0] = displacement_planes(&d, false);
 
   d.window = allocate(mesh, sizeof *d.window, "interpolation window");
   for (size_t i = 0; i < mesh; i++) {
-    const double x = M_PI * frequency(&d, i) / (double)mesh;
+    const double x = M_PI * displacement_frequency(&d, i) / (double)mesh;
     d.window[i] = between && x != 0.0 ? pow(x / sin(x), 2.0) : 1.0;
   }
 
   ic_random_modes(p, power, species, a, g->d1, &d.fft, d.modes[0]);
   if (species) rate_modes(&d, species, a, g->f1);
-  if (p->ic.order == 2) second_order_modes(&d, g);
+  if (p->ic.order >= 2) second_order_modes(&d, g);
   return d;
 }
 
@@ -228,8 +233,9 @@ static void average_line(void *context, uint32_t line) {
   for (size_t i = 0; i < side(d); i++) {
     fftw_complex *mode = l->out + fft_at(b, i, line, 0);
     for (size_t k = 0; k < b->count[2]; k++, mode++) {
-      const double q[3] = {frequency(d, i), frequency(d, b->first[1] + line),
-                           frequency(d, b->first[2] + k)};
+      const double q[3] = {displacement_frequency(d, i),
+                           displacement_frequency(d, b->first[1] + line),
+                           displacement_frequency(d, b->first[2] + k)};
       const double phase = M_PI / (double)side(d) * (q[0] + q[1] + q[2]);
       const double window = cell_window(d, q[0]) * cell_window(d, q[1]) * cell_window(d, q[2]);
       const double re = window * (*mode)[0], im = window * (*mode)[1];
@@ -279,10 +285,26 @@ static void component_line(void *context, uint32_t line) {
     const double window = d->scale * d->window[i] * d->window[j];
     size_t m = fft_at(b, i, line, 0);
     for (size_t k = b->first[2]; k < b->first[2] + b->count[2]; k++, m++) {
-      const double q[3] = {frequency(d, i), frequency(d, j), frequency(d, k)};
+      const double q[3] = {displacement_frequency(d, i), displacement_frequency(d, j),
+                           displacement_frequency(d, k)};
       const double factor = q[l->axis[0]] * window * d->window[k];
       l->out[m][0] = factor * l->modes[m][0];
       l->out[m][1] = factor * l->modes[m][1];
+    }
+  }
+}
+
+/* The window of interpolation for a component of the third order. */
+static void third_line(void *context, uint32_t line) {
+  const struct loop *l = context;
+  const struct displacement *d = l->d;
+  const struct fft_box *b = &d->fft.modes;
+  for (size_t i = 0; i < side(d); i++) {
+    const double window = d->window[i] * d->window[b->first[1] + line];
+    size_t m = fft_at(b, i, line, 0);
+    for (size_t k = b->first[2]; k < b->first[2] + b->count[2]; k++, m++) {
+      l->out[m][0] = window * d->window[k] * l->modes[m][0];
+      l->out[m][1] = window * d->window[k] * l->modes[m][1];
     }
   }
 }
@@ -302,10 +324,13 @@ static void fetch_next_plane(const struct displacement *d, double *field) {
 
 void displacement_transform(struct displacement *d, unsigned axis) {
   for (int order = 0; order < DISPLACEMENT_FIELDS; order++) {
-    if (!d->modes[order]) continue;
-    struct loop loop = {
-        .d = d, .modes = d->modes[order], .out = (fftw_complex *)d->field[order], .axis = {axis}};
-    for_lines(component_line, &loop);
+    if (!d->field[order]) continue;
+    const bool third = order == THIRD_ORDER;
+    struct loop loop = {.d = d,
+                        .modes = third ? d->third[axis] : d->modes[order],
+                        .out = (fftw_complex *)d->field[order],
+                        .axis = {axis}};
+    for_lines(third ? third_line : component_line, &loop);
     fft_backward(&d->fft, d->field[order]);
     if (d->between) fetch_next_plane(d, d->field[order]);
   }
@@ -331,7 +356,7 @@ void displacement_read(const struct displacement *d, const double q[3],
     if (w == 0.0) continue;
     const size_t cell = fft_at(&d->fft.values, index[0][x], index[1][y], index[2][z]);
     for (int order = 0; order < DISPLACEMENT_FIELDS; order++)
-      if (d->modes[order]) psi[order] += w * d->field[order][cell];
+      if (d->field[order]) psi[order] += w * d->field[order][cell];
   }
 }
 
@@ -340,6 +365,7 @@ void displacement_free(struct displacement *d) {
     fftw_free(d->modes[order]);
     fftw_free(d->field[order]);
   }
+  for (int axis = 0; axis < 3; axis++) fftw_free(d->third[axis]);
   fft_free(&d->fft);
   free(d->window);
   *d = (struct displacement){0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Displacement fields of generated initial conditions: random phases, second order, interpolation
+/* Displacement fields of generated initial conditions: random phases, second and third order, interpolation
  * to a point. Meshes are distributed over the ranks as described in photons/fft/fft.h. The fields are the
  * same for any number of ranks.
  *
@@ -38,25 +38,30 @@ void ic_random_modes(const struct parameters *p, const struct linear_power *powe
                      const struct species *species, double a, double d1, const struct fft *f,
                      fftw_complex *modes);
 
-/** Displacements of first and second order, and what the first becomes in a unit of ln a, over f1: the same
+/** Displacements of each order, and what the first becomes in a unit of ln a, over f1: the same
  * where all k grow alike. */
-enum displacement_field { FIRST_ORDER, SECOND_ORDER, FIRST_RATE, DISPLACEMENT_FIELDS };
+enum displacement_field { FIRST_ORDER, SECOND_ORDER, THIRD_ORDER, FIRST_RATE, DISPLACEMENT_FIELDS };
 
 struct displacement {
   struct fft fft;
   double scale;   /**< h/Mpc of the fundamental mode */
   bool between;   /**< particles lie between mesh points */
   double *window; /**< by index along a side: inverse of the interpolation window, or 1 */
-  /** A of each field, where fft.modes says; NULL: SECOND_ORDER with ic.order = 1, FIRST_RATE where all k
-   * grow alike. */
+  /** A of each field, where fft.modes says; NULL: SECOND_ORDER with ic.order = 1, THIRD_ORDER, FIRST_RATE
+   * where all k grow alike. */
   fftw_complex *modes[DISPLACEMENT_FIELDS];
+  /** The third order is no gradient: the modes of its components; NULL with ic.order < 3. */
+  fftw_complex *third[3];
   /** One component of the displacement, Mpc/h, where fft.values says; the plane behind the last one of
-   * this rank follows if `between`. */
+   * this rank follows if `between`. NULL: there is no such displacement. */
   double *field[DISPLACEMENT_FIELDS];
 };
 
+/** The most meshes of the mesh's size that are in use at a time. */
+size_t displacement_meshes(const struct parameters *p);
+
 /**
- * Make the modes of the displacement fields at the scale factor @p a of the growth factors @p g.
+ * Make the modes of the displacement fields of first and second order at the scale factor @p a of the growth factors @p g.
  * Collective.
  * @param species  NULL: all k grow alike
  * @param mesh     cells a side, even
@@ -67,6 +72,21 @@ struct displacement displacement_create(const struct parameters *p,
                                         const struct linear_power *power,
                                         const struct species *species, double a,
                                         const struct growth *g, size_t mesh, bool between);
+/** Make the modes of one order from those of the orders below. Collective. The third order is apart: it is to be
+ * made after displacement_create() with ic.order = 3. */
+void second_order_modes(struct displacement *d, const struct growth *g);
+void third_order_modes(struct displacement *d, const struct growth *g,
+                       const struct third_growth *third);
+/** Allocate numbers or modes without touching the memory: tasks touch it first. fftw_free() it.
+ * @param next  with room for one more plane */
+void *displacement_planes(const struct displacement *d, bool next);
+/** Wavenumber for derivatives, in units of the fundamental mode. The slope of a wave at the Nyquist
+ * frequency vanishes at mesh points, hence 0. (2LPTic has -mesh/2 there. At z = 49 that changes the
+ * second-order displacement by 7 % and the whole displacement by 3e-4.) */
+double displacement_frequency(const struct displacement *d, size_t i);
+/** Compute dPsi_a/dq_b of the first or second order where fft.values says. Collective. */
+double *displacement_gradient(const struct displacement *d, enum displacement_field order,
+                              unsigned a, unsigned b, double *field);
 /** Give the mesh cells in the place of points: from now on fields are means over those cells of which
  * the points are the lowest corners. */
 void displacement_average(struct displacement *d);

@@ -28,8 +28,8 @@ static size_t choose_mesh(const struct parameters *p) {
 double ic_generate_memory(const struct parameters *p) {
   const size_t n = choose_mesh(p);
   const struct fft_mesh mesh = {.cells = {n, n, n}};
-  const double fields = (double)p->ic.order + (p->cosmology.species_file[0] ? 1.0 : 0.0);
-  return 2.0 * fields * fft_bytes_of_all(&mesh) + fft_exchange_bytes_of_all(&mesh);
+  return (double)displacement_meshes(p) * fft_bytes_of_all(&mesh) +
+         fft_exchange_bytes_of_all(&mesh);
 }
 
 /* The particles over this rank's planes, one component at a time. */
@@ -37,6 +37,7 @@ struct displaced {
   const struct lattice *lattice;
   const struct displacement *displacement;
   const struct growth *growth;
+  const struct third_growth *third;
   const struct parameters *parameters;
   double box, a, velocity; /* velocity: a^2 H */
   unsigned axis;
@@ -83,8 +84,8 @@ _Noreturn static void fail_displacement(const struct displaced *d, uint64_t id, 
        (unsigned long long)id, "xyz"[d->axis], what, spectrum, p -> ic.z_init);
 }
 
-/* x = q + Psi1 + Psi2, dx/dt = H (f1 Psi1 + f2 Psi2), p = a^2 dx/dt; with a table of species f1 depends on
- * k. */
+/* x = q + Psi1 + Psi2 + Psi3, dx/dt = H (f1 Psi1 + f2 Psi2 + f3 Psi3), p = a^2 dx/dt; with a table of
+ * species f1 depends on k. */
 static void displace_part(void *context, uint32_t part) {
   const struct displaced *d = context;
   const double cell = d->box / (double)d->displacement->fft.size[0];
@@ -93,11 +94,15 @@ static void displace_part(void *context, uint32_t part) {
     const uint64_t number = lattice_particle(d->lattice, i, q);
     displacement_read(d->displacement, q, psi);
     const double rate = psi[d->displacement->modes[FIRST_RATE] ? FIRST_RATE : FIRST_ORDER];
-    const double momentum = d->velocity * (d->growth->f1 * rate + d->growth->f2 * psi[1]);
+    const double shift = psi[FIRST_ORDER] + psi[SECOND_ORDER] + psi[THIRD_ORDER];
+    const double momentum = d->velocity *
+                            (d->growth->f1 * rate + d->growth->f2 * psi[SECOND_ORDER] +
+                             d->third->f3 * psi[THIRD_ORDER]);
     /* The condition is true for NaN, too. */
-    if (!(fabs(psi[0] + psi[1]) <= d->box / 2.0 && fabs(momentum) < SPEED_OF_LIGHT * d->a))
-      fail_displacement(d, number + 1, psi[0] + psi[1], momentum);
-    d->position[i] = position_to_integer(q[d->axis] * cell + psi[0] + psi[1], d->box);
+    if (!(fabs(shift) <= d->box / 2.0 && fabs(momentum) < SPEED_OF_LIGHT * d->a))
+      fail_displacement(d, number + 1, shift, momentum);
+    d->position[i] = position_to_integer(
+        q[d->axis] * cell + psi[FIRST_ORDER] + psi[SECOND_ORDER] + psi[THIRD_ORDER], d->box);
     d->momentum[i] = (float)momentum;
   }
 }
@@ -148,14 +153,20 @@ struct particles ic_generate(const struct parameters *p, const struct cosmology 
   const size_t side = (size_t)p->box.npart_side, count = side * side * side, mesh = choose_mesh(p);
   const double box = p->box.size, a = 1.0 / (1.0 + p->ic.z_init);
   const struct growth g = cosmology_growth(c, a);
+  struct third_growth third = {0};
   struct displacement field = displacement_create(p, power, species, a, &g, mesh,
                                                   p->ic.glass[0] || mesh % side != 0);
+  if (p->ic.order == 3) {
+    third = cosmology_third_growth(c, a);
+    third_order_modes(&field, &g, &third);
+  }
   lattice_distribute(&lattice, &field.fft);
   struct particles s = particles_create_share(count, box,
                                               cosmology_particle_mass(c, box, (double)count));
   displace_particles(&(struct displaced){.lattice = &lattice,
                                          .displacement = &field,
                                          .growth = &g,
+                                         .third = &third,
                                          .parameters = p,
                                          .box = box,
                                          .a = a,

@@ -53,6 +53,15 @@ struct growth {
   double f2; /**< dln D2/dln a */
 };
 
+/** Growth of the three terms of third order, with D1 normalised as above (Bouchet et al. 1995, A&A 296, 575). In
+ * Einstein-de Sitter they are -1/3, 10/21 and -1/7 times D1^3. */
+struct third_growth {
+  double d3a; /**< of the determinant of the first order's slopes */
+  double d3b; /**< of the product of first and second order */
+  double d3c; /**< of the rotation */
+  double f3;  /**< dln D3a/dln a, near that of all three */
+};
+
 /** The scale factor of lengths: a, or 1 in isolated systems. */
 static inline double cosmology_scale(const struct cosmology *c, double a) {
   return c->isolated ? 1.0 : a;
@@ -106,6 +115,8 @@ double cosmology_after_drift(const struct cosmology *c, double a0, double drift)
 /** Growth factors at a, integrated from early times (matter perturbations, smooth dark energy and
  * radiation). */
 struct growth cosmology_growth(const struct cosmology *c, double a);
+/** Integrates the growth of third order; errors as cosmology_growth(). */
+struct third_growth cosmology_third_growth(const struct cosmology *c, double a);
 /** Factors of the kicks that begin and end a step kick-drift-kick. */
 struct kick_factors {
   double open, close; /**< (Mpc/h)/(km/s) */

@@ -13,12 +13,12 @@ struct linear_power;
 struct species;
 
 /**
- * Zel'dovich (ic.order = 1) or 2LPT (2) initial conditions on a grid or glass, with the random
+ * Zel'dovich (ic.order = 1), 2LPT (2) or 3LPT (3) initial conditions on a grid or glass, with the random
  * phases of N-GenIC and 2LPTic: the same seed gives the same universe as those codes. Equations:
- * Crocce et al. 2006 (MNRAS 373, 369), appendix D; growth rates from cosmology_growth(). The
+ * Crocce et al. 2006 (MNRAS 373, 369), appendix D, and Michaux et al. 2021 (MNRAS 500, 663); growth rates from cosmology_growth(). The
  * particles are the same, bit by bit, on any number of ranks and workers. With StarPU running,
  * random phases, transforms and particles are computed in tasks. Memory on one rank, besides its
- * particles: its part of 4 meshes (2 in first order), 2 more with @p species, and of another if there are
+ * particles: its part of 4 meshes (2 in first order, 13 in third), 2 more with @p species, and of another if there are
  * several ranks. A
  * displacement of more than half the box, or a speed not below that of light, ends the program:
  * EXIT_BAD_INPUT if the spectrum is a table, else EXIT_RUN_FAILED.

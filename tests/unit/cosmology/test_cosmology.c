@@ -95,6 +95,18 @@ static void test_growth_in_einstein_de_sitter(void **state) {
   }
 }
 
+static void test_third_growth(void **state) {
+  (void)state;
+  for (double a = 1e-3; a <= 2.0; a *= 3.0) {
+    const struct third_growth g = cosmology_third_growth(&einstein_de_sitter, a);
+    const double cube = a * a * a;
+    assert_relative(g.d3a, -1.0 / 3.0 * cube, GROWTH_ERROR);
+    assert_relative(g.d3b, 10.0 / 21.0 * cube, GROWTH_ERROR);
+    assert_relative(g.d3c, -1.0 / 7.0 * cube, GROWTH_ERROR);
+    assert_near(g.f3, 3.0, GROWTH_ERROR);
+  }
+}
+
 /* Flat LCDM, x = (Omega_L/Omega_m) a^3: D1 = a 2F1(1/3, 1; 11/6; -x), and f1 = Omega_m(a) (5 a/(2
  * D1) - 3/2) from Heath's integral (1977). 2F1 by Pfaff's transformation, as GSL wants |argument| <
  * 1. */
@@ -122,6 +134,11 @@ static void test_second_order_growth_with_lambda(void **state) {
   /* The next terms are of order x^2. */
   assert_relative(g.d2 / (g.d1 * g.d1), -3.0 / 7.0 * (1.0 + x / 143.0), x * x);
   assert_near(g.f2, 2.0 - 153.0 / 143.0 * x, 2.0 * x * x);
+  /* The same of the third order: Omega_m^(-4/275) and Omega_m^(-269/17875) of Bouchet et al. 1995. */
+  const struct third_growth third = cosmology_third_growth(&lambda_cdm, a);
+  const double cube = g.d1 * g.d1 * g.d1;
+  assert_relative(third.d3a / cube, -1.0 / 3.0 * (1.0 + 4.0 / 275.0 * x), x * x);
+  assert_relative(third.d3b / cube, 10.0 / 21.0 * (1.0 + 269.0 / 17875.0 * x), x * x);
 }
 
 /* Matter and curvature: Peebles 1980, equation 11.16. */
@@ -281,6 +298,7 @@ int main(void) {
       cmocka_unit_test(test_hubble_is_that_of_the_age),
       cmocka_unit_test(test_dark_energy_density),
       cmocka_unit_test(test_growth_in_einstein_de_sitter),
+      cmocka_unit_test(test_third_growth),
       cmocka_unit_test(test_growth_with_lambda),
       cmocka_unit_test(test_second_order_growth_with_lambda),
       cmocka_unit_test(test_growth_with_curvature),
