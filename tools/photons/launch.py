@@ -67,11 +67,15 @@ def _output_folder(command):
 class RunningRun(Run):
     """A run whose program was started. As Run, its outputs are those that are there by now."""
 
-    def __init__(self, folder, command):
+    def __init__(self, folder, command, environment=None):
         super().__init__(folder)
         self._log, self._errors = self._log_state(), tempfile.TemporaryFile("w+")
         self.process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=self._errors
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=self._errors,
+            env={**os.environ, **(environment or {})},
         )
 
     def _log_state(self):
@@ -120,7 +124,17 @@ class RunningRun(Run):
         self.process.wait()
 
 
-def start(config, set=None, program=None, ranks=1, options=()):
+def _command(config, set, program, options=()):
+    settings = [f"--set={name}={_text(value)}" for name, value in (set or {}).items()]
+    return [_find(program), *options, *settings, os.fspath(config)]
+
+
+def output_folder(config, set=None, program=None):
+    """The output.dir of a run with the arguments of start(), which is not started."""
+    return _output_folder(_command(config, set, program))
+
+
+def start(config, set=None, program=None, ranks=1, options=(), environment=None):
     """Start a run, and return it as a RunningRun at once.
 
     config  -- path of a config.ini
@@ -129,14 +143,14 @@ def start(config, set=None, program=None, ranks=1, options=()):
     program -- path of photons-starpu; None: that of the clone, or of PATH
     ranks   -- number of MPI ranks; more than one start mpirun
     options -- further options of the program, such as ("--overwrite",) or ("--restart",)
+    environment -- variables of the environment over those of this process
     Raises FileNotFoundError without program, RunFailed for parameters that the program refuses."""
-    settings = [f"--set={name}={_text(value)}" for name, value in (set or {}).items()]
-    command = [_find(program), *options, *settings, os.fspath(config)]
+    command = _command(config, set, program, options)
     folder = _output_folder(command)
     os.makedirs(folder, exist_ok=True)
     if ranks > 1:
         command = ["mpirun", "-n", str(ranks), *command]
-    return RunningRun(folder, command)
+    return RunningRun(folder, command, environment)
 
 
 def run(config, set=None, program=None, ranks=1, options=(), on_step=None):

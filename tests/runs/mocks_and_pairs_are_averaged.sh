@@ -1,0 +1,57 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# tools/mocks.py makes mocks and their covariance, and goes on after a kill with those that have not ended.
+# tools/pairs.py runs a pair of opposite phases and writes the mean.
+. "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
+need_python h5py matplotlib numpy
+
+cat >config.ini <<'END'
+[box]
+size = 200
+npart_side = 16
+[ic]
+z_init = 9
+[time]
+step = pm
+steps = 2
+z_end = 0
+[analysis]
+linking_length = 0.4
+min_members = 2
+[output]
+dir = mocks
+END
+# The first time that the third mock is to run, the command that runs it is killed.
+cat >program <<'END'
+#!/bin/sh
+case " $* " in
+*--dry-run*) ;;
+*ic.seed=3\ *) [ -e killed ] || { : >killed; kill -9 "$PPID"; exit 1; } ;;
+esac
+exec "$PHOTONS" "$@"
+END
+chmod +x program
+tool() { # tool NAME ARGUMENT...
+  name=$1
+  shift
+  timeout 120 "$PYTHON" "$PHOTONS_SOURCE/tools/$name.py" "$@" --program ./program >out 2>err
+}
+tool mocks config.ini 4 && complain 'a command that is killed ends well'
+[ -e mocks/mock_2/finished.json ] && [ ! -e mocks/mock_3/finished.json ] || complain 'the kill'
+cp -p mocks/mock_2/powerspec_000.txt before
+tool mocks config.ini 4 || complain "mocks after a kill: $(cat err)"
+[ mocks/mock_2/powerspec_000.txt -nt before ] && complain 'a mock that has ended is repeated'
+[ -e mocks/figures/mocks_000.png ] || complain 'no figure'
+[ ! -e mocks/mock_1/snap_000.hdf5 ] || complain 'mocks write snapshots'
+tool mocks config.ini 4 --set cosmology.sigma8=0.9 && complain 'mocks of two universes are mixed'
+grep -q 'other settings' err || complain "two universes: $(cat err)"
+tool mocks config.ini 1 && complain 'one mock has a covariance'
+tool mocks config.ini 4 --set box.size=-1 && complain 'a wrong parameter is taken'
+grep -q 'box.size' err || complain "a wrong parameter: $(cat err)"
+
+tool pairs config.ini --set output.dir=pair || complain "pairs: $(cat err)"
+cp -p pair/plus/powerspec_000.txt before
+tool pairs config.ini --set output.dir=pair || complain "pairs again: $(cat err)"
+[ pair/plus/powerspec_000.txt -nt before ] && complain 'a pair that has ended is repeated'
+helper "$(cat out)" || complain 'the numbers'
+finish
