@@ -181,10 +181,10 @@ struct parameters {
     double position_error, velocity_error; /**< of lean snapshots, at most: kpc/h, 0 chosen; km/s */
     bool power_spectrum, images;
     bool multipoles, correlation, bispectrum, halo_power; /**< statistics beside P(k) */
-    int64_t image_pixels;                       /**< a side */
-    int64_t movie;                              /**< frames; 0: none */
-    int64_t movie_pixels;                       /**< a side */
-    double movie_width;                         /**< isolated: kpc; 0: not given */
+    int64_t image_pixels;                                 /**< a side */
+    int64_t movie;                                        /**< frames; 0: none */
+    int64_t movie_pixels;                                 /**< a side */
+    double movie_width;                                   /**< isolated: kpc; 0: not given */
     double density_colours[PARAMETER_LIST_MAX]; /**< lists: none, or the values of black and of the */
     size_t density_colour_count;                /**< brightest colour */
     double heat_colours[PARAMETER_LIST_MAX];
