@@ -32,14 +32,14 @@ struct nbody_run {
   struct isolated_summary summary; /* of initial conditions */
   struct galaxy_ids galaxies;      /* of an isolated system */
   struct galaxy_measures measured[GALAXIES_MAX]; /* at the last step with energies */
-  struct escapers escapers;        /* of this step */
-  struct type_masses masses;       /* of all particles */
-  struct products products;        /* of the output at work, */
-  bool begun;                      /* whose first part is done */
-  double beside_seconds;           /* and took so long */
-  struct progress output_progress; /* when it was begun */
-  struct checkpoint_state old;     /* of a restart: the incomplete map of its light cone */
-  char obstacle[512];              /* why no step can be taken */
+  struct escapers escapers;                      /* of this step */
+  struct type_masses masses;                     /* of all particles */
+  struct products products;                      /* of the output at work, */
+  bool begun;                                    /* whose first part is done */
+  double beside_seconds;                         /* and took so long */
+  struct progress output_progress;               /* when it was begun */
+  struct checkpoint_state old; /* of a restart: the incomplete map of its light cone */
+  char obstacle[512];          /* why no step can be taken */
 };
 
 static inline bool isolated(const struct parameters *p) {

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "photons/app/csv.h"
 #include "galaxy_file.h"
+#include "photons/app/csv.h"
 #include "photons/base/error.h"
 #include "photons/base/output_text.h"
 #include "photons/cosmology/cosmology.h"
