@@ -301,18 +301,10 @@ static void kick_by_mesh(struct nbody *n, const struct base_step *b) {
   note_fastest(n, true);
 }
 
-/** How rungs change where steps end: in isolated systems as they would backwards in time, too; in
- * periodic boxes, and with GOTHIC's criterion, as given. */
-static enum rung_choice choice_of(const struct base_step *b, enum rung_choice given) {
-  const bool reversible = b->cosmology->isolated &&
-                          b->parameters->time.criterion != CRITERION_GOTHIC;
-  return reversible ? RUNG_REVERSIBLE : given;
-}
-
 static void kick_active(struct nbody *n, struct base_step *b, uint8_t top) {
   struct rung_kick k = kick_at(b, top, true, true);
   const bool mesh = nbody_has_mesh(n) && mesh_due(b);
-  k.choice = choice_of(b, RUNG_DEEPENS);
+  k.choice = RUNG_DEEPENS;
   if (mesh) { /* all groups have new boxes */
     FOR_GROUPS(&n->domain, g) g->moved = 0.0f;
     domain_find_neighbours(&n->domain);
@@ -364,7 +356,7 @@ static void close_base(struct nbody *n, struct group *g, const void *kick) {
 void block_close(struct nbody *n, struct base_step *b, void (*meanwhile)(void *), void *context) {
   struct rung_kick k = kick_at(b, 0, true, false);
   k.mesh = (float)mesh_kick(b, true, false);
-  k.choice = choice_of(b, RUNG_FOLLOWS);
+  k.choice = RUNG_FOLLOWS;
   step_all_forces(n, close_base, &k, meanwhile, context);
   account(n, b, 0);
 }

@@ -25,7 +25,6 @@ enum rung_choice {
   RUNG_BY_ACCELERATION, /**< any rung: nothing is known of the particle's past */
   RUNG_DEEPENS,         /**< the same or a deeper rung: inside a base step */
   RUNG_FOLLOWS,         /**< at most one coarser: at the end of a base step */
-  RUNG_REVERSIBLE,      /**< at most one coarser, wherever its steps may begin: reversible_rung() */
   RUNG_SHIFTS           /**< base steps have another length than before */
 };
 
@@ -72,25 +71,6 @@ static HOST_DEVICE inline float change_ahead(float before2, float now2) {
   return fminf(fmaxf(sqrtf(now2 / before2), least), most);
 }
 
-/** The rung whose step is the longest that may begin now and is short enough for the larger
- * |acceleration| of its two ends, if |a| goes on to grow or fall by the same factor in equal times, as it
- * did over the last step. Steps of rungs lie inside each other. So the longest ones that are short enough
- * for what happens in them divide a base step in one way only, and particles take the same steps if
- * time runs backwards, as far as |a| at the other end is foreseen well. */
-static HOST_DEVICE inline uint8_t reversible_rung(const struct rung_kick *k, uint8_t rung,
-                                                  float before2, float now2) {
-  const float most = 16.0f;
-  const bool coarser = rung > k->top;
-  uint8_t next = coarser ? (uint8_t)(rung - 1) : rung;
-  float growth = before2 > 0.0f ? now2 / before2 : 1.0f; /* over the next step */
-  if (coarser) growth *= growth;
-  while (next < k->deepest && now2 * fminf(fmaxf(growth, 1.0f), most) > k->limit[next]) {
-    growth = sqrtf(growth);
-    next++;
-  }
-  return next;
-}
-
 /** The rung that a particle takes next.
  * @param before2, now2  its |acceleration|^2 at the beginning and at the end of its last step
  * @param tide  see p2p.h; infinite: not known */
@@ -101,7 +81,6 @@ static HOST_DEVICE inline uint8_t next_rung(const struct rung_kick *k, uint8_t r
     const int moved = rung + k->shift;
     return (uint8_t)(moved < 0 ? 0 : moved > k->deepest ? k->deepest : moved);
   }
-  if (k->choice == RUNG_REVERSIBLE) return reversible_rung(k, rung, before2, now2);
   float a2 = now2;
   uint8_t coarsest = 0;
   if (k->choice != RUNG_BY_ACCELERATION) {

@@ -135,7 +135,6 @@ static void check_active(const struct bench *b, struct group *g, enum active_cho
     add_float_error(b, g, &p.t, law, &d->p2p_float);
   }
   check_kick_rungs(b, g, rung, top, &p, false, RUNG_DEEPENS, d);
-  check_kick_rungs(b, g, rung, top, &p, false, RUNG_REVERSIBLE, d);
   if (active == g->count) { /* at the ends of a base step */
     check_kick_rungs(b, g, rung, top, NULL, true, RUNG_BY_ACCELERATION, d);
     check_kick_rungs(b, g, rung, top, NULL, true, RUNG_SHIFTS, d);

@@ -249,23 +249,6 @@ static void rungs_follow_their_rules(void **state) {
   assert_int_equal(rung_after(&k, 3, 1.0f, 1e9f), 3);
 }
 
-/** A step is chosen for the larger |a| of its two ends. */
-static void reversible_rungs(void **state) {
-  (void)state;
-  struct rung_kick k = kick_with_limits(RUNG_REVERSIBLE);
-  assert_int_equal(rung_after(&k, 5, 1.0f, 1.0f), 4); /* one coarser at a time */
-  k.top = 5;
-  assert_int_equal(rung_after(&k, 5, 1.0f, 1.0f), 5); /* where no coarser step may begin */
-  k.top = 0;
-  /* |a|^2 has doubled: at the end of a step twice as long it would be 4 times what it is now. */
-  assert_int_equal(rung_after(&k, 3, 7.5f, 15.0f), 3);
-  assert_int_equal(rung_after(&k, 3, 7.5f, 15.0f / 3.8f),
-                   2); /* it falls: that at the beginning counts */
-  assert_int_equal(rung_after(&k, 2, 7.5f, 15.0f), 3);
-  assert_int_equal(rung_after(&k, 2, 1e-9f, 15.0f), 4); /* 16 times at most */
-  assert_int_equal(rung_after(&k, 2, 0.0f, 15.0f), 2);  /* unknown before */
-}
-
 /** Of the acceleration and the tide the one that allows the longer step decides. */
 static void rungs_follow_tides(void **state) {
   (void)state;
@@ -789,7 +772,6 @@ int main(void) {
       cmocka_unit_test(targets_feel_what_all_feel),
       cmocka_unit_test(rungs_follow_their_rules),
       cmocka_unit_test(rungs_follow_tides),
-      cmocka_unit_test(reversible_rungs),
       cmocka_unit_test(kicks_are_those_of_the_rungs),
       cmocka_unit_test(kicks_tell_what_is_not_finite),
       cmocka_unit_test(energy_errors_fall_with_the_square_of_steps),
