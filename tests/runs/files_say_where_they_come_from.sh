@@ -28,8 +28,8 @@ printf '%s\n' "$revision" | grep -q -E '^([0-9a-f]{12}(-modified)?|unknown)$' ||
 
 STARPU_NCPU=2 timeout 120 "$PHOTONS" --set output.names=gadget4 config.ini >out 2>err ||
   complain "the run: exit code $?"
-tail -n 3 out | tr -s '\n ' ' ' | grep -q 'snapshots snapshot_\*.hdf5, halos fof_subhalo_tab_\*.hdf5' ||
-  complain "the last lines do not name the files: $(tail -n 3 out)"
+tail -n 5 out | tr -s '\n ' ' ' | grep -q 'snapshots snapshot_\*.hdf5, halos fof_subhalo_tab_\*.hdf5' ||
+  complain "the last lines do not name the files: $(tail -n 5 out)"
 
 cat >look.py <<'END'
 import datetime, sys
