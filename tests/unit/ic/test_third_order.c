@@ -40,8 +40,9 @@ static void set_waves(struct displacement *d, const struct wave *wave, size_t co
     for (int sign = -1; sign <= 1; sign += 2) {
       const int *k = wave[w].k;
       if (sign * k[2] < 0) continue;
+      const int l = sign * k[2];
       const size_t i = (size_t)(sign * k[0] + N) % N, j = (size_t)(sign * k[1] + N) % N;
-      double *mode = d->modes[FIRST_ORDER][fft_at(b, i, j, (size_t)(sign * k[2]))];
+      double *mode = d->modes[FIRST_ORDER][fft_at(b, i, j, (size_t)l)];
       const double square = k[0] * k[0] + k[1] * k[1] + k[2] * k[2];
       const double a = wave[w].size / (2.0 * square * d->scale * d->scale);
       mode[0] -= a * sin(sign * wave[w].phase);
