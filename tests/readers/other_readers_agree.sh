@@ -7,7 +7,8 @@
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
 PYTHON=${READERS_PYTHON:?the Python that has the readers: make check-readers}
 PYTHONDONTWRITEBYTECODE=1 # the source folder may be read-only
-export PYTHON PYTHONDONTWRITEBYTECODE
+PYTHONPATH=$PHOTONS_SOURCE/tools
+export PYTHON PYTHONDONTWRITEBYTECODE PYTHONPATH
 . "$PHOTONS_SOURCE/tests/support/readers_run.sh"
 export HOME="$work" # the readers write their settings there
 
