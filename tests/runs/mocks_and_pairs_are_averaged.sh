@@ -48,6 +48,8 @@ grep -q 'other settings' err || complain "two universes: $(cat err)"
 tool mocks config.ini 1 && complain 'one mock has a covariance'
 tool mocks config.ini 4 --set box.size=-1 && complain 'a wrong parameter is taken'
 grep -q 'box.size' err || complain "a wrong parameter: $(cat err)"
+tool mocks config.ini 2 --set output.dir=empty --set analysis.min_members=4000 || complain "no halos: $(cat err)"
+[ -e empty/mockpower_000.txt ] || complain 'mocks without halos have no P(k)'
 
 tool pairs config.ini --set output.dir=pair || complain "pairs: $(cat err)"
 cp -p pair/plus/powerspec_000.txt before

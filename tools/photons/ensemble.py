@@ -96,7 +96,7 @@ def text_table(run, stem, number):
         lines = file.readlines()
     comments = [line for line in lines if line[0] == "#" and not line.startswith("# provenance")]
     rows = [line.split() for line in lines if line[0] != "#"]
-    return comments, np.array(rows, dtype=float).reshape(len(rows), -1)
+    return comments, np.array(rows, dtype=float).reshape(len(rows), len(rows[0]) if rows else 0)
 
 
 def write_table(path, comments, rows):

@@ -105,8 +105,6 @@ static void test_all_mass(void **state) {
   linear_power_free(linear);
 }
 
-/* Halos of known masses are counted in the right bins with their Poisson errors, and the theory
- * columns are filled. */
 /* All matter together has no bias: the mean of b over the mass function of Tinker et al. 2010, equation 8 and
  * table 4 at z = 0, whose parameters have three digits. */
 static void test_bias(void **state) {
@@ -124,6 +122,8 @@ static void test_bias(void **state) {
   assert_near(biased, 1.0, 2e-3);
 }
 
+/* Halos of known masses are counted in the right bins with their Poisson errors, and the theory
+ * columns are filled. */
 static void test_file(void **state) {
   (void)state;
   const char *path = "test_mass_function_output.txt";
