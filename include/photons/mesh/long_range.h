@@ -179,9 +179,9 @@ void long_range_check_mass(const struct long_range *l);
 static inline struct group_cells *cells_of(struct long_range *l, const struct group *g) {
   return &l->met.cells[l->own + (g->index - group_first(l->domain, comm_rank()))];
 }
-/** For the cells of each group that this rank meets. */
+/** For the cells of each group that this rank meets; none before long_range_place(). */
 #define FOR_CELLS(l, c) \
-  for (struct group_cells *c = (l)->met.cells; c < (l)->met.cells + (l)->met.count; c++)
+  for (struct group_cells *c = (l)->met.cells; c && c < (l)->met.cells + (l)->met.count; c++)
 static inline size_t patch_cells(const struct patch *p) {
   return (size_t)p->size[0] * p->size[1] * p->size[2];
 }

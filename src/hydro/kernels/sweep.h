@@ -243,14 +243,14 @@ INLINE size_t in_block(int i) {
   return (size_t)cell;
 }
 
-/* Thermal energy per mass of the hottest of the six cells beside cell i of a block. */
-static real heat_beside(const real *block, size_t i) {
+/* Thermal energy per mass of the hottest of the six cells beside a cell of a block. */
+static real heat_beside(const real *cell) {
   static const size_t steps[3] = {1, GAS_BLOCK_SIDE, GAS_BLOCK_SIDE * GAS_BLOCK_SIDE};
   real heat = 0;
   for (int axis = 0; axis < 3; axis++)
     for (int upper = 0; upper < 2; upper++) {
-      const size_t beside = upper ? i + steps[axis] : i - steps[axis];
-      const struct cell a = cell_at(block, GAS_BLOCK_CELLS, beside, false);
+      const real *beside = upper ? cell + steps[axis] : cell - steps[axis];
+      const struct cell a = cell_at(beside, GAS_BLOCK_CELLS, 0, false);
       heat = largest(heat, thermal_energy(a) / a.density);
     }
   return heat;
@@ -280,8 +280,7 @@ INLINE void find_cold(const struct constants *c, real scale, const real *restric
     any |= flows[i];
   }
   for (int i = 0; any && i < GAS_GROUP_SIDE; i++)
-    if (flows[i] && heat_beside(block, (size_t)i) < energy_of_change(scale, block[i], u[i]))
-      cold[i] = 1;
+    if (flows[i] && heat_beside(block + i) < energy_of_change(scale, block[i], u[i])) cold[i] = 1;
 }
 
 /* Energy and entropy made to agree: the one that is less exact follows the other. */
