@@ -64,13 +64,14 @@ INLINE void face_states(real gamma, real half_dt_dh, const column_cell *restrict
 
 /* Which cells are not physical after the step; whether there is any. */
 INLINE real_bits find_unphysical(const struct constants *c, real dt_dh,
-                                 const column_cell *restrict u, const column_cell *restrict flux,
+                                 const column_cell *restrict u, const real lower[restrict][LANES],
+                                 const real upper[restrict][LANES],
                                  real_bits unphysical[restrict LANES]) {
   column_cell after;
   for (int q = 0; q < GAS_SOLVED_MAX; q++)
 #pragma omp simd
     for (int l = 0; l < LANES; l++)
-      after[q][l] = after_step(u[0][q][l], dt_dh, flux[0][q][l], flux[1][q][l]);
+      after[q][l] = after_step(u[0][q][l], dt_dh, lower[q][l], upper[q][l]);
   real_bits any = 0;
 #pragma omp simd reduction(| : any)
   for (int l = 0; l < LANES; l++) {
@@ -104,9 +105,10 @@ static void first_order_fluxes(const struct constants *c, const column_cell *res
  * order: their own group does the same. */
 INLINE bool muscl_column(enum gas_limiter limiter, const struct constants *c, real dt_dh,
                          const column_cell *restrict u, const column_sides *sides,
-                         column_cell *restrict result, uint32_t first_order[restrict LANES]) {
-  column_cell w[4], slope, lower[2], upper[2], flux[GAS_GROUP_SIDE + 3];
+                         column_cell *restrict flux, uint32_t first_order[restrict LANES]) {
+  column_cell w[4], slope, lower[2], upper[2], beside[2];
   real_bits unphysical[GAS_GROUP_SIDE + 2][LANES], any = 0;
+  real(*below)[LANES] = NULL;
   for (int i = 0; i < GAS_BLOCK_SIDE; i++) {
     primitive_variables(c, u + i, &w[i & 3]);
     if (i < 2) continue;
@@ -114,14 +116,12 @@ INLINE bool muscl_column(enum gas_limiter limiter, const struct constants *c, re
     slopes(limiter, c->minmod, &w[(m - 1) & 3], &w[m & 3], &w[i & 3], &slope);
     face_states(c->gamma, (real)0.5 * dt_dh, &w[m & 3], &slope, &lower[m & 1], &upper[m & 1]);
     if (i < 3) continue;
-    riemann_flux(c, &upper[(m - 1) & 1], &lower[m & 1], &flux[i - 3]);
-    if (sides)
-      diffuse_sides(c, &upper[(m - 1) & 1], &lower[m & 1], sides[m - 1], sides[m], &flux[i - 3]);
-    if (i < 4) continue;
-    any |= find_unphysical(c, dt_dh, u + (i - 2), flux + (i - 4), unphysical[i - 4]);
+    column_cell *here = i == 3 ? &beside[0] : i == GAS_BLOCK_SIDE - 1 ? &beside[1] : &flux[i - 4];
+    face_flux(c, &upper[(m - 1) & 1], &lower[m & 1], sides ? sides + m - 1 : NULL, here);
+    if (i > 3) any |= find_unphysical(c, dt_dh, u + (i - 2), below, *here, unphysical[i - 4]);
+    below = *here;
   }
-  if (any) first_order_fluxes(c, u, unphysical, flux + 1, first_order);
-  memcpy(result, flux + 1, (GAS_GROUP_SIDE + 1) * sizeof *result);
+  if (any) first_order_fluxes(c, u, unphysical, flux, first_order);
   return any != 0;
 }
 

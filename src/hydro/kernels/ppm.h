@@ -273,9 +273,7 @@ struct face {
 /* @param[out] unsafe  where the flux is of first order */
 INLINE void flux_at_face(const struct constants *c, real dt_dh, const struct face *face,
                          column_cell *restrict flux, real_bits unsafe[restrict LANES]) {
-  riemann_flux(c, face->state[0], face->state[1], flux);
-  if (face->sides)
-    diffuse_sides(c, face->state[0], face->state[1], face->sides[0], face->sides[1], flux);
+  face_flux(c, face->state[0], face->state[1], face->sides, flux);
   if (find_unsafe_faces(c, dt_dh, face->u, face->w[0], face->w[1], flux, unsafe))
     replace_unsafe(c, face->w[0], face->w[1], unsafe, flux);
 }

@@ -26,6 +26,12 @@ INLINE void put_state(column_cell *w, int l, struct state s) {
   w[0][5][l] = s.entropy;
 }
 
+INLINE void put_flux(column_cell *flux, int l, struct cell f) {
+  put_state(flux, l,
+            (struct state){
+                f.density, f.momentum[0], {f.momentum[1], f.momentum[2]}, f.energy, f.entropy});
+}
+
 INLINE struct cell column_at(const column_cell *u, int l) {
   return (struct cell){u[0][0][l], {u[0][1][l], u[0][2][l], u[0][3][l]}, u[0][4][l], u[0][5][l]};
 }
@@ -85,8 +91,8 @@ INLINE struct waves wave_speeds(real gamma, struct state a, struct state b) {
 
 /* The flux of Riemann problem a | b by HLLC. The side of the contact on which the face lies gives
  * the flux: F + S (U* - U) where the face is within the fan of waves, F where it is outside. */
-INLINE struct cell hllc(const struct constants *c, struct state a, struct state b) {
-  const struct waves wave = wave_speeds(c->gamma, a, b);
+INLINE struct cell hllc(const struct constants *c, struct waves wave, struct state a,
+                        struct state b) {
   const bool from_left = wave.contact >= 0;
   const struct state s = chosen_state(from_left, a, b);
   const real outer = from_left ? wave.left : wave.right;
@@ -111,10 +117,8 @@ INLINE void riemann_flux(const struct constants *c, const column_cell *restrict 
                          const column_cell *restrict b, column_cell *restrict flux) {
 #pragma omp simd
   for (int l = 0; l < LANES; l++) {
-    const struct cell f = hllc(c, state_at(a, l), state_at(b, l));
-    put_state(flux, l,
-              (struct state){
-                  f.density, f.momentum[0], {f.momentum[1], f.momentum[2]}, f.energy, f.entropy});
+    const struct state s = state_at(a, l), t = state_at(b, l);
+    put_flux(flux, l, hllc(c, wave_speeds(c->gamma, s, t), s, t));
   }
 }
 
@@ -128,8 +132,8 @@ INLINE struct cell conserved(const struct constants *c, struct state s) {
 }
 
 /* The flux of Riemann problem a | b by HLL: between its outermost waves is one state. */
-INLINE struct cell hll(const struct constants *c, struct state a, struct state b) {
-  const struct waves wave = wave_speeds(c->gamma, a, b);
+INLINE struct cell hll(const struct constants *c, struct waves wave, struct state a,
+                       struct state b) {
   const real left = smallest(wave.left, 0), right = largest(wave.right, 0);
   const struct cell u = conserved(c, a), v = conserved(c, b);
   /* (right F(a) - left F(b) + left right (v - u)) / (right - left) */
@@ -145,17 +149,43 @@ INLINE struct cell hll(const struct constants *c, struct state a, struct state b
       from * u.entropy + to * v.entropy + jump * (v.entropy - u.entropy)};
 }
 
-/* The fluxes of HLL between cells a and b beside strong shocks. below, above: what the two cells know */
-static void diffuse_sides(const struct constants *c, const column_cell *restrict a,
-                          const column_cell *restrict b, const real_bits below[LANES],
-                          const real_bits above[LANES], column_cell *restrict flux) {
+INLINE struct cell chosen_flux(bool first, struct cell a, struct cell b) {
+  return (struct cell){first ? a.density : b.density,
+                       {first ? a.momentum[0] : b.momentum[0],
+                        first ? a.momentum[1] : b.momentum[1],
+                        first ? a.momentum[2] : b.momentum[2]},
+                       first ? a.energy : b.energy,
+                       first ? a.entropy : b.entropy};
+}
+
+/* The fluxes of HLL where one of the two cells is beside a strong shock, of HLLC elsewhere. */
+static void diffusive_flux(const struct constants *c, const column_cell *restrict a,
+                           const column_cell *restrict b, const column_sides sides[2],
+                           column_cell *restrict flux) {
 #pragma omp simd
   for (int l = 0; l < LANES; l++) {
-    const struct cell f = hll(c, state_at(a, l), state_at(b, l));
-    const struct state g = {
-        f.density, f.momentum[0], {f.momentum[1], f.momentum[2]}, f.energy, f.entropy};
-    put_state(flux, l, chosen_state((below[l] | above[l]) != 0, g, state_at(flux, l)));
+    const struct state s = state_at(a, l), t = state_at(b, l);
+    const struct waves wave = wave_speeds(c->gamma, s, t);
+    const bool beside = (sides[0][l] | sides[1][l]) != 0;
+    put_flux(flux, l, chosen_flux(beside, hll(c, wave, s, t), hllc(c, wave, s, t)));
   }
+}
+
+INLINE bool any_beside(const column_sides sides[2]) {
+  real_bits any = 0;
+  for (int l = 0; l < LANES; l++) any |= sides[0][l] | sides[1][l];
+  return any != 0;
+}
+
+/** The fluxes of Riemann problems a | b.
+ * sides: of the cells below and above the face, or NULL */
+INLINE void face_flux(const struct constants *c, const column_cell *restrict a,
+                      const column_cell *restrict b, const column_sides *sides,
+                      column_cell *restrict flux) {
+  if (sides && any_beside(sides))
+    diffusive_flux(c, a, b, sides, flux);
+  else
+    riemann_flux(c, a, b, flux);
 }
 
 #endif

@@ -130,30 +130,34 @@ INLINE size_t run_at(const struct columns *columns, unsigned run) {
          first_column(columns, run) * columns->inner_step;
 }
 
-/** Marks of strong shocks, of find_shocks(), and the axes whose shocks a sweep looks at. */
-struct marks {
-  const uint8_t *shocks; /**< or NULL: there are none */
-  uint8_t axes;
-};
+/* The marks of the cells that a sweep has, [z][y][x] as its cells, from those of the block.
+ * @param axes  those whose shocks the sweep looks at */
+static void trim_marks(const uint8_t *restrict shocks, uint8_t axes, const struct cells *before,
+                       uint8_t *restrict marks) {
+  const unsigned *n = before->n;
+  const unsigned x = (GAS_BLOCK_SIDE - n[0]) / 2, y = (GAS_BLOCK_SIDE - n[1]) / 2,
+                 z = (GAS_BLOCK_SIDE - n[2]) / 2;
+  for (unsigned k = 0; k < n[2]; k++)
+    for (unsigned j = 0; j < n[1]; j++) {
+      const uint8_t *from = shocks + ((k + z) * GAS_BLOCK_SIDE + j + y) * GAS_BLOCK_SIDE + x;
+      for (unsigned i = 0; i < n[0]; i++) marks[(k * n[1] + j) * n[0] + i] = from[i] & axes;
+    }
+}
 
 /* What the cells of a run know of strong shocks along other axes. @return whether there are any */
-static bool load_sides(const struct cells *before, int axis, unsigned column,
-                       const struct marks *marks, column_sides sides[GAS_BLOCK_SIDE]) {
-  static const unsigned step[3] = {1, GAS_BLOCK_SIDE, GAS_BLOCK_SIDE * GAS_BLOCK_SIDE};
-  const int fast = axis == 0 ? 1 : 0, slow = axis == 2 ? 1 : 2;
-  const unsigned n = before->n[fast], ghosts_fast = (GAS_BLOCK_SIDE - n) / 2,
-                 ghosts_slow = (GAS_BLOCK_SIDE - before->n[slow]) / 2;
+static bool load_sides(const uint8_t *restrict marks, size_t along, size_t across,
+                       column_sides sides[restrict GAS_BLOCK_SIDE]) {
   uint8_t any = 0;
-  for (unsigned l = 0; l < LANES; l++) {
-    const uint8_t *from = marks->shocks + ((column + l) % n + ghosts_fast) * step[fast] +
-                          ((column + l) / n + ghosts_slow) * step[slow];
-    for (unsigned i = 0; i < GAS_BLOCK_SIDE; i++) {
-      const uint8_t here = from[i * step[axis]] & marks->axes;
-      sides[i][l] = here;
-      any |= here;
-    }
-  }
-  return any != 0;
+  if (along == 1)
+    for (unsigned l = 0; l < LANES; l++)
+      for (unsigned i = 0; i < GAS_BLOCK_SIDE; i++) any |= marks[l * across + i];
+  else
+    for (unsigned i = 0; i < GAS_BLOCK_SIDE; i++)
+      for (unsigned l = 0; l < LANES; l++) any |= marks[i * along + l];
+  if (any == 0) return false;
+  for (unsigned i = 0; i < GAS_BLOCK_SIDE; i++)
+    for (unsigned l = 0; l < LANES; l++) sides[i][l] = marks[i * along + l * across];
+  return true;
 }
 
 /* Faces of cells of the group that got fluxes of first order in a run: not those of ghost cells, nor of
@@ -176,7 +180,7 @@ static uint32_t count_first_order(const struct cells *before, int axis, unsigned
  * @param carried  number of variables that the gas carries, which follow those of the solver
  * @return the number of faces that got fluxes of first order */
 static uint32_t sweep(column_solver *solver, const struct constants *c, unsigned variables,
-                      unsigned carried, real dt_dh, int axis, const struct marks *marks,
+                      unsigned carried, real dt_dh, int axis, const uint8_t *marks,
                       const struct cells *before, struct cells *after, real *faces) {
   const struct columns from = columns_of(before, axis);
   for (int a = 0; a < 3; a++) after->n[a] = a == axis ? GAS_GROUP_SIDE : before->n[a];
@@ -191,7 +195,7 @@ static uint32_t sweep(column_solver *solver, const struct constants *c, unsigned
     load_columns(variables, axis, before->u + here, next - here, cells_count(before), from.along,
                  from.inner_step, u);
     column_sides sides[GAS_BLOCK_SIDE];
-    const bool beside = marks->shocks && load_sides(before, axis, column, marks, sides);
+    const bool beside = marks && load_sides(marks + here, from.along, from.inner_step, sides);
     if (solver(c, dt_dh, u, beside ? sides : NULL, flux, first_order))
       count += count_first_order(before, axis, column,
                                  run % runs_of(&from) * LANES - first_column(&from, run),
@@ -414,9 +418,9 @@ static void solve(const struct gas_physics *physics, double dt_dh, bool reversed
   uint8_t swept = 0;
   for (int s = 0; s < 3; s++) {
     const int axis = reversed ? 2 - s : s;
-    const struct marks marks = {has_shocks ? shocks : NULL, looked_at(physics, axis, swept)};
+    if (has_shocks) trim_marks(shocks, looked_at(physics, axis, swept), &stage[s], between);
     first_order += sweep(solver_of(physics), &c, solved, variables - solved, (real)dt_dh, axis,
-                         &marks, &stage[s], &stage[s + 1], faces);
+                         has_shocks ? between : NULL, &stage[s], &stage[s + 1], faces);
     share_faces(variables, axis, &stage[s], faces, fluxes);
     swept |= (uint8_t)(1 << axis);
   }
