@@ -143,6 +143,7 @@ const struct parameter parameter_table[] = {
   {"ic", "sphere_mode", SWITCH(ic.sphere_mode), "yes", OF(EXPANDING), WITH(GENERATED), .help = "yes: drop modes with |k| beyond the particles' Nyquist frequency; no: keep the whole cube of modes", .words = no_yes},
   {"ic", "fixed", SWITCH(ic.fixed), "no", OF(EXPANDING), WITH(GENERATED), .help = "fixed amplitudes, |delta_k|^2 = P(k), instead of random ones", .words = no_yes},
   {"ic", "paired", SWITCH(ic.paired), "no", OF(EXPANDING), WITH(GENERATED), .help = "shift all phases by pi; a run and its partner with the same seed are a pair", .words = no_yes},
+  {"ic", "f_nl", REAL, FIELD(ic.f_nl), "0", OF(EXPANDING), WITH(GENERATED), .help = "local non-Gaussianity: the potential Phi of matter domination, positive where the density is high, is phi + f_nl (phi^2 - <phi^2>) of a Gaussian phi (the convention of the microwave background)", RANGE(-1e5, 1e5)},
   {"ic", "glass", TEXT(ic.glass), "", OF(BOX), WITH(GENERATED), .help = "Gadget file with a glass, copied to fill the box; empty: the particles start from a grid"},
   {"ic", "power_spectrum", WORD(ic.power_spectrum), "eh98", OF(EXPANDING), .help = "linear power spectrum: the fit of Eisenstein & Hu (1998) or a table", .words = power_sources},
   {"ic", "power_spectrum_file", TEXT(ic.power_spectrum_file), "", OF(EXPANDING), .help = "table of k [h/Mpc] and P(k) [(Mpc/h)^3] at z = 0, or of their log10"},

@@ -241,6 +241,16 @@ struct growth cosmology_growth(const struct cosmology *c, double a) {
   };
 }
 
+double cosmology_growth_since_matter(const struct cosmology *c) {
+  struct cosmology heavy = *c;
+  heavy.omega_m += neutrinos_density(&c->neutrinos, 1.0);
+  heavy.neutrinos.species = 0;
+  gsl_odeiv2_system system = {growth_derivatives, NULL, GROWTH_SIZE, &heavy};
+  double y[GROWTH_SIZE], today[GROWTH_SIZE];
+  growth_integrate(&heavy, growth_start(&heavy, y), 1.0, &system, y, today);
+  return today[D1];
+}
+
 /* More of the state: the third order. */
 enum { D3A = GROWTH_SIZE, D3A_PRIME, D3B, D3B_PRIME, D3C, THIRD_SIZE };
 

@@ -297,6 +297,8 @@ static void compare(const struct linear_power *power, const struct parameters *p
 struct linear_power *linear_power_create(const struct parameters *p) {
   struct linear_power *power = allocate(1, sizeof *power, "power spectrum");
   power->amplitude = 1.0;
+  power->fit = eisenstein_hu_create(p->cosmology.omega_m, p->cosmology.omega_b, p->cosmology.h,
+                                    p->cosmology.n_s);
   const bool from_file = p->ic.power_spectrum == POWER_FILE;
   if (from_file) {
     memcpy(power->path, p->ic.power_spectrum_file, sizeof power->path);
@@ -309,8 +311,6 @@ struct linear_power *linear_power_create(const struct parameters *p) {
     if (!p->ic.normalise) return power;
   } else {
     power->k_max = HUGE_VAL;
-    power->fit = eisenstein_hu_create(p->cosmology.omega_m, p->cosmology.omega_b, p->cosmology.h,
-                                      p->cosmology.n_s);
   }
   const double sigma = linear_power_sigma(power, 8.0);
   power->amplitude = pow(p->cosmology.sigma8 / sigma, 2.0);
@@ -331,6 +331,17 @@ double linear_power_at(const struct linear_power *power, double k) {
   }
   double transfer = eisenstein_hu_transfer(&power->fit, k * power->fit.h);
   return power->amplitude * pow(k, power->fit.n_s) * transfer * transfer;
+}
+
+/** P over k^n_s, which is in proportion to T^2. */
+static double untilted(const struct linear_power *power, double k) {
+  return linear_power_at(power, k) / pow(k, power->fit.n_s);
+}
+
+double linear_power_transfer(const struct linear_power *power, double k) {
+  if (!power->table) return eisenstein_hu_transfer(&power->fit, k * power->fit.h);
+  const double first = eisenstein_hu_transfer(&power->fit, power->k_min * power->fit.h);
+  return first * sqrt(untilted(power, k) / untilted(power, power->k_min));
 }
 
 struct variance_integrand {

@@ -214,6 +214,10 @@ struct displacement displacement_create(const struct parameters *p,
   }
 
   ic_random_modes(p, power, species, a, g->d1, &d.fft, d.modes[0]);
+  if (p->ic.f_nl != 0.0) {
+    const struct cosmology c = cosmology_from(p);
+    ic_add_local_term(p, power, species, &c, a, g->d1, &d.fft, d.modes[0], d.field[0]);
+  }
   if (species) rate_modes(&d, species, a, g->f1);
   if (p->ic.order >= 2) second_order_modes(&d, g);
   return d;

@@ -38,6 +38,17 @@ void ic_random_modes(const struct parameters *p, const struct linear_power *powe
                      const struct species *species, double a, double d1, const struct fft *f,
                      fftw_complex *modes);
 
+/**
+ * Give first-order modes local non-Gaussianity: the primordial potential phi that belongs to them becomes
+ * phi + ic.f_nl (phi^2 - <phi^2>). Modes that are 0 stay so. Collective.
+ * @param c      of the same universe as @p species and @p d1, the growth of the modes
+ * @param modes  of ic_random_modes()
+ * @param scratch  [fft_bytes(f)]
+ */
+void ic_add_local_term(const struct parameters *p, const struct linear_power *power,
+                       const struct species *species, const struct cosmology *c, double a,
+                       double d1, const struct fft *f, fftw_complex *modes, double *scratch);
+
 /** Displacements of each order, and what the first becomes in a unit of ln a, over f1: the same
  * where all k grow alike. */
 enum displacement_field { FIRST_ORDER, SECOND_ORDER, THIRD_ORDER, FIRST_RATE, DISPLACEMENT_FIELDS };

@@ -115,6 +115,9 @@ double cosmology_after_drift(const struct cosmology *c, double a0, double drift)
 /** Growth factors at a, integrated from early times (matter perturbations, smooth dark energy and
  * radiation). */
 struct growth cosmology_growth(const struct cosmology *c, double a);
+/** D1 today, where D1 = a while matter dominates. Neutrinos with mass count as matter, which they are on the
+ * scales that are larger than they stream. */
+double cosmology_growth_since_matter(const struct cosmology *c);
 /** Integrates the growth of third order; errors as cosmology_growth(). */
 struct third_growth cosmology_third_growth(const struct cosmology *c, double a);
 /** Factors of the kicks that begin and end a step kick-drift-kick. */

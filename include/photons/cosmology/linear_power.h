@@ -18,6 +18,9 @@ struct linear_power *linear_power_create(const struct parameters *p);
 double linear_power_table_sigma8(const struct linear_power *power);
 /** P(k) at z = 0 in (Mpc/h)^3; k in h/Mpc; 0 outside the range of a table. */
 double linear_power_at(const struct linear_power *power, double k);
+/** The transfer function T(k), P(k) = A k^n_s T^2 with T = 1 at k = 0; 0 outside the range of a table. At the first
+ * row of a table it is that of Eisenstein & Hu. */
+double linear_power_transfer(const struct linear_power *power, double k);
 /** rms linear density contrast in spheres of radius r (Mpc/h) at z = 0. */
 double linear_power_sigma(const struct linear_power *power, double r);
 void linear_power_free(struct linear_power *power);

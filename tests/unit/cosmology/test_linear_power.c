@@ -65,6 +65,8 @@ static void test_eisenstein_hu(void **state) {
     for (int k = 1; k < WAVENUMBERS; k++) /* Ten digits are given. */
       assert_relative(linear_power_at(power, wavenumber[k]),
                       unit * pow(wavenumber[k], 0.96) * pow(colossus[i].transfer[k], 2.0), 1e-8);
+    for (int k = 0; k < WAVENUMBERS; k++)
+      assert_relative(linear_power_transfer(power, wavenumber[k]), colossus[i].transfer[k], 1e-8);
     /* the integral's tolerance is 1e-8 */
     assert_relative(linear_power_sigma(power, 8.0), 0.8, 1e-7);
     linear_power_free(power);
@@ -156,6 +158,24 @@ static void test_table(void **state) {
     assert_relative(linear_power_at(power, 0.1), 100.0 * 0.64 / (3.0 / (80.0 * M_PI)), 1e-7);
     linear_power_free(power);
   }
+}
+
+/* A table of the fit has its transfer functions, whatever its amplitude. */
+static void test_transfer_of_a_table(void **state) {
+  (void)state;
+  struct parameters *p = eisenstein_hu(0.3, 0.05, 0.7, 0.96);
+  const double *transfer = colossus[0].transfer;
+  char text[512] = "";
+  for (int k = 0; k < WAVENUMBERS; k++)
+    snprintf(text + strlen(text), sizeof text - strlen(text), "%.10g %.10g\n", wavenumber[k],
+             5.0 * pow(wavenumber[k], 0.96) * pow(transfer[k], 2.0));
+  strcpy(p->ic.power_spectrum_file, write_table(text));
+  p->ic.power_spectrum = POWER_FILE;
+  struct linear_power *power = linear_power_create(p);
+  for (int k = 1; k < WAVENUMBERS - 1; k++)
+    assert_relative(linear_power_transfer(power, wavenumber[k]), transfer[k], 1e-8);
+  assert_true(linear_power_transfer(power, 100.0) == 0.0);
+  linear_power_free(power);
 }
 
 /* params/planck2018_power.txt scaled to Planck's sigma8. Eisenstein & Hu claim an accuracy of some
@@ -301,10 +321,15 @@ static void test_scaled_table(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_eisenstein_hu), cmocka_unit_test(test_variance_by_another_rule),
-      cmocka_unit_test(test_no_baryons),    cmocka_unit_test(test_table),
-      cmocka_unit_test(test_planck_table),  cmocka_unit_test(test_bad_tables),
-      cmocka_unit_test(test_scaled_table),  cmocka_unit_test(test_other_tables),
+      cmocka_unit_test(test_eisenstein_hu),
+      cmocka_unit_test(test_variance_by_another_rule),
+      cmocka_unit_test(test_transfer_of_a_table),
+      cmocka_unit_test(test_no_baryons),
+      cmocka_unit_test(test_table),
+      cmocka_unit_test(test_planck_table),
+      cmocka_unit_test(test_bad_tables),
+      cmocka_unit_test(test_scaled_table),
+      cmocka_unit_test(test_other_tables),
   };
   gsl_set_error_handler_off(); /* as the program does */
   return cmocka_run_group_tests(tests, scratch_make, scratch_remove);

@@ -39,7 +39,8 @@ static struct parameters *parameters(int64_t side, double z, int64_t order) {
                     .omega_b = 0.0484,
                     .h = 0.678,
                     .n_s = 0.968,
-                    .sigma8 = 0.815},
+                    .sigma8 = 0.815,
+                    .w0 = -1.0},
       .box = {.size = box, .npart_side = side},
       .ic = {.z_init = z, .order = order, .seed = 12345, .sphere_mode = true, .normalise = true}};
   return &p;
@@ -436,6 +437,89 @@ static void test_second_order_source(void **state) {
   fftw_free(found);
 }
 
+/* Local non-Gaussianity. */
+
+/* D1 today of a flat universe with D1 = a in matter domination, (5/2) Omega_m int da/(a E)^3 (Heath 1977), with x =
+ * a^(1/2) as variable, whose integrand is smooth. */
+static double growth_today(double omega_m) {
+  enum { STEPS = 1000 };
+  double sum = 0.0;
+  for (int i = 0; i < STEPS; i++) {
+    const double x = (i + 0.5) / STEPS, a = x * x;
+    sum += 2.0 * x * pow(a / (omega_m + (1.0 - omega_m) * a * a * a), 1.5) / STEPS;
+  }
+  return 2.5 * omega_m * sum;
+}
+
+/* p: of one mode, |delta|^2; m: delta over the primordial potential; both by the square of the mode number. */
+static void tables_of(const struct parameters *p, double *power, double *m, size_t squares) {
+  struct linear_power *linear = linear_power_create(p);
+  const double d1 = cosmology_growth(&lambda_cdm, 1.0 / (1.0 + p->ic.z_init)).d1;
+  for (size_t s = 1; s < squares; s++) {
+    const double k = 2.0 * M_PI / box * sqrt((double)s);
+    power[s] = d1 * d1 * linear_power_at(linear, k) / pow(box, 3);
+    m[s] = 2.0 * pow(SPEED_OF_LIGHT * k / HUBBLE_0, 2.0) * linear_power_transfer(linear, k) *
+           growth_today(lambda_cdm.omega_m) * d1 / (3.0 * lambda_cdm.omega_m);
+  }
+  linear_power_free(linear);
+}
+
+/* <delta^3> at tree level for f_nl = 1: the sum over triangles of 6 p1 p2 m3/(m1 m2), all three in the sphere. */
+static double tree_skewness(const struct parameters *p, int most) {
+  enum { SQUARES = 65 };
+  double power[SQUARES], m[SQUARES], sum = 0.0;
+  assert_true(most * most < SQUARES);
+  tables_of(p, power, m, SQUARES);
+  const int side = 2 * most + 1, modes = side * side * side;
+  for (int one = 0; one < modes; one++)
+    for (int two = 0; two < modes; two++) {
+      const int a[3] = {one / side / side - most, one / side % side - most, one % side - most},
+                b[3] = {two / side / side - most, two / side % side - most, two % side - most};
+      int square[3] = {0};
+      for (int c = 0; c < 3; c++) {
+        square[0] += a[c] * a[c];
+        square[1] += b[c] * b[c];
+        square[2] += (a[c] + b[c]) * (a[c] + b[c]);
+      }
+      bool inside = true;
+      for (int i = 0; i < 3; i++) inside = inside && square[i] > 0 && square[i] <= most * most;
+      if (inside)
+        sum += 6.0 * power[square[0]] * power[square[1]] * m[square[2]] /
+               (m[square[0]] * m[square[1]]);
+    }
+  return sum;
+}
+
+/* The mean of delta^3 of both of a pair, whose Gaussian parts have opposite signs: of delta = +-g + f s what is left
+ * is 3 f g^2 s and f^3 s^3, 1e-4 of that. */
+static double pair_skewness(struct parameters *p, size_t n) {
+  double sum = 0.0;
+  for (int paired = 0; paired <= 1; paired++) {
+    p->ic.paired = paired;
+    double *delta = inverse_fourier(generated_modes(p, n), n);
+    for (size_t i = 0; i < n * n * n; i++) sum += 0.5 * pow(delta[i], 3.0) / pow((double)n, 3.0);
+    fftw_free(delta);
+  }
+  return sum;
+}
+
+/* Amplitudes are fixed, so that the scatter is that of phases alone. */
+static void test_local_non_gaussianity(void **state) {
+  (void)state;
+  enum { N = 16, SEEDS = 6 };
+  const double f_nl = 1000.0;
+  struct parameters *p = parameters(N, 9.0, 1);
+  p->ic.fixed = true;
+  p->ic.mesh = 2 * N; /* no product of two waves is taken for another wave */
+  const double expected = f_nl * tree_skewness(p, N / 2);
+  assert_near(pair_skewness(p, N), 0.0, 1e-3 * expected); /* rounded positions */
+  p->ic.f_nl = f_nl;
+  double mean = 0.0;
+  for (p->ic.seed = 1; p->ic.seed <= SEEDS; p->ic.seed++) mean += pair_skewness(p, N) / SEEDS;
+  print_message("skewness over that of the tree level: %.3f\n", mean / expected);
+  assert_near(mean / expected, 1.0, 0.05); /* 0.05 is the scatter of one pair */
+}
+
 /* Meshes and glasses. */
 
 /* P = 1000 (Mpc/h)^3 for modes of low .. high, in units of the fundamental one. */
@@ -609,6 +693,14 @@ static void test_speed_of_light(void **state) {
   expect_failure(generate_any, p, EXIT_BAD_INPUT, "speed of light");
 }
 
+static void test_potential_needs_long_waves(void **state) {
+  (void)state;
+  struct parameters *p = parameters(8, 9.0, 1);
+  use_flat_power(p, 0.5, 8.0);
+  p->ic.f_nl = 1.0;
+  expect_failure(generate_any, p, EXIT_BAD_INPUT, "does not reach down to k = 0.01 h/Mpc");
+}
+
 static void generate_curved(void *p) {
   const struct cosmology open = {
       .omega_m = 0.308, .omega_lambda = 0.5, .omega_k = 0.192, .w0 = -1.0};
@@ -670,6 +762,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_velocities_are_of_the_growing_mode),
       cmocka_unit_test(test_growth_of_second_order),
       cmocka_unit_test(test_second_order_source),
+      cmocka_unit_test(test_local_non_gaussianity),
       cmocka_unit_test(test_mesh_does_not_matter),
       cmocka_unit_test(test_glass),
       cmocka_unit_test(test_grid_beside_mesh),
@@ -677,6 +770,7 @@ int main(int argc, char **argv) {
   const struct CMUnitTest refusing[] = {
       cmocka_unit_test(test_impossible_displacements),
       cmocka_unit_test(test_speed_of_light),
+      cmocka_unit_test(test_potential_needs_long_waves),
       cmocka_unit_test(test_warning_of_curvature),
       cmocka_unit_test(test_glass_with_nan),
   };
