@@ -57,6 +57,8 @@ def universe_of(path):
     section = config.get("cosmology", {})
     c = {key: float(section.get(key, value)) for key, value in DEFAULTS.items()}
     c["m_nu"] = [float(mass) for mass in section.get("m_nu", "").replace(",", " ").split()]
+    if section.get("w_table"):
+        raise ValueError(f"{path}: CLASS takes w0 and wa, and no table of w: leave out w_table")
     if len(c["m_nu"]) > 3:
         raise ValueError(f"{path}: m_nu has {len(c['m_nu'])} masses; at most 3 are expected")
     c["Omega_lambda"] = float(section.get("Omega_lambda", 1 - c["Omega_m"] - c["Omega_r"]))

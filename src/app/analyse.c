@@ -48,10 +48,11 @@ static void settings_free(struct settings *s) {
 
 /** Whether a parameter is needed that the header of a snapshot does not contain. */
 static bool wanted(bool isolated, const char *section, const char *key) {
-  static const char *const keys[][2] = {
-      {"cosmology", "Omega_b"}, {"cosmology", "n_s"},          {"cosmology", "sigma8"},
-      {"cosmology", "w0"},      {"cosmology", "wa"},           {"cosmology", "Omega_r"},
-      {"ic", "power_spectrum"}, {"ic", "power_spectrum_file"}, {"ic", "normalise"}};
+  static const char *const keys[][2] = {{"cosmology", "Omega_b"},      {"cosmology", "n_s"},
+                                        {"cosmology", "sigma8"},       {"cosmology", "w0"},
+                                        {"cosmology", "wa"},           {"cosmology", "Omega_r"},
+                                        {"cosmology", "w_table"},      {"ic", "power_spectrum"},
+                                        {"ic", "power_spectrum_file"}, {"ic", "normalise"}};
   if (isolated) return strcmp(section, "gravity") == 0 && strncmp(key, "softening", 9) == 0;
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
     if (strcmp(section, keys[i][0]) == 0 && strcmp(key, keys[i][1]) == 0) return true;

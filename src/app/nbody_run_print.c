@@ -63,10 +63,14 @@ static void print_softening(FILE *out, const struct parameters *p, const struct 
 static void print_physics(FILE *out, const struct parameters *p, const struct particles *s) {
   fprintf(out, "  particles   %zu (%.4g^3) of %.4g Msun/h%s in %g Mpc/h\n", s->all,
           cbrt((double)s->all), 1e10 * s->mass, on_average(s), p->box.size);
-  fprintf(out,
-          "  cosmology   Omega_m %g, Omega_lambda %g, Omega_k %g, h %g, w0 %g, wa %g, Omega_r %g\n",
+  char w[PARAMETER_PATH_MAX + 16];
+  if (p->cosmology.w_table[0])
+    snprintf(w, sizeof w, "w of %s", p->cosmology.w_table);
+  else
+    snprintf(w, sizeof w, "w0 %g, wa %g", p->cosmology.w0, p->cosmology.wa);
+  fprintf(out, "  cosmology   Omega_m %g, Omega_lambda %g, Omega_k %g, h %g, %s, Omega_r %g\n",
           p->cosmology.omega_m, p->cosmology.omega_lambda, cosmology_printed_curvature(p),
-          p->cosmology.h, p->cosmology.w0, p->cosmology.wa, p->cosmology.omega_r);
+          p->cosmology.h, w, p->cosmology.omega_r);
   const struct cosmology c = cosmology_from(p);
   if (c.neutrinos.species)
     fprintf(out, "  neutrinos   %u with mass: Omega_nu %.4g of Omega_m, linear, from %s\n",

@@ -36,6 +36,7 @@ void input_paths_find(struct parameters *p, const struct parameter_problems *pro
                                          {"second", "file"},
                                          {"output", "times_file"},
                                          {"cosmology", "species_file"},
+                                         {"cosmology", "w_table"},
                                          {"external", "table"}};
   for (size_t i = 0; i < sizeof input / sizeof *input; i++) {
     const struct parameter *row = parameter_find(input[i][0], input[i][1]);

@@ -16,7 +16,7 @@ static double expansion_ends(const struct parameters *p) {
   enum { SAMPLES = 256 };
   for (int i = 0; i <= SAMPLES; i++) {
     const double x = pow(1 + p->ic.z_init, i / (double)SAMPLES); /* 1/a */
-    const double dark_energy = pow(x, 3 * (1 + w0 + wa)) * exp(-3 * wa * (1 - 1 / x));
+    const double dark_energy = dark_energy_density(&p->cosmology.w, w0, wa, 1 / x);
     const double others = ((p->cosmology.omega_r * x + p->cosmology.omega_m) * x + omega_k) * x * x;
     if (!(others + p->cosmology.omega_lambda * dark_energy > 0)) return x - 1;
   }
@@ -60,6 +60,17 @@ static void check_neutrinos(const struct parameters *p, struct parameter_problem
                  "needs ic.power_spectrum = file: the fit of Eisenstein & Hu has no neutrinos");
 }
 
+/** A table of w, and what cannot go with it. */
+static void check_w_table(const struct parameters *p, struct parameter_problems *problems) {
+  const struct parameter *row = row_of("cosmology", "w_table");
+  if (!p->cosmology.w_table[0] || !sound(problems, row)) return;
+  if (p->cosmology.w0 != -1 || p->cosmology.wa != 0)
+    problem_with(problems, row, p, NULL, "takes the place of w0 and wa: leave both out");
+  if (p->cosmology.species_file[0])
+    problem_with(problems, row, p, NULL,
+                 "not with cosmology.species_file: CLASS, which makes that, takes w0 and wa alone");
+}
+
 void check_cosmology(const struct parameters *p, struct parameter_problems *problems) {
   const struct parameter *omega_m = row_of("cosmology", "Omega_m"),
                          *omega_b = row_of("cosmology", "Omega_b");
@@ -75,6 +86,7 @@ void check_cosmology(const struct parameters *p, struct parameter_problems *prob
                  "w0 + wa = %g; allowed: at most 0, or dark energy would rule the early universe",
                  p->cosmology.w0 + p->cosmology.wa);
 
+  check_w_table(p, problems);
   bool all_sound = sound(problems, row_of("ic", "z_init"));
   for (size_t i = 0; i < parameter_count; i++)
     if (strcmp(parameter_table[i].section, "cosmology") == 0)

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dark_energy_file.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/base/input_file.h"
@@ -223,6 +224,7 @@ void parameters_read(struct parameters *p, const char *path, const char *const *
   for (size_t i = 0; i < count; i++) read_override(p, &problems, overrides[i]);
   parameters_complete(p);
   input_paths_find(p, &problems);
+  dark_energy_collect(p, &problems);
   output_times_collect(p, &problems);
   parameters_check(p, &problems);
   parameters_check_meaning(p, &problems);

@@ -12,8 +12,11 @@
 #include "photons/base/error.h"
 #include "photons/config/parameters.h"
 
-/* Densities of the components over today's critical density; dark energy with w = w0 + wa (1 -
- * a). */
+double cosmology_dark_energy(const struct cosmology *c, double a) {
+  return c->omega_lambda * dark_energy_density(&c->w, c->w0, c->wa, a);
+}
+
+/* Densities of the components over today's critical density. */
 struct densities {
   double matter, radiation, curvature, dark_energy, neutrinos;
 };
@@ -23,8 +26,7 @@ static struct densities densities_at(const struct cosmology *c, double a) {
       .matter = c->omega_m / (a * a * a),
       .radiation = c->omega_r / (a * a * a * a),
       .curvature = c->omega_k / (a * a),
-      .dark_energy = c->omega_lambda * pow(a, -3.0 * (1.0 + c->w0 + c->wa)) *
-                     exp(-3.0 * c->wa * (1.0 - a)),
+      .dark_energy = cosmology_dark_energy(c, a),
       .neutrinos = neutrinos_density(&c->neutrinos, a),
   };
 }
@@ -48,6 +50,7 @@ struct cosmology cosmology_from(const struct parameters *p) {
                             .omega_r = p->cosmology.omega_r,
                             .w0 = p->cosmology.w0,
                             .wa = p->cosmology.wa,
+                            .w = p->cosmology.w,
                             .neutrinos = n,
                             .isolated = p->box.boundary == BOUNDARY_ISOLATED};
 }
@@ -159,7 +162,7 @@ struct growth_terms {
 static struct growth_terms growth_terms_at(const struct cosmology *c, double a) {
   struct densities d = densities_at(c, a);
   double total = expansion(&d, a);
-  double w = c->w0 + c->wa * (1.0 - a);
+  const double w = dark_energy_w(&c->w, c->w0, c->wa, a);
   double hubble_slope = -0.5 *
                         (3.0 * d.matter + 4.0 * d.radiation + 2.0 * d.curvature +
                          3.0 * (1.0 + w) * d.dark_energy + 3.0 * d.neutrinos +

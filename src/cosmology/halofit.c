@@ -60,10 +60,10 @@ struct halofit halofit_create(const struct linear_power *linear, const struct co
   const double n = m.first / m.sigma2 - 3.0; /* (A5) */
   const double slope = m.first / m.sigma2,
                curvature = m.second / m.sigma2 + slope * slope; /* (A5) */
-  const double hubble = cosmology_hubble(c, a) / HUBBLE_0, w = c->w0 + c->wa * (1.0 - a);
+  const double hubble = cosmology_hubble(c, a) / HUBBLE_0,
+               w = dark_energy_w(&c->w, c->w0, c->wa, a);
   const double omega_m = c->omega_m / (a * a * a * hubble * hubble);
-  const double omega_w = c->omega_lambda * pow(a, -3.0 * (1.0 + c->w0 + c->wa)) *
-                         exp(-3.0 * c->wa * (1.0 - a)) / (hubble * hubble);
+  const double omega_w = cosmology_dark_energy(c, a) / (hubble * hubble);
   const double dark = omega_w * (1.0 + w), n2 = n * n, n3 = n2 * n, n4 = n2 * n2;
   h.a = pow(10.0, 1.5222 + 2.8553 * n + 2.3706 * n2 + 0.9903 * n3 + 0.2250 * n4 -
                       0.6038 * curvature + 0.1749 * dark); /* (A6) */

@@ -74,8 +74,10 @@ static void write_parameters(hid_t file, const char *path, const struct snapshot
   hdf5_write_double(group, path, "OmegaLambda", isolated_or(p, 0.0, p->cosmology.omega_lambda));
   hdf5_write_double(group, path, "OmegaBaryon", isolated_or(p, 0.0, p->cosmology.omega_b));
   hdf5_write_double(group, path, "HubbleParam", isolated_or(p, 1.0, p->cosmology.h));
-  hdf5_write_double(group, path, "w0", p->cosmology.w0);
-  hdf5_write_double(group, path, "wa", p->cosmology.wa);
+  if (!p->cosmology.w_table[0]) {
+    hdf5_write_double(group, path, "w0", p->cosmology.w0);
+    hdf5_write_double(group, path, "wa", p->cosmology.wa);
+  }
   hdf5_write_double(group, path, "BoxSize", s->box);
   /* Without it pynbody takes the age of a universe at redshift 0 for the time. */
   if (p->box.boundary == BOUNDARY_ISOLATED) hdf5_write_double(group, path, "Time_GYR", s->time_gyr);

@@ -34,7 +34,11 @@ class Universe:
     """Distances in the flat universe of a run, by the parameters of its config.ini."""
 
     def __init__(self, config):
-        values = {key: float(text) for key, text in config["cosmology"].items() if text}
+        section = config["cosmology"]
+        if section.get("w_table"):
+            raise ValueError("the run has a table of w, of which distances here know nothing")
+        known = ("Omega_m", "Omega_r", "Omega_lambda", "w0", "wa")
+        values = {key: float(section[key]) for key in known if section.get(key)}
         self.omega_m, self.omega_r = values["Omega_m"], values["Omega_r"]
         self.omega_lambda = values.get("Omega_lambda", 1.0 - self.omega_m - self.omega_r)
         self.w0, self.wa = values["w0"], values["wa"]

@@ -11,6 +11,7 @@
 #include <stdio.h>
 
 #include "photons/config/choices.h"
+#include "photons/config/dark_energy.h"
 
 #define PARAMETER_PATH_MAX 1024
 #define PARAMETER_LIST_MAX 1024 /**< most output redshifts; more are reported as an error */
@@ -30,7 +31,9 @@ struct parameters {
   } run;
   struct {
     double omega_m, omega_lambda, omega_b, h, n_s, sigma8, w0, wa, omega_r;
-    double m_nu[PARAMETER_LIST_MAX]; /**< eV */
+    char w_table[PARAMETER_PATH_MAX]; /**< of dark energy; empty: w0 and wa count */
+    struct w_table w;                 /**< what it says */
+    double m_nu[PARAMETER_LIST_MAX];  /**< eV */
     size_t m_nu_count;
     char species_file[PARAMETER_PATH_MAX];
   } cosmology; /**< densities in units of the critical density today; omega_k = 1 - the sum */

@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "photons/config/dark_energy.h"
+
 #define HUBBLE_0 100.0            /**< km/s/(Mpc/h) */
 #define GRAVITY 43.0071           /**< G in (km/s)^2 (Mpc/h) / (1e10 Msun/h) */
 #define SPEED_OF_LIGHT 299792.458 /**< km/s */
@@ -27,6 +29,7 @@ struct cosmology {
   double omega_m; /**< of the matter that particles are: cold dark matter and baryons, without
                        massive neutrinos */
   double omega_lambda, omega_k, omega_r, w0, wa;
+  struct w_table w; /**< with rows: in the place of w0 and wa */
   struct neutrinos {
     unsigned species;             /**< of those with mass */
     double heavy[NEUTRINOS_MOST]; /**< m c^2/(k T) today */
@@ -99,6 +102,8 @@ double neutrinos_pressure(const struct neutrinos *n, double a);
 /** Neutrinos of these masses in eV, at most NEUTRINOS_MOST of them, at the temperature that gives them sum(m)/93.14 eV = Omega h^2. */
 struct neutrinos neutrinos_of(const double *mass, size_t species, double h);
 
+/** Density of dark energy at a, over the critical density today. */
+double cosmology_dark_energy(const struct cosmology *c, double a);
 /** H(a) = d ln a/dt in km/s/(Mpc/h). */
 double cosmology_hubble(const struct cosmology *c, double a);
 /** Omega_m(a): the density of matter over the critical density at a. */

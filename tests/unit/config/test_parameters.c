@@ -62,6 +62,43 @@ static char *complaints(const char *text, const char *const *overrides, size_t c
   return whole;
 }
 
+/* A table of w has redshifts or scale factors, and w0 and wa are not given beside it. */
+static void table_of_dark_energy_is_read(void **state) {
+  (void)state;
+  static const char *const named[] = {"cosmology.w_table=w.txt"},
+                           *const both[] = {"cosmology.w_table=w.txt", "cosmology.wa=0.1"},
+                           *const species[] = {"cosmology.w_table=w.txt",
+                                               "cosmology.species_file=w.txt"};
+  static const struct {
+    const char *text, *complaint;
+  } wrong[] = {{"0 -1\n", "is not behind a heading"},
+               {"# a w\n0.5 -1 3\n", "line 2, \"0.5 -1 3\", is not two numbers"},
+               {"# a w\n1.5 -1\n", "is not of the past"},
+               {"# a w\n0.5 -11\n", "has no w of -10 .. 1"},
+               {"# a w\n0.5 -1\n0.5 -1\n", "neither rises nor falls"},
+               {"# z w\n0 -1\n5 0.1\n", "rule the early universe"},
+               {"# z w\n", "it has no rows"}};
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    write_file("w.txt", wrong[i].text);
+    char *said = complaints(NEEDED, named, 1);
+    assert_non_null(strstr(said, wrong[i].complaint));
+    free(said);
+  }
+  write_file("w.txt", "# z w\n0 -0.9\n1 -0.8 \n\n# earlier\n3 -0.7\n");
+  struct parameters p;
+  read_config(&p, NEEDED, named, 1);
+  assert_int_equal(p.cosmology.w.rows, 3);
+  assert_near(p.cosmology.w.a[0], 0.25, 1e-15);
+  assert_near(dark_energy_w(&p.cosmology.w, -1, 0, 0.75), -0.85, 1e-15);
+  char *said = complaints(NEEDED, both, 2);
+  assert_non_null(strstr(said, "takes the place of w0 and wa"));
+  free(said);
+  said = complaints(NEEDED, species, 2);
+  assert_non_null(strstr(said, "not with cosmology.species_file"));
+  free(said);
+  assert_int_equal(remove("w.txt"), 0);
+}
+
 static void defaults_are_a_flat_universe(void **state) {
   (void)state;
   struct parameters p;
@@ -733,6 +770,7 @@ static int leave_folder(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(defaults_are_a_flat_universe),
+      cmocka_unit_test(table_of_dark_energy_is_read),
       cmocka_unit_test(defaults_follow_from_other_values),
       cmocka_unit_test(presets_yield_to_given_values),
       cmocka_unit_test(time_accuracy_chooses_steps),

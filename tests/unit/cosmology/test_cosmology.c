@@ -84,6 +84,36 @@ static void test_dark_energy_density(void **state) {
   assert_relative(cosmology_hubble(&c, 1.0), HUBBLE_0, 1e-15);
 }
 
+/* Two rows are w0 and wa; rows of a curved w(a) that are close together are near its integral. */
+static void test_table_of_dark_energy(void **state) {
+  (void)state;
+  struct cosmology c = {.omega_m = 0.3, .omega_lambda = 0.7, .w0 = -0.8, .wa = 0.4}, t = c;
+  t.w = (struct w_table){.rows = 3, .a = {0.1, 0.4, 1.0}, .w = {-0.44, -0.56, -0.8}};
+  w_table_integrate(&t.w);
+  for (double a = 0.1; a < 1.5; a *= 1.1) {
+    if (a > 1.0) c.wa = 0.0; /* beyond the table w is constant */
+    assert_relative(cosmology_hubble(&t, a), cosmology_hubble(&c, a), 1e-13);
+  }
+  c.wa = 0.4;
+  const struct growth g = cosmology_growth(&t, 0.5), same = cosmology_growth(&c, 0.5);
+  /* Before a = 0.1 w is constant, where dark energy is less than 1e-2 of all. */
+  assert_relative(g.d1, same.d1, 2e-5);
+  assert_relative(g.f1, same.f1, 2e-5);
+
+  /* w = -1 + a^2/3: ln of the density is (1 - a^2)/2. Linear pieces err by w'' da^2/8. */
+  enum { ROWS = 101 };
+  t.w.rows = ROWS;
+  for (int i = 0; i < ROWS; i++) {
+    t.w.a[i] = fmax(1e-6, 0.01 * i);
+    t.w.w[i] = -1.0 + pow(t.w.a[i], 2.0) / 3.0;
+  }
+  w_table_integrate(&t.w);
+  for (double a = 0.05; a <= 1.0; a += 0.07) {
+    assert_relative(cosmology_dark_energy(&t, a), 0.7 * exp(0.5 * (1.0 - a * a)), 1e-4);
+    assert_near(dark_energy_w(&t.w, 0.0, 0.0, a), -1.0 + a * a / 3.0, 1e-5);
+  }
+}
+
 static void test_growth_in_einstein_de_sitter(void **state) {
   (void)state;
   for (double a = 1e-3; a <= 2.0; a *= 1.5) {
@@ -297,6 +327,7 @@ int main(void) {
       cmocka_unit_test(test_after_a_drift),
       cmocka_unit_test(test_hubble_is_that_of_the_age),
       cmocka_unit_test(test_dark_energy_density),
+      cmocka_unit_test(test_table_of_dark_energy),
       cmocka_unit_test(test_growth_in_einstein_de_sitter),
       cmocka_unit_test(test_third_growth),
       cmocka_unit_test(test_growth_with_lambda),
