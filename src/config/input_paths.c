@@ -28,20 +28,21 @@ static void find(const struct parameter *row, struct parameters *p, const char *
     memcpy(path, beside, (size_t)length + 1);
 }
 
+/** The same for a key that config.ini gives, not --set. */
+static void find_named(const char *section, const char *key, struct parameters *p,
+                       const struct parameter_problems *problems) {
+  const struct parameter *row = parameter_find(section, key);
+  assert(row);
+  const size_t place = (size_t)(row - parameter_table);
+  if (problems->origin[place].line && !problems->origin[place].set) find(row, p, problems->path);
+}
+
 void input_paths_find(struct parameters *p, const struct parameter_problems *problems) {
-  static const char *const input[][2] = {{"ic", "file"},
-                                         {"ic", "glass"},
-                                         {"ic", "power_spectrum_file"},
-                                         {"ic", "particles"},
-                                         {"second", "file"},
-                                         {"output", "times_file"},
-                                         {"cosmology", "species_file"},
-                                         {"cosmology", "w_table"},
-                                         {"external", "table"}};
-  for (size_t i = 0; i < sizeof input / sizeof *input; i++) {
-    const struct parameter *row = parameter_find(input[i][0], input[i][1]);
-    assert(row);
-    const size_t place = (size_t)(row - parameter_table);
-    if (problems->origin[place].line && !problems->origin[place].set) find(row, p, problems->path);
-  }
+  static const char *const input[][2] = {
+      {"ic", "file"},           {"ic", "glass"},          {"ic", "power_spectrum_file"},
+      {"ic", "particles"},      {"output", "times_file"}, {"cosmology", "species_file"},
+      {"cosmology", "w_table"}, {"external", "table"}};
+  for (size_t i = 0; i < sizeof input / sizeof *input; i++)
+    find_named(input[i][0], input[i][1], p, problems);
+  for (size_t k = 1; k < GALAXIES_MAX; k++) find_named(galaxy_sections[k], "file", p, problems);
 }

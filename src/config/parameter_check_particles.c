@@ -100,9 +100,11 @@ static void check_isolated(const struct parameters *p, struct parameter_problems
     problem_with(problems, row_of("ic", "source"), p, NULL,
                  "is of periodic boxes; allowed with box.boundary = isolated: galaxy | gadget");
   if (p->ic.source == IC_GADGET) check_ic_file(p, problems);
-  const struct parameter *second = row_of("second", "file");
-  if (sound(problems, second) && *p->second.file)
-    check_gadget_file(p, problems, second, p->second.file);
+  for (size_t k = 1; k < GALAXIES_MAX; k++) {
+    const struct parameter *file = row_of(galaxy_sections[k], "file");
+    if (sound(problems, file) && *p->companion[k - 1].file)
+      check_gadget_file(p, problems, file, p->companion[k - 1].file);
+  }
   check_needed(p, problems, "time", "end", p->time.end > 0.0, "box.boundary = isolated");
   if (sound(problems, row_of("time", "end")) && p->time.end > ISOLATED_END_MOST)
     problem_with(problems, row_of("time", "end"), p, NULL,

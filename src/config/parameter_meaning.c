@@ -103,17 +103,23 @@ static void check_switch(const struct parameters *p, struct parameter_problems *
     problem_with(problems, row, p, NULL, "needs %s.%s = yes", other.section, other.key);
 }
 
-/** What belongs to a second galaxy, where there is none. */
-static void check_second(const struct parameters *p, struct parameter_problems *problems) {
-  static const char *const keys[] = {"particles", "component_particles", "position", "velocity",
-                                     "inclination"};
-  if (*p->second.model || *p->second.file) return;
-  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-    const struct parameter *row = row_of((struct name){"second", keys[i]});
-    if (given(p, row) && parameter_is_of_system(row, p) && !parameter_is_default(p, row) &&
-        !problems->origin[row - parameter_table].bad)
-      problem_with(problems, row, p, NULL,
-                   "there is no second galaxy: give second.model or second.file");
+/** Report the keys of a galaxy's section that are given: galaxy @p missing, which is this one or before it, is not. */
+static void refuse_section(const struct parameters *p, struct parameter_problems *problems,
+                           const char *section, const char *missing) {
+  for (const struct parameter *row = parameter_table; row < parameter_table + parameter_count;
+       row++)
+    if (strcmp(row->section, section) == 0 && given(p, row) && parameter_is_of_system(row, p) &&
+        !parameter_is_default(p, row) && !problems->origin[row - parameter_table].bad)
+      problem_with(problems, row, p, NULL, "there is no %s galaxy: give %s.model or %s.file",
+                   missing, missing, missing);
+}
+
+/** What belongs to a galaxy that there is not, and galaxies behind it. */
+static void check_companions(const struct parameters *p, struct parameter_problems *problems) {
+  const char *missing = NULL;
+  for (size_t k = 1; k < GALAXIES_MAX; k++) {
+    if (!missing && !companion_exists(&p->companion[k - 1])) missing = galaxy_sections[k];
+    if (missing) refuse_section(p, problems, galaxy_sections[k], missing);
   }
 }
 
@@ -192,7 +198,7 @@ void parameters_check_meaning(const struct parameters *p, struct parameter_probl
   const struct name switch_snapshots = {"output", "snapshots"};
   check_dependences(p, problems);
   check_sources(p, problems);
-  check_second(p, problems);
+  check_companions(p, problems);
   check_lightcone(p, problems);
   check_format(p, problems);
   check_external(p, problems);

@@ -109,7 +109,19 @@ static const char *const memories[] = {
 #define GENERATED SOURCE(IC_GENERATE)
 #define WAVES (SOURCE(IC_ACOUSTIC) | SOURCE(IC_JEANS))
 
+const char *const galaxy_sections[GALAXIES_MAX] = {"galaxy", "second", "third",   "fourth",
+                                                   "fifth",  "sixth",  "seventh", "eighth"};
+
 /* clang-format off */
+/* The rows of a galaxy beside the first one. */
+#define COMPANION(section, k) \
+  {section, "model", TEXT(companion[k].model), "", OF(ISOLATED), .help = "the " section " galaxy: m31, plummer, hernquist, nfw, or same: the components of the first one with other random numbers; empty: none, or the file"}, \
+  {section, "file", TEXT(companion[k].file), "", OF(ISOLATED), .help = "file with the " section " galaxy, of the kinds of ic.file"}, \
+  {section, "particles", INTEGER, FIELD(companion[k].particles), "0", OF(ISOLATED), .help = "number of particles of the " section " galaxy; automatic: galaxy.particles", RANGE(2, 1LL << 40), .automatic = "0"}, \
+  {section, "component_particles", TEXT(companion[k].component_particles), "", OF(ISOLATED), .help = "the same of " section ".model; empty: with model = same that of the first galaxy, else one mass for all"}, \
+  {section, "position", TEXT(companion[k].placing.position), "", OF(ISOLATED), .help = "where the " section " galaxy, or the origin of its file, is put: X Y Z in kpc; or: orbit pericentre=KPC eccentricity=E separation=KPC [about=SECTION]: this galaxy and that of a section before, galaxy if not given, with all that orbit it already, are put on this orbit of two points of their masses, in the x-y plane about the place of the latter, on their way to the pericentre"}, \
+  {section, "velocity", TEXT(companion[k].placing.velocity), "", OF(ISOLATED), .help = "velocity of the " section " galaxy: VX VY VZ in km/s"}, \
+  {section, "inclination", TEXT(companion[k].placing.inclination), "", OF(ISOLATED), .help = "the same angles as galaxy.inclination: I NODE in degrees"},
 const struct parameter parameter_table[] = {
   {"run", "system", WORD(run.system), "particles", .help = "particles: N-body; gas: gas, particles or both on an adaptive mesh, section [gas], in units of its own", .words = systems},
 
@@ -172,13 +184,13 @@ const struct parameter parameter_table[] = {
   {"galaxy", "velocity", TEXT(galaxy.placing.velocity), "", .help = "its velocity: VX VY VZ in km/s; empty: at rest"},
   {"galaxy", "inclination", TEXT(galaxy.placing.inclination), "", .help = "angle of its axis to the z axis, about the x axis, then angle about the z axis: I NODE in degrees; empty: 0 0"},
 
-  {"second", "model", TEXT(second.model), "", .help = "a second galaxy: m31, plummer, hernquist, nfw, or same: the components of the first one with other random numbers; empty: none, or the file"},
-  {"second", "file", TEXT(second.file), "", .help = "Gadget file with the second galaxy"},
-  {"second", "particles", INTEGER, FIELD(second.particles), "0", .help = "number of particles of the second galaxy; automatic: galaxy.particles", RANGE(2, 1LL << 40), .automatic = "0"},
-  {"second", "component_particles", TEXT(second.component_particles), "", .help = "the same of second.model; empty: with model = same that of the first galaxy, else one mass for all"},
-  {"second", "position", TEXT(second.placing.position), "", .help = "where the second galaxy, or the origin of its file, is put: X Y Z in kpc; or: orbit pericentre=KPC eccentricity=E separation=KPC: both galaxies are put on this orbit of two points of their masses, in the x-y plane about galaxy.position, on their way to the pericentre"},
-  {"second", "velocity", TEXT(second.placing.velocity), "", .help = "velocity of the second galaxy: VX VY VZ in km/s"},
-  {"second", "inclination", TEXT(second.placing.inclination), "", .help = "the same angles as galaxy.inclination: I NODE in degrees"},
+  COMPANION("second", 0)
+  COMPANION("third", 1)
+  COMPANION("fourth", 2)
+  COMPANION("fifth", 3)
+  COMPANION("sixth", 4)
+  COMPANION("seventh", 5)
+  COMPANION("eighth", 6)
 
   {"external", "potential_1", TEXT(external.potential[0]), "", .help = "with boundary = isolated: a potential about the origin in which all particles move: point mass=MSUN [softening=KPC], logarithmic speed=KMS core=KPC [flattening=Q], miyamoto_nagai mass=MSUN a=KPC b=KPC, nfw mass=MSUN scale=KPC (mass: 4 pi rho_0 scale^3), hernquist mass=MSUN scale=KPC, bar mass=MSUN a=KPC b=KPC c=KPC [pattern_speed=KMS/KPC] [angle=DEGREES], or table"},
   {"external", "potential_2", TEXT(external.potential[1]), "", .help = "another potential"},
@@ -385,11 +397,11 @@ static_assert((int)ACCURACY_DEFAULT == (int)STEPS_DEFAULT && (int)ACCURACY_HIGH 
 static const struct {
   const char *section;
   unsigned systems;
-} section_table[] = {
-    {"run", KINDS_ALL},     {"cosmology", EXPANDING}, {"box", PARTICLES},     {"ic", KINDS_ALL},
-    {"galaxy", ISOLATED},   {"second", ISOLATED},     {"external", ISOLATED}, {"gas", GAS},
-    {"gravity", PARTICLES}, {"time", PARTICLES},      {"output", KINDS_ALL},  {"analysis", BOX},
-    {"lightcone", BOX},     {"runtime", KINDS_ALL}};
+} section_table[] = {{"run", KINDS_ALL},    {"cosmology", EXPANDING}, {"box", PARTICLES},
+                     {"ic", KINDS_ALL},     {"galaxy", ISOLATED},     {"external", ISOLATED},
+                     {"gas", GAS},          {"gravity", PARTICLES},   {"time", PARTICLES},
+                     {"output", KINDS_ALL}, {"analysis", BOX},        {"lightcone", BOX},
+                     {"runtime", KINDS_ALL}};
 
 unsigned parameter_systems(const struct parameter *row) {
   if (row->systems) return row->systems;
@@ -414,8 +426,16 @@ bool parameter_is_of_source(const struct parameter *row, const struct parameters
   return !row->sources || row->sources >> p->ic.source & 1;
 }
 
+/** Whether a section is that of a galaxy that the system does not have. */
+static bool is_of_no_galaxy(const struct parameters *p, const char *section) {
+  for (size_t k = 1; k < GALAXIES_MAX; k++)
+    if (strcmp(section, galaxy_sections[k]) == 0) return !companion_exists(&p->companion[k - 1]);
+  return false;
+}
+
 bool parameter_applies(const struct parameter *row, const struct parameters *p) {
-  return parameter_is_of_system(row, p) && parameter_is_of_source(row, p);
+  return parameter_is_of_system(row, p) && parameter_is_of_source(row, p) &&
+         !is_of_no_galaxy(p, row->section);
 }
 
 bool section_known(const char *section) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Particles of a galaxy of section [galaxy] or [second]. */
+/* Particles of a galaxy of a section of config.ini. */
 #include "ic_isolated.h"
 
 #include <stdio.h>
@@ -76,34 +76,40 @@ static void take_numbers(const struct parameters *p, const char *section, const 
        parameter_origin(p, section, "component_particles").text, text, g->count);
 }
 
-static void choose_numbers(const struct parameters *p, bool second, struct galaxy *g) {
-  const bool own = second && *p->second.component_particles;
-  const bool same = !second || strcmp(p->second.model, "same") == 0;
-  const char *section = own ? "second" : "galaxy";
-  const char *text = own ? p->second.component_particles
+/** @param companion  NULL: it is the first galaxy */
+static bool is_like_first(const struct companion *companion) {
+  return !companion || strcmp(companion->model, "same") == 0;
+}
+
+static void choose_numbers(const struct parameters *p, const struct companion *companion,
+                           const char *section, struct galaxy *g) {
+  const bool own = companion && *companion->component_particles;
+  const bool same = is_like_first(companion);
+  const char *of = own ? section : "galaxy";
+  const char *text = own ? companion->component_particles
                          : (same ? p->galaxy.component_particles : "");
   if (!*text) return;
   if (same && !*p->galaxy.model)
     fail(EXIT_BAD_USAGE,
          "%s: is of the components of a model; write particles=N behind the numbers of component_1 "
          "and the others",
-         parameter_origin(p, section, "component_particles").text);
-  take_numbers(p, section, text, g);
+         parameter_origin(p, of, "component_particles").text);
+  take_numbers(p, of, text, g);
 }
 
-void body_from_model(struct body *b, const struct parameters *p, bool second) {
+void body_from_model(struct body *b, const struct parameters *p, int k) {
   struct galaxy g = {.count = 0};
   char reason[256];
-  const int64_t count = second && p->second.particles > 0 ? p->second.particles
-                                                          : p->galaxy.particles;
-  if (!second || strcmp(p->second.model, "same") == 0)
+  const struct companion *companion = k > 0 ? &p->companion[k - 1] : NULL;
+  const bool own = companion && companion->particles > 0;
+  const int64_t count = own ? companion->particles : p->galaxy.particles;
+  if (is_like_first(companion))
     g = first_galaxy(p);
   else
-    choose_model(p, "second", p->second.model, " | same", &g);
-  b->seed = (uint64_t)p->ic.seed + (second ? UINT64_C(1) << 32 : 0);
-  choose_numbers(p, second, &g);
-  const bool asked = parameter_given(p, "galaxy", "particles") ||
-                     (second && p->second.particles > 0);
+    choose_model(p, galaxy_sections[k], companion->model, " | same", &g);
+  b->seed = (uint64_t)p->ic.seed + ((uint64_t)k << 32);
+  choose_numbers(p, companion, galaxy_sections[k], &g);
+  const bool asked = own || parameter_given(p, "galaxy", "particles");
   b->tables = galaxy_tables_create(&g, !asked && all_have_numbers(&g) ? 0 : (size_t)count, reason,
                                    sizeof reason);
   if (!b->tables) fail(EXIT_BAD_USAGE, "the galaxy: %s", reason);

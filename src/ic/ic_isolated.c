@@ -119,23 +119,33 @@ static void body_from_file(struct body *b, const struct parameters *p, const cha
   b->has_types = gadget_set_typed(&b->set);
 }
 
+/** @param k  its number; that of section [galaxy] is 0
+ * @param first  the number of particles before it */
+static void add_companion(struct body *b, const struct parameters *p, int k, size_t first) {
+  const struct companion *c = &p->companion[k - 1];
+  const char *section = galaxy_sections[k];
+  if (*c->model && *c->file)
+    fail(EXIT_BAD_USAGE, "%s.model and %s.file are given: give one of both", section, section);
+  *b = (struct body){.placing = &c->placing, .section = section, .first = first};
+  if (*c->file)
+    body_from_file(b, p, c->file);
+  else
+    body_from_model(b, p, k);
+}
+
 /** @return number of bodies */
 static int find_bodies(const struct parameters *p, struct body body[BODIES]) {
-  body[0] = (struct body){.placing = &p->galaxy.placing, .section = "galaxy"};
+  body[0] = (struct body){.placing = &p->galaxy.placing, .section = galaxy_sections[0]};
   if (p->ic.source == IC_GADGET)
     body_from_file(&body[0], p, p->ic.file);
   else
-    body_from_model(&body[0], p, false);
-  if (!*p->second.model && !*p->second.file) return 1;
-  if (*p->second.model && *p->second.file)
-    fail(EXIT_BAD_USAGE, "second.model and second.file are given: give one of both");
-  body[1] = (struct body){
-      .placing = &p->second.placing, .section = "second", .first = body[0].count};
-  if (*p->second.file)
-    body_from_file(&body[1], p, p->second.file);
-  else
-    body_from_model(&body[1], p, true);
-  return 2;
+    body_from_model(&body[0], p, 0);
+  int bodies = 1;
+  while (bodies < BODIES && companion_exists(&p->companion[bodies - 1])) {
+    add_companion(&body[bodies], p, bodies, body[bodies - 1].first + body[bodies - 1].count);
+    bodies++;
+  }
+  return bodies;
 }
 
 /** Turn by an angle about an axis, from axis (axis + 1) % 3 to (axis + 2) % 3. */
@@ -146,28 +156,33 @@ static void turn(double r[3], int axis, double angle) {
   r[to] = a * sin(angle) + b * cos(angle);
 }
 
-/** Models have their centres at the origin, so that two of them need different positions. */
-static void require_apart(const struct parameters *p, const struct body body[BODIES]) {
-  if (!body[0].tables || !body[1].tables) return;
-  const double *position = body[0].place.position;
+static void require_apart(const struct parameters *p, const struct body *a, const struct body *b) {
+  if (!a->tables || !b->tables) return;
+  const double *position = a->place.position;
   for (int c = 0; c < 3; c++)
-    if (position[c] != body[1].place.position[c]) return;
-  fail(
-      EXIT_BAD_USAGE,
-      "%s: both galaxies are at (%g, %g, %g) kpc; give them different positions, or one galaxy the "
-      "components of both",
-      parameter_origin(p, "second", "position").text, position[0], position[1], position[2]);
+    if (position[c] != b->place.position[c]) return;
+  fail(EXIT_BAD_USAGE,
+       "%s: the galaxies of sections [%s] and [%s] are both at (%g, %g, %g) kpc; give them "
+       "different positions, or one galaxy the components of both",
+       parameter_origin(p, b->section, "position").text, a->section, b->section, position[0],
+       position[1], position[2]);
+}
+
+/** Models have their centres at the origin, so that any two of them need different positions. */
+static void require_all_apart(const struct parameters *p, const struct body *body, int bodies) {
+  for (int k = 1; k < bodies; k++)
+    for (int j = 0; j < k; j++) require_apart(p, &body[j], &body[k]);
 }
 
 /** Decide where bodies are put. */
 static void choose_places(const struct parameters *p, struct body *body, int bodies) {
   struct place place[BODIES];
-  double mass[BODIES];
+  double mass[BODIES] = {0.0};
   for (int k = 0; k < bodies; k++) {
     place[k] = place_given(p, body[k].section, body[k].placing);
     mass[k] = body[k].mean_mass * (double)body[k].count;
   }
-  if (bodies == BODIES) place_on_orbit(p, mass, place);
+  place_on_orbits(p, bodies, mass, place);
   for (int k = 0; k < bodies; k++) body[k].place = place[k];
 }
 
@@ -307,7 +322,7 @@ struct particles ic_isolated_with(const struct parameters *p, struct isolated_su
   struct body body[BODIES];
   const int bodies = find_bodies(p, body);
   choose_places(p, body, bodies);
-  if (bodies == BODIES) require_apart(p, body);
+  require_all_apart(p, body, bodies);
   summary->ids.count = (size_t)bodies;
   for (int k = 0; k < bodies; k++) {
     summary->ids.last[k] = body[k].first + body[k].count;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What an isolated system is made of: one or two bodies, each a model of a galaxy or a file. */
+/* What an isolated system is made of: bodies, each a model of a galaxy or a file. */
 #ifndef PHOTONS_IC_ISOLATED_H
 #define PHOTONS_IC_ISOLATED_H
 
@@ -27,8 +27,9 @@ struct body {
   const char *section; /**< of config.ini, with the keys of `placing` */
 };
 
-/** Make the tables of a model. What cannot be a galaxy ends the program with EXIT_BAD_USAGE. */
-void body_from_model(struct body *b, const struct parameters *p, bool second);
+/** Make the tables of a model. What cannot be a galaxy ends the program with EXIT_BAD_USAGE.
+ * @param k  the number of its section, galaxy_sections[k] */
+void body_from_model(struct body *b, const struct parameters *p, int k);
 /** What a body is, for people. */
 struct galaxy_summary body_summary(const struct body *b);
 /** A part of an array. */

@@ -13,9 +13,10 @@ struct place {
 /** An orbit of two points about each other in the x-y plane, turning positively. */
 struct orbit {
   double pericentre, eccentricity, separation; /**< kpc; they approach */
+  int about; /**< the galaxy that another one orbits, of galaxy_sections */
 };
 
-/** Read `orbit pericentre=KPC eccentricity=E separation=KPC`.
+/** Read `orbit pericentre=KPC eccentricity=E separation=KPC [about=SECTION]`.
  * @return whether the text begins with `orbit`. What is wrong with it is in @p reason, else that is empty */
 bool orbit_parse(const char *text, struct orbit *orbit, char *reason, size_t size);
 /** Position and velocity of the second point relative to the first: Kepler's problem, with the pericentre on the
@@ -26,8 +27,12 @@ void orbit_state(const struct orbit *orbit, double mass, double position[3], dou
 /** Where the galaxy of a section is put. What is wrong ends the program with EXIT_BAD_USAGE. */
 struct place place_given(const struct parameters *p, const char *section,
                          const struct placing *placing);
-/** Put both galaxies on the orbit that second.position names, if it does. The place of the first, which is
- * given, becomes that of their centre of mass. */
-void place_on_orbit(const struct parameters *p, const double mass[2], struct place place[2]);
+/** Put galaxies on the orbits that their positions name, one after the other. Such a galaxy orbits the one that it
+ * names together with all before it that orbit that one; the place of their centre of mass does not change. The
+ * orbits of these are those of all the mass that orbits them, also of sections behind.
+ * @param mass  [count] of each galaxy, 1e10 Msun
+ * @param place [count] those that are given */
+void place_on_orbits(const struct parameters *p, int count, const double *mass,
+                     struct place *place);
 
 #endif

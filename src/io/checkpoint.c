@@ -229,7 +229,7 @@ static const char *find_value(const char *config, const char *section, const cha
  * the end where it sets the steps. */
 static bool changes_results(const struct parameters *p, const struct parameter *row) {
   if (strcmp(row->section, "output") == 0 || strcmp(row->section, "analysis") == 0) return false;
-  if (!parameter_applies(row, p)) return false;
+  if (!parameter_is_of_system(row, p) || !parameter_is_of_source(row, p)) return false;
   if (strcmp(row->section, "lightcone") == 0) return p->lightcone.geometry != CONE_NONE;
   if (strcmp(row->section, "time") == 0 &&
       (strcmp(row->key, "z_end") == 0 || strcmp(row->key, "end") == 0))
@@ -276,6 +276,7 @@ void checkpoint_compare_parameters(const char *path, struct parameters *p, const
     size_t then_length, now_length;
     const char *then_value = find_value(then, row->section, row->key, &then_length);
     const char *now_value = find_value(now, row->section, row->key, &now_length);
+    if (!then_value && !now_value) continue; /* of a galaxy that there is not */
     if (then_value && now_value && then_length == now_length &&
         memcmp(then_value, now_value, then_length) == 0)
       continue;

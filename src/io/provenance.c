@@ -64,7 +64,7 @@ static void add_host(struct items *items) {
   add_text(items, "host", "%s", known ? name : "unknown");
 }
 
-/** One galaxy, or the second of two. */
+/** One galaxy. */
 static void add_galaxy(char text[TEXT_MOST], const char *model, const char *file) {
   const size_t length = strlen(text);
   if (*file)
@@ -77,14 +77,16 @@ static void add_galaxy(char text[TEXT_MOST], const char *model, const char *file
 /** How the particles of an isolated system were made. */
 static void add_galaxies(struct items *items, const struct parameters *p) {
   char text[TEXT_MOST] = "";
-  const bool two = *p->second.model || *p->second.file;
+  bool drawn = p->ic.source != IC_GADGET;
   add_galaxy(text, p->galaxy.model, p->ic.source == IC_GADGET ? p->ic.file : "");
-  if (two) {
-    snprintf(text + strlen(text), sizeof text - strlen(text), "; the second ");
-    add_galaxy(text, p->second.model, p->second.file);
+  for (size_t k = 1; k < GALAXIES_MAX && companion_exists(&p->companion[k - 1]); k++) {
+    const struct companion *c = &p->companion[k - 1];
+    snprintf(text + strlen(text), sizeof text - strlen(text), "; the %s ", galaxy_sections[k]);
+    add_galaxy(text, c->model, c->file);
+    drawn = drawn || *c->model;
   }
   add_text(items, "particles", "%s", text);
-  if (p->ic.source != IC_GADGET || *p->second.model) add_number(items, "seed", (double)p->ic.seed);
+  if (drawn) add_number(items, "seed", (double)p->ic.seed);
 }
 
 static void add_particles(struct items *items, const struct parameters *p) {

@@ -155,25 +155,57 @@ def check_types(folder, number, row):
                 wrong.append(f"{folder}, {name} at {row['time_myr']} Myr")
 
 
-def check_orbit():
-    """Separation, angular momentum and energy of the orbit, and the centre of mass of both."""
-    s = read("orbit/snap_000.hdf5")
-    parts_ = [s["ParticleIDs"] <= 400, s["ParticleIDs"] > 400]
-    x, v = ([numpy.mean(s[name][part].astype(float), axis=0) for part in parts_]
-            for name in ("Coordinates", "Velocities"))
-    apart, moving = x[1] - x[0], v[1] - v[0]
-    gm, semi = GRAVITY * 20.0, 5.0 / 0.5
-    for name, found, expected in (
-        ("separation", numpy.linalg.norm(apart), 14.0),
-        ("energy", moving @ moving / 2 - gm / 14.0, -gm / (2 * semi)),
-        ("spin", numpy.cross(apart, moving)[2], numpy.sqrt(gm * 5.0 * 1.5)),
+def centre_of(states):
+    """Mass, position and velocity of the centre of mass of several."""
+    m = sum(state[0] for state in states)
+    return m, *(sum(state[0] * state[k] for state in states) / m for k in (1, 2))
+
+
+def galaxies_of(folder, counts):
+    """Mass, position and velocity of galaxies with so many particles."""
+    s, states, first = read(f"{folder}/snap_000.hdf5"), [], 0
+    for count in counts:
+        part = slice(first, first + count)
+        m, x, v = (s[name][part].astype(float) for name in ("Masses", "Coordinates", "Velocities"))
+        states.append((m.sum(), m @ x / m.sum(), m @ v / m.sum()))
+        first += count
+    return states
+
+
+def check_orbit(name, inner, outer, pericentre, separation, place=None, velocity=None):
+    """Separation, angular momentum and energy of an orbit of eccentricity 0.5, and the centre of mass of both."""
+    one, two, both = (centre_of(states) for states in (inner, outer, inner + outer))
+    apart, moving = two[1] - one[1], two[2] - one[2]
+    gm, semi = GRAVITY * both[0], pericentre / 0.5
+    for what, found, expected in (
+        ("separation", numpy.linalg.norm(apart), separation),
+        ("energy", moving @ moving / 2 - gm / separation, -gm / (2 * semi)),
+        ("spin", numpy.cross(apart, moving)[2], numpy.sqrt(gm * pericentre * 1.5)),
     ):
         if abs(found / expected - 1) > 1e-4:
-            wrong.append(f"orbit: {name} is {found}, not {expected}")
-    if apart @ moving >= 0 or not numpy.allclose((x[0] + x[1]) / 2, [1, 2, 3], atol=1e-4):
-        wrong.append("orbit: the galaxies do not approach, or their centre is not at its place")
-    if not numpy.allclose((v[0] + v[1]) / 2, [0, 0, 10], atol=1e-3):
-        wrong.append("orbit: the velocity of the centre")
+            wrong.append(f"{name}: {what} is {found}, not {expected}")
+    if apart @ moving >= 0:
+        wrong.append(f"{name}: the galaxies do not approach")
+    if place and not (numpy.allclose(both[1], place, atol=1e-4) and numpy.allclose(both[2], velocity, atol=1e-3)):
+        wrong.append(f"{name}: the centre of mass is at {both[1]}, with {both[2]} km/s")
+
+
+def check_orbits():
+    two = galaxies_of("orbit", [400, 200])
+    check_orbit("orbit", two[:1], two[1:], 5, 14, [1, 2, 3], [0, 0, 10])
+    all_, here, there = sum(COUNT.values()), [3, -4, 5], [10, 20, -30]  # of one.ini
+    three = galaxies_of("three", [all_] * 3)
+    check_orbit("a pair of three", three[1:2], three[2:], 3, 8)
+    check_orbit("three", three[:1], three[1:], 20, 50, here, there)
+    five = galaxies_of("five", [all_, all_, 200, all_, 100])
+    check_orbit("the first pair of five", five[:1], five[1:2], 4, 10)
+    check_orbit("the second pair of five", five[2:3], five[3:4], 5, 14, [500, 0, 0], [0, 1, 2])
+    check_orbit("five", five[:2], five[4:], 60, 150, here, there)
+    rows = galaxy_rows("five")
+    if [row["galaxy"] for row in rows[:5]] != list("12345") or any(
+        abs(float(row["mass"]) / state[0] - 1) > 1e-5 for row, state in zip(rows, five)
+    ):
+        wrong.append("galaxies of log/galaxy.csv with five")
 
 
 def check_gone():
@@ -291,5 +323,5 @@ else:
     check_file()
     check_merger()
     check_gone()
-    check_orbit()
+    check_orbits()
 sys.exit("\n".join(wrong) if wrong else 0)

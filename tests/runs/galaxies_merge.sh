@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Isolated systems from Gadget files: units, types and masses; a system that is turned and moved;
-# two galaxies that approach as Kepler's orbit says, with the same bits on several ranks and after a
-# restart. Bad files are refused.
+# two galaxies that approach as Kepler's orbit says, and three and five on orbits about each other, with the same bits
+# on several ranks and after a restart. Bad files are refused.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
 need_python h5py numpy
 need_mpi
@@ -55,6 +55,14 @@ run two two.ini
 run orbit one.ini --steps 1 --set ic.source=galaxy --set ic.file= --set galaxy.model=plummer --set galaxy.particles=400 \
   --set second.model=plummer --set second.particles=200 --set 'galaxy.position=1 2 3' --set 'galaxy.velocity=0 0 10' \
   --set galaxy.inclination= --set 'second.position=orbit pericentre=5 eccentricity=0.5 separation=14'
+# Three galaxies: a pair, and its orbit about the first one, as that of both. Five: two pairs, and one about the first pair.
+orbit='orbit eccentricity=0.5 pericentre'
+run three one.ini --steps 1 --set galaxy.inclination= --set second.file=small.hdf5 --set "second.position=$orbit=20 separation=50" \
+  --set third.file=small.hdf5 --set "third.position=$orbit=3 separation=8 about=second"
+run_on 2 five one.ini --steps 1 --set galaxy.inclination= --set second.file=small.hdf5 --set "second.position=$orbit=4 separation=10" \
+  --set third.model=plummer --set third.particles=200 --set 'third.position=500 0 0' --set 'third.velocity=0 1 2' \
+  --set fourth.file=small.hdf5 --set "fourth.position=$orbit=5 separation=14 about=third" \
+  --set fifth.model=plummer --set fifth.particles=100 --set "fifth.position=$orbit=60 separation=150"
 run_on 2 parts two.ini --steps 4 --set output.checkpoint_minutes=1e-6
 STARPU_NCPU=2 run parts two.ini --restart
 # All particles of a type escape.
@@ -121,7 +129,13 @@ refused 3 'gas.tipsy: holds 1 gas particles' ic.file=gas.tipsy
 refused 2 'second.model and second.file are given' second.model=plummer second.file=small.hdf5
 refused 2 '--set second.model = m32: not a model; allowed: m31 | plummer | hernquist | nfw | same' second.model=m32
 refused 2 'there is no second galaxy' 'second.position=1 2 3'
-refused 2 'second.position: both galaxies are at (0, 0, 0) kpc' second.model=plummer ic.source=galaxy \
+refused 2 'there is no second galaxy: give second.model or second.file' third.file=small.hdf5
+refused 2 'fourth.model and fourth.file are given' second.file=small.hdf5 third.file=small.hdf5 fourth.file=small.hdf5 fourth.model=nfw
+refused 2 'about=third is not the section of a galaxy before this one' second.file=small.hdf5 third.file=small.hdf5 \
+  'second.position=orbit pericentre=5 eccentricity=0.5 separation=14 about=third'
+refused 2 'expected orbit pericentre=KPC eccentricity=E separation=KPC \[about=SECTION\]' second.file=small.hdf5 \
+  'second.position=orbit pericentre=5 eccentricity=0.5 separation=14 about=ninth'
+refused 2 'second.position: the galaxies of sections .galaxy. and .second. are both at (0, 0, 0) kpc' second.model=plummer ic.source=galaxy \
   galaxy.model=plummer ic.file= gravity.softening=1 'galaxy.position=0 0 0'
 
 # The examples make galaxies, of which each has so many particles.

@@ -57,7 +57,8 @@ unsigned parameter_systems(const struct parameter *row);
 bool parameter_is_of_system(const struct parameter *row, const struct parameters *p);
 /** Whether the chosen ic.source uses a row. */
 bool parameter_is_of_source(const struct parameter *row, const struct parameters *p);
-/** Whether a row has an effect in the chosen system, which begins with the chosen ic.source. */
+/** Whether a row has an effect in the chosen system, which begins with the chosen ic.source and the chosen
+ * galaxies. */
 bool parameter_applies(const struct parameter *row, const struct parameters *p);
 bool section_known(const char *section);
 /** The row of a key or alias; NULL: there is none. */

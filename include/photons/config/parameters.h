@@ -16,7 +16,7 @@
 #define PARAMETER_PATH_MAX 1024
 #define PARAMETER_LIST_MAX 1024 /**< most output redshifts; more are reported as an error */
 #define GALAXY_COMPONENTS_MAX 8 /**< components of a galaxy */
-#define GALAXIES_MAX 2          /**< galaxies of an isolated system */
+#define GALAXIES_MAX 8          /**< galaxies of an isolated system */
 #define EXTERNAL_POTENTIALS_MAX 8
 #define PARAMETER_COUNT_MAX 384 /**< room for the table's rows */
 
@@ -24,6 +24,19 @@
 struct placing {
   char position[96], velocity[96], inclination[64]; /**< kpc, km/s, degrees */
 };
+
+/** A galaxy beside that of section [galaxy]. */
+struct companion {
+  char model[32], file[PARAMETER_PATH_MAX]; /**< both empty: there is none */
+  int64_t particles;                        /**< 0: as many as the first galaxy has */
+  char component_particles[128];            /**< of the model */
+  struct placing placing;
+};
+
+/** The sections of config.ini in which galaxies stand: galaxy, second, third ... */
+extern const char *const galaxy_sections[GALAXIES_MAX];
+
+static inline bool companion_exists(const struct companion *c) { return *c->model || *c->file; }
 
 struct parameters {
   struct {
@@ -106,15 +119,10 @@ struct parameters {
     char model[32];    /**< empty: the components */
     int64_t particles; /**< of the whole galaxy */
     char component[GALAXY_COMPONENTS_MAX][128];
-    char component_particles[128]; /**< numbers by component of the model */
-    struct placing placing;        /**< also of ic.file */
-  } galaxy;                        /**< ic.source = galaxy */
-  struct {
-    char model[32], file[PARAMETER_PATH_MAX]; /**< both empty: no second galaxy */
-    int64_t particles;                        /**< 0: as many as the first has */
-    char component_particles[128];            /**< of the model */
-    struct placing placing;
-  } second; /**< isolated */
+    char component_particles[128];              /**< numbers by component of the model */
+    struct placing placing;                     /**< also of ic.file */
+  } galaxy;                                     /**< ic.source = galaxy */
+  struct companion companion[GALAXIES_MAX - 1]; /**< isolated: of galaxy_sections[1] and on */
   struct {
     char potential[EXTERNAL_POTENTIALS_MAX][128];
     char table[PARAMETER_PATH_MAX];

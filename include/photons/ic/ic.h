@@ -52,10 +52,10 @@ struct particles ic_read_gadget(struct parameters *p);
 struct particles ic_read_snapshot(struct parameters *p);
 /**
  * Make the particles of an isolated system in a frame (geometry.h): the galaxy of section [galaxy]
- * or the Gadget file ic.file, and the galaxy or the file of section [second], each put where its
+ * or the file ic.file, and the galaxies or files of sections [second], [third] ..., each put where its
  * section says. The same bits on any number of ranks. What cannot be a galaxy ends the program with
  * EXIT_BAD_USAGE, a wrong file with EXIT_BAD_INPUT.
- * @return particles of the first body, then of the second, each in the order of its components, or
+ * @return particles of the first body, then of the second and so on, each in the order of its components, or
  *         types. They have ids from 1, or those of the file if this is all. They have the columns
  *         relative_mass and type where masses or types differ
  */
@@ -65,7 +65,7 @@ struct particles ic_isolated(const struct parameters *p);
 bool ic_snapshot_is_isolated(const char *path);
 /** The particles of the snapshot ic.file of an isolated system that is to be analysed and not to be
  * followed, in the frame and with the columns of ic_isolated(): gas is matter of type 0, and where
- * velocities lack they are 0. Neither the placing of section [galaxy] nor section [second] is meant.
+ * velocities lack they are 0. Neither the placing of section [galaxy] nor other galaxies are meant.
  * @param[out] time_myr  the header's Time, 0 without one */
 struct particles ic_isolated_snapshot(const struct parameters *p, double *time_myr);
 /** Side of a frame for particles within +-largest along each axis, with room to move, Mpc. */
