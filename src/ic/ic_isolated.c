@@ -68,27 +68,34 @@ static void check_speeds(const double (*v)[3], size_t count) {
  * Codes round the units of Gadget differently.
  * @param header  cgs; or GADGET_ABSENT
  * @param cgs     of the unit of @p given */
-static double unit_of(const struct parameters *p, const struct gadget_set *set, const char *key,
-                      double given, double header, double cgs) {
+static double unit_of(const struct parameters *p, const char *path, const char *key, double given,
+                      double header, double cgs) {
   enum { ROUNDED = 10000 };
   if (header == GADGET_ABSENT) return given;
   if (!(header > 0.0) || !isfinite(header))
-    fail(EXIT_BAD_INPUT, "%s: a unit in its header is %g (ic.%s)", set->first, header, key);
+    fail(EXIT_BAD_INPUT, "%s: a unit in its header is %g (ic.%s)", path, header, key);
   const double named = header / cgs;
   const bool same = fabs(named / given - 1.0) < 1.0 / ROUNDED;
   if (parameter_given(p, "ic", key) && !same)
-    fail(EXIT_BAD_INPUT, "%s: ic.%s is %g in config.ini and %g in the file", set->first, key, given,
+    fail(EXIT_BAD_INPUT, "%s: ic.%s is %g in config.ini and %g in the file", path, key, given,
          named);
   return same ? given : named;
 }
 
-/** Text tables and Tipsy files name no units. */
+/** The units of a file, in kpc, 1e10 Msun, km/s. @param units  those that it names */
+static void take_units(struct body *b, const struct parameters *p, const char *path,
+                       const struct row_units *units) {
+  b->length = unit_of(p, path, "unit_length_kpc", p->ic.unit_length_kpc, units->length,
+                      3.085678e21);
+  b->mass = 1e-10 * unit_of(p, path, "unit_mass_msun", p->ic.unit_mass_msun, units->mass, 1.989e33);
+  b->velocity = unit_of(p, path, "unit_velocity_kms", p->ic.unit_velocity_kms, units->velocity,
+                        1e5);
+}
+
 static void body_from_rows(struct body *b, const struct parameters *p, const char *file) {
   b->has_rows = true;
   b->rows = row_file_open(file);
-  b->length = p->ic.unit_length_kpc;
-  b->mass = 1e-10 * p->ic.unit_mass_msun;
-  b->velocity = p->ic.unit_velocity_kms;
+  take_units(b, p, b->rows.path, &b->rows.units);
   b->count = b->rows.count;
   b->mean_mass = b->mass * b->rows.mass_sum / (double)b->count;
   b->has_masses = b->rows.largest_mass > b->rows.least_mass * (1.0 + 1e-6);
@@ -104,12 +111,8 @@ static void body_from_file(struct body *b, const struct parameters *p, const cha
   }
   b->set = gadget_set_open(file, true, b->analysed);
   const struct gadget_header *h = &b->set.headers[0];
-  b->length = unit_of(p, &b->set, "unit_length_kpc", p->ic.unit_length_kpc, h->unit_length,
-                      3.085678e21);
-  b->mass = 1e-10 *
-            unit_of(p, &b->set, "unit_mass_msun", p->ic.unit_mass_msun, h->unit_mass, 1.989e33);
-  b->velocity = unit_of(p, &b->set, "unit_velocity_kms", p->ic.unit_velocity_kms, h->unit_velocity,
-                        1e5);
+  take_units(b, p, b->set.first,
+             &(struct row_units){h->unit_length, h->unit_mass, h->unit_velocity});
   if (gadget_gives(h->h) && fabs(h->h - 1.0) > 1e-5 && comm_rank() == 0)
     warn("%s: HubbleParam is %g: its numbers are taken as they are, without h", b->set.first, h->h);
   const struct gadget_masses masses = gadget_set_masses(&b->set, b->mass);

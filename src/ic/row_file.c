@@ -8,9 +8,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "amuse_file.h"
 #include "photons/base/error.h"
 #include "photons/base/input_file.h"
 #include "photons/domain/particles.h"
+#include "src/io/gadget.h"
 
 static const char blanks[] = " \t,;\r\n";
 
@@ -85,7 +87,7 @@ bool row_file_is(const char *path) {
   rewind(file);
   const bool found = tipsy || looks_like_text(file);
   fclose(file);
-  return found;
+  return found || amuse_file_is(path);
 }
 
 /** Columns that a comment names; other comments name none.
@@ -209,20 +211,32 @@ static void for_rows(struct row_file *f, FILE *file,
 static void survey(void *context, size_t i, const struct row *row) {
   struct row_file *f = context;
   account(f, i + 1, row);
-  f->count = f->tipsy ? f->count : i + 1;
+  f->count = f->tipsy || f->amuse ? f->count : i + 1;
+}
+
+/** Read all rows of a text table or a Tipsy file once. */
+static void survey_file(struct row_file *f, const char *path) {
+  uint32_t gas = 0;
+  FILE *file = open_rows(path);
+  if (look_at_tipsy(file, f, &gas) && gas > 0)
+    fail(EXIT_BAD_INPUT, "%s: holds %u gas particles; systems of particles have no gas", path, gas);
+  rewind(file);
+  for_rows(f, file, survey, f);
+  fclose(file);
 }
 
 struct row_file row_file_open(const char *path) {
-  struct row_file f = {.columns = USUAL};
-  uint32_t gas = 0;
+  struct row_file f = {.columns = USUAL,
+                       .amuse = amuse_file_is(path),
+                       .units = {GADGET_ABSENT, GADGET_ABSENT, GADGET_ABSENT}};
   snprintf(f.path, sizeof f.path, "%s", path);
   for (int k = 0; k < USUAL; k++) f.column[k] = k;
-  FILE *file = open_rows(path);
-  if (look_at_tipsy(file, &f, &gas) && gas > 0)
-    fail(EXIT_BAD_INPUT, "%s: holds %u gas particles; systems of particles have no gas", path, gas);
-  rewind(file);
-  for_rows(&f, file, survey, &f);
-  fclose(file);
+  if (f.amuse) {
+    f.count = amuse_file_open(path, &f.units);
+    amuse_file_read(path, 0, f.count, survey, &f);
+  } else {
+    survey_file(&f, path);
+  }
   if (f.count == 0) fail(EXIT_BAD_INPUT, "%s: has no particles", path);
   return f;
 }
@@ -241,6 +255,10 @@ static void take_part(void *context, size_t i, const struct row *row) {
 
 void row_file_read(const struct row_file *f, size_t first, size_t count,
                    void (*take)(void *context, size_t i, const struct row *row), void *context) {
+  if (f->amuse) {
+    amuse_file_read(f->path, first, count, take, context);
+    return;
+  }
   struct row_file again = *f;
   struct part part = {first, count, take, context};
   FILE *file = open_rows(f->path);

@@ -89,6 +89,37 @@ def write_rows(x, v, m):
         file.write(struct.pack("<d6i12f", 0, 1, 3, 1, 0, 0, 0, *[1.0] * 12))
 
 
+def write_amuse(path, top, x, v, m, units, leave_out=()):
+    """A set of particles as AMUSE's write_set_to_file makes it, behind an older state of one particle."""
+    values = {"mass": m, **dict(zip("xyz", x.T)), **dict(zip(("vx", "vy", "vz"), v.T))}
+    with h5py.File(path, "w") as file:
+        file.create_group("AMUSE_INF").attrs["version"] = "2.0"
+        for state, count in (("0000000001", 1), ("0000000002", len(m))):
+            group = file.create_group(f"{top}/{state}")
+            group.attrs["number_of_particles"] = count
+            group["keys"] = random.integers(1, 2**63, count, dtype="u8")
+            for name, value in values.items():
+                if name not in leave_out:
+                    group[f"attributes/{name}"] = value[:count]
+                    group[f"attributes/{name}"].attrs["units"] = units[name]
+
+
+def write_all_amuse(x, v, m):
+    """In SI with texts of variable length, and in N-body units with texts of fixed length; and what is wrong."""
+    base = lambda name, system="S.I.": f"system.get('{system}').base('{name}')"
+    si = {name: f"(3.085678e+22 * {base('length')})" for name in "xyz"}
+    speed = f"((100000.0 * {base('length')}) * ({base('time')}**-1))"
+    si.update({"mass": f"(1.989e+42 * {base('mass')})", "vx": speed, "vy": speed, "vz": speed})
+    nbody = {name: base("length", "nbody") for name in "xyz"}
+    speed = f"({base('length', 'nbody')} * ({base('time', 'nbody')}**-1))"
+    nbody.update({"mass": base("mass", "nbody"), "vx": speed, "vy": speed, "vz": speed})
+    write_amuse("sphere.amuse", "data", x, v, m, si)
+    write_amuse("sphere.nbody", "particles", x, v, m, {name: text.encode() for name, text in nbody.items()})
+    write_amuse("sphere.amuse-units", "data", x, v, m, {**si, "y": base("length")})
+    write_amuse("sphere.amuse-mass", "data", x, v, m, {**si, "mass": base("length")})
+    write_amuse("sphere.amuse-lacks", "data", x, v, m, si, ["vz"])
+
+
 def make():
     units = (3.085678e24, 1.989e45, 1e7)  # Mpc, 1e12 Msun, 100 km/s
     x, v, m = sphere(1.0)
@@ -116,6 +147,7 @@ def make():
         with h5py.File(f"{name}.hdf5", "r+") as file:
             place = 3 if block == "Masses" else (3, 1)
             file["PartType3"][block][place] = value
+    write_all_amuse(x, v, m)
 
 
 def read(path):
@@ -228,17 +260,18 @@ def check_file():
     x, v, m = sphere(1.0)  # the same as in make()
     c, s = numpy.cos(numpy.pi / 6), numpy.sin(numpy.pi / 6)
     turn = numpy.array([[c, -s, 0], [s, c, 0], [0, 0, 1]]) @ [[1, 0, 0], [0, 0, -1], [0, 1, 0]]
-    for folder in "hdf5", "binary", "text", "tipsy", "big-endian":
-        tipsy = folder in ("tipsy", "big-endian")
+    for folder in "hdf5", "binary", "text", "tipsy", "big-endian", "amuse", "nbody":
+        made = folder in ("tipsy", "big-endian", "amuse", "nbody")
+        second_type = {"tipsy": 4, "big-endian": 4, "amuse": 1, "nbody": 1}.get(folder, 3)
         found = read(f"{folder}/snap_000.hdf5")
-        if not numpy.array_equal(found["ParticleIDs"], numpy.arange(1, 1 + len(m)) + (0 if tipsy else 1000)):
+        if not numpy.array_equal(found["ParticleIDs"], numpy.arange(1, 1 + len(m)) + (0 if made else 1000)):
             wrong.append(f"{folder}: ids")
-        back = {name: rows[:: 1 if tipsy else -1] for name, rows in found.items()}
+        back = {name: rows[:: 1 if made else -1] for name, rows in found.items()}
         for name, expected, tolerance in (
             ("Coordinates", x @ turn.T + [3, -4, 5], 1e-6),  # a frame of 2^7 kpc has steps of 3e-8
             ("Velocities", v @ turn.T + [10, 20, -30], 1e-4),
             ("Masses", m, 1e-9),
-            ("type", numpy.repeat([1, 4 if tipsy else 3], list(COUNT.values())), 0),
+            ("type", numpy.repeat([1, second_type], list(COUNT.values())), 0),
         ):
             if not numpy.allclose(back[name], expected, rtol=1e-6, atol=tolerance):
                 wrong.append(f"{folder}: {name} are not those of the file")

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Isolated systems from Gadget files: units, types and masses; a system that is turned and moved;
+# Isolated systems from files of Gadget and others: units, types and masses; a system that is turned and moved;
 # two galaxies that approach as Kepler's orbit says, and three and five on orbits about each other, with the same bits
 # on several ranks and after a restart. Bad files are refused.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
@@ -46,7 +46,7 @@ END_OF_CONFIG
 run hdf5 one.ini
 run binary one.ini --steps 1 --set ic.file=sphere.gadget2 --set ic.unit_length_kpc=1000 \
   --set ic.unit_mass_msun=1e12 --set ic.unit_velocity_kms=100
-for file in text tipsy big-endian; do
+for file in text tipsy big-endian amuse nbody; do
   run "$file" one.ini --steps 1 --set ic.file="sphere.$file" --set ic.unit_length_kpc=1000 --set ic.unit_mass_msun=1e12 \
     --set ic.unit_velocity_kms=100
 done
@@ -125,6 +125,10 @@ printf '1 2 3 4 5 6 7\n1 2 3 4 5 6\n' >short.txt
 refused 3 'short.txt:2: expected 7 numbers, x y z vx vy vz m' ic.file=short.txt
 printf '# id m x y z vx vy vz\n5 -1 1 2 3 4 5 6\n' >light.txt
 refused 3 'light.txt: particle 1 has mass -1' ic.file=light.txt
+refused 3 'amuse-units: y has other units than x' ic.file=sphere.amuse-units
+refused 3 'amuse-mass: mass has the units .*; expected a mass in SI' ic.file=sphere.amuse-mass
+refused 3 'amuse-lacks: the particles have no vz' ic.file=sphere.amuse-lacks
+refused 3 'sphere.amuse: ic.unit_length_kpc is 7 in config.ini and 1000' ic.file=sphere.amuse ic.unit_length_kpc=7
 refused 3 'gas.tipsy: holds 1 gas particles' ic.file=gas.tipsy
 refused 2 'second.model and second.file are given' second.model=plummer second.file=small.hdf5
 refused 2 '--set second.model = m32: not a model; allowed: m31 | plummer | hernquist | nfw | same' second.model=m32
