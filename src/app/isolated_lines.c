@@ -8,6 +8,8 @@
 #include "photons/step/external.h"
 
 #define MSUN 1e10
+/* Largest acceleration by Plummer's law, over G m/softening^2: at softening/sqrt(2). */
+#define STEEPEST_PLUMMER 0.3849
 
 /* Particle-steps a second of M31 with the default accuracy: 2^17 particles on a Zen 4 core, 2^20 on an H200
  * (docs/results/isolated.md). */
@@ -74,6 +76,34 @@ void isolated_print_potentials(FILE *out, const struct parameters *p) {
   if (!p->external.self_gravity)
     fprintf(out, "  tracers     particles do not attract each other\n");
   print_conserved(out, &symmetry);
+}
+
+/** The type with the heaviest particles on average. @param[out] mass  of one, 1e10 Msun */
+static unsigned heaviest_type(const struct type_masses *m, double *mass) {
+  unsigned type = 0;
+  *mass = 0.0;
+  for (unsigned t = 0; t < PARTICLE_TYPES; t++) {
+    if (m->count[t] == 0 || !(m->mass[t] / (double)m->count[t] > *mass)) continue;
+    *mass = m->mass[t] / (double)m->count[t];
+    type = t;
+  }
+  return type;
+}
+
+void isolated_print_least_step(FILE *out, const struct parameters *p,
+                               const struct type_masses *masses) {
+  double mass;
+  const unsigned type = heaviest_type(masses, &mass);
+  if (timeline_counted(p) || !(mass > 0.0)) return;
+  const struct cosmology c = cosmology_from(p);
+  const double softening = 1e-3 * softening_of_type(p, type); /* Mpc */
+  const double largest = STEEPEST_PLUMMER * GRAVITY * mass / (softening * softening);
+  const double step = timeline_adaptive_dlna(p, &c, 1.0, largest, softening_at(p, 1.0));
+  fprintf(
+      out,
+      "  least step  about %.3g Myr, beside a particle of %.3g Msun of type %u; a run ends where a "
+      "step would be below %.3g Myr\n",
+      cosmology_myr(step), MSUN * mass, type, cosmology_myr(timeline_shortest(p)));
 }
 
 /** Steps of all particles of a component in the whole run, by the criterion of its half-mass radius. */

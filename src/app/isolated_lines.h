@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "photons/app/type_masses.h"
 #include "photons/config/parameters.h"
 #include "photons/ic/summary.h"
 #include "photons/step/timeline.h"
@@ -15,6 +16,11 @@ void isolated_print_components(FILE *out, const struct isolated_summary *summary
 
 /** The potentials of section [external], and what is conserved in them. */
 void isolated_print_potentials(FILE *out, const struct parameters *p);
+
+/** The shortest step that the criterion asks for beside a particle of the type whose particles are heaviest, and the
+ * step at which the run ends. Nothing where steps are counted. */
+void isolated_print_least_step(FILE *out, const struct parameters *p,
+                               const struct type_masses *masses);
 
 /** An estimate of the time that a run takes, from the accelerations at the half-mass radii of
  * components, and of the disk space of its snapshots. Time only where components are models.

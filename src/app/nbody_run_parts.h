@@ -50,7 +50,7 @@ static inline bool isolated(const struct parameters *p) {
 struct story {
   const struct parameters *parameters;
   const struct particles *particles;
-  const struct type_masses *masses;  /* of periodic boxes */
+  const struct type_masses *masses;
   const struct linear_power *linear; /* or NULL */
   const struct timeline *timeline;
   const struct isolated_summary *summary;

@@ -106,6 +106,7 @@ void nbody_run_print(FILE *out, const struct story *s) {
   print_softening(out, p, s->particles);
   print_layout(out, p, s->particles->all);
   cone_print(out, p, s->particles->all);
-  if (isolated(p))
-    isolated_print_costs(out, p, s->timeline, s->summary, s->particles->all, s->cores);
+  if (!isolated(p)) return;
+  isolated_print_least_step(out, p, s->masses);
+  isolated_print_costs(out, p, s->timeline, s->summary, s->particles->all, s->cores);
 }

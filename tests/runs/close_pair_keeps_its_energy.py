@@ -2,8 +2,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Helper of close_pair_keeps_its_energy.sh.
 make FILE: two bodies on a circle; prints the config.ini of two orbits.
-check FOLDER: the energies and the steps of a run."""
+check FOLDER: the energies and the steps of a run.
+hole FILE: a black hole and a star on an ellipse; prints the config.ini of three orbits.
+ellipse FOLDER: the ellipse of the star in all snapshots.
+least FILE: the least step that a dry run tells."""
 import csv
+import re
 import sys
 
 import h5py
@@ -13,6 +17,8 @@ G, APART, MASS, SOFTENING = 43007.1, 1e-3, 0.01, 1e-4  # kpc, km/s, 1e10 Msun; P
 SPEED = (G * 2 * MASS * APART**2 / (APART**2 + SOFTENING**2) ** 1.5) ** 0.5
 PERIOD = 2 * numpy.pi * APART / SPEED * 977.79222  # Myr
 MAX_STEP = PERIOD / 50
+HOLE, SEMI, ECCENTRICITY, SMALL = 0.01, 1e-3, 0.5, 1e-5  # 1e10 Msun; kpc; softening of both types, kpc
+ORBIT = 2 * numpy.pi * (SEMI**3 / (G * HOLE)) ** 0.5 * 977.79222  # Myr
 
 
 def make(path):
@@ -44,6 +50,60 @@ max_step = {MAX_STEP}
 energy_steps = 1""")
 
 
+def make_hole(path):
+    nearest = SEMI * (1 - ECCENTRICITY)
+    speed = (G * HOLE * (2 / nearest - 1 / SEMI)) ** 0.5
+    with h5py.File(path, "w") as file:
+        file.create_group("Header").attrs["NumPart_ThisFile"] = [0, 0, 0, 0, 1, 1]
+        file["Header"].attrs["MassTable"] = [0, 0, 0, 0, 1e-10, HOLE]  # the star has 1 Msun
+        for kind, x, v in (("4", nearest, speed), ("5", 0.0, 0.0)):
+            group = file.create_group(f"PartType{kind}")
+            group["Coordinates"], group["Velocities"] = [[x, 0.0, 0.0]], [[0.0, v, 0.0]]
+            group["ParticleIDs"] = [int(kind)]
+    times = ", ".join(f"{share * ORBIT:.12g}" for share in (0.0, 0.7, 1.3, 2.1, 3.0))
+    print(f"""[box]
+boundary = isolated
+[ic]
+source = gadget
+file = {path}
+[gravity]
+softening_type_4 = {SMALL}
+softening_type_5 = {SMALL}
+[time]
+step = block
+end = {3 * ORBIT:.12g}
+max_step = {ORBIT / 4}
+[output]
+times = {times}""")
+
+
+def check_ellipse(folder):
+    """Semi-major axis, eccentricity and direction of the pericentre."""
+    good = True
+    for number in range(5):
+        with h5py.File(f"{folder}/snap_00{number}.hdf5") as file:
+            x, v = (file[f"PartType4/{name}"][0].astype(float) - file[f"PartType5/{name}"][0]
+                    for name in ("Coordinates", "Velocities"))
+        r = numpy.linalg.norm(x)
+        semi = 1 / (2 / r - v @ v / (G * HOLE))
+        towards = numpy.cross(v, numpy.cross(x, v)) / (G * HOLE) - x / r
+        turned = numpy.arctan2(towards[1], towards[0])
+        print(f"{folder}, {number}: a {semi / SEMI:.7f}, e {numpy.linalg.norm(towards):.7f}, turned by {turned:.2g}")
+        # Leapfrog turns the ellipse by some (dt omega)^2 an orbit, where (dt omega)^2 = 2 eta softening/r.
+        good = good and abs(semi / SEMI - 1) < 1e-3 and abs(numpy.linalg.norm(towards) - ECCENTRICITY) < 1e-3
+        good = good and abs(turned) < 0.01
+    return good
+
+
+def check_least(path):
+    with open(path, encoding="utf-8") as file:
+        found = re.search(r"least step +about (\S+) Myr, beside a particle of 1e\+08 Msun of type 5", file.read())
+    eta = 0.025  # the default of time.eta
+    expected = (2 * eta * SMALL**3 / (0.3849 * G * HOLE)) ** 0.5 * 977.79222
+    print(found and found[0], expected)
+    return bool(found) and abs(float(found[1]) / expected - 1) < 0.01
+
+
 def read(path):
     with open(path, encoding="ascii") as file:
         return list(csv.DictReader(file))
@@ -62,4 +122,6 @@ def check(folder):
 
 
 if __name__ == "__main__":
-    sys.exit({"make": make, "check": lambda folder: not check(folder)}[sys.argv[1]](sys.argv[2]))
+    sys.exit({"make": make, "hole": make_hole, "check": lambda folder: not check(folder),
+              "ellipse": lambda folder: not check_ellipse(folder),
+              "least": lambda path: not check_least(path)}[sys.argv[1]](sys.argv[2]))  # fmt: skip

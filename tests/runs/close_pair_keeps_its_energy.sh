@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Two bodies with a period of some thousand years: energy is conserved, no step is longer than
-# time.max_step, and messages speak of the system's unit of time.
+# time.max_step, and messages speak of the system's unit of time. A star keeps its ellipse about a black hole of its own type,
+# and the least step is told.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
 need_python h5py numpy
 
@@ -17,5 +18,10 @@ code=$?
 [ $code -eq 1 ] && grep -q 'the next step would be .* Myr, below time.min_dlna = 0.9 of time.max_step' err ||
   complain "a step that is too short: exit code $code"
 grep -q 'ln a\|/h' err && complain 'a message of a universe that expands'
+
+helper hole hole.hdf5 >hole.ini || exit 99
+run hole hole.ini
+helper ellipse hole || failures=$((failures + 1))
+"$PHOTONS" --dry-run hole.ini >out 2>err && helper least out || complain 'the least step beside a black hole'
 
 finish
