@@ -23,12 +23,10 @@ static void *take_cells(size_t bytes) {
   return cells;
 }
 
-static void drop_cells(struct gas_batch *b) {
-  for (int i = 0; i < 2; i++) {
-    handle_drop(&b->handle[i]);
-    free(b->cells[i]);
-    b->cells[i] = NULL;
-  }
+static void drop_cells(struct gas_batch *b, int i) {
+  handle_drop(&b->handle[i]);
+  free(b->cells[i]);
+  b->cells[i] = NULL;
 }
 
 static void make_cells(const struct gas *g, struct gas_batch *b) {
@@ -126,9 +124,8 @@ struct gas_level gas_take_level(struct gas *g, int level) {
   return taken;
 }
 
-/** Drop all data of a batch. */
-static void drop_data(struct gas_batch *b) {
-  drop_cells(b);
+/** Drop all data of a batch but its cells. */
+static void drop_all_but_cells(struct gas_batch *b) {
   handle_drop(&b->fluxes);
   handle_drop(&b->sides);
   for (int i = 0; i < POTENTIALS; i++) handle_drop(&b->potential[i]);
@@ -136,6 +133,18 @@ static void drop_data(struct gas_batch *b) {
   handle_drop(&b->shares);
   handle_drop(&b->matter);
   b->particles = NULL;
+}
+
+static void drop_data(struct gas_batch *b) {
+  for (int i = 0; i < 2; i++) drop_cells(b, i);
+  drop_all_but_cells(b);
+}
+
+void gas_keep_present_cells(struct gas_level *l) {
+  for (uint32_t i = 0; i < l->batch_count; i++) {
+    drop_cells(&l->batch[i], 1 - l->now);
+    drop_all_but_cells(&l->batch[i]);
+  }
 }
 
 static void free_batch(struct gas_batch *b) {

@@ -8,6 +8,12 @@
 #include "photons/base/error.h"
 #include "photons/runtime/handle.h"
 
+struct gas_replaced {
+  struct old_level old;
+  struct gas_moves *moves;
+  uint32_t batches;
+};
+
 struct old_level old_level_take(struct gas *g, int level) {
   const struct gas_tree_level *tree = &g->topology.level[level];
   struct old_level old = {.count = tree->count};
@@ -173,10 +179,24 @@ struct gas_moves *old_level_migrate(struct old_level *old, struct gas *g, int le
   return moves;
 }
 
-void moves_free(struct gas_moves *moves, uint32_t batches) {
+static void moves_free(struct gas_moves *moves, uint32_t batches) {
   for (uint32_t i = 0; i < batches; i++) {
     free(moves[i].move);
     free(moves[i].data);
   }
   free(moves);
+}
+
+void gas_keep_replaced(struct gas *g, struct old_level old, struct gas_moves *moves,
+                       uint32_t batches) {
+  g->replaced = allocate(1, sizeof *g->replaced, "a replaced level");
+  *g->replaced = (struct gas_replaced){old, moves, batches};
+}
+
+void gas_forget_replaced(struct gas *g) {
+  if (!g->replaced) return;
+  moves_free(g->replaced->moves, g->replaced->batches);
+  old_level_free(&g->replaced->old);
+  free(g->replaced);
+  g->replaced = NULL;
 }

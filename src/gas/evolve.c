@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "photons/amr/migrate.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/gas/create.h"
@@ -202,6 +203,7 @@ static void take_step(struct gas *g, struct root_step root) {
   message_begin();
   advance(g, 0, &root, (struct sub_step){0.0, 1.0, 0.0, 1.0});
   message_wait();
+  gas_forget_replaced(g);
   g->time = root.end;
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "photons/amr/migrate.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/config/parameters.h"
@@ -132,6 +133,7 @@ struct gas *gas_create(const struct parameters *p) {
 }
 
 void gas_free(struct gas *g) {
+  gas_forget_replaced(g);
   for (int level = 0; level <= g->topology.finest; level++) {
     struct gas_level l = gas_take_level(g, level);
     gas_free_level(&l);

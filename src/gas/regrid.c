@@ -25,6 +25,7 @@ static void find_flags(struct gas *g, int level, double weight) {
   for (uint32_t i = gas_first_batch(g, level, comm_rank()); i < end; i++)
     gas_flag_submit(g, level, i, weight);
   message_wait();
+  gas_forget_replaced(g);
   message_begin();
   gas_require_sound(g);
   gas_gather(g, level, g->level[level].flags, sizeof *g->level[level].flags);
@@ -77,10 +78,10 @@ static void move_level(struct gas *g, int level, const bool *made, const struct 
   gas_send_cells(g, level - 1); /* new groups are interpolated from these */
   for (uint32_t i = gas_first_batch(g, level, comm_rank()); i < end; i++)
     if (made[i]) gas_regrid_submit(g, level, i, &moves[i]);
-  message_wait();
 }
 
-/** Give a level new groups. Batches whose groups stay together keep their data. */
+/** Give a level new groups. Batches whose groups stay together keep their data. While tasks move the cells
+ * the host links the next finer level. */
 static void replace(struct gas *g, int level, uint64_t *keys, uint32_t count,
                     const struct gas_ic *ic) {
   gas_require_memory(g, level, count);
@@ -88,19 +89,20 @@ static void replace(struct gas *g, int level, uint64_t *keys, uint32_t count,
   topology_replace(&g->topology, level, keys, count);
   gas_divide_level(g, level);
   old_level_keep(&old, g, level);
+  gas_keep_present_cells(&old.level);
   const uint32_t batches = g->level[level].batch_count;
   bool *made = allocate(batches, sizeof *made, "batches of groups");
   for (uint32_t i = 0; i < batches; i++) made[i] = !g->level[level].batch[i].handle[0];
   gas_make_batches(g, level);
-  gas_link(g, level - 1, level + 1);
+  gas_link(g, level - 1, level);
   struct gas_moves *moves = old_level_migrate(&old, g, level);
   if (g->scheme.particles_alone || (ic && gas_ic_reaches(ic, level)))
     fill_level(g, level, ic);
   else
     move_level(g, level, made, moves);
-  moves_free(moves, batches);
+  gas_link(g, level + 1, level + 1);
+  gas_keep_replaced(g, old, moves, batches);
   free(made);
-  old_level_free(&old);
 }
 
 static bool same_keys(const struct gas_tree_level *l, const uint64_t *keys, uint32_t count) {
@@ -136,4 +138,5 @@ void gas_begin(struct gas *g, const struct gas_ic *ic) {
   gas_place_particles(g, 0);
   hydro_restrict(g, 0);
   message_wait();
+  gas_forget_replaced(g);
 }

@@ -32,6 +32,7 @@
 
 struct self_gravity;
 struct gas_particles;
+struct gas_replaced;
 
 /** Potentials of a batch: at the beginning and at the end of the level's step, memory for the next
  * one, and that with the finer level's means, from which a correction begins. gas_level.potential says
@@ -153,6 +154,8 @@ struct gas {
   struct gas_scheme scheme;
   struct self_gravity *gravity;    /**< gravity.h; NULL: there is none */
   struct gas_particles *particles; /**< particles.h; NULL: there are none */
+  struct gas_replaced *replaced;   /**< migrate.h: what tasks may still read of a level that was
+                                        replaced; NULL: nothing */
   struct gas_refinement refinement;
   double cell; /**< side of a cell of the root level */
   double time; /**< in comoving coordinates the scale factor */
@@ -211,6 +214,9 @@ void gas_make_level(struct gas *g, int level);
  * no task uses them. */
 struct gas_level gas_take_level(struct gas *g, int level);
 void gas_free_level(struct gas_level *l);
+/** Drop all data of the batches of a level that was taken out, but their present cells. No task uses what is
+ * dropped. */
+void gas_keep_present_cells(struct gas_level *l);
 /** Give a level the groups of a checkpoint, whose cells are to be read. Coarser levels come first.
  * gas_link() follows. @param keys  taken over */
 void gas_restore_level(struct gas *g, int level, uint64_t *keys, uint32_t groups, int64_t steps);

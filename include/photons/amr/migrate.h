@@ -21,10 +21,16 @@ void old_level_keep(struct old_level *old, struct gas *g, int level);
 /** Send cells to the new owners of their groups; collective. The host takes over batches with such
  * groups.
  * @return [batch] from where those groups of this rank's new batches that are not kept get their
- * cells: the data of `old`. moves_free() it */
+ * cells: the data of `old`. gas_keep_replaced() takes it over */
 struct gas_moves *old_level_migrate(struct old_level *old, struct gas *g, int level);
-void moves_free(struct gas_moves *moves, uint32_t batches);
 /** No task uses the old cells any more. */
 void old_level_free(struct old_level *old);
+
+/** Keep an old level and the moves from it, of so many new batches, until gas_forget_replaced(): taken over.
+ * There is one at most at a time. */
+void gas_keep_replaced(struct gas *g, struct old_level old, struct gas_moves *moves,
+                       uint32_t batches);
+/** No task runs any more that reads what gas_keep_replaced() has kept, if anything. */
+void gas_forget_replaced(struct gas *g);
 
 #endif

@@ -54,7 +54,7 @@ void gas_begin(struct gas *g, const struct gas_ic *ic);
  * groups, and these the densities of the particles. Without particles nothing happens. */
 void gas_place_particles(struct gas *g, int level);
 
-/** Let the groups of level + 1 follow the flags of a level. No task runs. Potentials of groups that
+/** Let the groups of level + 1 follow the flags of a level. Tasks may still move cells when it returns. Potentials of groups that
  * are not the same as before are lost.
  * @param weight  time of the level within the last step of the next coarser one
  * @param ic      fills new groups; NULL: they are interpolated
