@@ -8,7 +8,12 @@
 #include "photons/base/error.h"
 #include "photons/runtime/engine.h"
 #include "photons/runtime/handle.h"
+#include "photons/runtime/loop.h"
 #include "photons/runtime/pinned.h"
+
+LOOP_STAGE(gas_links, 0x887799, .family = "gas");
+
+enum { LOOP_GROUPS = 64 };
 
 /** A set of batches of a level, while it is made. */
 struct batch_set {
@@ -174,7 +179,6 @@ static void link_batch(struct linking *k, uint32_t home, struct gas_batch *b,
   b->inner = has_all(k->gas, k->level, home, &b->near) &&
              has_all(k->gas, k->level - 1, home, &b->coarse);
   for (uint32_t i = 0; i < b->count && table; i++) for_all(k, &table[i], link_groups);
-  if (table) set_table(b, table);
   for (int s = 0; s < SETS; s++) set_empty(&k->set[s]);
 }
 
@@ -185,23 +189,61 @@ static void find_sons(struct linking *k, uint32_t home) {
   k->end_sons = gas_home_group(k->gas, k->level + 1, home + 1);
 }
 
-void gas_links_make(struct gas *g, int level) {
-  struct linking k = {.gas = g, .level = level};
+/** The links of a level's own batches, which follow each other from `first` on. Each part of the loop has as
+ * many of them as LOOP_GROUPS groups need. */
+struct all_links {
+  struct gas *gas;
+  int level;
+  uint32_t first, end, part; /* batches */
+  struct gas_links *table;   /* [batch - first][groups of a batch]; NULL: there are no tables */
+};
+
+/** Memory for the table of a batch; NULL: there are no tables. */
+static struct gas_links *table_of(const struct all_links *all, uint32_t batch) {
+  return all->table ? all->table + (size_t)(batch - all->first) * all->gas->tasks.batch : NULL;
+}
+
+static struct linking linking_begin(const struct gas *g, int level) {
   const int level_of[SETS] = {level, level - 1, level + 1, level + 1, level + 1};
+  struct linking k = {.gas = g, .level = level};
   for (int s = 0; s < SETS; s++) k.set[s] = set_make(g, level_of[s]);
-  struct gas_links *table = engine_gpu()
-                                ? allocate(g->tasks.batch, sizeof *table, "links of groups")
-                                : NULL;
-  for (uint32_t i = gas_own_begin(g, level); i < gas_own_end(g, level); i++) {
-    const uint32_t home = gas_home_of_batch(g, level, i);
-    find_sons(&k, home);
-    link_batch(&k, home, &g->level[level].batch[i], table);
-  }
-  free(table);
+  return k;
+}
+
+static void linking_end(struct linking *k) {
   for (int s = 0; s < SETS; s++) {
-    free(k.set[s].number);
-    free(k.set[s].index);
+    free(k->set[s].number);
+    free(k->set[s].index);
   }
+}
+
+static void link_part(void *context, uint32_t part) {
+  const struct all_links *all = context;
+  struct gas *g = all->gas;
+  struct linking k = linking_begin(g, all->level);
+  const uint32_t begin = all->first + part * all->part,
+                 end = all->end - begin < all->part ? all->end : begin + all->part;
+  for (uint32_t i = begin; i < end; i++) {
+    const uint32_t home = gas_home_of_batch(g, all->level, i);
+    find_sons(&k, home);
+    link_batch(&k, home, &g->level[all->level].batch[i], table_of(all, i));
+  }
+  linking_end(&k);
+}
+
+void gas_links_make(struct gas *g, int level) {
+  const uint32_t batch = g->tasks.batch;
+  struct all_links all = {.gas = g,
+                          .level = level,
+                          .first = gas_own_begin(g, level),
+                          .end = gas_own_end(g, level),
+                          .part = batch < LOOP_GROUPS ? LOOP_GROUPS / batch : 1};
+  const uint32_t own = all.end - all.first;
+  if (engine_gpu()) all.table = allocate((size_t)own * batch, sizeof *all.table, "links of groups");
+  loop_run(&gas_links_stage, (own + all.part - 1) / all.part, link_part, &all);
+  for (uint32_t i = all.first; i < all.end && all.table; i++)
+    set_table(&g->level[level].batch[i], table_of(&all, i));
+  free(all.table);
 }
 
 void gas_links_free(struct gas_batch *b) {
