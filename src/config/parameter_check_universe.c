@@ -71,6 +71,26 @@ static void check_w_table(const struct parameters *p, struct parameter_problems 
                  "not with cosmology.species_file: CLASS, which makes that, takes w0 and wa alone");
 }
 
+/** The index of a power law whose rms in spheres is finite; primordial spectra are not that steep. */
+static void check_index(const struct parameters *p, struct parameter_problems *problems) {
+  const struct parameter *row = row_of("cosmology", "n_s");
+  const bool law = p->ic.power_spectrum == POWER_LAW;
+  const double n = p->cosmology.n_s;
+  if (law && !(n > -3.0 && n < 1.0))
+    problem_with(problems, row, p, NULL,
+                 "allowed with ic.power_spectrum = power_law: above -3 and below 1, where sigma8 "
+                 "is finite");
+  if (law && p->ic.f_nl != 0.0)
+    problem_with(
+        problems, row_of("ic", "f_nl"), p, NULL,
+        "not with ic.power_spectrum = power_law: a power law has no transfer function from "
+        "the potential of matter domination");
+  if (!law && n < 0.0)
+    problem_with(problems, row, p, NULL,
+                 "allowed: 0 .. 2; set ic.power_spectrum = power_law for a linear spectrum that is "
+                 "a power law");
+}
+
 void check_cosmology(const struct parameters *p, struct parameter_problems *problems) {
   const struct parameter *omega_m = row_of("cosmology", "Omega_m"),
                          *omega_b = row_of("cosmology", "Omega_b");
@@ -96,6 +116,7 @@ void check_cosmology(const struct parameters *p, struct parameter_problems *prob
   if (!cosmology_possible(p, reason, sizeof reason))
     problem_with(problems, omega_lambda, p, NULL, "%s", reason);
   check_neutrinos(p, problems);
+  if (sound(problems, row_of("ic", "power_spectrum"))) check_index(p, problems);
   const struct parameter *species = row_of("cosmology", "species_file");
   if (p->cosmology.species_file[0]) check_readable(p, problems, species, p->cosmology.species_file);
 }
@@ -123,13 +144,15 @@ void check_power_spectrum(const struct parameters *p, struct parameter_problems 
   if (from_file && sound(problems, table))
     check_readable(p, problems, table, p->ic.power_spectrum_file);
   if (!sound(problems, row_of("ic", "power_spectrum"))) return;
+  const char *word = row_of("ic", "power_spectrum")->words[p->ic.power_spectrum];
   if (!from_file && *p->ic.power_spectrum_file)
     problem_with(problems, table, p, NULL,
-                 "not used with ic.power_spectrum = eh98; set ic.power_spectrum = file, or leave "
-                 "this empty");
+                 "not used with ic.power_spectrum = %s; set ic.power_spectrum = file, or leave "
+                 "this empty",
+                 word);
   if (!from_file && !p->ic.normalise)
     problem_with(problems, row_of("ic", "normalise"), p, NULL,
-                 "ic.power_spectrum = eh98 has no amplitude of its own; allowed: yes");
+                 "ic.power_spectrum = %s has no amplitude of its own; allowed: yes", word);
 }
 
 void check_redshifts(const struct parameters *p, struct parameter_problems *problems) {

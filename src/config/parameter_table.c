@@ -26,7 +26,8 @@ static const char *const ic_sources[] = {[IC_GENERATE] = "generate",
                                          [IC_POINT_MASSES] = "point_masses",
                                          [IC_PARTICLES] = "particles",
                                          NULL};
-static const char *const power_sources[] = {[POWER_EH98] = "eh98", [POWER_FILE] = "file", NULL};
+static const char *const power_sources[] = {
+    [POWER_EH98] = "eh98", [POWER_FILE] = "file", [POWER_LAW] = "power_law", NULL};
 static const char *const ic_units[] = {
     [LENGTH_AUTO] = "auto", [LENGTH_KPC_H] = "kpc/h", [LENGTH_MPC_H] = "Mpc/h", NULL};
 static const char *const output_units[] = {
@@ -129,7 +130,7 @@ const struct parameter parameter_table[] = {
   {"cosmology", "Omega_lambda", REAL, FIELD(cosmology.omega_lambda), "", .computed = "1 - Omega_m - Omega_r", .help = "density of dark energy today, over the critical density; not given: 1 - Omega_m - Omega_r, which makes the universe flat", RANGE(-1, 2), .aliases = {"OmegaLambda"}},
   {"cosmology", "Omega_b", REAL, FIELD(cosmology.omega_b), "0.0494", .help = "density of baryons today, part of Omega_m; with gas.comoving = yes and particles that of the gas", RANGE(0, 2), .aliases = {"OmegaBaryon"}},
   {"cosmology", "h", REAL, FIELD(cosmology.h), "0.6732", .help = "Hubble constant", .unit = "100 km/s/Mpc", RANGE(0.1, 2), .aliases = {"HubbleParam"}},
-  {"cosmology", "n_s", REAL, FIELD(cosmology.n_s), "0.966", .help = "spectral index of the primordial spectrum", RANGE(0, 2)},
+  {"cosmology", "n_s", REAL, FIELD(cosmology.n_s), "0.966", .help = "spectral index of the primordial spectrum; with ic.power_spectrum = power_law of the linear spectrum itself", RANGE(-3, 2)},
   {"cosmology", "sigma8", REAL, FIELD(cosmology.sigma8), "0.812", .help = "linear rms density contrast in spheres of 8 Mpc/h at z = 0", RANGE(1e-3, 10)},
   {"cosmology", "w0", REAL, FIELD(cosmology.w0), "-1", .help = "dark energy has the equation of state w = w0 + wa (1 - a)", RANGE(-3, 1)},
   {"cosmology", "wa", REAL, FIELD(cosmology.wa), "0", .help = "dark energy has the equation of state w = w0 + wa (1 - a)", RANGE(-5, 5)},
@@ -158,7 +159,7 @@ const struct parameter parameter_table[] = {
   {"ic", "paired", SWITCH(ic.paired), "no", OF(EXPANDING), WITH(GENERATED), .help = "shift all phases by pi; a run and its partner with the same seed are a pair", .words = no_yes},
   {"ic", "f_nl", REAL, FIELD(ic.f_nl), "0", OF(EXPANDING), WITH(GENERATED), .help = "local non-Gaussianity: the potential Phi of matter domination, positive where the density is high, is phi + f_nl (phi^2 - <phi^2>) of a Gaussian phi (the convention of the microwave background)", RANGE(-1e5, 1e5)},
   {"ic", "glass", TEXT(ic.glass), "", OF(BOX), WITH(GENERATED), .help = "Gadget file with a glass, copied to fill the box; empty: the particles start from a grid"},
-  {"ic", "power_spectrum", WORD(ic.power_spectrum), "eh98", OF(EXPANDING), .help = "linear power spectrum: the fit of Eisenstein & Hu (1998) or a table", .words = power_sources},
+  {"ic", "power_spectrum", WORD(ic.power_spectrum), "eh98", OF(EXPANDING), .help = "linear power spectrum: the fit of Eisenstein & Hu (1998), a table, or a power law, k to the power cosmology.n_s, for scale-free universes", .words = power_sources},
   {"ic", "power_spectrum_file", TEXT(ic.power_spectrum_file), "", OF(EXPANDING), .help = "table of k [h/Mpc] and P(k) [(Mpc/h)^3] at z = 0, or of their log10"},
   {"ic", "normalise", SWITCH(ic.normalise), "yes", OF(EXPANDING), .help = "yes: scale the power spectrum to sigma8; no: use the table as it is, whose sigma8 must be within a factor of 2", .words = no_yes},
   {"ic", "direction", WORD(ic.direction), "x", OF(GAS), WITH(WAVES | SOURCE(IC_SOD) | SOURCE(IC_PANCAKE)), .help = "with source = sod, acoustic or jeans: along which the tube or the wave lies", .words = gas_directions},

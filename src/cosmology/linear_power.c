@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The linear power spectrum: Eisenstein & Hu (1998) or a table, and its variance in top-hat
- * spheres. */
+/* The linear power spectrum: Eisenstein & Hu (1998), a table or a power law, and its variance in
+ * top-hat spheres. */
 #include "photons/cosmology/linear_power.h"
 
 #include <errno.h>
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_integration.h>
+#include <gsl/gsl_sf_gamma.h>
 #include <gsl/gsl_spline.h>
 #include <math.h>
 #include <stdarg.h>
@@ -29,7 +30,8 @@ struct eisenstein_hu {
 
 struct linear_power {
   double amplitude, table_sigma8; /* table_sigma8: before it is scaled; 0: not known */
-  gsl_spline *table;              /* ln P of ln k; NULL: Eisenstein & Hu */
+  gsl_spline *table;              /* ln P of ln k; NULL: Eisenstein & Hu, or a power law */
+  bool power_law;                 /* P ~ k^n_s */
   char path[PARAMETER_PATH_MAX];  /* of the table */
   double k_min, k_max;
   struct eisenstein_hu fit;
@@ -311,6 +313,7 @@ struct linear_power *linear_power_create(const struct parameters *p) {
     if (!p->ic.normalise) return power;
   } else {
     power->k_max = HUGE_VAL;
+    power->power_law = p->ic.power_spectrum == POWER_LAW;
   }
   const double sigma = linear_power_sigma(power, 8.0);
   power->amplitude = pow(p->cosmology.sigma8 / sigma, 2.0);
@@ -329,7 +332,8 @@ double linear_power_at(const struct linear_power *power, double k) {
     double ln_k = fmin(fmax(log(k), power->table->interp->xmin), power->table->interp->xmax);
     return power->amplitude * exp(gsl_spline_eval(power->table, ln_k, NULL));
   }
-  double transfer = eisenstein_hu_transfer(&power->fit, k * power->fit.h);
+  const double transfer = power->power_law ? 1.0
+                                           : eisenstein_hu_transfer(&power->fit, k * power->fit.h);
   return power->amplitude * pow(k, power->fit.n_s) * transfer * transfer;
 }
 
@@ -357,8 +361,18 @@ static double variance_at(double ln_k, void *context) {
   return k * k * k * linear_power_at(v->power, k) * window * window / (2.0 * M_PI * M_PI);
 }
 
+/** sigma of P = amplitude k^n in spheres of radius r: with W = 3 j_1(x)/x the integral of x^(n+2) W^2 is one
+ * of squares of Bessel functions (Gradshteyn & Ryzhik, 6.574.2). */
+static double power_law_sigma(double amplitude, double n, double r) {
+  const double integral = 4.5 * M_PI * pow(2.0, n - 1.0) * gsl_sf_gamma(1.0 - n) *
+                          gsl_sf_gamma(1.5 + 0.5 * n) /
+                          (pow(gsl_sf_gamma(1.0 - 0.5 * n), 2.0) * gsl_sf_gamma(2.5 - 0.5 * n));
+  return sqrt(amplitude * integral / (2.0 * M_PI * M_PI)) * pow(r, -0.5 * (n + 3.0));
+}
+
 double linear_power_sigma(const struct linear_power *power, double r) {
   enum { INTERVALS = 2000 };
+  if (power->power_law) return power_law_sigma(power->amplitude, power->fit.n_s, r);
   /* W^2 < 9/x^4, so that less than 1e-8 of the integral lies beyond kr = 1000; the EH98 spectrum is
    * negligible below 1e-7/r. */
   double from = fmax(power->k_min, 1e-7 / r), to = fmin(power->k_max, 1e3 / r);

@@ -107,6 +107,8 @@ static void add_spectrum(struct items *items, const struct parameters *p) {
   const double n_s = p->cosmology.n_s, sigma8 = p->cosmology.sigma8;
   if (p->ic.power_spectrum == POWER_EH98)
     add_text(items, "spectrum", "Eisenstein & Hu (1998), n_s %g, sigma8 %g", n_s, sigma8);
+  else if (p->ic.power_spectrum == POWER_LAW)
+    add_text(items, "spectrum", "power law of index %g, sigma8 %g", n_s, sigma8);
   else if (p->ic.normalise)
     add_text(items, "spectrum", "table %s, sigma8 %g", p->ic.power_spectrum_file, sigma8);
   else

@@ -179,7 +179,7 @@ def spectrum_text(run, config):
         return known or ""
     if ic.get("power_spectrum") == "file":
         return f"table {ic.get('power_spectrum_file')}"
-    return "Eisenstein & Hu (1998)"
+    return "power law" if ic.get("power_spectrum") == "power_law" else "Eisenstein & Hu (1998)"
 
 
 def machine_text(run):

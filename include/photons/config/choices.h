@@ -20,7 +20,7 @@ enum ic_source {
   IC_POINT_MASSES,
   IC_PARTICLES
 };
-enum power_source { POWER_EH98, POWER_FILE };
+enum power_source { POWER_EH98, POWER_FILE, POWER_LAW };
 enum length_unit { LENGTH_AUTO, LENGTH_KPC_H, LENGTH_MPC_H };
 enum snapshot_format { FORMAT_HDF5, FORMAT_GADGET2 };
 enum output_names { NAMES_SHORT, NAMES_GADGET4 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The linear matter power spectrum at z = 0: a table or Eisenstein & Hu (1998), normalised to
- * sigma8. */
+/* The linear matter power spectrum at z = 0: a table, Eisenstein & Hu (1998) or a power law,
+ * normalised to sigma8. */
 #ifndef PHOTONS_LINEAR_POWER_H
 #define PHOTONS_LINEAR_POWER_H
 

@@ -548,6 +548,13 @@ static void one_mistake_one_line(void **state) {
        "config.ini:5: [ic] power_spectrum_file = config.ini: not used "
        "with ic.power_spectrum = eh98; set ic.power_spectrum = file, or leave "
        "this empty"},
+      {"[ic]\npower_spectrum = power_law\n[cosmology]\nn_s = 1\n",
+       "config.ini:7: [cosmology] n_s = 1: allowed with ic.power_spectrum = power_law: above -3 "
+       "and "
+       "below 1, where sigma8 is finite"},
+      {"[cosmology]\nn_s = -2\n", "config.ini:5: [cosmology] n_s = -2: allowed: 0 .. 2; set "
+                                  "ic.power_spectrum = power_law for a "
+                                  "linear spectrum that is a power law"},
       {"[ic]\nnormalise = no\n", "config.ini:5: [ic] normalise = no: ic.power_spectrum = eh98 has "
                                  "no amplitude of its own; allowed: yes"},
       {"[ic]\nglass = /none\n",

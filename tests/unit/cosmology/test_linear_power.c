@@ -89,6 +89,24 @@ static void test_variance_by_another_rule(void **state) {
   linear_power_free(power);
 }
 
+/* A power law has the shape k^n, and sigma falls as r^-(n+3)/2; for n = -2 sigma^2 = 3/(10 pi r). */
+static void test_power_law(void **state) {
+  (void)state;
+  const double index[] = {-2.25, -2.0, -1.5, 0.5};
+  for (size_t i = 0; i < sizeof index / sizeof *index; i++) {
+    struct parameters p = *eisenstein_hu(1.0, 0.0, 0.7, index[i]);
+    p.ic.power_spectrum = POWER_LAW;
+    struct linear_power *power = linear_power_create(&p);
+    assert_relative(linear_power_at(power, 3.0) / linear_power_at(power, 0.3), pow(10.0, index[i]),
+                    1e-12);
+    assert_relative(linear_power_sigma(power, 8.0), 0.8, 1e-12);
+    assert_relative(linear_power_sigma(power, 2.0), 0.8 * pow(4.0, 0.5 * (index[i] + 3.0)), 1e-12);
+    if (index[i] == -2.0)
+      assert_relative(0.64 / linear_power_at(power, 1.0), 3.0 / (10.0 * M_PI * 8.0), 1e-12);
+    linear_power_free(power);
+  }
+}
+
 static void test_no_baryons(void **state) {
   (void)state;
   struct linear_power *none = linear_power_create(eisenstein_hu(0.3, 0.0, 0.7, 0.96));
@@ -321,15 +339,11 @@ static void test_scaled_table(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_eisenstein_hu),
-      cmocka_unit_test(test_variance_by_another_rule),
-      cmocka_unit_test(test_transfer_of_a_table),
-      cmocka_unit_test(test_no_baryons),
-      cmocka_unit_test(test_table),
-      cmocka_unit_test(test_planck_table),
-      cmocka_unit_test(test_bad_tables),
-      cmocka_unit_test(test_scaled_table),
-      cmocka_unit_test(test_other_tables),
+      cmocka_unit_test(test_eisenstein_hu),       cmocka_unit_test(test_variance_by_another_rule),
+      cmocka_unit_test(test_transfer_of_a_table), cmocka_unit_test(test_power_law),
+      cmocka_unit_test(test_no_baryons),          cmocka_unit_test(test_table),
+      cmocka_unit_test(test_planck_table),        cmocka_unit_test(test_bad_tables),
+      cmocka_unit_test(test_scaled_table),        cmocka_unit_test(test_other_tables),
   };
   gsl_set_error_handler_off(); /* as the program does */
   return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
