@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Scale-free universes: Einstein-de Sitter with a linear spectrum k^n. They have no length but that where waves
+become nonlinear, 1/k_NL, so that all statistics at one time are those at another time in units of k_NL
+(Joyce, Garrison & Eisenstein 2021, MNRAS 501, 5051; Maleubre et al. 2022, MNRAS 512, 1829). What differs
+comes from the particles' distance, softening, steps, or the box: it is an error that needs no other
+program to be seen.
+
+usage: scale_free.py CONFIG [--index N,N,...] [--side N] [--outputs N] [--factor F] [--fewest N] [--seconds S]
+                     [--set SECTION.KEY=VALUE]... [--program PROGRAM] [--ranks N]
+
+CONFIG is params/scale_free.ini or one like it; index, side, amplitude, first redshift and outputs are set here.
+Lengths are in units of the particles' distance, 1 Mpc/h. The rms of linear theory in spheres of half the box
+is 0.25 at the last output, and at the start 0.04 in spheres of one particle. From output to output k_NL
+falls by F. The runs are in folders n-1.5, n-2 ... of output.dir; one that has ended is not repeated. After S
+seconds no run begins. Tables of all outputs in self-similar variables are in selfsimilar_power.csv,
+selfsimilar_correlation.csv and selfsimilar_mass_function.csv of each folder, and a figure where there is matplotlib.
+
+Printed is how far one output is from the next one, whose resolution is F times better, at equal k/k_NL, r k_NL or
+M/M_NL: the rms over bins and outputs in bands of k/k_N (the particles' Nyquist wave number), r and particles of
+the earlier output. Power beyond k_N is less shot noise. Needs no module but for the figure."""
+
+import csv
+import math
+import os
+import time
+
+from .ensemble import add_options, finish, settings_of
+from .launch import RunFailed, output_folder
+from .modules import Deferred, can_import, fail, parser_of
+from .reading import FAULTS, explain
+
+plt = Deferred("matplotlib.pyplot")
+os.environ["MPLBACKEND"] = "Agg"  # figures go to files, which takes no display
+
+LAST_RMS, LAST_PART = 0.25, 0.5  # linear rms at the end, in spheres of this part of the box
+FIRST_RMS = 0.04  # linear rms at the start, in spheres of the volume of one particle
+FIRST_RADIUS = (3 / (4 * math.pi)) ** (1 / 3)
+SIGMA8_RADIUS = 8.0
+FEWEST = 100  # modes, cells and halos in a bin
+SHOT = 5  # P must be so many times V/N beyond k_N
+
+
+class Statistic:
+    """One function of scale that should not depend on time.
+
+    stem     -- of the text files
+    point    -- function of a row and the side of the box: scale, value and number in the bin, or None
+    power    -- scale times k_NL to this power is the self-similar scale
+    bands    -- edges in units of `unit`"""
+
+    def __init__(self, name, stem, point, power, bands, unit):
+        self.name, self.stem, self.point = name, stem, point
+        self.power, self.bands, self.unit = power, bands, unit
+
+
+def power_point(row, side):
+    """k/k_N, Delta^2, modes."""
+    k, power, modes, shot = row[:4]
+    if k > math.pi:
+        power -= shot
+        if power < SHOT * shot:
+            return None
+    return k / math.pi, k**3 * power / (2 * math.pi**2), modes
+
+
+def correlation_point(row, side):
+    """r in particles' distances, xi, cells. Where xi is small the box has too few waves."""
+    r, xi, cells = row[:3]
+    return (r, xi, cells) if xi > 0.1 and r < side / 16 else None
+
+
+def mass_point(row, side):
+    """Particles of a halo by friends of friends, the part of all particles in halos per dln M, halos."""
+    mass = math.sqrt(row[0] * row[1]) / PARTICLE_MASS
+    return mass, mass * row[3], row[2]
+
+
+PARTICLE_MASS = 2.77536627e11  # Msun/h in (Mpc/h)^3 with Omega_m = 1
+POWER = Statistic("power", "powerspec", power_point, -1, (0.1, 0.25, 0.5, 1.0, 2.0), "k/k_N")
+STATISTICS = (
+    POWER,
+    Statistic("correlation", "correlation", correlation_point, 1, (1.5, 3.0, 6.0, 12.0), "r/spacing"),
+    Statistic("mass_function", "massfunc", mass_point, 3, (50, 100, 300, 1000, 10000), "particles"),
+)
+
+
+def plan(index, side, outputs, factor):
+    """The parameters of a run, in units of the particles' distance."""
+    slope = (index + 3) / 2  # the rms in spheres falls as their radius to this power
+    last = LAST_PART * side
+    start = FIRST_RMS / (LAST_RMS * (last / FIRST_RADIUS) ** slope)
+    times = [factor ** (-slope * i) for i in reversed(range(outputs))]
+    if start > times[0] / 2:
+        raise ValueError(
+            f"index {index:g}, {side}^3 particles: the first of {outputs} outputs would be at a = {times[0]:.3g},"
+            f" less than twice that of the start, {start:.3g}; expected fewer outputs or a smaller factor"
+        )
+    return {
+        "cosmology.n_s": f"{index:g}",
+        "cosmology.sigma8": f"{LAST_RMS * (last / SIGMA8_RADIUS) ** slope:.9g}",
+        "box.size": str(side),
+        "box.npart_side": str(side),
+        "ic.z_init": f"{1 / start - 1:.9g}",
+        "output.scale_factors": ", ".join(f"{a:.9g}" for a in times),
+        "analysis.statistics_mesh": str(2 * side),
+    }
+
+
+def rows_of(path):
+    """The rows of a text table as numbers."""
+    with open(path, encoding="utf-8") as file:
+        return [[float(word) for word in line.split()] for line in file if line[0] != "#"]
+
+
+def nonlinear_wave_number(folder, number, index):
+    """k_NL [h/Mpc], where linear theory's Delta^2 is 1, from the column of linear theory."""
+    k, linear = [rows_of(os.path.join(folder, f"powerspec_{number:03d}.txt"))[0][i] for i in (0, 4)]
+    return k * (k**3 * linear / (2 * math.pi**2)) ** (-1 / (index + 3))
+
+
+def curve(folder, statistic, number, side, k_nl, fewest):
+    """Points of an output: scale in units of the particles, self-similar scale, value."""
+    path = os.path.join(folder, f"{statistic.stem}_{number:03d}.txt")
+    points = [statistic.point(row, side) for row in rows_of(path)] if os.path.exists(path) else []
+    some = [(x, y) for x, y, count in filter(None, points) if y > 0 and count >= fewest]
+    return [(x, x * k_nl**statistic.power, y) for x, y in some]
+
+
+def at(points, scale):
+    """The value of a curve at a self-similar scale by a straight line in logarithms; None outside."""
+    for (_, x0, y0), (_, x1, y1) in zip(points, points[1:]):
+        if x0 <= scale <= x1:
+            part = math.log(scale / x0) / math.log(x1 / x0)
+            return y0 * (y1 / y0) ** part
+    return None
+
+
+def distances(curves):
+    """Scale, and value over that of the next output less 1, of all points that the next one has, too."""
+    return [
+        (x, y / value - 1)
+        for points, later in zip(curves, curves[1:])
+        for x, scale, y in points
+        for value in [at(later, scale)]
+        if value
+    ]
+
+
+def in_bands(found, bands):
+    """For each band: rms and mean of the distances, and their number; None where there are none."""
+    result = []
+    for low, high in zip(bands, bands[1:]):
+        inside = [d for x, d in found if low <= x < high]
+        if inside:
+            mean = sum(inside) / len(inside)
+            rms = math.sqrt(sum(d * d for d in inside) / len(inside))
+            result.append((rms, mean, len(inside)))
+        else:
+            result.append(None)
+    return result
+
+
+def write_curves(path, statistic, curves, times):
+    """All points of all outputs, as csv. The file appears whole."""
+    with open(path + ".tmp", "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["a", statistic.unit, "selfsimilar_scale", "value"])
+        for a, points in zip(times, curves):
+            writer.writerows([a, *(f"{number:.7g}" for number in point)] for point in points)
+    os.replace(path + ".tmp", path)
+
+
+def plot(path, curves_of, times):
+    """Each statistic of all outputs over its self-similar scale."""
+    figure, axes = plt.subplots(1, len(curves_of), figsize=(15, 4.5), layout="constrained")
+    for axis, (statistic, curves) in zip(axes, curves_of.items()):
+        for a, points in zip(times, curves):
+            axis.loglog([p[1] for p in points], [p[2] for p in points], ".-", ms=3, label=f"a = {a}")
+        scale = {-1: "k/k_NL", 1: "r k_NL", 3: "M/M_NL"}[statistic.power]
+        axis.set(xlabel=scale, title=statistic.name.replace("_", " "))
+    axes[0].legend()
+    figure.savefig(path, dpi=150)
+    plt.close(figure)
+
+
+def lines_of(statistic, curves):
+    """What to print of a statistic."""
+    for band, found in zip(zip(statistic.bands, statistic.bands[1:]), in_bands(distances(curves), statistic.bands)):
+        where = f"  {statistic.name.replace('_', ' ')}, {statistic.unit} {band[0]:g} to {band[1]:g}: "
+        yield where + (
+            f"rms {100 * found[0]:.2f} %, mean {100 * found[1]:+.2f} %, {found[2]} bins" if found else "no bins"
+        )
+
+
+def measure(folder, index, side, times, fewest):
+    """Compare the outputs of a run, write its tables and figure; returns the lines to print."""
+    numbers = range(len(times))
+    k_nl = [nonlinear_wave_number(folder, number, index) for number in numbers]
+    curves_of = {
+        statistic: [curve(folder, statistic, i, side, k_nl[i], fewest) for i in numbers]
+        for statistic in STATISTICS
+    }
+    lines = [f"n = {index:g}: k_NL/k_N from {k_nl[0] / math.pi:.3g} to {k_nl[-1] / math.pi:.3g}"]
+    for statistic, curves in curves_of.items():
+        write_curves(os.path.join(folder, f"selfsimilar_{statistic.name}.csv"), statistic, curves, times)
+        lines += lines_of(statistic, curves)
+    if can_import("matplotlib"):
+        plot(os.path.join(folder, "selfsimilar.png"), curves_of, times)
+    return lines
+
+
+def main():
+    parser = parser_of(__doc__)
+    add_options(parser)
+    parser.add_argument("--index", default="-1.5,-2,-2.25", metavar="N,N,...", help="indices n")
+    parser.add_argument("--side", type=int, default=128, metavar="N", help="particles a side")
+    parser.add_argument("--outputs", type=int, default=6, metavar="N", help="outputs of a run")
+    parser.add_argument("--factor", type=float, default=1.5, metavar="F", help="of k_NL from output to output")
+    parser.add_argument("--seconds", type=float, default=math.inf, metavar="S", help="then no run begins")
+    parser.add_argument(
+        "--fewest", type=int, default=FEWEST, metavar="N", help="modes, cells or halos of a bin that counts"
+    )  # fmt: skip
+    options = parser.parse_args()
+    end = time.time() + options.seconds
+    try:
+        settings = settings_of(options.set)
+        folder = output_folder(options.config, settings, options.program)
+        for index in map(float, options.index.split(",")):
+            if time.time() > end:
+                break
+            planned = plan(index, options.side, options.outputs, options.factor)
+            place = os.path.join(folder, f"n{index:g}")
+            finish(options.config, {**planned, **settings}, place, options)
+            times = planned["output.scale_factors"].split(", ")
+            print("\n".join(measure(place, index, options.side, times, options.fewest)), flush=True)
+    except RunFailed as error:
+        fail(error)
+    except FAULTS as error:
+        fail(explain(error))
