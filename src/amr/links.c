@@ -13,7 +13,9 @@
 
 LOOP_STAGE(gas_links, 0x887799, .family = "gas");
 
-enum { LOOP_GROUPS = 64 };
+/* A part of the loop has so many groups at least, and there are not more parts: each one begins with sets of
+ * all batches. */
+enum { PART_GROUPS = 64, PARTS_MOST = 64 };
 
 /** A set of batches of a level, while it is made. */
 struct batch_set {
@@ -189,8 +191,8 @@ static void find_sons(struct linking *k, uint32_t home) {
   k->end_sons = gas_home_group(k->gas, k->level + 1, home + 1);
 }
 
-/** The links of a level's own batches, which follow each other from `first` on. Each part of the loop has as
- * many of them as LOOP_GROUPS groups need. */
+/** The links of a level's own batches, which follow each other from `first` on. A part of the loop has `part`
+ * of them. */
 struct all_links {
   struct gas *gas;
   int level;
@@ -231,14 +233,18 @@ static void link_part(void *context, uint32_t part) {
   linking_end(&k);
 }
 
+/** Batches of a part. */
+static uint32_t part_of(const struct gas *g, uint32_t own) {
+  const uint32_t least = (PART_GROUPS + g->tasks.batch - 1) / g->tasks.batch,
+                 needed = (own + PARTS_MOST - 1) / PARTS_MOST;
+  return needed > least ? needed : least;
+}
+
 void gas_links_make(struct gas *g, int level) {
-  const uint32_t batch = g->tasks.batch;
-  struct all_links all = {.gas = g,
-                          .level = level,
-                          .first = gas_own_begin(g, level),
-                          .end = gas_own_end(g, level),
-                          .part = batch < LOOP_GROUPS ? LOOP_GROUPS / batch : 1};
-  const uint32_t own = all.end - all.first;
+  struct all_links all = {
+      .gas = g, .level = level, .first = gas_own_begin(g, level), .end = gas_own_end(g, level)};
+  const uint32_t own = all.end - all.first, batch = g->tasks.batch;
+  all.part = part_of(g, own);
   if (engine_gpu()) all.table = allocate((size_t)own * batch, sizeof *all.table, "links of groups");
   loop_run(&gas_links_stage, (own + all.part - 1) / all.part, link_part, &all);
   for (uint32_t i = all.first; i < all.end && all.table; i++)
