@@ -19,13 +19,16 @@ struct gas_advance_argument {
   double begin, share; /* of the step, in that of the next coarser level */
   double least_heat;   /* of gas_physics, at the end of the step */
 };
-enum { CELLS, FLUXES, SCRATCH, SIDES };
+enum { CELLS, FLUXES, SCRATCH, OPTIONAL };
 
 static double gas_advance_work(const struct gas_advance_argument *a) { return batch_work(&a->a); }
 
-/** The root level has no slot SIDES. */
+/** Gas that does not attract itself has no slot for mass fluxes, the root level none for sides. */
+static size_t sides_slot(const struct batch_argument *a) {
+  return OPTIONAL + (a->gas->gravity != NULL);
+}
 static size_t first_source(const struct batch_argument *a) {
-  return a->level > 0 ? SIDES + 1 : SIDES;
+  return sides_slot(a) + (a->level > 0);
 }
 
 static void advance_group(void *buffers[], const struct gas_advance_argument *a,
@@ -38,10 +41,12 @@ static void advance_group(void *buffers[], const struct gas_advance_argument *a,
   struct gas_fault fault;
   block_fill(sources, batch_of(&a->a)->first + i, block);
   g->scheme.kernels->solve(&physics, a->dt / gas_cell(g, a->a.level), a->reversed, block,
-                           nth(buffers[CELLS], gas_group_bytes(g), i), fluxes, scratch, &fault);
+                           nth(buffers[CELLS], gas_group_bytes(g), i), fluxes,
+                           g->gravity ? nth(buffers[OPTIONAL], gas_mass_bytes(g), i) : NULL,
+                           scratch, &fault);
   note_fault(&a->a, i, &fault);
   if (a->a.level == 0) return;
-  void *sides = nth(buffers[SIDES], gas_sides_bytes(g), i);
+  void *sides = nth(buffers[sides_slot(&a->a)], gas_sides_bytes(g), i);
   if (a->begin == 0.0) memset(sides, 0, gas_sides_bytes(g));
   g->scheme.kernels->flux_add(g->scheme.variables, fluxes, a->share, sides);
 }
@@ -67,9 +72,11 @@ static void gas_advance_gpu(struct gpu *gpu, void *buffers[],
   struct heat_range *heat = gpu_gas_heat(&g);
   gpu_gas_prepare(&g, &sources, blocks, heat);
   gpu_gas_solve(&g, a->dt / gas_cell(gas, a->a.level), a->reversed, blocks, heat,
-                VECTOR(void, buffers[CELLS]), fluxes, gas->level[a->a.level].fault + b->first);
+                VECTOR(void, buffers[CELLS]), fluxes,
+                gas->gravity ? VECTOR(void, buffers[OPTIONAL]) : NULL,
+                gas->level[a->a.level].fault + b->first);
   if (a->a.level > 0)
-    gpu_gas_close(&g, a->share, a->begin == 0.0, fluxes, VECTOR(void, buffers[SIDES]));
+    gpu_gas_close(&g, a->share, a->begin == 0.0, fluxes, VECTOR(void, buffers[sides_slot(&a->a)]));
   free(cells);
 }
 
@@ -83,6 +90,7 @@ void gas_advance_submit(struct gas *g, int level, uint32_t batch, double dt, dou
   slots_add(&slots, b->handle[1 - l->now], STARPU_W);
   slots_add(&slots, b->fluxes, STARPU_W);
   slots_add(&slots, g->tasks.scratch, STARPU_SCRATCH);
+  if (g->gravity) slots_add(&slots, b->mass, STARPU_W);
   if (level > 0) slots_add(&slots, b->sides, begin == 0.0 ? STARPU_W : STARPU_RW);
   slots_add_sources(&slots, g, level, b, begin);
   slots_add_links(&slots, b);

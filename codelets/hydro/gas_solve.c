@@ -13,7 +13,7 @@ struct gas_solve_argument {
   bool reversed;     /* sweeps: z y x */
   double least_heat; /* of gas_physics, at the end of the step */
 };
-enum { CELLS, FLUXES, BLOCKS, SCRATCH, SLOTS };
+enum { CELLS, FLUXES, BLOCKS, SCRATCH, MASS, SLOTS };
 
 static double gas_solve_work(const struct gas_solve_argument *a) { return batch_work(&a->a); }
 
@@ -25,10 +25,11 @@ static void gas_solve_cpu(void *buffers[], const struct gas_solve_argument *argu
   void *scratch = solve_scratch(buffers[SCRATCH]);
   for (uint32_t i = 0; i < b->count; i++) {
     struct gas_fault fault;
-    g->scheme.kernels->solve(&physics, argument->dt / gas_cell(g, a->level), argument->reversed,
-                             nth(buffers[BLOCKS], gas_block_bytes(g), i),
-                             nth(buffers[CELLS], gas_group_bytes(g), i),
-                             nth(buffers[FLUXES], gas_fluxes_bytes(g), i), scratch, &fault);
+    g->scheme.kernels->solve(
+        &physics, argument->dt / gas_cell(g, a->level), argument->reversed,
+        nth(buffers[BLOCKS], gas_block_bytes(g), i), nth(buffers[CELLS], gas_group_bytes(g), i),
+        nth(buffers[FLUXES], gas_fluxes_bytes(g), i),
+        g->gravity ? nth(buffers[MASS], gas_mass_bytes(g), i) : NULL, scratch, &fault);
     note_fault(a, i, &fault);
   }
 }
@@ -39,7 +40,8 @@ static void gas_solve_gpu(struct gpu *gpu, void *buffers[],
   const struct gpu_gas g = gpu_gas_closing(gpu, a, argument->least_heat);
   gpu_gas_solve(&g, argument->dt / gas_cell(a->gas, a->level), argument->reversed,
                 VECTOR(void, buffers[BLOCKS]), NULL, VECTOR(void, buffers[CELLS]),
-                VECTOR(void, buffers[FLUXES]), &a->gas->level[a->level].fault[batch_of(a)->first]);
+                VECTOR(void, buffers[FLUXES]), a->gas->gravity ? VECTOR(void, buffers[MASS]) : NULL,
+                &a->gas->level[a->level].fault[batch_of(a)->first]);
 }
 
 STAGE(gas_solve, 0x4477aa, "gas");
@@ -52,7 +54,9 @@ void gas_solve_submit(struct gas *g, int level, uint32_t batch, double dt, doubl
   const struct starpu_data_descr data[SLOTS] = {[CELLS] = {b->handle[1 - l->now], STARPU_W},
                                                 [FLUXES] = {b->fluxes, STARPU_W},
                                                 [BLOCKS] = {block, STARPU_R},
-                                                [SCRATCH] = {g->tasks.scratch, STARPU_SCRATCH}};
-  gas_solve_insert((struct gas_solve_argument){{g, level, batch}, dt, reversed, least_heat},
-                   (struct task){.data = data, .count = SLOTS, .priority = PRIORITY_MIDDLE});
+                                                [SCRATCH] = {g->tasks.scratch, STARPU_SCRATCH},
+                                                [MASS] = {b->mass, STARPU_W}};
+  gas_solve_insert(
+      (struct gas_solve_argument){{g, level, batch}, dt, reversed, least_heat},
+      (struct task){.data = data, .count = g->gravity ? SLOTS : MASS, .priority = PRIORITY_MIDDLE});
 }

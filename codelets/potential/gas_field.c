@@ -82,7 +82,7 @@ static void gas_field_gpu(struct gpu *gpu, void *buffers[], const struct batch_a
       &around, buffers, first, first + surroundings_count(&around), &addresses);
   const struct gpu_density density = gpu_density_of(a->gas, buffers[CELLS], NULL, buffers[OTHERS],
                                                     1.0);
-  double *blocks = gpu_gas_potential_memory(&g);
+  double *blocks = gpu_gas_potential_memory(&g, 1);
   gpu_gas_potential_blocks(&g, &from, blocks);
   gpu_gas_field(&g, from.links, gas_cell(a->gas, a->level), blocks, &density,
                 a->gas->level[a->level].field + batch_of(a)->first);

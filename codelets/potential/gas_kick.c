@@ -53,7 +53,7 @@ static void gas_kick_gpu(struct gpu *gpu, void *buffers[], const struct gas_kick
   const char **addresses;
   const struct gpu_potentials from = gpu_potentials_of(
       &around, buffers, first, first + surroundings_count(&around), &addresses);
-  double *blocks = gpu_gas_potential_memory(&g);
+  double *blocks = gpu_gas_potential_memory(&g, 1);
   gpu_gas_potential_blocks(&g, &from, blocks);
   gpu_gas_kick(&g, kick_factor(a), blocks, VECTOR(void, buffers[CELLS]));
   free(addresses);

@@ -57,7 +57,7 @@ static void gas_share_gpu(struct gpu *gpu, void *buffers[], const struct gas_sha
   const struct gpu_density density = gpu_density_of(a->batch.gas, buffers[CELLS],
                                                     a->massive ? buffers[OTHERS] : NULL,
                                                     buffers[matter], a->factor);
-  double *blocks = gpu_gas_potential_memory(&g);
+  double *blocks = gpu_gas_potential_memory(&g, 1);
   gpu_gas_potential_blocks(&g, &from, blocks);
   gpu_gas_share(&g, &density, blocks, VECTOR(struct poisson_share, buffers[SHARES]));
   free(addresses);

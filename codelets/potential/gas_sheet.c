@@ -120,7 +120,7 @@ static void gas_sheet_gpu(struct gpu *gpu, void *buffers[],
   const struct gpu_potentials from = gpu_potentials_of(&around, buffers, NEAR, links, &potentials);
   const struct gpu_density density = gpu_density_of(a->gas, buffers[CELLS], NULL, buffers[matter],
                                                     argument->factor);
-  double *blocks = gpu_gas_potential_memory(&g);
+  double *blocks = gpu_gas_potential_memory(&g, 1);
   gpu_gas_potential_blocks(&g, &from, blocks);
   gpu_gas_sheet(&g, from.links, shares, finer, &density, blocks, VECTOR(double, buffers[SHEETS]),
                 VECTOR(double, buffers[POTENTIAL]));

@@ -31,16 +31,17 @@ void gpu_gas_prepare(const struct gpu_gas *g, const struct gpu_sources *s, void 
 void gpu_gas_mark_shocks(const struct gpu_gas *g, const void *blocks, const struct heat_range *heat,
                          uint8_t *shocks, uint32_t *any);
 /** @param heat   of gpu_gas_prepare(), or NULL
+ * @param mass   [group][GAS_MASS_FLUXES], or NULL
  * @param fault  in pinned host memory; the first fault of a group is written */
 void gpu_gas_solve_single(const struct gpu_gas *g, double dt_dh, bool reversed, const void *blocks,
-                          const struct heat_range *heat, void *cells, void *fluxes,
+                          const struct heat_range *heat, void *cells, void *fluxes, void *mass,
                           struct gas_fault *fault);
 void gpu_gas_solve_double(const struct gpu_gas *g, double dt_dh, bool reversed, const void *blocks,
-                          const struct heat_range *heat, void *cells, void *fluxes,
+                          const struct heat_range *heat, void *cells, void *fluxes, void *mass,
                           struct gas_fault *fault);
 /** The one of the two that g->double_precision says. */
 void gpu_gas_solve(const struct gpu_gas *g, double dt_dh, bool reversed, const void *blocks,
-                   const struct heat_range *heat, void *cells, void *fluxes,
+                   const struct heat_range *heat, void *cells, void *fluxes, void *mass,
                    struct gas_fault *fault);
 void gpu_gas_close(const struct gpu_gas *g, double weight, bool first, const void *fluxes,
                    void *sides);

@@ -246,13 +246,36 @@ void launch_sweep(struct gpu *gpu, int axis, const sweep<typename solver::real> 
   enum { V = solver::VARIABLES };
   launch_kernel<solver, false>(gpu, axis, s);
   if (solver::DIFFUSES_SIDES) launch_kernel<solver, (solver::DIFFUSES_SIDES != 0)>(gpu, axis, s);
-  if (!s.mass) return;
+  if (s.variables == V) return;
   if (axis == 0)
     launch_carry<0>(gpu, V, s);
   else if (axis == 1)
     launch_carry<1>(gpu, V, s);
   else
     launch_carry<2>(gpu, V, s);
+}
+
+/** The mass fluxes through the faces of the groups' own cells. */
+template <typename real>
+static __global__ void __launch_bounds__(SWEEP_THREADS)
+    share_mass(const __grid_constant__ sweep<real> s, int axis, real *mass) {
+  enum { PLANE = GAS_GROUP_SIDE * GAS_GROUP_SIDE, FACES = FACES_OF_COLUMN * PLANE };
+  const uint32_t thread = blockIdx.x * SWEEP_THREADS + threadIdx.x;
+  const uint32_t group = thread / FACES, face = thread % FACES;
+  if (group >= s.groups) return;
+  const int fast = s.n[axis == 0 ? 1 : 0], slow = s.n[axis == 2 ? 1 : 2];
+  const int column = (int)(face % GAS_GROUP_SIDE) + (fast - GAS_GROUP_SIDE) / 2 +
+                     ((int)(face / GAS_GROUP_SIDE % GAS_GROUP_SIDE) + (slow - GAS_GROUP_SIDE) / 2) *
+                         fast;
+  mass[(size_t)group * GAS_MASS_FLUXES + axis * FACES + face] =
+      s.mass[((size_t)group * FACES_OF_COLUMN + face / PLANE) * fast * slow + column];
+}
+
+template <typename real>
+void keep_mass(struct gpu *gpu, int axis, const sweep<real> &s, real *mass) {
+  const uint64_t faces = (uint64_t)s.groups * (GAS_MASS_FLUXES / 3);
+  share_mass<<<blocks_for(faces, SWEEP_THREADS), SWEEP_THREADS, 0, gpu->stream>>>(s, axis, mass);
+  gpu_launched("share_mass");
 }
 
 /** Write the faults that were found to the host, and count fluxes of first order.
@@ -276,18 +299,20 @@ static __global__ void report_faults(constants<real> c, uint32_t groups, const u
 
 template <typename solver>
 void solve_with(const struct gpu_gas *g, double dt_dh, bool reversed, const void *blocks,
-                const struct heat_range *heat, void *cells, void *fluxes, struct gas_fault *fault) {
+                const struct heat_range *heat, void *cells, void *fluxes, void *mass,
+                struct gas_fault *fault) {
   typedef typename solver::real real;
   enum { V = solver::VARIABLES, MASS = FACES_OF_COLUMN * GAS_BLOCK_SIDE * GAS_BLOCK_SIDE };
   const uint32_t variables = gas_variables(&g->physics);
+  const bool needs_mass = mass || variables > V;
   const size_t groups = g->groups, row = (size_t)variables * GAS_GROUP_SIDE * GAS_BLOCK_SIDE,
                after_first = row * GAS_BLOCK_SIDE, after_second = row * GAS_GROUP_SIDE,
-               reals = groups * (after_first + after_second + (variables > V ? MASS : 0));
+               reals = groups * (after_first + after_second + (needs_mass ? MASS : 0));
   real *const scratch = (real *)gpu_scratch(g->gpu, SCRATCH_LINES,
                                             reals * sizeof(real) +
                                                 groups * (3 * sizeof(uint32_t) + GAS_BLOCK_CELLS));
   real *const stage[3] = {scratch, scratch + groups * after_first, (real *)cells};
-  real *const mass = stage[1] + groups * after_second;
+  real *const swept_mass = stage[1] + groups * after_second;
   uint32_t *first = (uint32_t *)(scratch + reals);
   uint32_t *first_order = first + groups, *any_shocks = first_order + groups;
   uint8_t *shocks = (uint8_t *)(any_shocks + groups);
@@ -307,7 +332,7 @@ void solve_with(const struct gpu_gas *g, double dt_dh, bool reversed, const void
                    (const real *)blocks,
                    (real)(g->physics.dual_energy_change / (dt_dh * dt_dh)),
                    variables,
-                   variables > V ? mass : NULL,
+                   needs_mass ? swept_mass : NULL,
                    shocks,
                    any_shocks,
                    0};
@@ -319,6 +344,7 @@ void solve_with(const struct gpu_gas *g, double dt_dh, bool reversed, const void
     s.last = i == 2;
     s.to = stage[i];
     launch_sweep<solver>(g->gpu, axis, s);
+    if (mass) keep_mass(g->gpu, axis, s, (real *)mass);
     s.from = stage[i];
     s.n[axis] = GAS_GROUP_SIDE;
   }
@@ -330,17 +356,18 @@ void solve_with(const struct gpu_gas *g, double dt_dh, bool reversed, const void
 /** One precision's solvers. */
 template <typename real>
 void solve_in(const struct gpu_gas *g, double dt_dh, bool reversed, const void *blocks,
-              const struct heat_range *heat, void *cells, void *fluxes, struct gas_fault *fault) {
+              const struct heat_range *heat, void *cells, void *fluxes, void *mass,
+              struct gas_fault *fault) {
   if (g->physics.solver == GAS_RTVD)
-    solve_with<rtvd<real>>(g, dt_dh, reversed, blocks, heat, cells, fluxes, fault);
+    solve_with<rtvd<real>>(g, dt_dh, reversed, blocks, heat, cells, fluxes, mass, fault);
   else if (g->physics.solver == GAS_PPM)
-    solve_with<ppm<real>>(g, dt_dh, reversed, blocks, heat, cells, fluxes, fault);
+    solve_with<ppm<real>>(g, dt_dh, reversed, blocks, heat, cells, fluxes, mass, fault);
   else if (g->physics.limiter == GAS_LIMITER_VAN_LEER)
     solve_with<muscl<real, GAS_LIMITER_VAN_LEER>>(g, dt_dh, reversed, blocks, heat, cells, fluxes,
-                                                  fault);
+                                                  mass, fault);
   else
     solve_with<muscl<real, GAS_LIMITER_MINMOD>>(g, dt_dh, reversed, blocks, heat, cells, fluxes,
-                                                fault);
+                                                mass, fault);
 }
 
 #endif

@@ -26,7 +26,7 @@ template <typename real> struct sweep {
   const real *blocks;    /* cells before the first sweep */
   real change;           /* of is_cold_flow() */
   uint32_t variables;    /* of a cell; the first ones are the solver's */
-  real *mass; /* [group][FACES_OF_COLUMN][column] mass fluxes; NULL: nothing is carried */
+  real *mass; /* [group][FACES_OF_COLUMN][column] mass fluxes; NULL: nothing needs them */
   const uint8_t *shocks; /* of gpu_gas_mark_shocks(), as any_shocks */
   const uint32_t *any_shocks;
   int axes; /* those whose shocks count: bits */

@@ -29,8 +29,8 @@ struct gpu_density {
   const struct gas_matter *matter; /**< [group] densities of particles; NULL: there are none */
 };
 
-/** Memory in which a task has potential blocks, until the next call. */
-double *gpu_gas_potential_memory(const struct gpu_gas *g);
+/** Memory in which a task has potential blocks, until the next call. @param blocks  of each group */
+double *gpu_gas_potential_memory(const struct gpu_gas *g, uint32_t blocks);
 /** Every other group is solved. */
 struct gpu_half {
   bool odd;  /**< odd ones are solved, else even ones: topology_is_odd() */
@@ -65,6 +65,9 @@ void gpu_gas_sheet(const struct gpu_gas *g, const struct gas_links *links,
                    double *blocks, double *sheets, double *potentials);
 /** @param factor  time / (2 cell) */
 void gpu_gas_kick(const struct gpu_gas *g, double factor, const double *blocks, void *cells);
+/** gravity_kernels.work. @param mass  [group][GAS_MASS_FLUXES] */
+void gpu_gas_work(const struct gpu_gas *g, double dt_dh, const double *begin, const double *end,
+                  const void *mass, const void *before, void *cells);
 /** @param cell   side of a cell
  * @param field  in pinned host memory */
 void gpu_gas_field(const struct gpu_gas *g, const struct gas_links *links, double cell,

@@ -203,9 +203,9 @@ double *gpu_gas_potential_wide(const struct gpu_gas *g, const struct gpu_potenti
   return wide;
 }
 
-double *gpu_gas_potential_memory(const struct gpu_gas *g) {
+double *gpu_gas_potential_memory(const struct gpu_gas *g, uint32_t blocks) {
   return (double *)gpu_scratch(g->gpu, SCRATCH_CELLS,
-                               (size_t)g->groups * POISSON_CELLS * sizeof(double));
+                               (size_t)g->groups * blocks * POISSON_CELLS * sizeof(double));
 }
 
 void gpu_gas_potential_blocks(const struct gpu_gas *g, const struct gpu_potentials *p,

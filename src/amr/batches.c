@@ -19,6 +19,9 @@ size_t gas_sides_bytes(const struct gas *g) {
   return g->scheme.variables * GAS_FACES * GAS_FACE_CELLS * g->scheme.kernels->real_size;
 }
 size_t gas_fluxes_bytes(const struct gas *g) { return GAS_PATCHES * gas_sides_bytes(g); }
+size_t gas_mass_bytes(const struct gas *g) {
+  return GAS_MASS_FLUXES * g->scheme.kernels->real_size;
+}
 
 double gas_cell(const struct gas *g, int level) { return g->cell / (double)(1 << level); }
 

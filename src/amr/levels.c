@@ -66,6 +66,7 @@ static void make_batch(const struct gas *g, struct gas_batch *b) {
   b->fluxes = handle_make(handle_room(b->count) * gas_fluxes_bytes(g), 1);
   make_sides(g, b);
   if (g->gravity) {
+    b->mass = handle_make(handle_room(b->count) * gas_mass_bytes(g), 1);
     make_potentials(g, b);
     b->sheets = handle_make(handle_room(b->count), CUBE_BYTES);
     make_shares(g, b);
@@ -128,6 +129,7 @@ struct gas_level gas_take_level(struct gas *g, int level) {
 static void drop_all_but_cells(struct gas_batch *b) {
   handle_drop(&b->fluxes);
   handle_drop(&b->sides);
+  handle_drop(&b->mass);
   for (int i = 0; i < POTENTIALS; i++) handle_drop(&b->potential[i]);
   handle_drop(&b->sheets);
   handle_drop(&b->shares);
@@ -207,8 +209,8 @@ static void make_ghosts(const struct gas *g, int level) {
 
 /** Let a batch's data belong to the GPU of a home of this rank. */
 static void bring_home(const struct gas *g, const struct gas_batch *b, uint32_t home) {
-  const starpu_data_handle_t data[] = {b->handle[0], b->handle[1], b->fluxes, b->sides,
-                                       b->sheets,    b->shares,    b->matter, b->links};
+  const starpu_data_handle_t data[] = {b->handle[0], b->handle[1], b->fluxes, b->sides, b->sheets,
+                                       b->shares,    b->matter,    b->links,  b->mass};
   for (size_t k = 0; k < sizeof data / sizeof *data; k++) owner_set(data[k], home, g->tasks.homes);
   for (int k = 0; k < POTENTIALS; k++) owner_set(b->potential[k], home, g->tasks.homes);
 }

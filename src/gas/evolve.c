@@ -109,11 +109,11 @@ static void follow_flags(struct gas *g, int level, double weight) {
   if (changed) solve_potentials(g, level, weight);
 }
 
-/** Accelerate a level by its potential, the first half of a step, let sources act, and let particles drift.
+/** Let sources act, accelerate a level by its potential, the first half of a step, and let particles drift.
  * @param weight  of this time in the step of the next coarser level, 0 .. 1, as below */
 static void open_step(struct gas *g, int level, double dt, double weight) {
-  if (g->gravity) gravity_kick(g, level, 0.5 * dt, weight);
   packages_apply(g, level, 0.5 * dt);
+  if (g->gravity) gravity_kick(g, level, 0.5 * dt, weight);
   if (g->particles) gas_particles_open(g, level, dt, weight);
 }
 
@@ -130,12 +130,20 @@ static void predict_potential(struct gas *g, int level, double dt, double weight
   gravity_predict(g, level, weight);
 }
 
+/** Accelerate a level by its potential, the second half of a step. @param weight  of the end of the step */
+static void close_by_gravity(struct gas *g, int level, double weight) {
+  const double dt = g->level[level].dt,
+               begin = level > 0 ? weight - dt / g->level[level - 1].dt : 0.0;
+  gravity_work(g, level, (struct gravity_step){dt, begin, weight});
+  gravity_kick(g, level, 0.5 * dt, weight);
+}
+
 /** Accelerate a level and all finer ones, and let sources act, for the second half of their steps. */
 static void close_steps(struct gas *g, int level, double weight) {
   if (!g->gravity && !packages_have_sources(g)) return;
   for (int l = level; topology_has_groups(&g->topology, l); l++) {
+    if (g->gravity) close_by_gravity(g, l, l == level ? weight : 1.0);
     packages_apply(g, l, 0.5 * g->level[l].dt);
-    if (g->gravity) gravity_kick(g, l, 0.5 * g->level[l].dt, l == level ? weight : 1.0);
     if (g->particles) gas_particles_close(g, l, l == level ? weight : 1.0);
   }
   hydro_restrict(g, level);
@@ -148,8 +156,8 @@ static void advance_finer(struct gas *g, int level, const struct root_step *root
  * A step of a level and of all finer ones. A run may be without gas, self-gravity or particles: these
  * then take no part.
  *
- *  1. The potential at the beginning kicks gas and particles for half the step. Sources of packages act on
- *     the gas for half the step. Particles drift.
+ *  1. Sources of packages act on the gas for half the step. The potential at the beginning kicks gas and
+ *     particles for half the step. Particles drift.
  *  2. The gas of the level takes the step.
  *  3. The potential at the end is predicted, for the boundaries of finer levels.
  *  4. The next finer level takes its steps: two, or more where its gas has become too fast for two.
@@ -161,7 +169,8 @@ static void advance_finer(struct gas *g, int level, const struct root_step *root
  *
  *  6. Particles get their levels and groups, and groups the densities of particles. Potentials are
  *     solved.
- *  7. Sources act, and these potentials kick gas and particles, for the other half of each level's step.
+ *  7. These potentials kick gas and particles, and sources act, for the other half of each level's step.
+ *     The energy that gravity gave becomes the work of the mass that flowed.
  *     Cells of refined patches become the means of finer cells again.
  *  8. Groups follow the flags, those of coarser levels first. Where groups have changed, 6 is done
  *     again.

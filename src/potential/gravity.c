@@ -41,9 +41,11 @@ void gravity_free(struct self_gravity *s) {
 }
 
 double gravity_bytes_per_group(const struct parameters *p) {
+  const double real = p->gas.precision == GAS_DOUBLE ? sizeof(double) : sizeof(float);
   return p->gas.gravity == GAS_GRAVITY_NONE
              ? 0.0
-             : (POTENTIALS + 1.0) * CUBE_BYTES + sizeof(struct poisson_share);
+             : (POTENTIALS + 1.0) * CUBE_BYTES + sizeof(struct poisson_share) +
+                   GAS_MASS_FLUXES * real;
 }
 
 static void swap(struct gas_level *l, enum gas_potential a, enum gas_potential b) {
@@ -231,6 +233,13 @@ void gravity_kick(struct gas *g, int level, double dt, double weight) {
   for (uint32_t i = gas_own_begin(g, level); i < gas_own_end(g, level); i++)
     gas_kick_submit(g, level, i, dt, weight);
   g->level[level].stale = true;
+}
+
+void gravity_work(struct gas *g, int level, struct gravity_step step) {
+  if (g->scheme.particles_alone) return;
+  gravity_send_around(g, level, step.end);
+  for (uint32_t i = gas_own_begin(g, level); i < gas_own_end(g, level); i++)
+    gas_work_submit(g, level, i, step);
 }
 
 void gravity_begin_step(struct gas *g, int level) {

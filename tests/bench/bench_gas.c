@@ -100,7 +100,7 @@ static void arrays_free(struct arrays *a) {
 static void bench_solve(struct arrays *a, size_t g) {
   struct gas_fault fault;
   a->kernels->solve(&a->physics, 0.2, g % 2, a->blocks + g * a->block, a->groups + g * a->group,
-                    a->fluxes + g * a->flux, a->scratch, &fault);
+                    a->fluxes + g * a->flux, NULL, a->scratch, &fault);
   if (fault.patch >= 0) fail(EXIT_RUN_FAILED, "bench_gas: a cell is not physical");
 }
 

@@ -18,7 +18,7 @@ struct gas_box {
   int n[3];     /**< cells along x, y, z: multiples of 16 */
   double *u;    /**< [variable][z][y][x] */
   double *next; /**< the same after a step */
-  void *block, *group, *fluxes, *scratch;
+  void *block, *group, *fluxes, *mass, *scratch;
   struct gas_fault fault; /**< the first of the last step */
 };
 
@@ -49,8 +49,9 @@ static inline struct gas_box box_create(const struct gas_physics *physics, bool 
   b.block = calloc(variables * GAS_BLOCK_CELLS, sizeof(double));
   b.group = calloc(variables * GAS_GROUP_CELLS, sizeof(double));
   b.fluxes = calloc(variables * GAS_PATCHES * GAS_FACES * GAS_FACE_CELLS, sizeof(double));
+  b.mass = calloc(GAS_MASS_FLUXES, sizeof(double));
   b.scratch = aligned_alloc(64, (b.kernels->scratch_bytes + 63) / 64 * 64);
-  if (!b.u || !b.next || !b.block || !b.group || !b.fluxes || !b.scratch) abort();
+  if (!b.u || !b.next || !b.block || !b.group || !b.fluxes || !b.mass || !b.scratch) abort();
   b.fault.patch = -1;
   return b;
 }
@@ -61,6 +62,7 @@ static inline void box_free(struct gas_box *b) {
   free(b->block);
   free(b->group);
   free(b->fluxes);
+  free(b->mass);
   free(b->scratch);
 }
 
@@ -128,7 +130,8 @@ static inline void box_store(struct gas_box *b, int x, int y, int z) {
 
 static inline void box_solve(struct gas_box *b, double dt_dh, bool reversed,
                              struct gas_fault *fault) {
-  b->kernels->solve(&b->physics, dt_dh, reversed, b->block, b->group, b->fluxes, b->scratch, fault);
+  b->kernels->solve(&b->physics, dt_dh, reversed, b->block, b->group, b->fluxes, b->mass,
+                    b->scratch, fault);
 }
 
 /** One step of all groups. */

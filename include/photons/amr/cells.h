@@ -19,6 +19,8 @@ enum {
   GAS_COARSE_SIDE = 14,
   GAS_COARSE_CELLS = 2744,
   GAS_FACE_CELLS = 64,
+  GAS_MASS_FLUXES =
+      13056, /**< through the faces of a group's cells: 3 axes, 17 faces of 16^2 columns */
   GAS_FACES = 6,
   GAS_PATCHES = 8
 };

@@ -50,7 +50,10 @@ struct gas_batch {
                                        which: gas_level.now */
   void *cells[2]; /**< their memory on cores. With GPUs NULL: StarPU finds memory where tasks run */
   starpu_data_handle_t fluxes; /**< [group][patch][face][variable][8][8] of the last step */
-  starpu_data_handle_t sides;  /**< [group][face][variable][8][8]: the mean, over a step of the
+  starpu_data_handle_t
+      mass; /**< [group][axis][face 17][16][16]: mass fluxes of the last step, where the gas
+                                       attracts itself */
+  starpu_data_handle_t sides; /**< [group][face][variable][8][8]: the mean, over a step of the
                                        next coarser level, of the fluxes through the groups' sides */
   starpu_data_handle_t potential[POTENTIALS]; /**< [group][16][16][16] double; gravity.h */
   starpu_data_handle_t sheets;    /**< [group][16][16][16] double: pseudo-mass, gravity.h */
@@ -170,6 +173,7 @@ size_t gas_group_bytes(const struct gas *g);
 size_t gas_block_bytes(const struct gas *g);
 size_t gas_fluxes_bytes(const struct gas *g);
 size_t gas_sides_bytes(const struct gas *g);
+size_t gas_mass_bytes(const struct gas *g);
 
 /** The present time for messages: "t = 0.1", of comoving gas "z = 3.2". */
 struct moment_text gas_moment(const struct gas *g);

@@ -12,6 +12,7 @@
  *   coarse   [variable][z 14][y 14][x 14]                    one level coarser: 8^3 and 3 a side
  *   fluxes   [patch 8][face 6][variable][8][8]               faces -x +x -y +y -z +z
  *   sides    [face 6][variable][8][8]                        faces of the patch that a group refines
+ *   mass     [axis 3][face 17][16][16]                       mass fluxes through the faces of all cells
  *
  * The two indices of a face are the axes other than its normal, the later axis slower: [z][y],
  * [z][x], [y][x]. Results for a cell depend on the values of cells near it alone and not on its
@@ -92,9 +93,10 @@ struct gas_kernels {
    * new = old - dt/dh * sum(flux of the upper face - flux of the lower face).
    * Where dual_energy_switch is in use, the energy itself is exempt: it is set to the kinetic
    * energy and the thermal energy that the entropy says.
+   * mass: of these fluxes those of mass, through the faces of all cells; or NULL
    * `scratch` (scratch_bytes, 64-byte aligned) belongs to the caller. */
   void (*solve)(const struct gas_physics *physics, double dt_dh, bool reversed, const void *block,
-                void *group, void *fluxes, void *scratch, struct gas_fault *fault);
+                void *group, void *fluxes, void *mass, void *scratch, struct gas_fault *fault);
 
   /** The largest c_s + max(|v_x|, |v_y|, |v_z|) of the cells of a group that are physical. */
   double (*largest_speed)(const struct gas_physics *physics, const void *group,

@@ -4,6 +4,7 @@
 #define PHOTONS_POTENTIAL_CODELETS_H
 
 #include "photons/amr/codelets.h"
+#include "photons/potential/gravity.h"
 
 /** What a potential is made from, besides the coarser level. */
 enum potential_mode {
@@ -35,6 +36,8 @@ void gas_share_submit(struct gas *g, int level, uint32_t batch, bool massive);
 void gas_sheet_submit(struct gas *g, int level, uint32_t batch);
 /** Accelerate a batch for a time, by POTENTIAL_END. @param weight  of potential_task */
 void gas_kick_submit(struct gas *g, int level, uint32_t batch, double dt, double weight);
+/** Correct the energy of a batch, before the second kick of its step: gravity_kernels.work. */
+void gas_work_submit(struct gas *g, int level, uint32_t batch, struct gravity_step step);
 /** Set gas_level.field, from POTENTIAL_END, when all levels are at the same time. */
 void gas_field_submit(struct gas *g, int level, uint32_t batch);
 

@@ -62,6 +62,13 @@ double gravity_background(const struct gas *g);
 void gravity_solve(struct gas *g, int level, double weight);
 /** Accelerate the cells of a level for a time. */
 void gravity_kick(struct gas *g, int level, double dt, double weight);
+/** A step of a level, and where it begins and ends in that of the next coarser level, 0 .. 1. */
+struct gravity_step {
+  double dt, begin, end;
+};
+/** Before the second kick of a step of a level: make the energy that gravity gives in the step that which the gas
+ * loses in the potential, gravity_kernels.work. */
+void gravity_work(struct gas *g, int level, struct gravity_step step);
 /** The potential of a level is now that at the beginning of its step. One at the end is to come. */
 void gravity_begin_step(struct gas *g, int level);
 /** Find the potential at the end of a level's step from the level's own densities, while finer levels

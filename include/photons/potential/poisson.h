@@ -103,6 +103,17 @@ struct gravity_kernels {
   /** Accelerate a group by -gradient of the potential, three-point differences, for a time.
    * @param factor  time / (2 cell) */
   void (*kick)(const double *block, double factor, void *group);
+  /** Add to the energy of a group, before the second kick of a step, what makes that which gravity gives in the
+   * step the work of the mass that flowed through faces: half the sum over a cell's faces of mass times the
+   * difference of the potential across the face, the mean of that at the beginning and at the end of the step. The
+   * sum over all cells is then what the potential energy has lost (Springel 2010, MNRAS 401, 791, section 5.3). The
+   * two kicks give what they do to the kinetic energy: the thermal energy takes the difference, but keeps at
+   * least half of itself.
+   * @param begin, end  blocks
+   * @param mass    mass fluxes of gas_kernels.solve
+   * @param before  the group after the first kick */
+  void (*work)(double dt_dh, const double *begin, const double *end, const void *mass,
+               const void *before, void *group);
   /** Of a patch of a group: the largest |potential of the next cell - of the one before| along any
    * axis. @param[out] sum  of density * potential */
   double (*measure)(const double *block, const void *group, unsigned patch, double *sum);

@@ -94,6 +94,11 @@ INLINE void store_faces(unsigned variables, int axis, const column_cell *restric
       copy_lanes(flux[f * GAS_PATCH_SIDE][q], faces + (3 * variable_of(axis, q) + f) * plane);
 }
 
+/* The mass fluxes of the columns. */
+INLINE void store_mass(const column_cell *restrict flux, real *restrict mass, size_t plane) {
+  for (unsigned f = 0; f <= GAS_GROUP_SIDE; f++) copy_lanes(flux[f][GAS_DENSITY], mass + f * plane);
+}
+
 /* A run of columns of a carried variable, after the solver has moved the mass: `from`, `to` and `faces` are where
  * its values begin. Apart, so that sweeps of gas without scalars stay small. */
 static __attribute__((noinline)) void sweep_carried(real dt_dh, const column_cell *restrict u,
@@ -178,10 +183,15 @@ static uint32_t count_first_order(const struct cells *before, int axis, unsigned
 /** One sweep.
  * faces: [variable][face 3][columns]
  * @param carried  number of variables that the gas carries, which follow those of the solver
+ * mass: [face 17][columns], or NULL
  * @return the number of faces that got fluxes of first order */
 static uint32_t sweep(column_solver *solver, const struct constants *c, unsigned variables,
+<<<<<<< HEAD
                       unsigned carried, real dt_dh, int axis, const uint8_t *marks,
                       const struct cells *before, struct cells *after, real *faces) {
+=======
+                      unsigned carried, real dt_dh, int axis, const struct marks *marks,
+                      const struct cells *before, struct cells *after, real *faces, real *mass) {
   const struct columns from = columns_of(before, axis);
   for (int a = 0; a < 3; a++) after->n[a] = a == axis ? GAS_GROUP_SIDE : before->n[a];
   const struct columns to = columns_of(after, axis);
@@ -204,6 +214,7 @@ static uint32_t sweep(column_solver *solver, const struct constants *c, unsigned
     store_columns(variables, axis, later, after->u + run_at(&to, run), cells_count(after), to.along,
                   to.inner_step);
     store_faces(variables, axis, flux, faces + column, plane);
+    if (mass) store_mass(flux, mass + column, plane);
     for (unsigned q = variables; q < variables + carried; q++)
       sweep_carried(dt_dh, u, flux, before->u + q * cells_count(before) + here, &from,
                     after->u + q * cells_count(after) + run_at(&to, run), &to,
@@ -236,6 +247,17 @@ static void share_faces(unsigned variables, int axis, const struct cells *before
         for (unsigned j = 0; j < GAS_PATCH_SIDE; j++)
           memcpy(to + j * GAS_PATCH_SIDE, from + j * columns, GAS_PATCH_SIDE * sizeof *to);
       }
+}
+
+/* The mass fluxes of a sweep through the faces of the group's own cells. */
+static void share_mass(int axis, const struct cells *before, const real *mass, real *to) {
+  const unsigned columns = before->n[axis == 0 ? 1 : 0], rows = before->n[axis == 2 ? 1 : 2];
+  const unsigned column = (columns - GAS_GROUP_SIDE) / 2, row = (rows - GAS_GROUP_SIDE) / 2;
+  for (unsigned f = 0; f <= GAS_GROUP_SIDE; f++)
+    for (unsigned j = 0; j < GAS_GROUP_SIDE; j++)
+      memcpy(to + (f * GAS_GROUP_SIDE + j) * GAS_GROUP_SIDE,
+             mass + (size_t)f * rows * columns + (row + j) * columns + column,
+             GAS_GROUP_SIDE * sizeof *to);
 }
 
 /* Cell i of a group in a block. */
@@ -396,11 +418,12 @@ enum {
   PLANE_CELLS = GAS_BLOCK_SIDE * GAS_BLOCK_SIDE,
   SCRATCH_REALS = GAS_VARIABLES_MAX *
                       (FIRST_CELLS + SECOND_CELLS + GAS_GROUP_CELLS + 3 * PLANE_CELLS) +
-                  GAS_BLOCK_CELLS + GAS_BLOCK_CELLS / 2 /* thermal energies, two bytes a cell */
+                  (GAS_GROUP_SIDE + 1) * PLANE_CELLS + GAS_BLOCK_CELLS +
+                  GAS_BLOCK_CELLS / 2 /* thermal energies, two bytes a cell */
 };
 
 static void solve(const struct gas_physics *physics, double dt_dh, bool reversed, const void *block,
-                  void *group, void *fluxes, void *scratch, struct gas_fault *fault) {
+                  void *group, void *fluxes, void *mass, void *scratch, struct gas_fault *fault) {
   const struct constants c = constants_of(physics);
   const unsigned variables = gas_variables(physics), solved = gas_solved(physics);
   real *first = scratch, *second = first + GAS_VARIABLES_MAX * FIRST_CELLS;
@@ -410,7 +433,8 @@ static void solve(const struct gas_physics *physics, double dt_dh, bool reversed
                            {first, {0}},
                            {second, {0}},
                            {third, {0}}};
-  real *thermal = faces + GAS_VARIABLES_MAX * 3 * PLANE_CELLS;
+  real *moved = faces + GAS_VARIABLES_MAX * 3 * PLANE_CELLS;
+  real *thermal = moved + (GAS_GROUP_SIDE + 1) * PLANE_CELLS;
   uint8_t *shocks = (uint8_t *)(thermal + GAS_BLOCK_CELLS), *between = shocks + GAS_BLOCK_CELLS;
   const bool has_shocks = physics->solver != GAS_RTVD &&
                           find_shocks(block, thermal, between, shocks);
@@ -420,8 +444,12 @@ static void solve(const struct gas_physics *physics, double dt_dh, bool reversed
     const int axis = reversed ? 2 - s : s;
     if (has_shocks) trim_marks(shocks, looked_at(physics, axis, swept), &stage[s], between);
     first_order += sweep(solver_of(physics), &c, solved, variables - solved, (real)dt_dh, axis,
+<<<<<<< HEAD
                          has_shocks ? between : NULL, &stage[s], &stage[s + 1], faces);
+=======
+                         &marks, &stage[s], &stage[s + 1], faces, mass ? moved : NULL);
     share_faces(variables, axis, &stage[s], faces, fluxes);
+    if (mass) share_mass(axis, &stage[s], moved, (real *)mass + axis * (GAS_MASS_FLUXES / 3));
     swept |= (uint8_t)(1 << axis);
   }
   const real change = (real)(physics->dual_energy_change / (dt_dh * dt_dh));

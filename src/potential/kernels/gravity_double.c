@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The gravity of cells in double precision. */
 #define REAL double
-#include "gravity.h"
+#include "work.h"
 
 extern const struct gravity_kernels KERNEL(gravity_kernels_double);
-const struct gravity_kernels KERNEL(gravity_kernels_double) = {source, kick, measure};
+const struct gravity_kernels KERNEL(gravity_kernels_double) = {source, kick, work, measure};

@@ -177,9 +177,9 @@ static void check_steps(const struct gpu_gas *from, enum gas_solver solver, cons
     for (int reversed = 0; reversed <= 1; reversed++) {
       const char *own = (const char *)blocks + shocked[k] * block;
       CUDA(cudaMemcpy(host, own, block, cudaMemcpyDeviceToHost));
-      kernels->solve(&g.physics, STEP, reversed, host, cells, cells + group, scratch, &found);
+      kernels->solve(&g.physics, STEP, reversed, host, cells, cells + group, NULL, scratch, &found);
       fault->patch = -1;
-      gpu_gas_solve(&g, STEP, reversed, own, NULL, cells_out, fluxes_out, fault);
+      gpu_gas_solve(&g, STEP, reversed, own, NULL, cells_out, fluxes_out, NULL, fault);
       CUDA(cudaDeviceSynchronize());
       char *back = allocate(group, 1, "cells of the GPU");
       CUDA(cudaMemcpy(back, cells_out, group, cudaMemcpyDeviceToHost));

@@ -42,20 +42,27 @@ static void check_step(struct stages *s, int level, const struct gas_batch *b, s
   const struct gas_kernels *k = g->scheme.kernels;
   const struct gpu_gas gpu = gas_on_gpu(s, b);
   const double dt_dh = 0.4 / g->level[level].speed[b->first];
-  void *scratch = aligned_alloc(64, (k->scratch_bytes + 63) / 64 * 64);
+  const size_t mass_bytes = b->count * gas_mass_bytes(g);
+  char *mass = allocate(mass_bytes, 1, "mass fluxes");
+  void *scratch = aligned_alloc(64, (k->scratch_bytes + 63) / 64 * 64),
+       *mass_out = device_memory(mass_bytes);
   for (int reversed = 1; reversed >= 0; reversed--) {
     for (uint32_t i = 0; i < b->count; i++) {
       struct gas_fault found;
       fault[i].patch = -1;
       k->solve(&g->scheme.physics, dt_dh, reversed, t->blocks + i * gas_block_bytes(g),
-               t->cells + i * gas_group_bytes(g), t->fluxes + i * gas_fluxes_bytes(g), scratch,
-               &found);
+               t->cells + i * gas_group_bytes(g), t->fluxes + i * gas_fluxes_bytes(g),
+               mass + i * gas_mass_bytes(g), scratch, &found);
     }
-    gpu_gas_solve(&gpu, dt_dh, reversed, t->blocks_out, NULL, t->cells_out, t->fluxes_out, fault);
+    gpu_gas_solve(&gpu, dt_dh, reversed, t->blocks_out, NULL, t->cells_out, t->fluxes_out, mass_out,
+                  fault);
     compare_device(s, &s->solve, t->cells, t->cells_out, b->count * gas_group_bytes(g));
     compare_device(s, &s->fluxes, t->fluxes, t->fluxes_out, b->count * gas_fluxes_bytes(g));
+    compare_device(s, &s->fluxes, mass, mass_out, mass_bytes);
     for (uint32_t i = 0; i < b->count; i++) s->same_faults &= fault[i].patch == -1;
   }
+  CUDA(cudaFree(mass_out));
+  free(mass);
   free(scratch);
 }
 

@@ -183,6 +183,46 @@ void check_kick(struct prepared *t) {
   free(back);
 }
 
+/** Some mass fluxes. */
+static void make_fluxes(size_t real, char *mass, size_t bytes) {
+  for (size_t i = 0; i < bytes / real; i++) {
+    const double flux = 0.01 * sin((double)i);
+    const float single = (float)flux;
+    memcpy(mass + i * real, real == sizeof flux ? (const void *)&flux : &single, real);
+  }
+}
+
+/** From the potentials of the blocks to those of the next groups' blocks. */
+void check_work(struct prepared *t) {
+  const struct gas *g = t->s->g;
+  const struct gpu_gas gpu = batch_on_gpu(t->s, t->b);
+  const size_t bytes = t->b->count * gas_group_bytes(g), flux = gas_mass_bytes(g),
+               cube = POISSON_CELLS * sizeof(double);
+  char *cpu = memcpy(allocate(bytes, 1, "cells"), t->cells, bytes),
+       *back = allocate(bytes, 1, "cells"), *mass = allocate(t->b->count, flux, "fluxes"),
+       *later = allocate(t->b->count, cube, "blocks");
+  make_fluxes(g->scheme.kernels->real_size, mass, t->b->count * flux);
+  for (uint32_t i = 0; i < t->b->count; i++) {
+    memcpy(later + i * cube, block_of(t, (i + 1) % t->b->count), cube);
+    g->gravity->kernels->work(0.1, block_of(t, i), (const double *)(void *)(later + i * cube),
+                              mass + i * flux, t->cells + i * gas_group_bytes(g),
+                              cpu + i * gas_group_bytes(g));
+  }
+  void *out = to_device(t->cells, bytes), *before = to_device(t->cells, bytes),
+       *later_out = to_device(later, t->b->count * cube),
+       *mass_out = to_device(mass, t->b->count * flux);
+  gpu_gas_work(&gpu, 0.1, (const double *)(void *)t->blocks.device, later_out, mass_out, before,
+               out);
+  copy_back(t->s, back, out, bytes);
+  compare_numbers(&t->s->kicked, g->scheme.kernels->real_size, cpu, back, bytes);
+  void *const device[] = {out, before, later_out, mass_out};
+  for (size_t k = 0; k < sizeof device / sizeof *device; k++) CUDA(cudaFree(device[k]));
+  free(cpu);
+  free(back);
+  free(mass);
+  free(later);
+}
+
 void check_field(struct prepared *t) {
   const struct gas *g = t->s->g;
   const struct gpu_gas gpu = batch_on_gpu(t->s, t->b);

@@ -130,6 +130,7 @@ static void check_batch(struct stages *s, int level, uint32_t number) {
   free_mirrored(&matter);
   check_sheets(&t);
   check_kick(&t);
+  check_work(&t);
   check_field(&t);
   free_mirrored(&t.blocks);
   CUDA(cudaFree(t.out));

@@ -76,6 +76,8 @@ void check_shares(struct prepared *t, bool massive);
 void check_sheets(struct prepared *t);
 /** Kicks of cells. */
 void check_kick(struct prepared *t);
+/** The work of mass that flows. */
+void check_work(struct prepared *t);
 /** Accelerations and energies. */
 void check_field(struct prepared *t);
 /** Means of densities of all groups of a batch, from the first ones to the last ones. */

@@ -166,6 +166,78 @@ static void kicks_are_cold(void **state) {
   }
 }
 
+/** Cells of one density and momentum, with a thermal energy of 1. */
+static void fill_cells(double density, double momentum, double *cells) {
+  for (int i = 0; i < GAS_GROUP_CELLS; i++) {
+    cells[i] = density;
+    for (int c = 0; c < 3; c++) cells[(1 + c) * GAS_GROUP_CELLS + i] = momentum;
+    cells[4 * GAS_GROUP_CELLS + i] = 1.0 + 3.0 * momentum * momentum / (2.0 * density);
+  }
+}
+
+/** The mass fluxes of a group, of which none goes through its sides. */
+static void fill_fluxes(double *mass) {
+  for (int i = 0; i < GAS_MASS_FLUXES; i++) {
+    const int face = i % (GAS_MASS_FLUXES / 3) / (INNER * INNER);
+    mass[i] = face % INNER == 0 ? 0.0 : sin(3.0 * i);
+  }
+}
+
+/** The mass that a cell gets in dt/dh. @param c  of the cell, x, y, z */
+static double mass_gained(const double *mass, double dt_dh, const int c[3]) {
+  double gained = 0.0;
+  for (int a = 0; a < 3; a++) {
+    const int slow = a == 2 ? c[1] : c[2], fast = a == 0 ? c[1] : c[0];
+    const double *lower = mass + a * (GAS_MASS_FLUXES / 3) + (c[a] * INNER + slow) * INNER + fast;
+    gained += dt_dh * (lower[0] - lower[INNER * INNER]);
+  }
+  return gained;
+}
+
+/** What the gas gains where none flows through the sides is what it loses in the mean potential. */
+static void work_is_what_the_potential_loses(void **state) {
+  (void)state;
+  static double begin[POISSON_CELLS], end[POISSON_CELLS], cells[5 * GAS_GROUP_CELLS],
+      mass[GAS_MASS_FLUXES];
+  const double dt_dh = 0.01;
+  for (int i = 0; i < POISSON_CELLS; i++) {
+    begin[i] = cos(i);
+    end[i] = cos(2.0 * i);
+  }
+  fill_cells(1e-9, 0.0, cells); /* kicks give nothing */
+  fill_fluxes(mass);
+  gravity_kernels_select(true)->work(dt_dh, begin, end, mass, cells, cells);
+  double gained = 0.0, lost = 0.0;
+  for (int i = 0; i < GAS_GROUP_CELLS; i++) {
+    const int c[3] = {i % INNER, i / INNER % INNER, i / INNER / INNER};
+    const int at = ((c[2] + 1) * SIDE + c[1] + 1) * SIDE + c[0] + 1;
+    gained += cells[4 * GAS_GROUP_CELLS + i] - 1.0;
+    lost -= 0.5 * (begin[at] + end[at]) * mass_gained(mass, dt_dh, c);
+  }
+  assert_true(fabs(gained) > 0.01);
+  assert_true(fabs(gained - lost) < 1e-9);
+}
+
+/** Where the mass that flows is the momentum, kicks do all the work. Where gravity takes more energy than there is,
+ * half of the heat stays. */
+static void work_leaves_heat(void **state) {
+  (void)state;
+  static double block[POISSON_CELLS], cells[5 * GAS_GROUP_CELLS], mass[GAS_MASS_FLUXES];
+  const struct gravity_kernels *k = gravity_kernels_select(true);
+  for (int i = 0; i < POISSON_CELLS; i++)
+    block[i] = 0.3 * (i % SIDE) - 0.2 * (i / SIDE % SIDE) + 0.7 * (i / SIDE / SIDE);
+  fill_cells(2.0, 0.1, cells);
+  const double energy = cells[4 * GAS_GROUP_CELLS];
+  for (int i = 0; i < GAS_MASS_FLUXES; i++) mass[i] = 0.1;
+  k->work(0.5, block, block, mass, cells, cells);
+  for (int i = 0; i < GAS_GROUP_CELLS; i++)
+    assert_true(fabs(cells[4 * GAS_GROUP_CELLS + i] - energy) < 1e-14);
+  for (int i = 0; i < GAS_MASS_FLUXES; i++) mass[i] = 100.0;
+  k->work(0.5, block, block, mass, cells, cells);
+  for (int i = 0; i < GAS_GROUP_CELLS; i++)
+    assert_true(fabs(cells[4 * GAS_GROUP_CELLS + i] - (energy - 0.5)) < 1e-14);
+}
+
 /** With the pseudo-mass of cover(), a coarse patch whose potential is the finer one's mean has the
  * defect of the finer one, and no other. */
 static void covered_cells_agree(void **state) {
@@ -572,6 +644,8 @@ int main(void) {
       cmocka_unit_test(direct_solution_is_exact),
       cmocka_unit_test(interpolation_is_of_third_order),
       cmocka_unit_test(kicks_are_cold),
+      cmocka_unit_test(work_is_what_the_potential_loses),
+      cmocka_unit_test(work_leaves_heat),
       cmocka_unit_test(covered_cells_agree),
       cmocka_unit_test(potential_is_of_second_order),
       cmocka_unit_test(isolated_mass),

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The work of gravity. A file that includes this header defines REAL as float or double first. */
+#ifndef PHOTONS_POTENTIAL_KERNELS_WORK_H
+#define PHOTONS_POTENTIAL_KERNELS_WORK_H
+
+#include "gravity.h"
+
+/** Potentials of a row of cells at the beginning and at the end of a step. */
+struct row_potentials {
+  const double *begin, *end;
+};
+
+/** What a row of cells of a patch is made of. */
+struct row_cells {
+  const real *density, *momentum; /**< momentum: along one axis */
+};
+
+/** Energy of the kick by the potentials p, of which `change` follows.
+ * @param sign  1: of momenta before the kick, -1: of those after it */
+INLINE real kick_energy(double factor, const double *p, int step, real density, real momentum,
+                        int sign) {
+  const real change = (real)(-factor * (p[step] - p[-step]));
+  return change * (momentum + (real)0.5 * (real)sign * density * change);
+}
+
+/** Along one axis: the work of the mass that flowed through the two faces of each cell of a row, less the energy that
+ * the two kicks of the step give.
+ * @param lower, upper  mass fluxes through the faces, `apart` from cell to cell */
+INLINE void work_along(double dt_dh, struct row_potentials p, int step, const real *restrict lower,
+                       const real *restrict upper, size_t apart, struct row_cells begin,
+                       struct row_cells end, real *restrict more) {
+  const double quarter = 0.25 * dt_dh;
+#pragma omp simd
+  for (int x = 0; x < 8; x++) {
+    const double *b = p.begin + x, *e = p.end + x;
+    const real below = (real)(quarter * (b[0] - b[-step] + e[0] - e[-step])),
+               above = (real)(quarter * (b[step] - b[0] + e[step] - e[0]));
+    more[x] -= lower[(size_t)x * apart] * below + upper[(size_t)x * apart] * above;
+    more[x] -= kick_energy(quarter, b, step, begin.density[x], begin.momentum[x], -1) +
+               kick_energy(quarter, e, step, end.density[x], end.momentum[x], 1);
+  }
+}
+
+/** Add to the energies of a row, and leave each cell at least half of its thermal energy. */
+INLINE void add_heat(const real *more, real *u) {
+  enum { NEXT = GAS_GROUP_CELLS }; /* variable */
+#pragma omp simd
+  for (int x = 0; x < 8; x++) {
+    const struct cell a = cell_at(u, NEXT, (size_t)x, false);
+    const real least = (real)-0.5 * largest(thermal_energy(a), 0);
+    u[GAS_ENERGY * NEXT + x] += largest(more[x], least);
+  }
+}
+
+static void work(double dt_dh, const double *begin, const double *end, const void *mass,
+                 const void *before, void *group) {
+  static const int step[3] = {1, POISSON_SIDE, POISSON_SIDE * POISSON_SIDE};
+  enum { NEXT = GAS_GROUP_CELLS, SIDE = GAS_GROUP_SIDE, PLANE = SIDE * SIDE };
+  for (unsigned row = 0; row < GAS_GROUP_CELLS / 8; row++) {
+    const struct patch_row r = patch_row(row / 64, row / 8 % 8, row % 8);
+    const size_t at = ((r.z + 1) * POISSON_SIDE + r.y + 1) * POISSON_SIDE + r.x + 1,
+                 face[3] = {(r.x * SIDE + r.z) * SIDE + r.y, (r.y * SIDE + r.z) * SIDE + r.x,
+                            (r.z * SIDE + r.y) * SIDE + r.x};
+    const real *was = (const real *)before + r.in_patch;
+    real *u = (real *)group + r.in_patch, more[8] = {0};
+    for (unsigned a = 0; a < 3; a++) {
+      const real *lower = (const real *)mass + a * (GAS_MASS_FLUXES / 3) + face[a];
+      const size_t momentum = (GAS_MOMENTUM_X + a) * NEXT;
+      work_along(dt_dh, (struct row_potentials){begin + at, end + at}, step[a], lower,
+                 lower + PLANE, a == 0 ? PLANE : 1, (struct row_cells){was, was + momentum},
+                 (struct row_cells){u, u + momentum}, more);
+    }
+    add_heat(more, u);
+  }
+}
+
+#endif
