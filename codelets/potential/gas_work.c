@@ -47,7 +47,7 @@ static void gas_work_cpu(void *buffers[], const struct gas_work_argument *a) {
     potential_block(&begin, b->first + i, block[0]);
     potential_block(&end, b->first + i, block[1]);
     g->gravity->kernels->work(
-        dt_dh(a), block[0], block[1], nth(buffers[MASS], gas_mass_bytes(g), i),
+        &g->scheme.physics, dt_dh(a), block[0], block[1], nth(buffers[MASS], gas_mass_bytes(g), i),
         nth(buffers[BEFORE], gas_group_bytes(g), i), nth(buffers[CELLS], gas_group_bytes(g), i));
   }
   free(addresses[0]);

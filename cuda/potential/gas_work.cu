@@ -21,10 +21,14 @@ INLINE real kick_energy(double factor, const double *p, int step, real density, 
   return change * (momentum + (real)0.5 * (real)sign * density * change);
 }
 
+/** As in src/potential/kernels/work.h. */
+template <typename real> struct cold_limits { real part, change; };
+
 template <typename real>
 static __global__ void __launch_bounds__(WORK_THREADS)
-    work(uint32_t groups, uint32_t variables, double dt_dh, const double *begin, const double *end,
-         const real *mass, const real *before, real *cells) {
+    work(uint32_t groups, uint32_t variables, struct cold_limits<real> cold, double dt_dh,
+         const double *begin, const double *end, const real *mass, const real *before,
+         real *cells) {
   const int step[3] = {1, POISSON_SIDE, POISSON_SIDE * POISSON_SIDE};
   const uint32_t thread = blockIdx.x * WORK_THREADS + threadIdx.x;
   const uint32_t group = thread / GAS_GROUP_CELLS, cell = thread % GAS_GROUP_CELLS;
@@ -51,15 +55,20 @@ static __global__ void __launch_bounds__(WORK_THREADS)
     square += momentum * momentum;
   }
   real *energy = u + GAS_ENERGY * GAS_GROUP_CELLS;
-  const real thermal = *energy - (real)0.5 * square / density;
-  *energy += larger(more, (real)-0.5 * larger(thermal, (real)0));
+  const real thermal = *energy - (real)0.5 * square / density,
+             change = (density - was[0]) / density,
+             least = larger(cold.part * *energy, cold.change * density * change * change);
+  if (thermal > least) *energy += larger(more, (real)-0.5 * thermal);
 }
 
 template <typename real>
 static void work_in(const struct gpu_gas *g, double dt_dh, const double *begin, const double *end,
                     const void *mass, const void *before, void *cells) {
+  const struct cold_limits<real> cold = {
+    (real) g->physics.dual_energy_switch, (real)(g->physics.dual_energy_change / (dt_dh * dt_dh))
+  };
   work<<<blocks_for((uint64_t)g->groups * GAS_GROUP_CELLS, WORK_THREADS), WORK_THREADS, 0,
-         g->gpu->stream>>>(g->groups, gas_variables(&g->physics), dt_dh, begin, end,
+         g->gpu->stream>>>(g->groups, gas_variables(&g->physics), cold, dt_dh, begin, end,
                            (const real *)mass, (const real *)before, (real *)cells);
   gpu_launched("work");
 }

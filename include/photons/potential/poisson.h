@@ -108,12 +108,13 @@ struct gravity_kernels {
    * difference of the potential across the face, the mean of that at the beginning and at the end of the step. The
    * sum over all cells is then what the potential energy has lost (Springel 2010, MNRAS 401, 791, section 5.3). The
    * two kicks give what they do to the kinetic energy: the thermal energy takes the difference, but keeps at
-   * least half of itself.
+   * least half of itself. Cells whose thermal energy is below dual_energy_switch or
+   * dual_energy_change of the physics stay as they are: the difference is larger than their heat.
    * @param begin, end  blocks
    * @param mass    mass fluxes of gas_kernels.solve
    * @param before  the group after the first kick */
-  void (*work)(double dt_dh, const double *begin, const double *end, const void *mass,
-               const void *before, void *group);
+  void (*work)(const struct gas_physics *physics, double dt_dh, const double *begin,
+               const double *end, const void *mass, const void *before, void *group);
   /** Of a patch of a group: the largest |potential of the next cell - of the one before| along any
    * axis. @param[out] sum  of density * potential */
   double (*measure)(const double *block, const void *group, unsigned patch, double *sum);

@@ -41,21 +41,32 @@ INLINE void work_along(double dt_dh, struct row_potentials p, int step, const re
   }
 }
 
-/** Add to the energies of a row, and leave each cell at least half of its thermal energy. */
-INLINE void add_heat(const real *more, real *u) {
+/** What decides whether a cell is cold, of gas_physics. */
+struct cold_limits {
+  real part;   /**< of the energy */
+  real change; /**< times the square of the relative change of the density in the step, per mass */
+};
+
+/** Add to the energies of a row of cells that are not cold, and leave each at least half of its thermal energy.
+ * @param before  densities at the beginning of the step */
+INLINE void add_heat(struct cold_limits cold, const real *more, const real *before, real *u) {
   enum { NEXT = GAS_GROUP_CELLS }; /* variable */
 #pragma omp simd
   for (int x = 0; x < 8; x++) {
     const struct cell a = cell_at(u, NEXT, (size_t)x, false);
-    const real least = (real)-0.5 * largest(thermal_energy(a), 0);
-    u[GAS_ENERGY * NEXT + x] += largest(more[x], least);
+    const real thermal = thermal_energy(a), change = (a.density - before[x]) / a.density,
+               least = largest(cold.part * a.energy, cold.change * a.density * change * change);
+    const real heat = largest(more[x], (real)-0.5 * thermal);
+    u[GAS_ENERGY * NEXT + x] += thermal > least ? heat : 0;
   }
 }
 
-static void work(double dt_dh, const double *begin, const double *end, const void *mass,
-                 const void *before, void *group) {
+static void work(const struct gas_physics *physics, double dt_dh, const double *begin,
+                 const double *end, const void *mass, const void *before, void *group) {
   static const int step[3] = {1, POISSON_SIDE, POISSON_SIDE * POISSON_SIDE};
   enum { NEXT = GAS_GROUP_CELLS, SIDE = GAS_GROUP_SIDE, PLANE = SIDE * SIDE };
+  const struct cold_limits cold = {(real)physics->dual_energy_switch,
+                                   (real)(physics->dual_energy_change / (dt_dh * dt_dh))};
   for (unsigned row = 0; row < GAS_GROUP_CELLS / 8; row++) {
     const struct patch_row r = patch_row(row / 64, row / 8 % 8, row % 8);
     const size_t at = ((r.z + 1) * POISSON_SIDE + r.y + 1) * POISSON_SIDE + r.x + 1,
@@ -70,7 +81,7 @@ static void work(double dt_dh, const double *begin, const double *end, const voi
                  lower + PLANE, a == 0 ? PLANE : 1, (struct row_cells){was, was + momentum},
                  (struct row_cells){u, u + momentum}, more);
     }
-    add_heat(more, u);
+    add_heat(cold, more, was, u);
   }
 }
 

@@ -204,9 +204,9 @@ void check_work(struct prepared *t) {
   make_fluxes(g->scheme.kernels->real_size, mass, t->b->count * flux);
   for (uint32_t i = 0; i < t->b->count; i++) {
     memcpy(later + i * cube, block_of(t, (i + 1) % t->b->count), cube);
-    g->gravity->kernels->work(0.1, block_of(t, i), (const double *)(void *)(later + i * cube),
-                              mass + i * flux, t->cells + i * gas_group_bytes(g),
-                              cpu + i * gas_group_bytes(g));
+    g->gravity->kernels->work(&g->scheme.physics, 0.1, block_of(t, i),
+                              (const double *)(void *)(later + i * cube), mass + i * flux,
+                              t->cells + i * gas_group_bytes(g), cpu + i * gas_group_bytes(g));
   }
   void *out = to_device(t->cells, bytes), *before = to_device(t->cells, bytes),
        *later_out = to_device(later, t->b->count * cube),
