@@ -186,11 +186,7 @@ static uint32_t count_first_order(const struct cells *before, int axis, unsigned
  * mass: [face 17][columns], or NULL
  * @return the number of faces that got fluxes of first order */
 static uint32_t sweep(column_solver *solver, const struct constants *c, unsigned variables,
-<<<<<<< HEAD
                       unsigned carried, real dt_dh, int axis, const uint8_t *marks,
-                      const struct cells *before, struct cells *after, real *faces) {
-=======
-                      unsigned carried, real dt_dh, int axis, const struct marks *marks,
                       const struct cells *before, struct cells *after, real *faces, real *mass) {
   const struct columns from = columns_of(before, axis);
   for (int a = 0; a < 3; a++) after->n[a] = a == axis ? GAS_GROUP_SIDE : before->n[a];
@@ -446,7 +442,6 @@ static void solve(const struct gas_physics *physics, double dt_dh, bool reversed
     first_order += sweep(solver_of(physics), &c, solved, variables - solved, (real)dt_dh, axis,
 <<<<<<< HEAD
                          has_shocks ? between : NULL, &stage[s], &stage[s + 1], faces);
-=======
                          &marks, &stage[s], &stage[s + 1], faces, mass ? moved : NULL);
     share_faces(variables, axis, &stage[s], faces, fluxes);
     if (mass) share_mass(axis, &stage[s], moved, (real *)mass + axis * (GAS_MASS_FLUXES / 3));
