@@ -74,7 +74,7 @@ static __global__ void __launch_bounds__(SWEEP_THREADS)
         cell[SLOW] = slow;
         cell[AXIS] = face - 1;
         place = place_in_group(cell[0], cell[1], cell[2]);
-        if (!isfinite(after)) atomicMin(&s.fault[group], (uint32_t)place);
+        if (!isfinite(after)) atomicMax(&s.fault[group], ~(uint32_t)place);
       }
       to[place] = after;
     }

@@ -4,43 +4,39 @@
 #include "cuda/hydro/heat.cuh"
 
 enum {
-  SHOCK_THREADS = 256,
+  SHOCK_THREADS = 1024,
   ROW = GAS_BLOCK_SIDE,
   PLANE = GAS_BLOCK_SIDE * GAS_BLOCK_SIDE,
   WARPS_OF_PLANE = PLANE / WARP /* as many warps on, or one more, is a cell's neighbour along z */
 };
 
-/** What is_shock() needs of a cell. */
-template <typename real> struct shock_cell { real density, momentum[3], energy, thermal; };
-
-template <typename real> INLINE shock_cell<real> shock_cell_at(const real *block, int i) {
-  real u[5];
-#pragma unroll
-  for (int q = 0; q < 5; q++) u[q] = block[q * GAS_BLOCK_CELLS + i];
-  return {u[0], {u[1], u[2], u[3]}, u[4], thermal_energy(u)};
+/** Whether the thermal energies of two neighbours differ as in a strong shock. */
+template <typename real> INLINE bool may_be_shock(real a, real b) {
+  const real low = smaller(a, b), high = larger(a, b);
+  return high - low > low;
 }
 
-/** Whether a strong shock is between two neighbours; b is the further one along the axis. */
+/** Whether a strong shock is between cell i and the next one along an axis. thermal: of these cells */
 template <typename real>
-INLINE bool is_shock(const shock_cell<real> &a, const shock_cell<real> &b, int axis) {
-  const real low = smaller(a.thermal, b.thermal), high = larger(a.thermal, b.thermal);
-  return high - low > low && high - low > heat_floor(larger(a.energy, b.energy)) &&
-         a.momentum[axis] * b.density > b.momentum[axis] * a.density;
+INLINE bool is_shock(const real *block, const real *thermal, int axis, int i, int next) {
+  const real *momentum = block + (1 + axis) * GAS_BLOCK_CELLS,
+             *energy = block + 4 * GAS_BLOCK_CELLS;
+  const real jump = fabs(thermal[next] - thermal[i]);
+  /* All numbers are asked for before the first of them is used. */
+  return (jump > heat_floor(larger(energy[i], energy[next]))) &
+         (momentum[i] * block[next] > momentum[next] * block[i]);
 }
 
-/** The axes along which a strong shock is at a cell. */
-template <typename real> INLINE int shocks_at(const real *block, int i) {
-  const int at[3] = {i % ROW, i / ROW % ROW, i / PLANE}, step[3] = {1, ROW, PLANE};
-  const shock_cell<real> here = shock_cell_at(block, i);
-  int found = 0;
-#pragma unroll
-  for (int axis = 0; axis < 3; axis++) {
-    const bool below = at[axis] > 0 && is_shock(shock_cell_at(block, i - step[axis]), here, axis),
-               above = at[axis] < ROW - 1 &&
-                       is_shock(here, shock_cell_at(block, i + step[axis]), axis);
-    found |= (below || above) << axis;
-  }
-  return found;
+/** The sweeps that look at shocks along each axis. */
+struct looks {
+  int axes[3]; /* bits: those at which the sweep along each axis looks */
+};
+
+/** Mark a cell for the sweeps that look at shocks along `axis`. */
+INLINE void mark_cell(uint32_t (*columns)[PLANE], const looks &l, int axis, int x, int y, int z) {
+  if (l.axes[0] >> axis & 1) atomicOr(&columns[0][z * ROW + y], 1u << x);
+  if (l.axes[1] >> axis & 1) atomicOr(&columns[1][z * ROW + x], 1u << y);
+  if (l.axes[2] >> axis & 1) atomicOr(&columns[2][y * ROW + x], 1u << z);
 }
 
 /** Whether a strong shock may be at cells of warp w of a block. heat: of all its warps */
@@ -55,33 +51,69 @@ INLINE bool may_have_shocks(const heat_range *heat, int w) {
   return may_be_shock(heat[w], near);
 }
 
-/** One CUDA block a group. Its warps look at the cells of those warps that may have shocks.
- * shocks: not written for groups that can have none; any: 0 before */
+/** One CUDA block a group, with the thermal energies of those of its cells that may have shocks.
+ * shocks: not written for groups that have none */
 template <typename real>
 static __global__ void __launch_bounds__(SHOCK_THREADS)
-    mark_shocks(const real *blocks, uint32_t variables, const heat_range *heat, uint8_t *shocks,
-                uint32_t *any) {
+    mark_shocks(const real *blocks, uint32_t variables, const heat_range *heat, looks look,
+                uint32_t *shocks, uint32_t *any) {
+  extern __shared__ double memory[];
+  real *thermal = (real *)memory; /* [GAS_BLOCK_CELLS] */
+  __shared__ uint32_t columns[3][PLANE];
   __shared__ heat_range range[HEAT_RANGES];
-  __shared__ bool doubtful[HEAT_RANGES], any_doubt;
+  __shared__ bool doubtful[HEAT_RANGES], any_doubt, found;
   const real *block = blocks + (size_t)blockIdx.x * variables * GAS_BLOCK_CELLS;
-  uint8_t *mark = shocks + (size_t)blockIdx.x * GAS_BLOCK_CELLS;
-  if (threadIdx.x == 0) any_doubt = false;
+  if (threadIdx.x == 0) any_doubt = found = false;
   for (int w = (int)threadIdx.x; w < HEAT_RANGES; w += SHOCK_THREADS)
     range[w] = heat ? heat[(size_t)blockIdx.x * HEAT_RANGES + w] : any_heat();
   __syncthreads();
-  for (int w = (int)threadIdx.x; w < HEAT_RANGES; w += SHOCK_THREADS) {
-    doubtful[w] = may_have_shocks(range, w);
-    if (doubtful[w]) any_doubt = true;
+  for (int w = (int)threadIdx.x; w < HEAT_RANGES; w += SHOCK_THREADS)
+    if ((doubtful[w] = may_have_shocks(range, w))) any_doubt = true;
+  __syncthreads();
+  if (!any_doubt) {
+    if (threadIdx.x == 0) any[blockIdx.x] = 0;
+    return;
+  }
+  for (int k = (int)threadIdx.x; k < 3 * PLANE; k += SHOCK_THREADS) columns[0][k] = 0;
+#pragma unroll 4
+  for (int i = (int)threadIdx.x; i < GAS_BLOCK_CELLS; i += SHOCK_THREADS)
+    if (doubtful[i / WARP]) {
+      real u[5];
+#pragma unroll
+      for (int q = 0; q < 5; q++) u[q] = block[q * GAS_BLOCK_CELLS + i];
+      thermal[i] = thermal_energy(u);
+    }
+  __syncthreads();
+  for (int i = (int)threadIdx.x; i < GAS_BLOCK_CELLS; i += SHOCK_THREADS) {
+    if (!doubtful[i / WARP]) continue;
+    const int at[3] = {i % ROW, i / ROW % ROW, i / PLANE}, steps[3] = {1, ROW, PLANE};
+    int next[3];
+    bool may_be = false;
+#pragma unroll
+    for (int axis = 0; axis < 3; axis++) {
+      const int beside = i + steps[axis];
+      const bool here = at[axis] < ROW - 1 && doubtful[beside / WARP] &&
+                        may_be_shock(thermal[i], thermal[beside]);
+      next[axis] = here ? beside : i; /* no shock is between a cell and itself */
+      may_be |= here;
+    }
+    if (!may_be) continue;
+    bool is[3];
+#pragma unroll
+    for (int axis = 0; axis < 3; axis++) is[axis] = is_shock(block, thermal, axis, i, next[axis]);
+#pragma unroll
+    for (int axis = 0; axis < 3; axis++) {
+      if (!is[axis]) continue;
+      found = true;
+      mark_cell(columns, look, axis, at[0], at[1], at[2]);
+      mark_cell(columns, look, axis, at[0] + (axis == 0), at[1] + (axis == 1), at[2] + (axis == 2));
+    }
   }
   __syncthreads();
-  if (!any_doubt) return;
-  int found = 0;
-  for (int i = (int)threadIdx.x; i < GAS_BLOCK_CELLS; i += SHOCK_THREADS) {
-    const int here = doubtful[i / WARP] ? shocks_at(block, i) : 0;
-    mark[i] = (uint8_t)here;
-    found |= here;
-  }
-  if (found) any[blockIdx.x] = 1;
+  if (threadIdx.x == 0) any[blockIdx.x] = found;
+  if (!found) return;
+  for (int k = (int)threadIdx.x; k < 3 * PLANE; k += SHOCK_THREADS)
+    shocks[(size_t)blockIdx.x * 3 * PLANE + k] = columns[0][k];
 }
 
 struct heat_range *gpu_gas_heat(const struct gpu_gas *g) {
@@ -92,17 +124,20 @@ struct heat_range *gpu_gas_heat(const struct gpu_gas *g) {
 
 template <typename real>
 static void mark_in(const struct gpu_gas *g, const void *blocks, const struct heat_range *heat,
-                    uint8_t *shocks, uint32_t *any) {
-  mark_shocks<<<g->groups, SHOCK_THREADS, 0, g->gpu->stream>>>(
-      (const real *)blocks, gas_variables(&g->physics), heat, shocks, any);
+                    const looks &look, uint32_t *shocks, uint32_t *any) {
+  const int bytes = GAS_BLOCK_CELLS * (int)sizeof(real);
+  CHECK_CUDA(
+      cudaFuncSetAttribute(mark_shocks<real>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+  mark_shocks<<<g->groups, SHOCK_THREADS, bytes, g->gpu->stream>>>(
+      (const real *)blocks, gas_variables(&g->physics), heat, look, shocks, any);
   gpu_launched("mark_shocks");
 }
 
 void gpu_gas_mark_shocks(const struct gpu_gas *g, const void *blocks, const struct heat_range *heat,
-                         uint8_t *shocks, uint32_t *any) {
-  CHECK_CUDA(cudaMemsetAsync(any, 0, g->groups * sizeof *any, g->gpu->stream));
+                         const int axes[3], uint32_t *shocks, uint32_t *any) {
+  const looks look = {{axes[0], axes[1], axes[2]}};
   if (g->double_precision)
-    mark_in<double>(g, blocks, heat, shocks, any);
+    mark_in<double>(g, blocks, heat, look, shocks, any);
   else
-    mark_in<float>(g, blocks, heat, shocks, any);
+    mark_in<float>(g, blocks, heat, look, shocks, any);
 }

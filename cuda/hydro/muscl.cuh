@@ -57,7 +57,7 @@ template <typename T, int LIMITER> struct muscl {
     primitive_variables(c, w[3], above);
     face_states(c, dt_dh, above, low, high);
     hllc(c, upper, low, next);
-    if (beside) diffused_flux(c, upper, low, next);
+    if (beside) hll(c, upper, low, next);
 #pragma unroll
     for (int q = 0; q < 6; q++) {
       after[q] = w[1][q] - dt_dh * (next[q] - latest[q]);

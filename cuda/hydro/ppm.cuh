@@ -158,7 +158,7 @@ template <typename T> struct ppm {
       new_edge[q] = edge_between(w[1][q], w[2][q], slope[q], new_slope[q]);
     face_states(c, dt_dh, new_slope, new_edge, low, high);
     hllc(c, upper, low, flux);
-    if (beside) diffused_flux(c, upper, low, flux);
+    if (beside) hll(c, upper, low, flux);
     const bool unsafe = i >= 5 && !(half_is_physical(c, u[0], w[0], -2 * dt_dh, flux) &&
                                     half_is_physical(c, u[1], w[1], 2 * dt_dh, flux));
     if (unsafe) first_order_flux(c, u[0], u[1], flux);

@@ -94,32 +94,12 @@ INLINE void hll(const constants<real> &c, const real *a, const real *b, real *fl
 /* Rare fluxes. Their arrays have no registers: copies keep those of the caller in registers. */
 
 template <typename real>
-static __device__ __noinline__ void hll_apart(const constants<real> &c, const real *a,
-                                              const real *b, real *flux) {
-  hll(c, a, b, flux);
-}
-
-template <typename real>
 static __device__ __noinline__ void first_order_apart(const constants<real> &c, const real *u_below,
                                                       const real *u_above, real *flux) {
   real a[6], b[6];
   primitive_variables(c, u_below, a);
   primitive_variables(c, u_above, b);
   hllc(c, a, b, flux);
-}
-
-/** The flux beside a strong shock. */
-template <typename real>
-INLINE void diffused_flux(const constants<real> &c, const real *a, const real *b, real *flux) {
-  real from[6], to[6], result[6];
-#pragma unroll
-  for (int q = 0; q < 6; q++) {
-    from[q] = a[q];
-    to[q] = b[q];
-  }
-  hll_apart(c, from, to, result);
-#pragma unroll
-  for (int q = 0; q < 6; q++) flux[q] = result[q];
 }
 
 /** The flux of first order between two cells. */

@@ -12,14 +12,14 @@
 #include "cuda/hydro/rtvd.cuh"
 #include "cuda/hydro/sweep_of.cuh"
 
-/** Whether cell i of a column is beside a strong shock along one of `axes`. */
-template <int AXIS>
-INLINE bool is_beside(const uint8_t *shocks, int axes, struct across at, int i) {
-  const int fast = AXIS == 0 ? 1 : 0, slow = AXIS == 2 ? 1 : 2;
-  const int steps[3] = {1, GAS_BLOCK_SIDE, GAS_BLOCK_SIDE * GAS_BLOCK_SIDE};
-  const int place = (at.fast + GAS_GHOSTS) * steps[fast] + (at.slow + GAS_GHOSTS) * steps[slow] +
-                    i * steps[AXIS];
-  return (shocks[place] & axes) != 0;
+enum { COLUMNS = GAS_BLOCK_SIDE * GAS_BLOCK_SIDE }; /* of a block */
+
+/** Which cells of a column are beside strong shocks: bits. */
+template <int AXIS, typename solver>
+INLINE uint32_t shocks_of(const sweep<typename solver::real> &s, uint32_t group, struct across at) {
+  if (!solver::DIFFUSES_SIDES || !s.any_shocks[group]) return 0;
+  return s.shocks[((size_t)group * 3 + AXIS) * COLUMNS + (at.slow + GAS_GHOSTS) * GAS_BLOCK_SIDE +
+                  at.fast + GAS_GHOSTS];
 }
 
 /** The axes whose shocks a sweep along `axis` looks at: looked_at() of src/hydro/kernels/sweep.h. */
@@ -27,15 +27,20 @@ template <typename solver> int looked_at(int axis, int swept) {
   return solver::TAKES_ALL_GHOSTS ? swept : 7 & ~(1 << axis);
 }
 
+/** Numbers a cell; known to the compiler where no mass fluxes are kept, since none are carried then. */
+template <typename solver, bool KEEPS_MASS>
+INLINE uint32_t variables_of(const sweep<typename solver::real> &s) {
+  return KEEPS_MASS ? s.variables : (uint32_t)solver::VARIABLES;
+}
+
 /** Advance a column.
- * shocks: of its group, where SHOCKED.
+ * shocks: of shocks_of()
  * load(i, u) gives cell i; store(i, u) takes cell i of the 16 after the sweep.
- * @param mass  for the mass fluxes, `columns` apart; or NULL */
-template <int AXIS, typename solver, bool SHOCKED, typename Load, typename Store>
-INLINE void advance_column(const sweep<typename solver::real> &s, struct across at,
-                           const uint8_t *shocks, typename solver::real *fluxes,
-                           typename solver::real *mass, int columns, uint32_t *first_order,
-                           Load load, Store store) {
+ * @param mass  for the mass fluxes, `columns` apart, if KEEPS_MASS */
+template <int AXIS, typename solver, bool KEEPS_MASS, typename Load, typename Store>
+INLINE void advance_column(const sweep<typename solver::real> &s, struct across at, uint32_t shocks,
+                           typename solver::real *fluxes, typename solver::real *mass, int columns,
+                           uint32_t *first_order, Load load, Store store) {
   typedef typename solver::real real;
   enum { V = solver::VARIABLES };
   solver state = {};
@@ -52,15 +57,14 @@ INLINE void advance_column(const sweep<typename solver::real> &s, struct across 
       w[3][q] = next[q];
     }
     if (i + 1 < GAS_BLOCK_SIDE) load(i + 1, next);
-    const int upper = i - solver::BEHIND;
-    const bool beside = SHOCKED && upper > 0 &&
-                        (is_beside<AXIS>(shocks, s.axes, at, upper - 1) ||
-                         is_beside<AXIS>(shocks, s.axes, at, upper));
+    /* Cells i - BEHIND - 1 and i - BEHIND. */
+    const bool beside = (shocks << solver::BEHIND + 1 >> i & 3) != 0;
     count += state.take(s.c, s.dt_dh, i, beside, w, flux) && i < GAS_BLOCK_SIDE - 1;
     if (i < 5) continue;
-    if (mass) mass[(i - 5) * columns] = flux[0];
+    if (KEEPS_MASS) mass[(i - 5) * columns] = flux[0];
     if ((i - 5) % GAS_PATCH_SIDE == 0)
-      store_face<AXIS, V>(fluxes, s.variables, at, (i - 5) / GAS_PATCH_SIDE, flux);
+      store_face<AXIS, V>(fluxes, variables_of<solver, KEEPS_MASS>(s), at, (i - 5) / GAS_PATCH_SIDE,
+                          flux);
     if (i > 5) {
       real after[V];
 #pragma unroll
@@ -93,116 +97,104 @@ template <typename real> static __device__ __noinline__ real heat_beside(const r
  * @param before  the cell in its block
  * @param scale  gas_physics.dual_energy_change/(dt/dh)^2 */
 template <typename real> INLINE bool is_cold_flow(real scale, const real *before, const real *u) {
-  const real change = divide(u[0] - before[0], u[0]), energy = scale * change * change;
-  return thermal_energy(u) < u[0] * energy && heat_beside(before) < energy;
+  const real change = u[0] - before[0], squared = scale * change * change;
+  return thermal_energy(u) * u[0] < squared && heat_beside(before) < divide(squared, u[0] * u[0]);
 }
 
-/** What follows the last sweep. @return the place of cell x, y, z in the group */
+/** What follows the last sweep.
+ * @param block  of the group, before the first sweep
+ * @return the place of cell x, y, z in the group */
 template <int V, typename real>
-INLINE int finish_cell(const sweep<real> &s, uint32_t group, int x, int y, int z, real *u) {
+INLINE int finish_cell(const sweep<real> &s, uint32_t group, const real *block, int x, int y, int z,
+                       real *u) {
   const int place = place_in_group(x, y, z);
   const int at = ((z + GAS_GHOSTS) * GAS_BLOCK_SIDE + y + GAS_GHOSTS) * GAS_BLOCK_SIDE + x +
                  GAS_GHOSTS;
-  if (V == 6)
-    reconcile_entropy(
-        s.c,
-        is_cold_flow(s.change, s.blocks + (size_t)group * s.variables * GAS_BLOCK_CELLS + at, u),
-        u);
+  if (V == 6) reconcile_entropy(s.c, is_cold_flow(s.change, block + at, u), u);
   keep_warm<V>(s.c, u);
   if (V == 5) raise_lost_pressure(s.c, u);
-  if (!is_physical<V>(s.c, u)) atomicMin(&s.fault[group], (uint32_t)place);
+  if (!is_physical<V>(s.c, u)) atomicMax(&s.fault[group], ~(uint32_t)place);
   return place;
 }
 
 /** Where the mass fluxes of a column go. */
 template <typename real>
 INLINE real *mass_of(const sweep<real> &s, uint32_t group, int columns, int column) {
-  return s.mass ? s.mass + (size_t)group * FACES_OF_COLUMN * columns + column : NULL;
-}
-
-/** Groups with strong shocks have a kernel of their own (SHOCKED): what it needs of registers would slow down
- * the others. */
-template <typename solver, bool SHOCKED>
-INLINE bool is_for(const sweep<typename solver::real> &s, uint32_t group) {
-  return !solver::DIFFUSES_SIDES || (s.any_shocks[group] != 0) == SHOCKED;
-}
-
-/** The marks of a group's shocks. */
-template <typename real> INLINE const uint8_t *shocks_of(const sweep<real> &s, uint32_t group) {
-  return s.shocks + (size_t)group * GAS_BLOCK_CELLS;
+  return s.mass + (size_t)group * FACES_OF_COLUMN * columns + column;
 }
 
 /** Along y or z: a thread a column. */
-template <int AXIS, typename solver, bool SHOCKED>
+template <int AXIS, typename solver, bool KEEPS_MASS>
 __global__ void __launch_bounds__(SWEEP_THREADS)
     sweep_columns(const __grid_constant__ sweep<typename solver::real> s) {
   typedef typename solver::real real;
   enum { V = solver::VARIABLES };
+  const uint32_t variables = variables_of<solver, KEEPS_MASS>(s);
   const int nx = s.n[0], ny = s.n[1], nz = s.n[2], outer = AXIS == 1 ? nz : ny;
   const uint32_t thread = blockIdx.x * SWEEP_THREADS + threadIdx.x;
   const uint32_t group = thread / (uint32_t)(nx * outer);
   const int column = (int)(thread % (uint32_t)(nx * outer)), x = column % nx, o = column / nx;
-  if (group >= s.groups || !is_for<solver, SHOCKED>(s, group)) return;
+  if (group >= s.groups) return;
   const struct across at = {x - (nx - GAS_GROUP_SIDE) / 2, o - (outer - GAS_GROUP_SIDE) / 2};
   const int along = AXIS == 1 ? nx : nx * ny, cells = nx * ny * nz;
-  const real *from = s.from + (size_t)group * s.variables * cells +
+  const real *from = s.from + (size_t)group * variables * cells +
                      (AXIS == 1 ? o * nx * ny : o * nx) + x;
   const int left = AXIS == 1 ? nx * GAS_GROUP_SIDE * nz : nx * ny * GAS_GROUP_SIDE;
-  real *to = s.to + (size_t)group * s.variables * left +
+  real *to = s.to + (size_t)group * variables * left +
              (s.last ? 0 : x + (AXIS == 1 ? o * nx * GAS_GROUP_SIDE : o * nx));
-  advance_column<AXIS, solver, SHOCKED>(
-      s, at, shocks_of(s, group), fluxes_of(s, group), mass_of(s, group, nx * outer, column),
-      nx * outer, &s.first_order[group],
+  const real *block = s.blocks + (size_t)group * variables * GAS_BLOCK_CELLS;
+  advance_column<AXIS, solver, KEEPS_MASS>(
+      s, at, shocks_of<AXIS, solver>(s, group, at), fluxes_of(s, group),
+      mass_of(s, group, nx * outer, column), nx * outer, &s.first_order[group],
       [&](int i, real *u) {
 #pragma unroll
         for (int q = 0; q < V; q++) u[q] = from[variable_of<AXIS>(q) * cells + i * along];
       },
       [&](int i, real *u) {
         int place = i * along;
-        if (s.last) place = finish_cell<V>(s, group, x, AXIS == 1 ? i : o, AXIS == 1 ? o : i, u);
+        if (s.last)
+          place = finish_cell<V>(s, group, block, x, AXIS == 1 ? i : o, AXIS == 1 ? o : i, u);
 #pragma unroll
         for (int q = 0; q < V; q++) to[variable_of<AXIS>(q) * left + place] = u[q];
       });
 }
 
 /** Along x: the rows of a block of threads are read and written together. */
-template <typename solver, bool SHOCKED>
+template <typename solver, bool KEEPS_MASS>
 __global__ void __launch_bounds__(ROW_THREADS)
     sweep_rows(const __grid_constant__ sweep<typename solver::real> s) {
   typedef typename solver::real real;
   enum { V = solver::VARIABLES };
+  const uint32_t variables = variables_of<solver, KEEPS_MASS>(s);
   extern __shared__ double shared[];
   real *tile = (real *)shared; /* [variable][row][ROW_ROOM] */
   const int ny = s.n[1], nz = s.n[2], rows = ny * nz;
   const uint32_t first = blockIdx.x * ROW_THREADS, all = s.groups * (uint32_t)rows;
   const int here = (int)min((uint32_t)ROW_THREADS, all - first);
-  if (!is_for<solver, SHOCKED>(s, first / (uint32_t)rows) &&
-      !is_for<solver, SHOCKED>(s, (first + here - 1) / (uint32_t)rows))
-    return;
   for (int k = (int)threadIdx.x; k < here * GAS_BLOCK_SIDE; k += ROW_THREADS) {
     const int r = k / GAS_BLOCK_SIDE, x = k % GAS_BLOCK_SIDE;
     const uint32_t group = (first + r) / (uint32_t)rows, row = (first + r) % (uint32_t)rows;
-    const real *from = s.from + ((size_t)group * s.variables * rows + row) * GAS_BLOCK_SIDE + x;
+    const real *from = s.from + ((size_t)group * variables * rows + row) * GAS_BLOCK_SIDE + x;
 #pragma unroll
     for (int q = 0; q < V; q++)
       tile[(q * ROW_THREADS + r) * ROW_ROOM + x] = from[(size_t)q * rows * GAS_BLOCK_SIDE];
   }
   __syncthreads();
-  const uint32_t own = (first + threadIdx.x) / (uint32_t)rows;
-  if ((int)threadIdx.x < here && is_for<solver, SHOCKED>(s, own)) {
-    const uint32_t group = own;
+  if ((int)threadIdx.x < here) {
+    const uint32_t group = (first + threadIdx.x) / (uint32_t)rows;
     const int row = (int)((first + threadIdx.x) % (uint32_t)rows), y = row % ny, z = row / ny;
     const struct across at = {y - (ny - GAS_GROUP_SIDE) / 2, z - (nz - GAS_GROUP_SIDE) / 2};
+    const real *block = s.blocks + (size_t)group * variables * GAS_BLOCK_CELLS;
     real *mine = tile + threadIdx.x * ROW_ROOM;
-    advance_column<0, solver, SHOCKED>(
-        s, at, shocks_of(s, group), fluxes_of(s, group), mass_of(s, group, rows, row), rows,
-        &s.first_order[group],
+    advance_column<0, solver, KEEPS_MASS>(
+        s, at, shocks_of<0, solver>(s, group, at), fluxes_of(s, group),
+        mass_of(s, group, rows, row), rows, &s.first_order[group],
         [&](int i, real *u) {
 #pragma unroll
           for (int q = 0; q < V; q++) u[q] = mine[q * ROW_THREADS * ROW_ROOM + i];
         },
         [&](int i, real *u) {
-          if (s.last) finish_cell<V>(s, group, i, y, z, u);
+          if (s.last) finish_cell<V>(s, group, block, i, y, z, u);
 #pragma unroll
           for (int q = 0; q < V; q++) mine[q * ROW_THREADS * ROW_ROOM + i] = u[q];
         });
@@ -212,30 +204,29 @@ __global__ void __launch_bounds__(ROW_THREADS)
     const int r = k / GAS_GROUP_SIDE, x = k % GAS_GROUP_SIDE;
     const uint32_t group = (first + r) / (uint32_t)rows;
     const int row = (int)((first + r) % (uint32_t)rows);
-    if (!is_for<solver, SHOCKED>(s, group)) continue;
     const int place = s.last ? place_in_group(x, row % ny, row / ny) : row * GAS_GROUP_SIDE + x;
-    real *to = s.to + (size_t)group * s.variables * rows * GAS_GROUP_SIDE + place;
+    real *to = s.to + (size_t)group * variables * rows * GAS_GROUP_SIDE + place;
 #pragma unroll
     for (int q = 0; q < V; q++)
       to[(size_t)q * rows * GAS_GROUP_SIDE] = tile[(q * ROW_THREADS + r) * ROW_ROOM + x];
   }
 }
 
-template <typename solver, bool SHOCKED>
+template <typename solver, bool KEEPS_MASS>
 void launch_kernel(struct gpu *gpu, int axis, const sweep<typename solver::real> &s) {
   enum { V = solver::VARIABLES };
   const uint32_t columns = s.groups * (uint32_t)(s.n[0] * s.n[1] * s.n[2] / GAS_BLOCK_SIDE);
   if (axis == 0) {
     const size_t bytes = V * ROW_THREADS * ROW_ROOM * sizeof(typename solver::real);
-    CHECK_CUDA(cudaFuncSetAttribute((sweep_rows<solver, SHOCKED>),
+    CHECK_CUDA(cudaFuncSetAttribute((sweep_rows<solver, KEEPS_MASS>),
                                     cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
-    sweep_rows<solver, SHOCKED>
+    sweep_rows<solver, KEEPS_MASS>
         <<<blocks_for(columns, ROW_THREADS), ROW_THREADS, bytes, gpu->stream>>>(s);
   } else if (axis == 1) {
-    sweep_columns<1, solver, SHOCKED>
+    sweep_columns<1, solver, KEEPS_MASS>
         <<<blocks_for(columns, SWEEP_THREADS), SWEEP_THREADS, 0, gpu->stream>>>(s);
   } else {
-    sweep_columns<2, solver, SHOCKED>
+    sweep_columns<2, solver, KEEPS_MASS>
         <<<blocks_for(columns, SWEEP_THREADS), SWEEP_THREADS, 0, gpu->stream>>>(s);
   }
   gpu_launched("sweep");
@@ -244,8 +235,8 @@ void launch_kernel(struct gpu *gpu, int axis, const sweep<typename solver::real>
 template <typename solver>
 void launch_sweep(struct gpu *gpu, int axis, const sweep<typename solver::real> &s) {
   enum { V = solver::VARIABLES };
-  launch_kernel<solver, false>(gpu, axis, s);
-  if (solver::DIFFUSES_SIDES) launch_kernel<solver, (solver::DIFFUSES_SIDES != 0)>(gpu, axis, s);
+  if (!s.mass) return launch_kernel<solver, false>(gpu, axis, s);
+  launch_kernel<solver, true>(gpu, axis, s);
   if (s.variables == V) return;
   if (axis == 0)
     launch_carry<0>(gpu, V, s);
@@ -287,14 +278,14 @@ static __global__ void report_faults(constants<real> c, uint32_t groups, const u
   const uint32_t i = blockIdx.x * WARP + threadIdx.x;
   if (i >= groups) return;
   if (first_order[i] > 0) fault[i].first_order += first_order[i];
-  if (first[i] == UINT32_MAX || fault[i].patch >= 0) return;
+  if (first[i] == 0 || fault[i].patch >= 0) return;
+  const uint32_t place = ~first[i];
   real u[V];
-  for (int q = 0; q < V; q++)
-    u[q] = cells[((size_t)i * c.variables + q) * GAS_GROUP_CELLS + first[i]];
-  fault[i].cell = (int32_t)(first[i] % GAS_PATCH_CELLS);
+  for (int q = 0; q < V; q++) u[q] = cells[((size_t)i * c.variables + q) * GAS_GROUP_CELLS + place];
+  fault[i].cell = (int32_t)(place % GAS_PATCH_CELLS);
   fault[i].density = (double)u[0];
   fault[i].pressure = (double)pressure_of<V>(c, u);
-  fault[i].patch = (int32_t)(first[i] / GAS_PATCH_CELLS);
+  fault[i].patch = (int32_t)(place / GAS_PATCH_CELLS);
 }
 
 template <typename solver>
@@ -308,17 +299,23 @@ void solve_with(const struct gpu_gas *g, double dt_dh, bool reversed, const void
   const size_t groups = g->groups, row = (size_t)variables * GAS_GROUP_SIDE * GAS_BLOCK_SIDE,
                after_first = row * GAS_BLOCK_SIDE, after_second = row * GAS_GROUP_SIDE,
                reals = groups * (after_first + after_second + (needs_mass ? MASS : 0));
-  real *const scratch = (real *)gpu_scratch(g->gpu, SCRATCH_LINES,
-                                            reals * sizeof(real) +
-                                                groups * (3 * sizeof(uint32_t) + GAS_BLOCK_CELLS));
+  real *const scratch = (real *)gpu_scratch(
+      g->gpu, SCRATCH_LINES, reals * sizeof(real) + groups * (3 + 3 * COLUMNS) * sizeof(uint32_t));
   real *const stage[3] = {scratch, scratch + groups * after_first, (real *)cells};
   real *const swept_mass = stage[1] + groups * after_second;
   uint32_t *first = (uint32_t *)(scratch + reals);
   uint32_t *first_order = first + groups, *any_shocks = first_order + groups;
-  uint8_t *shocks = (uint8_t *)(any_shocks + groups);
-  CHECK_CUDA(cudaMemsetAsync(first, 0xff, groups * sizeof *first, g->gpu->stream));
-  CHECK_CUDA(cudaMemsetAsync(first_order, 0, groups * sizeof *first_order, g->gpu->stream));
-  if (solver::DIFFUSES_SIDES) gpu_gas_mark_shocks(g, blocks, heat, shocks, any_shocks);
+  uint32_t *shocks = any_shocks + groups;
+  CHECK_CUDA(cudaMemsetAsync(first, 0, 2 * groups * sizeof *first, g->gpu->stream));
+  if (solver::DIFFUSES_SIDES) {
+    int axes[3];
+    for (int i = 0, swept = 0; i < 3; i++) {
+      const int axis = reversed ? 2 - i : i;
+      axes[axis] = looked_at<solver>(axis, swept);
+      swept |= 1 << axis;
+    }
+    gpu_gas_mark_shocks(g, blocks, heat, axes, shocks, any_shocks);
+  }
   sweep<real> s = {constants_of<real>(&g->physics),
                    (real)dt_dh,
                    g->groups,
@@ -334,13 +331,9 @@ void solve_with(const struct gpu_gas *g, double dt_dh, bool reversed, const void
                    variables,
                    needs_mass ? swept_mass : NULL,
                    shocks,
-                   any_shocks,
-                   0};
-  int swept = 0;
+                   any_shocks};
   for (int i = 0; i < 3; i++) {
     const int axis = reversed ? 2 - i : i;
-    s.axes = looked_at<solver>(axis, swept);
-    swept |= 1 << axis;
     s.last = i == 2;
     s.to = stage[i];
     launch_sweep<solver>(g->gpu, axis, s);

@@ -21,15 +21,14 @@ template <typename real> struct sweep {
   bool last;
   const real *from;
   real *to, *fluxes;
-  uint32_t *fault;       /* [group] the first cell that is not physical after the last sweep */
+  uint32_t
+      *fault; /* [group] the first cell that is not physical after the last sweep, inverted; or 0 */
   uint32_t *first_order; /* [group] faces of its cells that got fluxes of first order */
   const real *blocks;    /* cells before the first sweep */
   real change;           /* of is_cold_flow() */
   uint32_t variables;    /* of a cell; the first ones are the solver's */
   real *mass; /* [group][FACES_OF_COLUMN][column] mass fluxes; NULL: nothing needs them */
-  const uint8_t *shocks; /* of gpu_gas_mark_shocks(), as any_shocks */
-  const uint32_t *any_shocks;
-  int axes; /* those whose shocks count: bits */
+  const uint32_t *shocks, *any_shocks; /* of gpu_gas_mark_shocks() */
 };
 
 /** The variable that is number q in a column: the momentum along the sweep comes first. */

@@ -440,9 +440,8 @@ static void solve(const struct gas_physics *physics, double dt_dh, bool reversed
     const int axis = reversed ? 2 - s : s;
     if (has_shocks) trim_marks(shocks, looked_at(physics, axis, swept), &stage[s], between);
     first_order += sweep(solver_of(physics), &c, solved, variables - solved, (real)dt_dh, axis,
-<<<<<<< HEAD
-                         has_shocks ? between : NULL, &stage[s], &stage[s + 1], faces);
-                         &marks, &stage[s], &stage[s + 1], faces, mass ? moved : NULL);
+                         has_shocks ? between : NULL, &stage[s], &stage[s + 1], faces,
+                         mass ? moved : NULL);
     share_faces(variables, axis, &stage[s], faces, fluxes);
     if (mass) share_mass(axis, &stage[s], moved, (real *)mass + axis * (GAS_MASS_FLUXES / 3));
     swept |= (uint8_t)(1 << axis);

@@ -53,7 +53,7 @@ static struct gas_cell cell_of(enum kind kind, const int at[3], uint32_t *random
   case SHOCK_X:
   case SHOCK_Y:
   case SHOCK_Z: {
-    const int axis = kind - SHOCK_X;
+    const int axis = (int)kind - SHOCK_X;
     c.thermal = at[axis] < 5 + axis ? 40.0 : 1.0;
     c.v[axis] += at[axis] < 5 + axis ? 3.0 : 0.0;
     break;
@@ -107,20 +107,21 @@ static void *fill(size_t real) {
 
 /** The marks of all groups, on the host. */
 struct marks {
-  uint8_t shocks[KINDS][GAS_BLOCK_CELLS];
+  uint32_t shocks[KINDS][3][GAS_BLOCK_SIDE * GAS_BLOCK_SIDE];
   uint32_t any[KINDS];
 };
-enum { NOT_WRITTEN = 0xff };
+#define NOT_WRITTEN 0xffffffffu
 
 #define STEP 0.03 /* dt/dh of one step */
 
 static struct marks *find_marks(const struct gpu_gas *g, const void *blocks,
                                 const struct heat_range *heat) {
+  static const int axes[3] = {6, 5, 3}; /* the others */
   struct marks *m = allocate(1, sizeof *m, "marks");
-  uint8_t *shocks = device_memory(sizeof m->shocks);
+  uint32_t *shocks = device_memory(sizeof m->shocks);
   uint32_t *any = device_memory(sizeof m->any);
-  CUDA(cudaMemset(shocks, NOT_WRITTEN, sizeof m->shocks));
-  gpu_gas_mark_shocks(g, blocks, heat, shocks, any);
+  CUDA(cudaMemset(shocks, 0xff, sizeof m->shocks));
+  gpu_gas_mark_shocks(g, blocks, heat, axes, shocks, any);
   CUDA(cudaDeviceSynchronize());
   CUDA(cudaMemcpy(m->shocks, shocks, sizeof m->shocks, cudaMemcpyDeviceToHost));
   CUDA(cudaMemcpy(m->any, any, sizeof m->any, cudaMemcpyDeviceToHost));
@@ -132,7 +133,7 @@ static struct marks *find_marks(const struct gpu_gas *g, const void *blocks,
 static bool same_marks(const struct marks *a, const struct marks *b) {
   bool same = memcmp(a->any, b->any, sizeof a->any) == 0;
   for (int k = 0; k < KINDS; k++)
-    same &= !a->any[k] || memcmp(a->shocks[k], b->shocks[k], GAS_BLOCK_CELLS) == 0;
+    same &= !a->any[k] || memcmp(a->shocks[k], b->shocks[k], sizeof a->shocks[k]) == 0;
   return same;
 }
 
@@ -218,9 +219,9 @@ void check_gas_shocks(int precision) {
   printf("  strong shocks, %s precision\n", gas_precision_names[precision]);
   report_whether("where shocks are", right);
   report_whether("the same", same_marks(all, few));
-  report_whether("quiet ones left", few->shocks[UNIFORM][0] == NOT_WRITTEN &&
-                                        few->shocks[NOISE][0] == NOT_WRITTEN &&
-                                        few->shocks[COLD][0] == NOT_WRITTEN);
+  report_whether("quiet ones left", few->shocks[UNIFORM][0][0] == NOT_WRITTEN &&
+                                        few->shocks[NOISE][0][0] == NOT_WRITTEN &&
+                                        few->shocks[COLD][0][0] == NOT_WRITTEN);
   check_steps(&g, GAS_MUSCL, blocks);
   check_steps(&g, GAS_PPM, blocks);
   report_whether("ranges decide", !same_marks(all, none) && none->any[SHOCK_X] == 0);
