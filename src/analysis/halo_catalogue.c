@@ -7,6 +7,7 @@
 #include "halo_home.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
+#include "photons/config/parameters.h"
 #include "src/base/index_order.h"
 
 struct halo_catalogue *halo_catalogue_create(const struct fof *f, size_t min_members,
@@ -88,7 +89,21 @@ static void order_types(const struct index_order *order, const struct particles 
   free(type);
 }
 
-struct particles halo_ordered_particles(const struct halo_catalogue *c) {
+/* Of a particle in the order of halos: position, momentum and id, and while it is brought there its
+ * row, its number, its place among those of the rank, and a value on the way. */
+#define ORDERED_BYTES 60.0
+
+bool halo_order_wanted(const struct parameters *p) {
+  return p->output.halo_order || p->output.names == NAMES_GADGET4;
+}
+
+double halo_order_memory(const struct parameters *p, size_t particles) {
+  const bool ordered = p->box.boundary != BOUNDARY_ISOLATED && p->analysis.fof &&
+                       p->output.snapshots && halo_order_wanted(p);
+  return ordered ? ORDERED_BYTES * (double)particles : 0.0;
+}
+
+struct particles halo_ordered_particles(const struct halo_catalogue *c, bool accelerations) {
   const struct particles *s = c->particles;
   uint64_t *row = allocate(s->count, sizeof *row, "particles in halo order");
   uint32_t *particle = list_by_row(c, row);
@@ -98,8 +113,9 @@ struct particles halo_ordered_particles(const struct halo_catalogue *c) {
   for (size_t k = 0; k < 3; k++) {
     order_component(&order, s, particle, s->position, k, room, out.position + k * out.count);
     order_component(&order, s, particle, s->momentum, k, room, out.momentum + k * out.count);
-    order_component(&order, s, particle, s->acceleration, k, room,
-                    out.acceleration + k * out.count);
+    if (accelerations)
+      order_component(&order, s, particle, s->acceleration, k, room,
+                      out.acceleration + k * out.count);
   }
   for (size_t k = 0; k < s->count; k++) row[k] = s->id[particle[k]];
   index_order_apply(&order, row, sizeof *row, out.id);

@@ -60,8 +60,8 @@ static void write_halos(const struct products *o, const struct halo_catalogue *h
 static void write_snapshot(const struct products *o, const struct halo_catalogue *halos) {
   const struct parameters *p = o->parameters;
   const struct product_name n = product_name_of(o, stems[p->output.names].snapshot, "hdf5");
-  if (halos && !o->light && (p->output.halo_order || p->output.names == NAMES_GADGET4)) {
-    struct particles ordered = halo_ordered_particles(halos);
+  if (halos && !o->light && halo_order_wanted(p)) {
+    struct particles ordered = halo_ordered_particles(halos, p->output.accelerations);
     snapshot_write(n.path, p, &ordered, o->a);
     particles_free(&ordered);
   } else {

@@ -63,7 +63,7 @@ for section; do
     kernels) # pairs/s of the kernels, on 256^3 particles at z = 0
       total clustered "$program" "$work/generate.ini" --set box.npart_side=256 --set output.snapshots=yes
       table clustered
-      "$here/tests/gpu/cuda_bench" "$work/clustered/snap_000.hdf5" kernels gravity.softening=13
+      "$here/tests/gpu/cuda_bench" "$work/clustered/snapshot_000.hdf5" kernels gravity.softening=13
       ;;
     first) # the first steps of the paper's run
       total first "$program" params/paper_512.ini --steps 10

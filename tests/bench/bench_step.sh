@@ -60,7 +60,7 @@ for output in 000:1 001:0.1; do
   cat >"$work/late.ini" <<INI
 [ic]
 source = gadget
-file = $work/evolve/snap_${output%:*}.hdf5
+file = $work/evolve/snapshot_${output%:*}.hdf5
 [gravity]
 softening = 26.0417
 [time]

@@ -47,7 +47,7 @@ checksums() {
         --set output.accelerations=yes --set output.power_spectrum=no --set output.images=no \
         --set analysis.fof=no "$@" "$config"
       printf '%-20s workers %d ranks %d  %s\n' "$case" "$workers" "$ranks" \
-        "$("$python" "$work/checksums.py" "$work/out/snap_000.hdf5")"
+        "$("$python" "$work/checksums.py" "$work/out/snapshot_000.hdf5")"
     done
   done
 }

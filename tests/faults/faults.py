@@ -120,7 +120,7 @@ image_pixels = 64
 [runtime]
 group_size = 2100
 """
-RESULT = re.compile(r'((snap|gas|fof_tab|powerspec|massfunc|density|slice)_\d{3}\.\w+|config-used\.ini)$')
+RESULT = re.compile(r'((snapshot|gas|fof_subhalo_tab|powerspec|massfunc|density|slice)_\d{3}\.\w+|config-used\.ini)$')
 # Signs of a library's own end. What else mpirun says of its processes is mpirun's.
 LIBRARY = re.compile(r'\[starpu\]|libstarpu|HDF5-DIAG|[Aa]ssertion|backtrace|received signal|fftw:|malloc|'
                      r'terminate called|free\(\)|corrupted')
@@ -577,7 +577,7 @@ def a_call_fails_on_a_rank(trials, folder, choose):
 
 def prepare(trials):
     """Initial conditions in two formats."""
-    hdf5 = trials.clean / 'run/snap_000.hdf5'
+    hdf5 = trials.clean / 'run/snapshot_000.hdf5'
     trials.initial = {'ics.hdf5': hdf5, 'ics.gadget2': trials.work / 'ics.gadget2'}
     write_gadget2(hdf5, trials.initial['ics.gadget2'])
     trials.initial_results = {}

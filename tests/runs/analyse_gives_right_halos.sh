@@ -21,7 +21,7 @@ with h5py.File(sys.argv[1]) as own, h5py.File(sys.argv[2], 'w') as other:
         part[name] = own['PartType1'][name][...].astype(kind)
 END
 "$PHOTONS" -q --analyse "$foreign" --set output.dir=foreign --set cosmology.sigma8=0.9 || exit 1
-for product in fof_tab_000.hdf5 massfunc_000.txt powerspec_000.txt density_000.png slice_000.png; do
+for product in fof_subhalo_tab_000.hdf5 massfunc_000.txt powerspec_000.txt density_000.png slice_000.png; do
   [ -s "foreign/$product" ] || complain "no $product"
 done
 helper "$foreign" foreign || complain "the foreign snapshot's catalogue"
@@ -41,20 +41,20 @@ subhalos = yes
 image_pixels = 128
 END
 "$PHOTONS" -q --steps 0 config.ini || exit 1
-helper --ordered run/snap_000.hdf5 run || complain "the run's catalogue"
+helper --ordered run/snapshot_000.hdf5 run || complain "the run's catalogue"
 
 # Analysed again, our own snapshot gives the same catalogue, and remembers its cosmology.
-"$PHOTONS" --analyse run/snap_000.hdf5 --set output.dir=again --set output.subhalos=yes \
+"$PHOTONS" --analyse run/snapshot_000.hdf5 --set output.dir=again --set output.subhalos=yes \
   --set output.image_pixels=128 >output || exit 1
 grep -q 'n_s 0.95, sigma8 0.77 from the run' output ||
   complain "the run's cosmology is not taken over"
 for product in massfunc_000.txt powerspec_000.txt; do
   same_text "run/$product" "again/$product" || complain "$product of the snapshot differs from the run's"
 done
-STARPU_NCPU=1 "$PHOTONS" -q --analyse run/snap_000.hdf5 --set output.dir=one \
+STARPU_NCPU=1 "$PHOTONS" -q --analyse run/snapshot_000.hdf5 --set output.dir=one \
   --set output.image_pixels=128 --set output.subhalos=yes \
   --set runtime.group_size=512 || exit 1
-STARPU_NCPU=1 "$PHOTONS" -q --analyse run/snap_000.hdf5 --set output.dir=alone \
+STARPU_NCPU=1 "$PHOTONS" -q --analyse run/snapshot_000.hdf5 --set output.dir=alone \
   --set output.image_pixels=128 || exit 1
 for product in massfunc_000.txt powerspec_000.txt; do
   same_text "alone/$product" "again/$product" || complain "$product depends on the workers"
@@ -64,7 +64,7 @@ for product in density_000.png slice_000.png; do
 done
 "$PYTHON" - <<'END' || complain "the catalogue depends on groups or workers"
 import h5py, numpy as np
-files = [h5py.File(f"{name}/fof_tab_000.hdf5") for name in ("run", "again", "one")]
+files = [h5py.File(f"{name}/fof_subhalo_tab_000.hdf5") for name in ("run", "again", "one")]
 tables = [f"{group}/{name}" for group in ("Group", "Subhalo") for name in files[0][group]]
 for name in tables + ["IDs/ID"]:
     for other in files[1:]:

@@ -217,7 +217,7 @@ def check_ranks(zoom, zoom2, plummer, plummer2):
             check(name, all(a[k] == b[k] or abs(a[k] - b[k]) <= 1e-6 * abs(a[k]) + 1e-6 for k in a))
     a, b = photons.Run(zoom).power(0), photons.Run(zoom2).power(0)
     check("P(k)", np.allclose(a["P"], b["P"], rtol=1e-6))
-    with h5py.File(f"{zoom}/fof_tab_000.hdf5") as p, h5py.File(f"{zoom2}/fof_tab_000.hdf5") as q:
+    with h5py.File(f"{zoom}/fof_subhalo_tab_000.hdf5") as p, h5py.File(f"{zoom2}/fof_subhalo_tab_000.hdf5") as q:
         for name in ["Group/" + name for name in p["Group"]] + ["IDs/ID"]:
             check(name, np.array_equal(p[name], q[name]))
 

@@ -52,7 +52,7 @@ end = 1
 interval = 1
 END
 run run --steps 0 config.ini
-analyse run/snap_000.hdf5 again env
+analyse run/snapshot_000.hdf5 again env
 helper same run again || complain "a snapshot of a run"
 
 # On two ranks all is the same.

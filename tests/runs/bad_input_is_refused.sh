@@ -55,7 +55,7 @@ for file in ics/*; do
   case $file in
   */good.*)
     expect 0 '' run --set ic.file="$file" gadget.ini
-    [ -s run/snap_000.hdf5 ] || complain "$file: no snapshot"
+    [ -s run/snapshot_000.hdf5 ] || complain "$file: no snapshot"
     ;;
   *)
     expect 3 "$file" run --set ic.file="$file" gadget.ini
@@ -128,19 +128,19 @@ if [ "$(id -u)" -ne 0 ]; then
 fi
 
 # A full disk: the snapshot of 1.3 MB does not fit. What had been written before stays whole.
-code=1 message=snap_000.hdf5 folder=small
+code=1 message=snapshot_000.hdf5 folder=small
 (
   ulimit -f 1000 # blocks of 512 bytes
   timeout 60 "$PHOTONS" --quiet --set output.dir=small --set ic.order=1 \
     --set output.images=no config.ini >out 2>err
 )
 check 'a limit on file sizes'
-[ -e small/snap_000.hdf5 ] && complain 'a limit on file sizes: half a snapshot'
+[ -e small/snapshot_000.hdf5 ] && complain 'a limit on file sizes: half a snapshot'
 mkdir disk
 if mount -t tmpfs -o size=600k none disk 2>/dev/null; then
   disk=disk
-  expect 1 snap_000.hdf5 disk/run --set output.images=no config.ini
-  [ -e disk/run/snap_000.hdf5 ] && complain 'a full disk: half a snapshot'
+  expect 1 snapshot_000.hdf5 disk/run --set output.images=no config.ini
+  [ -e disk/run/snapshot_000.hdf5 ] && complain 'a full disk: half a snapshot'
   grep -q 'No space left on device' err || complain 'a full disk: not said'
   rm -rf disk/run
   expect 1 '_000.png: No space left on device' disk/run config.ini

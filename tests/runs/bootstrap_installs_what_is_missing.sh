@@ -53,7 +53,7 @@ case $1 in
   *)
     echo "run $*" >>"$WORK/log"
     mkdir -p 'results of a run'
-    touch 'results of a run/snap_000.hdf5' 'results of a run/config-used.ini'
+    touch 'results of a run/snapshot_000.hdf5' 'results of a run/config-used.ini'
     ;;
 esac
 END
@@ -144,7 +144,7 @@ touch a.ini
 bootstrap run a.ini
 expect "a run ends well" test $status -eq 0
 expect "a run names its folder" said 'results of a.ini in results of a run:'
-expect "a run names its files" said '^snap_000.hdf5$'
+expect "a run names its files" said '^snapshot_000.hdf5$'
 expect "a run ends with a page about it" called '^python.sh .*/tools/report.py results of a run$'
 expect "a run names the page" said 'a page about the run: results of a run/report.html$'
 expect "a first run finds no earlier one" called '^run a.ini$'

@@ -118,9 +118,9 @@ elif command == 'header':  # FILE NUMBER: the lowest bit of an attribute of the 
 END
 damage() { "$PYTHON" damage.py "$@" || complain "damage.py $*"; }
 
-damage compare one/snap_000.hdf5 three/snap_000.hdf5
+damage compare one/snapshot_000.hdf5 three/snapshot_000.hdf5
 damage compare one/checkpoint.hdf5 three/checkpoint.hdf5
-damage compare one/fof_tab_000.hdf5 three/fof_tab_000.hdf5
+damage compare one/fof_subhalo_tab_000.hdf5 three/fof_subhalo_tab_000.hdf5
 
 # refused DATASET WHAT: the damaged copy of the snapshot at hand is refused, with its name.
 tried=0
@@ -135,9 +135,9 @@ refused() {
       complain "$file: $2 of $1: $processes processes do not say it in one line"
   done
 }
-for file in one/snap_000.hdf5 many/snap_000.2.hdf5; do
+for file in one/snapshot_000.hdf5 many/snapshot_000.2.hdf5; do
   snapshot=$file
-  [ $file = one/snap_000.hdf5 ] || snapshot=many/snap_000
+  [ $file = one/snapshot_000.hdf5 ] || snapshot=many/snapshot_000
   cp $file kept.hdf5
   for dataset in Coordinates Velocities ParticleIDs; do
     damage flip $file PartType1/$dataset 0

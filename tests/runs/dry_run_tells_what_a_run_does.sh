@@ -61,7 +61,7 @@ for line in 'galaxy  *4 components, 8.88e+11 Msun; circular speed at most 278.. 
 done
 sed '1,/^# its parameters/d; /^STARPU/d' out >again.ini
 "$PHOTONS" --quiet --set output.dir=m31 again.ini >out 2>err || complain "what --dry-run prints: exit code $?"
-set -- $(wc -c <m31/snap_000.hdf5)
+set -- $(wc -c <m31/snapshot_000.hdf5)
 [ "$1" -gt 176000 ] && [ "$1" -lt 230000 ] || complain "m31: a snapshot of $1 bytes"
 
 # --restart: the checkpoint is looked at, and stays as it is. Gadget files: their redshift counts.
@@ -98,7 +98,7 @@ part 0 'the run has ended at z = 10: nothing is left to do'
 printf 'damaged' | dd of=part/checkpoint.hdf5 bs=1 seek=6000 conv=notrunc 2>err
 part 0 'going on from the one before'
 [ -e part/checkpoint-damaged.hdf5 ] || complain 'the run has not set the damaged checkpoint aside'
-gadget='--set ic.source=gadget --set ic.file=part/snap_000.hdf5'
+gadget='--set ic.source=gadget --set ic.file=part/snapshot_000.hdf5'
 refused 2 'time.z_end = 10 is not after the initial conditions at z = 10' $gadget
 
 for side in 16 32 64; do

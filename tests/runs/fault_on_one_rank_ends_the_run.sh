@@ -78,10 +78,10 @@ FAULT= BAD= timeout 60 mpirun --oversubscribe --bind-to none -n 3 \
   ./start --set output.files=0 config.ini 2>err ||
   complain 'the good run'
 mv run good
-[ -s good/snap_000.2.hdf5 ] || complain 'the good run has no three files'
-truncate -s -9000 good/snap_000.2.hdf5
-expect 3 'snap_000.2.hdf5' --set ic.file=good/snap_000 --set time.z_end=10 gadget.ini
-grep -q 'rank 2' err || complain 'snap_000.2.hdf5: told by another process than its reader'
+[ -s good/snapshot_000.2.hdf5 ] || complain 'the good run has no three files'
+truncate -s -9000 good/snapshot_000.2.hdf5
+expect 3 'snapshot_000.2.hdf5' --set ic.file=good/snapshot_000 --set time.z_end=10 gadget.ini
+grep -q 'rank 2' err || complain 'snapshot_000.2.hdf5: told by another process than its reader'
 
 # The disk of one process is full while it writes its part of one snapshot, or one of its own.
 for BAD in 0 2; do
@@ -90,7 +90,7 @@ for BAD in 0 2; do
   expect 1 'File too large' --set runtime.shared_memory=no config.ini
   [ "$(find run -name 'snap*')" ] && complain "a full disk: left $(find run -name 'snap*')"
   FAULT='ulimit -f 300'
-  expect 1 "snap_000.$BAD.hdf5" --set runtime.shared_memory=no --set output.files=0 config.ini
+  expect 1 "snapshot_000.$BAD.hdf5" --set runtime.shared_memory=no --set output.files=0 config.ini
   [ "$(find run -name 'snap*')" ] && complain "a full disk: left $(find run -name 'snap*')"
 done
 
@@ -216,8 +216,8 @@ grep 'photons-starpu: ' err >lines
   complain "mpirun with a limit of file sizes: exit code $found, or not one line"
 
 # The results of another run stay.
-mkdir used && touch used/snap_000.hdf5
-expect 2 'folder used holds results of another run, such as used/snap_000.hdf5' \
+mkdir used && touch used/snapshot_000.hdf5
+expect 2 'folder used holds results of another run, such as used/snapshot_000.hdf5' \
   --set output.dir=used config.ini
 
 finish

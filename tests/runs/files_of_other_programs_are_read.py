@@ -204,7 +204,7 @@ def make(folder):
 
 
 def check(run, what):
-    with h5py.File(f'{run}/snap_000.hdf5') as file:
+    with h5py.File(f'{run}/snapshot_000.hdf5') as file:
         parts = [file[name] for name in sorted(file) if name.startswith('PartType')]
         x, v, number = (np.concatenate([part[name][:] for part in parts]) for name in BLOCKS)
     order = np.argsort(number)

@@ -18,7 +18,7 @@ def rows(folder, name):
 
 
 def particles(folder, number):
-    with h5py.File(f"{folder}/snap_00{number}.hdf5") as file:
+    with h5py.File(f"{folder}/snapshot_00{number}.hdf5") as file:
         groups = [file[key] for key in file if "PartType" in key]
         found = {name: numpy.concatenate([group[name][:] for group in groups])
                  for name in groups[0]}

@@ -171,7 +171,7 @@ def energy(folder, text=False):
 
 def check_types(folder, number, row):
     """The columns of types are sums over the particles of the snapshot."""
-    s = read(f"{folder}/snap_00{number}.hdf5")
+    s = read(f"{folder}/snapshot_00{number}.hdf5")
     for kind in COUNT:
         part = s["type"] == kind
         m = s["Masses"][part, None].astype(float)
@@ -195,7 +195,7 @@ def centre_of(states):
 
 def galaxies_of(folder, counts):
     """Mass, position and velocity of galaxies with so many particles."""
-    s, states, first = read(f"{folder}/snap_000.hdf5"), [], 0
+    s, states, first = read(f"{folder}/snapshot_000.hdf5"), [], 0
     for count in counts:
         part = slice(first, first + count)
         m, x, v = (s[name][part].astype(float) for name in ("Masses", "Coordinates", "Velocities"))
@@ -248,7 +248,7 @@ def check_gone():
             "0", "0", "",
         ] or float(first["potential_type_3"]) >= 0 or row["kinetic_type_1"] == "0":  # fmt: skip
             wrong.append(f"energies without particles of type 3: {row}")
-    left = read("gone/snap_001.hdf5")
+    left = read("gone/snapshot_001.hdf5")
     if set(left["type"]) != {1} or len(left["type"]) != COUNT[1]:
         wrong.append("the snapshot of a run whose particles of type 3 escape")
     if len(others) != 2 or energy("gone-parts", text=True) != [first, *others]:
@@ -263,7 +263,7 @@ def check_file():
     for folder in "hdf5", "binary", "text", "tipsy", "big-endian", "amuse", "nbody":
         made = folder in ("tipsy", "big-endian", "amuse", "nbody")
         second_type = {"tipsy": 4, "big-endian": 4, "amuse": 1, "nbody": 1}.get(folder, 3)
-        found = read(f"{folder}/snap_000.hdf5")
+        found = read(f"{folder}/snapshot_000.hdf5")
         if not numpy.array_equal(found["ParticleIDs"], numpy.arange(1, 1 + len(m)) + (0 if made else 1000)):
             wrong.append(f"{folder}: ids")
         back = {name: rows[:: 1 if made else -1] for name, rows in found.items()}
@@ -315,7 +315,7 @@ def check_merger():
     start, place = numpy.array([10.0, 0, 0]), numpy.array([-60.0, 40, 0])
     half = sum(COUNT.values())
     for number, myr in enumerate((0, 12, 24)):
-        s = read(f"two/snap_00{number}.hdf5")
+        s = read(f"two/snapshot_00{number}.hdf5")
         m = s["Masses"][:, None].astype(float)
         centre = [numpy.sum((m * s["Coordinates"])[part], axis=0) / m[part].sum()
                   for part in (slice(half), slice(half, None))]
@@ -329,10 +329,10 @@ def check_merger():
         # The spheres of few particles are not quite round.
         if not error < 1e-5 + 0.02 * bent:
             wrong.append(f"the orbit at {myr} Myr")
-        with h5py.File(f"two/snap_00{number}.hdf5") as file:
+        with h5py.File(f"two/snapshot_00{number}.hdf5") as file:
             if abs(file["Parameters"].attrs["Time_GYR"] - 1e-3 * myr) > 1e-9:
                 wrong.append(f"Time_GYR at {myr} Myr")
-        other = read(f"parts/snap_00{number}.hdf5")
+        other = read(f"parts/snapshot_00{number}.hdf5")
         wrong.extend(f"parts, snapshot {number}: {name}" for name in s
                      if not numpy.array_equal(s[name], other[name]))
     rows = energy("two")

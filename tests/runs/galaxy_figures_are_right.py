@@ -70,9 +70,9 @@ parts = {
     2: (disk_position @ TILT + CENTRE, disk_velocity @ TILT + 30, DISK_MASS / DISK_COUNT),
 }
 os.makedirs("run/log")
-write_snapshot("run/snap_000.hdf5", parts, time=0.0)
-write_snapshot("run/snap_001.hdf5", parts)
-system = galaxy.read_system("run/snap_001.hdf5")
+write_snapshot("run/snapshot_000.hdf5", parts, time=0.0)
+write_snapshot("run/snapshot_001.hdf5", parts)
+system = galaxy.read_system("run/snapshot_001.hdf5")
 
 # 0.5 kpc/(km/s); centre within 0.1 core radii; the disk lies in the plane again.
 assert abs(system.time_myr - 488.896) < 0.001
@@ -237,7 +237,7 @@ assert abs(galaxy.lagrangian_radii(whole)["r50_halo"] / found["r50_halo"] - 1) <
 assert files.particle_counts("set.0.hdf5") == {1: HALO_COUNT, 2: DISK_COUNT}
 
 # With units: no powers of a = Time and h, other than in a cosmological snapshot.
-read = photons.load("run/snap_001.hdf5", units=True)
+read = photons.load("run/snapshot_001.hdf5", units=True)
 assert np.allclose(read["Velocities"].to_value(u.km / u.s), parts[1][1], atol=1e-4)
 read.close()
 write_snapshot("snap_periodic.hdf5", parts, BoxSize=100.0)
@@ -288,7 +288,7 @@ galaxy_plots.write_tables(evolution, "tables")
 with open("tables/lagrangian_radii.csv") as file:
     rows = list(csv.DictReader(file))
 assert [float(row["time_myr"]) for row in rows] == [0, 488.896111]
-again = galaxy.lagrangian_radii(galaxy.read_system("run/snap_001.hdf5"))
+again = galaxy.lagrangian_radii(galaxy.read_system("run/snapshot_001.hdf5"))
 assert all(np.isclose(float(rows[1][name]), value) for name, value in again.items())
 assert set(os.listdir("tables")) == {
     "density_profile.csv", "rotation_curve.csv", "disk_height.csv", "disk_rotation.csv",

@@ -10,12 +10,12 @@ helper || complain "figures of isolated systems"
 plot() { "$PYTHON" "$PHOTONS_SOURCE/tools/plot.py" "$@" >out 2>err; }
 
 plot --csv --components disk,halo run || complain "a folder: exit code $?"
-plot --csv --out single run/snap_001.hdf5 || complain "a snapshot: exit code $?"
+plot --csv --out single run/snapshot_001.hdf5 || complain "a snapshot: exit code $?"
 for file in $(cat out) run/figures/picture.png run/figures/energy.pdf run/figures/disk_height.csv \
-  single/snap_001_picture.png single/snap_001_rotation_curve.csv; do
+  single/snapshot_001_picture.png single/snapshot_001_rotation_curve.csv; do
   [ -s "$file" ] || complain "no $file"
 done
-[ ! -e single/snap_001_lagrangian_radii.png ] || complain "Lagrangian radii over one time"
+[ ! -e single/snapshot_001_lagrangian_radii.png ] || complain "Lagrangian radii over one time"
 grep -q '^time_myr,r_low,r_high,N_halo,rho_halo,error_halo,N_disk' \
   run/figures/density_profile.csv || complain "columns of density_profile.csv"
 
@@ -67,7 +67,7 @@ plot periodic || complain "a periodic run: exit code $?"
 [ "$(cat out)" = periodic/figures/timings.png ] || complain "a periodic run: $(cat out)"
 
 printf '[box]\nboundary = isolated\n' >none/config-used.ini
-refused 'no snap_*.hdf5, log/energy.csv or log/timings.csv' none
+refused 'no snapshot_*.hdf5, log/energy.csv or log/timings.csv' none
 mkdir none/log
 printf 'step,time_myr,kinetic,total\n0,0,1,-1\n' >none/log/energy.csv
 refused 'none/log/energy.csv: no column potential, virial' none

@@ -57,7 +57,7 @@ def on_grid(mesh, name):
 mesh = Mesh("gas/gas_000.hdf5")
 assert abs(mesh.redshift - 49) < 1e-9
 assert (mesh.values("density") == Mesh("ranks/gas_000.hdf5").values("density")).all()
-with h5py.File("particles/snap_000.hdf5") as file:
+with h5py.File("particles/snapshot_000.hdf5") as file:
     order = np.argsort(file["PartType1/ParticleIDs"][()])
     x = file["PartType1/Coordinates"][()][order] / 1000
     v = file["PartType1/Velocities"][()][order] * A**0.5

@@ -137,7 +137,7 @@ def spectra():
 def solvers():
     """Displacements by the two solvers."""
     mesh = Mesh("alone/gas_000.hdf5")
-    with h5py.File("nbody/snap_000.hdf5") as file:
+    with h5py.File("nbody/snapshot_000.hdf5") as file:
         order = np.argsort(file["PartType1/ParticleIDs"][()])
         other = file["PartType1/Coordinates"][()][order] / 1000
     assert mesh.finest == 1 and abs(mesh.redshift - 4) < 1e-9

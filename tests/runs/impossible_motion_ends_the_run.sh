@@ -56,12 +56,12 @@ for isa in baseline avx2 avx512; do
   code=$?
   grep -q 'lacks these instructions' err && continue # kernels that this processor does not run
   check $code 'step [1-4], z = .*(drift|kick): particle [0-9]+ '
-  [ -s run/powerspec_000.txt ] && [ -s run/snap_000.hdf5 ] || complain "$name: no first output"
-  [ ! -e run/powerspec_001.txt ] && [ ! -e run/snap_001.hdf5 ] || complain "$name: a bad output"
+  [ -s run/powerspec_000.txt ] && [ -s run/snapshot_000.hdf5 ] || complain "$name: no first output"
+  [ ! -e run/powerspec_001.txt ] && [ ! -e run/snapshot_001.hdf5 ] || complain "$name: a bad output"
 done
 name='long steps, 3 processes'
 rm -rf run
 ranks "$PHOTONS" --quiet --set output.dir=run config.ini
 check $? 'step [1-4], z = .*(drift|kick): particle [0-9]+ '
-[ -s run/snap_000.hdf5 ] && [ ! -e run/snap_001.hdf5 ] || complain "$name: outputs"
+[ -s run/snapshot_000.hdf5 ] && [ ! -e run/snapshot_001.hdf5 ] || complain "$name: outputs"
 finish

@@ -26,7 +26,7 @@ if sum(rebuilt) == 0:
 
 
 def particles(folder, number):
-    with h5py.File(f"{folder}/snap_00{number}.hdf5") as file:
+    with h5py.File(f"{folder}/snapshot_00{number}.hdf5") as file:
         header, groups = file["Header"].attrs, [file[key] for key in file if "PartType" in key]
         found = {name: numpy.concatenate([group[name][:] for group in groups])
                  for name in groups[0]}

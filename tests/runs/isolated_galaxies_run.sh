@@ -91,7 +91,7 @@ grep -qE '^(sphere_mode|power_spectrum|images|fof|glass)' plain/config-used.ini 
   complain "config-used.ini: $(cat plain/config-used.ini)"
 "$PYTHON" - <<'END' || complain 'the provenance of a galaxy'
 import h5py
-found = dict(h5py.File("plain/snap_000.hdf5")["Provenance"].attrs)
+found = dict(h5py.File("plain/snapshot_000.hdf5")["Provenance"].attrs)
 assert found["particles"] == b"drawn from plummer" and found["seed"] == 12345, found
 assert "spectrum" not in found and b"sphere_mode" not in found["config.ini"], found
 END
@@ -106,7 +106,7 @@ numbers 1 numbers
 numbers 2 numbers-on-two
 "$PYTHON" - <<'END' || complain 'particles by component'
 import h5py, numpy
-one, two = (h5py.File(f"{name}/snap_000.hdf5") for name in ("numbers", "numbers-on-two"))
+one, two = (h5py.File(f"{name}/snapshot_000.hdf5") for name in ("numbers", "numbers-on-two"))
 for part, count, mass in (("PartType3", 500, 6e-3), ("PartType2", 5000, 2e-4)):
     m = one[part]["Masses"][:]
     assert len(m) == count and numpy.allclose(m, mass, rtol=1e-5), (part, len(m), m)

@@ -18,7 +18,7 @@ def expect(what, holds):
 
 
 def by_id(folder):
-    with h5py.File(f"{folder}/snap_000.hdf5") as file:
+    with h5py.File(f"{folder}/snapshot_000.hdf5") as file:
         part = {name: rows[:] for name, rows in file["PartType1"].items()}
         bounds = {name: rows.attrs.get("error_bound") for name, rows in file["PartType1"].items()}
         box, a = file["Header"].attrs["BoxSize"], file["Header"].attrs["Time"]
@@ -42,11 +42,11 @@ expect("ids", numpy.array_equal(rounded["ParticleIDs"], true["ParticleIDs"]))
 expect("masses", numpy.array_equal(rounded["Masses"], true["Masses"]))
 
 # Headers and the like take 40 kB of each file.
-size = os.path.getsize(f"{lean}/snap_000.hdf5") - 40000
+size = os.path.getsize(f"{lean}/snapshot_000.hdf5") - 40000
 print(f"{size / 32**3:.2f} bytes a particle")
 expect("12 bytes a particle", size < 12 * 32**3)
 
-with h5py.File(f"{lean}/snap_000.hdf5") as one, h5py.File(f"{ranks}/snap_000.hdf5") as two:
+with h5py.File(f"{lean}/snapshot_000.hdf5") as one, h5py.File(f"{ranks}/snapshot_000.hdf5") as two:
     for name, rows in one["PartType1"].items():
         expect(f"{name} on two ranks", rows[:].tobytes() == two[f"PartType1/{name}"][:].tobytes())
         for sum_of in ("xxh3_rows", "error_bound"):
@@ -58,7 +58,7 @@ ratio = power[1]["P"] / power[0]["P"] - 1
 resolved = power[0]["k"] < numpy.pi * 32 / 32  # up to the particles' Nyquist wave number
 print(f"P(k): {abs(ratio[resolved]).max():.1e} below the Nyquist wave number, {abs(ratio).max():.1e} in all")
 expect("P(k)", abs(ratio[resolved]).max() < 1e-4)
-halos = [photons.load(f"{folder}/fof_tab_000.hdf5") for folder in (of_exact, of_lean)]
+halos = [photons.load(f"{folder}/fof_subhalo_tab_000.hdf5") for folder in (of_exact, of_lean)]
 # A halo is cut where a link is as long as the linking length to the error of positions. Such links are few,
 # but one of them can hold a part of a small halo.
 lengths = [halo["GroupLen"][:] for halo in halos]

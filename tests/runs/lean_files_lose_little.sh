@@ -29,7 +29,7 @@ STARPU_NCPU=1 run exact config.ini
 STARPU_NCPU=2 run lean config.ini --set output.lean=yes
 STARPU_NCPU=1 run_on 2 ranks config.ini --set output.lean=yes
 for kind in exact lean; do
-  "$PHOTONS" --quiet --analyse $kind/snap_000.hdf5 --set output.dir=of_$kind --set output.images=no >err 2>&1 ||
+  "$PHOTONS" --quiet --analyse $kind/snapshot_000.hdf5 --set output.dir=of_$kind --set output.images=no >err 2>&1 ||
     complain "--analyse of the $kind snapshot"
 done
 helper exact lean ranks of_exact of_lean || failures=$((failures + 1))
@@ -45,5 +45,5 @@ helper exact lean ranks of_exact of_lean || failures=$((failures + 1))
 # A subsample and a binary snapshot beside the halos of the run.
 STARPU_NCPU=1 run old config.ini --set output.format=gadget2 --set output.subsample=0.1 --steps 0 \
   --set output.redshifts=19 --set time.z_end=0
-for name in old/snap_000 old/subsample_000; do [ -s $name ] || complain "no file $name"; done
+for name in old/snapshot_000 old/subsample_000; do [ -s $name ] || complain "no file $name"; done
 finish

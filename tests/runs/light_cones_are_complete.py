@@ -54,7 +54,7 @@ def crossings(run):
     r = np.sqrt(np.sum(x**2, axis=1))
     chi = distance(found["Ascale"].astype(float), header["Omega0"], header["OmegaLambda"])
     assert np.abs(r - chi).max() < 1.0, "not on the light cone"  # floats of a: 0.2 kpc/h
-    with h5py.File(f"{run}/snap_000.hdf5") as file:
+    with h5py.File(f"{run}/snapshot_000.hdf5") as file:
         order = np.argsort(file["PartType1/ParticleIDs"][:])
         end = file["PartType1/Coordinates"][:][order]
         velocity = file["PartType1/Velocities"][:][order]

@@ -37,7 +37,7 @@ z_max = 0.05
 observer = 3, 11, 49.5
 shell_width = 40
 END
-sed 's|^z_init = 5|source = gadget\nfile = before/snap_000.hdf5|' config.ini >evolved.ini
+sed 's|^z_init = 5|source = gadget\nfile = before/snapshot_000.hdf5|' config.ini >evolved.ini
 maps=
 "$PHOTONS" --dry-run --set lightcone.nside=8 config.ini >out 2>err && maps='--set lightcone.nside=8'
 grep -q '^  light cone  100 % of the sky to z = 0.05 (148.* Mpc/h), 202 copies of the box, about 1.881e+05 particles' out ||

@@ -23,7 +23,7 @@ def statistics(folder):
         total = np.linalg.norm([float(row[f'momentum_{c}']) for c in 'xyz'])
         if not total < 1e-3 * float(row['momentum_sum']):
             wrong.append(f"step {row['step']}: the total momentum is {total}")
-    for path in sorted(glob.glob(f'{folder}/snap_*.hdf5')):
+    for path in sorted(glob.glob(f'{folder}/snapshot_*.hdf5')):
         with h5py.File(path) as file:
             a, mass = file['Header'].attrs['Time'], file['Header'].attrs['MassTable'][1]
             velocity = file['PartType1/Velocities'][:].astype(float) * np.sqrt(a)

@@ -31,4 +31,4 @@ for paired in no yes; do
   timeout 300 "$PHOTONS" --quiet --set output.dir=$paired --set ic.paired=$paired \
     config.ini || exit 1
 done
-helper no/snap_000.hdf5 no/snap_001.hdf5 yes/snap_000.hdf5 yes/snap_001.hdf5
+helper no/snapshot_000.hdf5 no/snapshot_001.hdf5 yes/snapshot_000.hdf5 yes/snapshot_001.hdf5

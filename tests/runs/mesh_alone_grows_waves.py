@@ -13,7 +13,7 @@ from photons import statistics_plots
 
 
 def particles(folder, number):
-    with h5py.File(f'{folder}/snap_{number:03d}.hdf5') as file:
+    with h5py.File(f'{folder}/snapshot_{number:03d}.hdf5') as file:
         part = file['PartType1']
         order = np.argsort(part['ParticleIDs'][...])
         return [part[name][...][order] for name in ('Coordinates', 'Velocities')], file['Header'].attrs['BoxSize']

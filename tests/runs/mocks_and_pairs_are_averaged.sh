@@ -42,7 +42,7 @@ cp -p mocks/mock_2/powerspec_000.txt before
 tool mocks config.ini 4 || complain "mocks after a kill: $(cat err)"
 [ mocks/mock_2/powerspec_000.txt -nt before ] && complain 'a mock that has ended is repeated'
 [ -e mocks/figures/mocks_000.png ] || complain 'no figure'
-[ ! -e mocks/mock_1/snap_000.hdf5 ] || complain 'mocks write snapshots'
+[ ! -e mocks/mock_1/snapshot_000.hdf5 ] || complain 'mocks write snapshots'
 tool mocks config.ini 4 --set cosmology.sigma8=0.9 && complain 'mocks of two universes are mixed'
 grep -q 'other settings' err || complain "two universes: $(cat err)"
 tool mocks config.ini 1 && complain 'one mock has a covariance'

@@ -44,7 +44,7 @@ rm -r parts
 mkdir first
 run parts --steps 7 config.ini
 parts_of_run=0
-until [ -e parts/snap_001.hdf5 ] || [ $parts_of_run -ge 5 ]; do
+until [ -e parts/snapshot_001.hdf5 ] || [ $parts_of_run -ge 5 ]; do
   for frame in parts/movie/*.png; do
     [ ! -e "$frame" ] && continue
     [ ! -e "drawn/${frame##*/}" ] || complain "${frame##*/} was drawn twice"
@@ -61,7 +61,7 @@ diff -r whole/movie drawn >err || complain 'frames differ after restarts'
 run none --set output.movie=0 config.ini
 [ -e none/movie ] && complain 'a folder for no movie'
 for k in 000 001; do
-  support same_snapshots.py whole/snap_$k.hdf5 none/snap_$k.hdf5 || failures=$((failures + 1))
+  support same_snapshots.py whole/snapshot_$k.hdf5 none/snapshot_$k.hdf5 || failures=$((failures + 1))
 done
 
 # A movie of fewer frames takes the place of the one before.

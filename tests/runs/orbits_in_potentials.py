@@ -151,7 +151,7 @@ def orbit(potential, myr):
 
 
 def read(folder, number):
-    with h5py.File(f"{folder}/snap_00{number}.hdf5") as file:
+    with h5py.File(f"{folder}/snapshot_00{number}.hdf5") as file:
         part = file["PartType1"]
         order = numpy.argsort(part["ParticleIDs"][:])
         return {name: rows[:][order] for name, rows in part.items()}

@@ -66,7 +66,7 @@ def nearest(x):
 
 
 def error(folder):
-    for path in sorted(glob.glob(folder + '/snap_*.hdf5')):
+    for path in sorted(glob.glob(folder + '/snapshot_*.hdf5')):
         a, x = read(path)
         start = grid(round(len(x) ** (1 / 3)))
         moved = nearest(x - start)

@@ -61,8 +61,8 @@ for steps in 8 16 32 256; do
   timeout 300 "$PHOTONS" --quiet --set ic.file=wave2.hdf5 --set output.dir=steps$steps \
     --set time.steps=$steps --set gravity.theta=0.01 config.ini || exit 1
 done
-ratios=$(helper order steps8/snap_000.hdf5 steps16/snap_000.hdf5 steps32/snap_000.hdf5 \
-  steps256/snap_000.hdf5)
+ratios=$(helper order steps8/snapshot_000.hdf5 steps16/snapshot_000.hdf5 steps32/snapshot_000.hdf5 \
+  steps256/snapshot_000.hdf5)
 echo "errors fall by $ratios as steps are halved"
 for ratio in $ratios; do
   awk -v ratio="$ratio" 'BEGIN {exit !(ratio >= 3.8 && ratio <= 4.2)}' || {

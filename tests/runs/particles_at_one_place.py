@@ -56,7 +56,7 @@ def make():
 
 def halos(folder):
     """The largest halo is that of the rows of zeros, the second that of the friends."""
-    with h5py.File(f'{folder}/fof_tab_000.hdf5') as file:
+    with h5py.File(f'{folder}/fof_subhalo_tab_000.hdf5') as file:
         scale = file['Header'].attrs['BoxSize'] / BOX
         length, centre = file['Group/GroupLen'][:2], file['Group/GroupPeakPos'][:2] / scale
     assert length[0] >= ZEROS and length[1] >= 20, length

@@ -49,6 +49,6 @@ by host 'shared memory'
 by spoiled 'shared memory'
 for other in one host spoiled; do
   cmp gpus/log/statistics.csv $other/log/statistics.csv || complain "statistics of $other"
-  support same_snapshots.py gpus/snap_000.hdf5 $other/snap_000.hdf5 || complain "snapshot of $other"
+  support same_snapshots.py gpus/snapshot_000.hdf5 $other/snapshot_000.hdf5 || complain "snapshot of $other"
 done
 finish

@@ -100,10 +100,10 @@ timeout 120 "$PHOTONS" --quiet --restart --set output.dir=parts --set runtime.wo
   complain "the last part: exit code $?"
 
 for k in 000 001 002 003; do
-  support same_snapshots.py whole/snap_$k.hdf5 parts/snap_$k.hdf5 || failures=$((failures + 1))
+  support same_snapshots.py whole/snapshot_$k.hdf5 parts/snapshot_$k.hdf5 || failures=$((failures + 1))
   same_text whole/powerspec_$k.txt parts/powerspec_$k.txt || complain "power spectrum $k"
 done
-support same_snapshots.py whole/snap_003.hdf5 damaged/snap_003.hdf5 || failures=$((failures + 1))
+support same_snapshots.py whole/snapshot_003.hdf5 damaged/snapshot_003.hdf5 || failures=$((failures + 1))
 cat >same_steps.py <<'END'
 import csv
 import sys
@@ -137,7 +137,7 @@ timeout 120 "$PHOTONS" --quiet --restart --set output.dir=block-parts --set runt
 cmp block/log/statistics.csv block-parts/log/statistics.csv ||
   complain 'statistics of block time steps'
 for k in 000 001 002; do
-  support same_snapshots.py block/snap_$k.hdf5 block-parts/snap_$k.hdf5 ||
+  support same_snapshots.py block/snapshot_$k.hdf5 block-parts/snapshot_$k.hdf5 ||
     failures=$((failures + 1))
 done
 for run in whole parts block block-parts; do # the last part begins with another mesh than the first

@@ -38,11 +38,11 @@ import sys
 import h5py
 
 found = []
-for path in sorted(glob.glob(sys.argv[1] + '/snap_*.hdf5')):
+for path in sorted(glob.glob(sys.argv[1] + '/snapshot_*.hdf5')):
     with h5py.File(path) as file:
         found.append(round(float(file['Header'].attrs['Redshift']), 6))
-names = [f'{sys.argv[1]}/snap_{k:03}.hdf5' for k in range(len(found))]
-assert sorted(glob.glob(sys.argv[1] + '/snap_*.hdf5')) == names, 'numbers are not 000 and on'
+names = [f'{sys.argv[1]}/snapshot_{k:03}.hdf5' for k in range(len(found))]
+assert sorted(glob.glob(sys.argv[1] + '/snapshot_*.hdf5')) == names, 'numbers are not 000 and on'
 wanted = [float(z) for z in sys.argv[2:]]
 assert found == wanted, f'snapshots at z = {found}, not {wanted}'
 END
@@ -86,7 +86,7 @@ again 40,30,25,22,20 25 22 20
 cat >gadget.ini <<END
 [ic]
 source = gadget
-file = stopped/snap_001.hdf5
+file = stopped/snapshot_001.hdf5
 [time]
 z_end = 28
 [output]

@@ -18,11 +18,11 @@ failures = []
 
 def read_snapshot(folder, number):
     """Particles by id, from one file or several, and their numbers in the files."""
-    names = [f'{folder}/snap_{number:03}.hdf5']
+    names = [f'{folder}/snapshot_{number:03}.hdf5']
     if not os.path.exists(names[0]):
         names = [
-            f'{folder}/snap_{number:03}.{k}.hdf5'
-            for k in range(len(glob.glob(f'{folder}/snap_{number:03}.*.hdf5')))
+            f'{folder}/snapshot_{number:03}.{k}.hdf5'
+            for k in range(len(glob.glob(f'{folder}/snapshot_{number:03}.*.hdf5')))
         ]
     parts, counts, heads = [], [], []
     for name in names:
@@ -74,7 +74,7 @@ def same_bytes(path, other):
 
 
 def numbers(folder):
-    return sorted({int(os.path.basename(name)[5:8]) for name in glob.glob(f'{folder}/snap_*.hdf5')})
+    return sorted({int(os.path.basename(name)[9:12]) for name in glob.glob(f'{folder}/snapshot_*.hdf5')})
 
 
 one, others = sys.argv[1], sys.argv[2:]
@@ -103,7 +103,7 @@ for other in others:
             path, path.replace(one, other, 1)
         ):
             failures.append(f'{other}: {os.path.basename(path)}')
-    for path in sorted(glob.glob(f'{one}/fof_tab_*')):
+    for path in sorted(glob.glob(f'{one}/fof_subhalo_tab_*')):
         ours, theirs = read_all(path), read_all(path.replace(one, other, 1))
         wrong = [
             key

@@ -57,7 +57,7 @@ grep -E '(three|four),' compared |
   grep -qvE ': (4320 \+ 4752 \+ 4752|3456 \+ 3456 \+ 6912) ' ||
   complain 'no group changed its owner'
 grep -q 'at most [1-9]' compared || complain 'the test itself: no halos'
-[ -e three/snap_001.2.hdf5 ] && [ -e four/snap_001.2.hdf5 ] && [ ! -e four/snap_001.3.hdf5 ] ||
+[ -e three/snapshot_001.2.hdf5 ] && [ -e four/snapshot_001.2.hdf5 ] && [ ! -e four/snapshot_001.3.hdf5 ] ||
   complain 'numbers of files'
 
 # A checkpoint after each step; that of the fifth is from between two rebuilds.
@@ -84,7 +84,7 @@ grep -q 'the mesh has 32^3 cells' block-eight/log/run.log ||
 cat >paper.ini <<END
 [ic]
 source = gadget
-file = three/snap_000
+file = three/snapshot_000
 [gravity]
 accuracy = paper
 [time]

@@ -32,7 +32,7 @@ END
 # snapshot NAME [OPTION...]: the final snapshot as NAME.hdf5
 snapshot() {
   run "$@" config.ini
-  mv "$1/snap_000.hdf5" "$1.hdf5"
+  mv "$1/snapshot_000.hdf5" "$1.hdf5"
 }
 
 STARPU_NCPU=1 STARPU_SCHED=eager snapshot reference

@@ -17,6 +17,7 @@ z_end = 22
 step = fixed
 steps = 2
 [output]
+names = short # the order of halos takes memory beside that of the run
 accelerations = yes
 energy_steps = 1
 images = no

@@ -148,6 +148,6 @@ for species in '' species.txt; do
   timeout 300 "$PHOTONS" --quiet config.ini --set output.dir="run-$species" \
     --set cosmology.species_file="$species" || complain "the run with '$species'"
 done
-helper run-/snap_000.hdf5 run-/snap_001.hdf5 run-species.txt/snap_000.hdf5 \
-  run-species.txt/snap_001.hdf5 species.txt || complain 'the growth'
+helper run-/snapshot_000.hdf5 run-/snapshot_001.hdf5 run-species.txt/snapshot_000.hdf5 \
+  run-species.txt/snapshot_001.hdf5 species.txt || complain 'the growth'
 finish

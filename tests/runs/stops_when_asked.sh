@@ -44,7 +44,7 @@ ended() {
   [ $found -eq "$1" ] || complain "$3: exit code $found, not $1"
   grep -q -e "$2" err || complain "$3: nothing said of: $2"
   [ -s run/checkpoint.hdf5 ] || complain "$3: no checkpoint"
-  grep -q 'snap_' out && complain "$3: snapshots are named, but there are none"
+  grep -q 'snapshot_' out && complain "$3: snapshots are named, but there are none"
   "$PHOTONS" -q --restart --steps 1 config.ini >/dev/null 2>err || complain "$3: does not go on: $?"
 }
 
@@ -105,15 +105,15 @@ kill $reader
 # Files in the folder.
 begin
 touch run/output-now
-until_true test -e run/snap_000.hdf5
+until_true test -e run/snapshot_000.hdf5
 [ -e run/output-now ] && complain 'output-now is still there'
 touch run/output-now
-until_true test -e run/snap_001.hdf5
+until_true test -e run/snapshot_001.hdf5
 kill -s TERM $id
 await
-grep -q '^results in run: .*snap_' out ||
+grep -q '^results in run: .*snapshot_' out ||
   complain 'output-now: the last lines do not name snapshots'
-[ -e run/snap_001.hdf5 ] && [ ! -e run/snap_002.hdf5 ] || complain 'output-now: not two snapshots'
+[ -e run/snapshot_001.hdf5 ] && [ ! -e run/snapshot_002.hdf5 ] || complain 'output-now: not two snapshots'
 begin
 touch run/stop
 ended 0 'stopped by the file run/stop .*go on with --restart' 'the file stop'

@@ -10,7 +10,7 @@ import numpy as np
 
 
 def particles(folder):
-    with h5py.File(f"{folder}/snap_000.hdf5") as file:
+    with h5py.File(f"{folder}/snapshot_000.hdf5") as file:
         part = file["PartType1"]
         order = np.argsort(part["ParticleIDs"][...])
         box = file["Header"].attrs["BoxSize"]

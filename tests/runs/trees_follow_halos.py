@@ -52,7 +52,7 @@ def subhalos(folder):
         "SubhaloVel": "SubhaloVel",
         "SubhaloIDMostbound": "SubhaloIDMostbound",
     }
-    with h5py.File(f"{folder}/tree_014.hdf5") as links, h5py.File(f"{folder}/fof_tab_014.hdf5") as halos:
+    with h5py.File(f"{folder}/tree_014.hdf5") as links, h5py.File(f"{folder}/fof_subhalo_tab_014.hdf5") as halos:
         objects, subhalos = links["Objects"], halos["Subhalo"]
         for ours, theirs in pairs.items():
             assert np.array_equal(objects[ours][:], subhalos[theirs][:]), ours

@@ -40,12 +40,12 @@ helper subhalos dense >err 2>&1 || complain 'objects of trees are not the subhal
 # trees_of FOLDER ARGUMENT...: trees of every other output
 mkdir every-other
 for k in 0 1 2 3 4 5 6 7; do
-  ln -s "../dense/snap_$(printf %03d $((2 * k))).hdf5" every-other/snap_00$k.hdf5
+  ln -s "../dense/snapshot_$(printf %03d $((2 * k))).hdf5" every-other/snapshot_00$k.hdf5
 done
 trees_of() {
   folder=$1
   shift
-  for snapshot in every-other/snap_*; do
+  for snapshot in every-other/snapshot_*; do
     timeout 60 "$PHOTONS" -q --analyse "$snapshot" --set output.dir="$folder" "$@" \
       --set output.power_spectrum=no --set output.images=no --set output.trees=yes >err 2>&1 ||
       complain "--analyse $snapshot in $folder: exit code $?"
@@ -59,17 +59,17 @@ trees_of halos --set output.subhalos=no
 helper read halos 7 >err 2>&1 || complain 'what Python reads of trees of halos'
 
 # One snapshot makes no tree, unless it is asked for.
-timeout 60 "$PHOTONS" -q --analyse dense/snap_014.hdf5 --set output.dir=one \
+timeout 60 "$PHOTONS" -q --analyse dense/snapshot_014.hdf5 --set output.dir=one \
   --set output.power_spectrum=no --set output.images=no >err 2>&1 || complain "--analyse: $?"
 [ ! -e one/trees.hdf5 ] || complain '--analyse makes a tree of one snapshot'
 
 # Files that do not belong together are refused.
 mkdir mixed
 cp dense/tree_014.hdf5 mixed/tree_002.hdf5
-timeout 60 "$PHOTONS" -q --analyse every-other/snap_003.hdf5 --set output.dir=mixed \
+timeout 60 "$PHOTONS" -q --analyse every-other/snapshot_003.hdf5 --set output.dir=mixed \
   --set output.trees=yes --set output.subhalos=yes >out 2>err
 [ $? = 3 ] && grep -q 'tree_002.hdf5' err || complain 'a file of links of another output is taken'
-timeout 60 "$PHOTONS" -q --analyse every-other/snap_003.hdf5 --set output.dir=sparse \
+timeout 60 "$PHOTONS" -q --analyse every-other/snapshot_003.hdf5 --set output.dir=sparse \
   --set output.trees=yes --set output.subhalos=no >out 2>err
 [ $? = 3 ] && grep -q 'tree_002.hdf5: of subhalos, expected halos' err ||
   complain 'halos follow subhalos'

@@ -134,7 +134,7 @@ def check_forces(s):
 
 
 def check(ic, first, *others):
-    start, early, late = read(ic), read(f"{first}/snap_000.hdf5"), read(f"{first}/snap_001.hdf5")
+    start, early, late = read(ic), read(f"{first}/snapshot_000.hdf5"), read(f"{first}/snapshot_001.hdf5")
     for s in early, late:
         for name in "ParticleIDs", "type":
             if not numpy.array_equal(s[name], start[name]):
@@ -155,18 +155,18 @@ def check(ic, first, *others):
         wrong.append("momentum")
     for folder in others:
         for number, s in enumerate((early, late)):
-            t = read(f"{folder}/snap_00{number}.hdf5")
+            t = read(f"{folder}/snapshot_00{number}.hdf5")
             wrong.extend(f"{folder}, snapshot {number}: {name}" for name in s
                          if not numpy.array_equal(s[name], t[name]))
 
 
 def same_halos(run, *others):
     """Catalogues, spectra and pictures of one state; contamination is that of the snapshot."""
-    with h5py.File(f"{run}/fof_tab_000.hdf5") as file:
+    with h5py.File(f"{run}/fof_subhalo_tab_000.hdf5") as file:
         group = {name: rows[:] for name, rows in file["Group"].items()}
     if group["GroupLen"].tolist() != [64, 8] or group["GroupHeavyLen"].tolist() != [2, 0]:
         wrong.append(f"halos of {group['GroupLen']} particles, {group['GroupHeavyLen']} heavy ones")
-    s = read(f"{run}/snap_000.hdf5")
+    s = read(f"{run}/snapshot_000.hdf5")
     heavy = s["Masses"] > 2 * s["Masses"].min()
     for h, centre in enumerate(group["GroupPeakPos"]):
         away = abs(s["Coordinates"] - centre)
@@ -176,7 +176,7 @@ def same_halos(run, *others):
                 s["Masses"][inside].astype("f8").sum(), group["GroupHeavyMass"][h], rel_tol=1e-6):
             wrong.append(f"heavy particles in halo {h}")
     for other in others:
-        with h5py.File(f"{other}/fof_tab_000.hdf5") as file:
+        with h5py.File(f"{other}/fof_subhalo_tab_000.hdf5") as file:
             wrong.extend(f"{other}: {name}" for name, rows in group.items()
                          if not numpy.array_equal(rows, file["Group"][name][:]))
         power = [numpy.loadtxt(f"{folder}/powerspec_000.txt") for folder in (run, other)]

@@ -46,7 +46,7 @@ helper check ic.hdf5 one ranks parts || failures=$((failures + 1))
   complain "a long softening of a type without particles: $(cat out)"
 
 # A snapshot is a file to start from.
-sed 's/^redshifts.*/redshifts = 4/; s/^z_end.*/z_end = 4/; s/ic.hdf5/one\/snap_001.hdf5/' config.ini \
+sed 's/^redshifts.*/redshifts = 4/; s/^z_end.*/z_end = 4/; s/ic.hdf5/one\/snapshot_001.hdf5/' config.ini \
   >later.ini
 run later --steps 1 later.ini
 
@@ -64,7 +64,7 @@ grep -A3 '^ *masses *type 1: 512 particles, 0.125 of all matter' out | grep -q '
   complain "masses by type: $(cat out)"
 STARPU_NCPU=1 timeout 60 mpirun --oversubscribe --bind-to none -n 2 "$PHOTONS" --steps 1 --set output.dir=halos2 \
   plain.ini >err 2>&1 || complain "halos on two ranks"
-"$PHOTONS" --analyse halos/snap_000.hdf5 --set output.dir=analysis --set analysis.min_members=4 \
+"$PHOTONS" --analyse halos/snapshot_000.hdf5 --set output.dir=analysis --set analysis.min_members=4 \
   --set output.image_pixels=64 --set gravity.pm_grid=16 >out2 2>&1
 [ $? -eq 0 ] && grep -q 'halos and their spheres are made of' out2 ||
   complain "--analyse: $(cat out2)"
@@ -73,7 +73,7 @@ helper halos halos halos2 analysis || complain "halos of several masses"
 # A thirtieth of the spacing of particles of the mass: (10 Mpc/h)/8/30, and half of it.
 grep -q 'softening   20.83[0-9]*, [0-9.]*, [0-9.]*, [0-9.]*, 41.66' out ||
   complain "softening: $(cat out)"
-"$PYTHON" "$PHOTONS_SOURCE/tools/swift_view.py" one/snap_000.hdf5 >out 2>&1
+"$PYTHON" "$PHOTONS_SOURCE/tools/swift_view.py" one/snapshot_000.hdf5 >out 2>&1
 [ $? -eq 1 ] && grep -q 'has particles of type 2' out || complain "swift_view.py: $(cat out)"
 
 finish

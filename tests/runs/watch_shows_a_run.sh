@@ -90,7 +90,7 @@ watch long
 helper numbers long out || complain 'a long run: numbers are wrong'
 
 # An analysis.
-"$PHOTONS" -q --analyse run/snap_001.hdf5 --set output.dir=analysis --set output.images=no 2>err ||
+"$PHOTONS" -q --analyse run/snapshot_001.hdf5 --set output.dir=analysis --set output.images=no 2>err ||
   complain "--analyse: exit code $?"
 watch analysis
 says 'outputs *1 written, the last one is number 001$'

@@ -30,7 +30,7 @@ def read_positions(path):
 
 
 for k, z in enumerate(REDSHIFTS):
-    with h5py.File(f'{folder}/snap_{k:03}.hdf5') as file:
+    with h5py.File(f'{folder}/snapshot_{k:03}.hdf5') as file:
         head, part = file['Header'].attrs, file['PartType1']
         check(abs(head['Redshift'] - z) < 1e-9 and abs(head['Time'] - 1 / (1 + z)) < 1e-12, f'time of snapshot {k}')
         check(head['BoxSize'] == BOX and list(head['NumPart_ThisFile']) == [0, COUNT, 0, 0, 0, 0], f'header of snapshot {k}')
@@ -65,12 +65,12 @@ else:
     # The particle mesh has no forces from below its cells, 1/64 of the box, and takes long
     # steps. On waves longer than five cells that makes some per cent.
     code = 'a particle mesh'
-    with h5py.File(f'{folder}/snap_000.hdf5') as file:
+    with h5py.File(f'{folder}/snapshot_000.hdf5') as file:
         momentum = file['PartType1/Velocities'][...] * file['Header'].attrs['Time'] ** 1.5
-    theirs = evolve(read_positions(f'{folder}/snap_000.hdf5'), momentum, BOX / 1000, 0.25, 0.02, 1.0)
+    theirs = evolve(read_positions(f'{folder}/snapshot_000.hdf5'), momentum, BOX / 1000, 0.25, 0.02, 1.0)
     bounds = ((1, 3, 0.03, 0.999), (3, 6, 0.05, 0.995), (6, 12, 0.08, 0.975))
 MESH = 64
-ours = read_positions(f'{folder}/snap_002.hdf5')
+ours = read_positions(f'{folder}/snapshot_002.hdf5')
 ours, theirs = (np.fft.rfftn(density(x, BOX / 1000, MESH)) for x in (ours, theirs))
 n = np.fft.fftfreq(MESH, 1 / MESH)
 n = np.sqrt(sum(x**2 for x in np.meshgrid(n, n, np.arange(MESH // 2 + 1), indexing='ij')))

@@ -47,7 +47,7 @@ fi
 timeout 60 "$PHOTONS" --quiet --steps 12 --set output.dir=again run/config-used.ini 2>../err ||
   complain "again: exit code $?"
 for k in 000 001; do
-  support same_snapshots.py run/snap_$k.hdf5 again/snap_$k.hdf5 || failures=$((failures + 1))
+  support same_snapshots.py run/snapshot_$k.hdf5 again/snapshot_$k.hdf5 || failures=$((failures + 1))
 done
 
 finish

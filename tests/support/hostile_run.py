@@ -44,7 +44,7 @@ def make(run, folder):
     )
     for name in os.listdir(folder):
         path = os.path.join(folder, name)
-        if re.match(r"(snap|fof_tab)_.*\.hdf5$", name):
+        if re.match(r"(snapshot|fof_subhalo_tab)_.*\.hdf5$", name):
             with h5py.File(path, "a") as file:
                 for place in ("program", "host", "date", "spectrum"):
                     file["Provenance"].attrs[place] = attack(place)

@@ -18,6 +18,9 @@ from .units import dataset_quantity, text_unit
 h5py, np = Deferred("h5py"), Deferred("numpy")
 
 MYR_PER_TIME_UNIT = 977.792221  # kpc/(km/s), the unit of time of isolated systems
+# What output.names chooses among: the default, then short names.
+SNAPSHOT_STEMS = ("snapshot", "snap")
+HALO_STEMS = ("fof_subhalo_tab", "fof_tab")
 GALAXY_UNITS = {  # kpc, 1e10 Msun and km/s in cgs, by their names in headers of snapshots
     "UnitLength_in_cm": 3.085678e21,
     "UnitMass_in_g": 1.989e43,
@@ -364,9 +367,9 @@ def particle_counts(path):
 
 
 def read_snapshot(path, units=False, particle_type=None):
-    """snap_NNN.hdf5 or snapshot_NNN.hdf5, datasets of PartType1, or of another type: Coordinates
+    """snapshot_NNN.hdf5 or snap_NNN.hdf5, datasets of PartType1, or of another type: Coordinates
     (comoving; h5py datasets: index them), Velocities, ParticleIDs, Masses. Of several files name
-    the first one, snap_NNN.0.hdf5, or snap_NNN: all of them are read as one.
+    the first one, snapshot_NNN.0.hdf5, or snapshot_NNN: all of them are read as one.
 
     particle_type -- of Gadget, 0 to 5; None: 1, or the first that has particles if 1 has none.
     Snapshots of isolated systems have several types, and physical coordinates."""
@@ -377,7 +380,7 @@ def read_snapshot(path, units=False, particle_type=None):
 
 
 class Halos(_Hdf5):
-    """Halos of fof_tab_NNN.hdf5 or fof_subhalo_tab_NNN.hdf5: datasets of the HDF5 group Group."""
+    """Halos of fof_subhalo_tab_NNN.hdf5 or fof_tab_NNN.hdf5: datasets of the HDF5 group Group."""
 
     def __init__(self, path, units=False):
         super().__init__(path, "Group", units)
@@ -394,7 +397,7 @@ def read_halos(path, units=False):
 
 
 class Subhalos(_Hdf5):
-    """Subhalos of fof_tab_NNN.hdf5 or fof_subhalo_tab_NNN.hdf5: datasets of the HDF5 group Subhalo,
+    """Subhalos of fof_subhalo_tab_NNN.hdf5 or fof_tab_NNN.hdf5: datasets of the HDF5 group Subhalo,
     none of a run without output.subhalos."""
 
     def __init__(self, path, units=False):
@@ -422,7 +425,7 @@ def _trees():
 
 
 def load(path, units=False):
-    """Read any file of a run, by its name: snap_*, fof_tab_*, powerspec_*, massfunc_*,
+    """Read any file of a run, by its name: snapshot_*, fof_subhalo_tab_*, powerspec_*, massfunc_*,
     multipoles_*, correlation_*, bispectrum_*, halopower_*, gas_*, trees.hdf5, timings.csv, outputs.csv,
     energy.csv, statistics.csv, or *.ini; a folder is a Run. gas_*.hdf5 is a gas.Mesh.
 
@@ -432,9 +435,10 @@ def load(path, units=False):
     if os.path.isdir(path):
         return Run(path)
     name = os.path.basename(path)
-    for start, reader in (("snap", read_snapshot), ("fof_tab", read_halos)):
-        if name.startswith(start):
-            return reader(path, units)
+    if name.startswith("snap"):
+        return read_snapshot(path, units)
+    if name.startswith(HALO_STEMS):
+        return read_halos(path, units)
     if name.startswith("gas_"):
         return _gas().Mesh(path)
     if name == "trees.hdf5":
@@ -519,7 +523,8 @@ class Run:
         return [path for path in paths if path]
 
     def _snapshot_path(self, number):
-        return self.path("snap", number, "hdf5") or self.path("snapshot", number, "hdf5")
+        paths = (self.path(stem, number, "hdf5") for stem in SNAPSHOT_STEMS)
+        return next((path for path in paths if path), None)
 
     # Products of an output. None where the output has no such product; ValueError where the folder
     # has no output of this number.
@@ -550,15 +555,15 @@ class Run:
 
     def halos(self, number):
         """read_halos() of an output; None without analysis.fof."""
-        return self._read(read_halos, ("fof_tab", "fof_subhalo_tab"), number, "hdf5")
+        return self._read(read_halos, HALO_STEMS, number, "hdf5")
 
     def subhalos(self, number):
         """read_subhalos() of an output; None without analysis.fof."""
-        return self._read(read_subhalos, ("fof_tab", "fof_subhalo_tab"), number, "hdf5")
+        return self._read(read_subhalos, HALO_STEMS, number, "hdf5")
 
     def snapshot(self, number):
         """read_snapshot() of an output; None without output.snapshots."""
-        return self._read(read_snapshot, ("snap", "snapshot"), number, "hdf5")
+        return self._read(read_snapshot, SNAPSHOT_STEMS, number, "hdf5")
 
     def redshift(self, number):
         """The redshift of an output, from the first of its products that exists, or None."""

@@ -306,7 +306,7 @@ def compare(options):
 
 PRODUCTS = "powerspec_*.txt, massfunc_*.txt or log/timings.csv"
 GAS_PRODUCTS = "gas_*.hdf5, log/statistics.csv or log/timings.csv"
-ISOLATED_PRODUCTS = "snap_*.hdf5, log/energy.csv or log/timings.csv"
+ISOLATED_PRODUCTS = "snapshot_*.hdf5, log/energy.csv or log/timings.csv"
 
 
 def draw_folder(folder, options):
@@ -334,7 +334,7 @@ def draw_snapshot(path, options):
         module = galaxy_plots
         evolution = galaxy_plots.Evolution([path], components=options.components)
     out = options.out or os.path.join(os.path.dirname(path), "figures")
-    start = os.path.basename(path).split(".")[0] + "_"  # snap_003_ of snap_003.0.hdf5
+    start = os.path.basename(path).split(".")[0] + "_"  # snapshot_003_ of snapshot_003.0.hdf5
     paths = list(save_figures(module.figures_of(evolution), out, start).values())
     return paths + (module.write_tables(evolution, out, start) if options.csv else [])
 

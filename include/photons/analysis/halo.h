@@ -120,10 +120,16 @@ struct parameters;
  * estimate. Local. */
 double subhalos_memory(const struct parameters *p, size_t particles);
 
+/** Whether snapshots are in the order of the halos, where there are halos of all particles. */
+bool halo_order_wanted(const struct parameters *p);
+/** Bytes of all ranks that particles in the order of halos take while a snapshot is written; 0 where none
+ * is in this order. An estimate. Local. */
+double halo_order_memory(const struct parameters *p, size_t particles);
 /** All particles of the run: members of halos by row, then the others in their present order. Each
  * rank gets an equal number of them, as from particles_create_share(); free with particles_free().
- * Collective. */
-struct particles halo_ordered_particles(const struct halo_catalogue *c);
+ * Collective.
+ * @param accelerations  whether to bring the accelerations along; else they are 0 */
+struct particles halo_ordered_particles(const struct halo_catalogue *c, bool accelerations);
 
 /** Ids of the members in rows comm_first(all_members, r) .. of rank r, to be freed with free().
  * Collective. */
