@@ -350,7 +350,7 @@ const struct parameter parameter_table[] = {
   {"runtime", "shared_memory", WORD(runtime.shared_memory), "yes", .help = "ranks of one host exchange data through shared memory, that of GPUs where each rank has one; host: that of the host alone; no: through MPI", .words = shared_memories},
   {"runtime", "wall_time", REAL, FIELD(runtime.wall_time), "0", .help = "wall-clock time that the program may take: the run writes a checkpoint and ends before it is used up; 0: no limit", .unit = "h", RANGE(0, 1e6)},
   {"runtime", "signal_grace", REAL, FIELD(runtime.signal_grace), "120", .help = "time that a step may go on after a signal to stop, at least twice the longest step; a longer step is given up; 0: give up the step at once", .unit = "s", RANGE(0, 1e6)},
-  {"runtime", "timeout", REAL, FIELD(runtime.timeout), "600", .help = "time after which a rank that no longer answers, because its process or host hangs, ends the run; long computations do answer; 0: never", .unit = "s", RANGE(0, 1e6)},
+  {"runtime", "timeout", REAL, FIELD(runtime.timeout), "20", .help = "time after which a rank that no longer answers, because its process or host hangs, ends the run; long computations do answer; 0: never", .unit = "s", RANGE(0, 1e6)},
   {"runtime", "trace_steps", TEXT(runtime.trace_steps), "", .help = "steps A:B to record for tools/trace.sh (0: the first force computation); empty: none; without FxT in StarPU only a table of tasks is written"},
 };
 

@@ -80,7 +80,24 @@ stopped() {
 stopped 2 0
 timeout 30 mpirun --oversubscribe --bind-to none -n 1 ./start --quiet --restart --steps 1 2>err ||
   complain 'cannot go on from the checkpoint'
-stopped 3 1
+stopped 8 6
+limit=$("$PHOTONS" --defaults | sed -n 's/^timeout = \([0-9]*\).*/\1/p')
+[ "$limit" -ge 10 ] && [ "$limit" -le 25 ] || complain "a rank is not named in 30 s: timeout = $limit"
+
+# A rank that runs full is named at once.
+cat >full <<'END2'
+#!/bin/sh
+[ "$OMPI_COMM_WORLD_RANK" = 6 ] && ulimit -f 300 # blocks of 512 bytes
+exec "$PHOTONS" --quiet --set output.dir=full-disk --set runtime.shared_memory=no "$@"
+END2
+chmod +x full
+timeout 30 mpirun --oversubscribe --bind-to none --mca btl tcp,self -n 8 ./full --steps 1 config.ini \
+  >out 2>err </dev/null
+found=$?
+grep 'photons-starpu: ' err >lines
+[ $found -eq 1 ] && [ "$(wc -l <lines)" -eq 1 ] &&
+  grep -q 'error: full-disk/checkpoint.hdf5: .*File too large (rank 6)' lines ||
+  complain "a full disk of one of eight ranks: exit code $found, or not one line"
 
 # Longer than a stop that is over in time, no end; with 0 never.
 begin 2 --quiet --set runtime.timeout=0
