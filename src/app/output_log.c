@@ -17,7 +17,7 @@ static const char *const names[PRODUCT_PARTS] = {
 static void write_header(FILE *out, bool isolated) {
   fprintf(out, isolated ? "output,time_myr" : "output,a,z");
   for (int i = 0; i < PRODUCT_PARTS; i++) fprintf(out, ",%s", names[i]);
-  fprintf(out, "\n");
+  fprintf(out, ",snapshot_gb,snapshot_gb_per_s\n");
 }
 
 static void write_row(FILE *out, const struct products *o) {
@@ -27,7 +27,8 @@ static void write_row(FILE *out, const struct products *o) {
   else
     fprintf(out, ",%.9g,%.9g", o->a, 1.0 / o->a - 1.0);
   for (int i = 0; i < PRODUCT_PARTS; i++) fprintf(out, ",%.6g", o->seconds[i]);
-  fprintf(out, "\n");
+  const double gb = 1e-9 * o->snapshot_bytes, seconds = o->seconds[PART_SNAPSHOT];
+  fprintf(out, ",%.6g,%.6g\n", gb, gb > 0.0 ? gb / seconds : 0.0);
 }
 
 void output_log_add(const struct products *o) {

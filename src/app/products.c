@@ -13,6 +13,7 @@
 #include "photons/base/clock.h"
 #include "photons/base/comm.h"
 #include "photons/base/console.h"
+#include "photons/base/output_file.h"
 #include "photons/cosmology/linear_power.h"
 #include "photons/cosmology/mass_function.h"
 #include "photons/io/provenance.h"
@@ -191,11 +192,20 @@ static struct halo_catalogue *make_halos(struct products *o) {
   return halos;
 }
 
+static void say_snapshot(const struct products *o) {
+  const size_t files = snapshot_files(o->parameters, (size_t)comm_size());
+  const double gb = 1e-9 * o->snapshot_bytes, seconds = o->seconds[PART_SNAPSHOT];
+  say("snapshot    %.3g GB in %zu file%s, %.2f s, %.3g GB/s\n", gb, files, files > 1 ? "s" : "",
+      seconds, gb / seconds);
+}
+
 static void write_snapshots(struct products *o, const struct halo_catalogue *halos) {
   const struct parameters *p = o->parameters;
-  const double start = wall_clock();
+  const double start = wall_clock(), before = (double)output_bytes();
   if (p->output.snapshots) write_snapshot(o, halos);
   o->seconds[PART_SNAPSHOT] = wall_clock() - start;
+  o->snapshot_bytes = (double)output_bytes() - before;
+  if (p->output.snapshots) say_snapshot(o);
   if (p->output.subsample > 0.0)
     snapshot_write_sample(product_name_of(o, "subsample", "hdf5").path, p, o->particles, o->a);
   o->seconds[PART_SUBSAMPLE] = wall_clock() - start - o->seconds[PART_SNAPSHOT];

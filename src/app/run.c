@@ -119,14 +119,16 @@ static void write_frames(struct run *r, double before) {
 
 static void write_checkpoint(struct run *r) {
   const struct path path = path_of(r, "checkpoint.hdf5");
-  const double start = wall_clock();
+  const double start = wall_clock(), before = (double)output_bytes();
   r->now.wall_seconds = r->report.wall;
   r->solver->checkpoint(r->state, path.text, &r->now);
   stop_checkpoint_stands(path.text, moment(r).text);
   r->saved_step = r->now.step;
   r->checkpoint_wall = wall_clock();
-  r->longest_checkpoint = fmax(r->longest_checkpoint, r->checkpoint_wall - start);
-  say("checkpoint at %s written to %s\n", moment(r).text, path.text);
+  const double seconds = r->checkpoint_wall - start, gb = 1e-9 * ((double)output_bytes() - before);
+  r->longest_checkpoint = fmax(r->longest_checkpoint, seconds);
+  say("checkpoint at %s written to %s: %.3g GB, %.3g GB/s\n", moment(r).text, path.text, gb,
+      gb / seconds);
 }
 
 static void first_forces(struct run *r) {

@@ -100,6 +100,15 @@ static void forget(const char *temporary) {
   pthread_mutex_unlock(&unfinished_lock);
 }
 
+static uint64_t bytes_written; /* of output_together() */
+
+uint64_t output_bytes(void) { return bytes_written; }
+
+static uint64_t file_size(const char *path) {
+  struct stat status;
+  return stat(path, &status) == 0 ? (uint64_t)status.st_size : 0;
+}
+
 static void sync_file(const char *temporary) {
   const int descriptor = open(temporary, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
   if (descriptor < 0 || fsync(descriptor) != 0)
@@ -193,13 +202,16 @@ void output_together(char *const *paths, size_t files, const char *previous,
   }
   comm_turn_end(turn.last, file_failed);
   agree(false); /* all files are written and synced: only now rename them */
+  uint64_t bytes = 0;
   if (comm_rank() == turn.last) {
+    bytes = file_size(temporary);
     if (previous && mine == 0) keep(turn.path, previous);
     output_commit(temporary, turn.path);
   } else {
     leave(temporary);
   }
-  comm_barrier();
+  comm_sum_u64(&bytes, 1); /* no rank goes on before all files have their names */
+  bytes_written += bytes;
 }
 
 void output_creating(void) {

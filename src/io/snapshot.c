@@ -12,7 +12,7 @@
 #include "photons/cosmology/cosmology.h"
 #include "snapshot_set.h"
 
-enum { TYPES = PARTICLE_TYPES };
+enum { TYPES = PARTICLE_TYPES, RANKS_OF_FILE = 8 };
 
 static const double cm_per_kpc = 3.085678e21;
 
@@ -64,6 +64,12 @@ static char **list_paths(const char *path, size_t files, enum snapshot_format fo
   return paths;
 }
 
+size_t snapshot_files(const struct parameters *p, size_t ranks) {
+  const int64_t given = p->output.files;
+  if (given < 0) return (ranks + RANKS_OF_FILE - 1) / RANKS_OF_FILE;
+  return given == 0 || (size_t)given > ranks ? ranks : (size_t)given;
+}
+
 void snapshot_write(const char *path, const struct parameters *p, const struct particles *particles,
                     double a) {
   snapshot_write_part(path, p, particles, a, 1.0);
@@ -73,8 +79,7 @@ void snapshot_write_part(const char *path, const struct parameters *p,
                          const struct particles *particles, double a, double fraction) {
   const double length = p->output.unit_length == LENGTH_MPC_H ? 1.0
                                                               : 1000.0; /* file units in Mpc/h */
-  const size_t ranks = (size_t)comm_size(),
-               files = p->output.files > 0 ? (size_t)p->output.files : ranks;
+  const size_t ranks = (size_t)comm_size();
   const bool isolated = p->box.boundary == BOUNDARY_ISOLATED;
   const double side = particles->box * length;
   struct snapshot s = {.parameters = p,
@@ -85,7 +90,7 @@ void snapshot_write_part(const char *path, const struct parameters *p,
                        .time = isolated ? cosmology_myr(a) * MYR * length : a,
                        .time_gyr = isolated ? 1e-3 * cosmology_myr(a) : 0.0,
                        .box = isolated ? 0.0 : particles->box * length,
-                       .files = files < ranks ? files : ranks};
+                       .files = snapshot_files(p, ranks)};
   s.units = (struct file_units){.position = side / POSITION_TURN,
                                 .corner = isolated ? -0.5 * side : 0.0,
                                 .side = isolated ? HUGE_VAL : side,

@@ -11,6 +11,7 @@
 
 #include "hdf5_util.h"
 #include "photons/base/comm.h"
+#include "photons/io/snapshot.h"
 #include "snapshot_set.h"
 
 enum { TYPES = PARTICLE_TYPES, HEADER_SIZE = 256, MARKER = 4 };
@@ -53,7 +54,7 @@ static void put(const struct binary *f, const void *bytes, size_t count) {
   require(fwrite(bytes, 1, count, f->stream) == count, f->turn->path);
 }
 
-static uint64_t block_size(const struct block *b) {
+static uint64_t block_bytes(const struct block *b) {
   uint64_t rows = 0;
   for (unsigned t = 0; t < TYPES; t++) rows += b->rows[t];
   return rows * b->field->columns * b->width;
@@ -63,7 +64,7 @@ static uint64_t block_size(const struct block *b) {
 static uint64_t block_offset(const struct binary *f, int k) {
   uint64_t offset = HEADER_SIZE + 2 * MARKER;
   for (int i = 0; i < k; i++)
-    if (block_size(&f->block[i]) > 0) offset += block_size(&f->block[i]) + 2 * MARKER;
+    if (block_bytes(&f->block[i]) > 0) offset += block_bytes(&f->block[i]) + 2 * MARKER;
   return offset;
 }
 
@@ -121,7 +122,7 @@ static void go_to(const struct binary *f, uint64_t offset) {
 static void create(const struct binary *f) {
   write_header(f);
   for (int k = 0; k < BLOCKS; k++) {
-    const uint64_t size = block_size(&f->block[k]);
+    const uint64_t size = block_bytes(&f->block[k]);
     const uint32_t marker = (uint32_t)size;
     if (size == 0) continue;
     if ((double)size > BLOCK_MOST)
@@ -187,8 +188,7 @@ void snapshot_write_gadget2(void *snapshot, const struct output_turn *turn) {
 
 void snapshot_require_possible(const struct parameters *p, size_t particles) {
   if (!p->output.snapshots || p->output.format != FORMAT_GADGET2) return;
-  const double ranks = comm_size(), files = p->output.files > 0 ? (double)p->output.files : ranks,
-               in_file = (double)particles / (files < ranks ? files : ranks);
+  const double in_file = (double)particles / (double)snapshot_files(p, (size_t)comm_size());
   if ((double)particles > UINT32_MAX)
     fail(EXIT_BAD_USAGE,
          "output.format = gadget2: %zu particles are more than its header counts, 2^32 - 1: choose "

@@ -81,7 +81,7 @@ def check_ellipse(folder):
     """Semi-major axis, eccentricity and direction of the pericentre."""
     good = True
     for number in range(5):
-        with h5py.File(f"{folder}/snap_00{number}.hdf5") as file:
+        with h5py.File(f"{folder}/snapshot_00{number}.hdf5") as file:
             x, v = (file[f"PartType4/{name}"][0].astype(float) - file[f"PartType5/{name}"][0]
                     for name in ("Coordinates", "Velocities"))
         r = numpy.linalg.norm(x)

@@ -64,6 +64,11 @@ redshifts longer 40 30
 [ "$(cut -d, -f1 longer/log/timings.csv | sort | uniq -d)" ] && complain 'steps are logged twice'
 [ "$(cut -d, -f1 longer/log/outputs.csv | tr '\n' ' ')" = 'output 0 1 ' ] ||
   complain 'log/outputs.csv: not a row each output'
+bytes=$(wc -c <longer/snap_001.hdf5)
+awk -F, -v bytes="$bytes" 'NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i }
+  $1 == 1 { gb = $column["snapshot_gb"]; speed = $column["snapshot_gb_per_s"] * $column["snapshot_s"] }
+  END { exit !(1e9 * gb > 0.999 * bytes && 1e9 * gb < 1.001 * bytes && speed > 0.99 * gb && speed < 1.01 * gb) }' \
+  longer/log/outputs.csv || complain "log/outputs.csv: the snapshot has not $bytes bytes, or another speed"
 
 # A run stopped at z = 26.4, with three outputs of which two are written, goes on with other lists.
 run stopped --steps 12 --set output.redshifts=40,30,20

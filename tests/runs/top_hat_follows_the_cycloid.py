@@ -68,7 +68,7 @@ def error(folder):
     distance = np.sqrt((q**2).sum(axis=1))
     core = distance < 0.7 * RADIUS  # the grid's steps at the surface disturb what is near to it
     radius = {}
-    for path in sorted(glob.glob(folder + '/snap_*.hdf5')):
+    for path in sorted(glob.glob(folder + '/snapshot_*.hdf5')):
         with h5py.File(path) as file:
             order = np.argsort(file['PartType1/ParticleIDs'][...])
             x = file['PartType1/Coordinates'][...][order][core] - BOX / 2

@@ -42,11 +42,12 @@ struct products {
   size_t lattice;    /**< side of the lattice that the ids number; 0: unknown */
   bool regular;      /**< the particles began on a grid or a glass; false: unknown */
   double a;
-  size_t number;   /**< NNN in the names */
-  size_t mesh;     /**< of the power spectrum, cells a side */
-  bool last;       /**< of the outputs that are planned: trees are written with it */
-  bool snapshot;   /**< write one, if the parameters say so */
-  struct fof *fof; /**< between products_write_positions() and _rest(), which frees it */
+  size_t number;         /**< NNN in the names */
+  size_t mesh;           /**< of the power spectrum, cells a side */
+  bool last;             /**< of the outputs that are planned: trees are written with it */
+  bool snapshot;         /**< write one, if the parameters say so */
+  struct fof *fof;       /**< between products_write_positions() and _rest(), which frees it */
+  double snapshot_bytes; /**< of the snapshot's files */
   double seconds[PRODUCT_PARTS]; /**< wall time that each part took on this process */
 };
 

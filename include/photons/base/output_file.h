@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 /** Make a folder and its parents. Fails if the folder cannot be made or written to. */
@@ -36,6 +37,8 @@ struct output_turn {
  */
 void output_together(char *const *paths, size_t files, const char *previous,
                      void (*write)(void *context, const struct output_turn *turn), void *context);
+/** Bytes of all files that output_together() has written; the same on all ranks. */
+uint64_t output_bytes(void);
 /**
  * For fail(): if the calling thread is in the `write` function of output_together(), make all ranks
  * remove their temporary files. If several ranks fail, this function returns only on the lowest.

@@ -18,7 +18,7 @@
  * Write a snapshot in the layout of Gadget-4 that yt reads, too: Header, /Parameters, /Config, and
  * for each type of particles PartType1 ... with Coordinates double, Velocities float v_pec/sqrt(a),
  * ParticleIDs uint64, Masses float, optionally Acceleration and Potential (s->potential). The
- * snapshot consists of output.files files. With output.lean numbers are rounded and all is compressed. With
+ * snapshot consists of snapshot_files() files. With output.lean numbers are rounded and all is compressed. With
  * output.format = gadget2 the files are Gadget-2's binary ones, without ending in their names. Consecutive ranks write to one file, one after the
  * other. Memory: one chunk of particles, whatever N.
  * @param path  final name, e.g. out/snap_003.hdf5; with several files they are out/snap_003.0.hdf5
@@ -30,6 +30,10 @@
  */
 void snapshot_write(const char *path, const struct parameters *p, const struct particles *s,
                     double a);
+
+/** Number of files of a snapshot on so many ranks: output.files, at most one for each rank. Automatic: one of up
+ * to 8 ranks, else one for each 8, so that a rank waits for 7 others, however many there are. */
+size_t snapshot_files(const struct parameters *p, size_t ranks);
 
 /**
  * The same for a part of the particles, output.subsample of all: those whose ids have the lowest hashes,

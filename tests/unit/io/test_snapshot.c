@@ -168,7 +168,10 @@ static void test_snapshot(void **state) {
     p.output.files = cases[k].files;
     p.output.accelerations = true;
     struct particles s = make_particles(COUNT, cases[k].blocks), share = take_share(&s);
+    const uint64_t before = output_bytes();
     snapshot_write(scratch("snap.hdf5"), &p, &share, a_snapshot);
+    const uint64_t bytes = output_bytes() - before;
+    uint64_t on_disk = 0;
     const int64_t ranks = comm_size(),
                   files = cases[k].files == 0 || cases[k].files > ranks ? ranks : cases[k].files;
     assert_int_equal(scratch_count_files(), files);
@@ -177,11 +180,15 @@ static void test_snapshot(void **state) {
     for (int64_t f = 0; f < files; f++) {
       char name[64] = "snap.hdf5";
       if (files > 1) snprintf(name, sizeof name, "snap.%d.hdf5", (int)f);
+      struct stat status;
+      assert_int_equal(stat(scratch(name), &status), 0);
+      on_disk += (uint64_t)status.st_size;
       const size_t count = check_header(scratch(name), &p, length, (uint64_t)files);
       if (count > 0) check_datasets(scratch(name), &s, length, first, count);
       first += count;
     }
     assert_int_equal(first, COUNT);
+    assert_int_equal(bytes, on_disk);
     check_reading(&p, &s, scratch(files > 1 ? "snap.0.hdf5" : "snap.hdf5"));
     particles_free(&share);
     particles_free(&s);
@@ -309,6 +316,19 @@ static void test_gadget2(void **state) {
     comm_barrier();
     if (comm_rank() == 0) assert_int_equal(scratch_empty(NULL), 0);
     comm_barrier();
+  }
+}
+
+static void test_number_of_files(void **state) {
+  (void)state;
+  static const struct {
+    int64_t given;
+    size_t ranks, files;
+  } cases[] = {{-1, 1, 1},        {-1, 8, 1}, {-1, 9, 2}, {-1, 16, 2}, {-1, 64, 8},
+               {-1, 10000, 1250}, {0, 9, 9},  {1, 64, 1}, {3, 2, 2},   {3, 64, 3}};
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+    struct parameters p = {.output.files = cases[k].given};
+    assert_int_equal(snapshot_files(&p, cases[k].ranks), cases[k].files);
   }
 }
 
@@ -668,6 +688,7 @@ int main(int argc, char **argv) {
   const struct CMUnitTest local_tests[] = {
       cmocka_unit_test_teardown(test_checkpoint_parameters, scratch_empty),
       cmocka_unit_test_teardown(test_full_disk, scratch_empty),
+      cmocka_unit_test(test_number_of_files),
       cmocka_unit_test_teardown(test_gadget2_limits, scratch_empty),
       cmocka_unit_test_teardown(test_output_files, scratch_empty),
       cmocka_unit_test_teardown(test_temporary_names, scratch_empty),
