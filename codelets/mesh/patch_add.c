@@ -2,7 +2,7 @@
 /* patch_add: sums the density of one slab from the patches that overlap it, in the order of the
  * groups, so that the sum is the same whichever worker computes it.
  *
- * reads  patches, and pieces of patches of other ranks' groups
+ * reads  patches, and messages with pieces of patches of other ranks' groups
  * writes the slab */
 #include <stdlib.h>
 #include <string.h>
@@ -31,34 +31,60 @@ static bool patch_meets_slab(const struct mesh *m, const struct patch *p, uint32
   return to_slab < p->size[0] || m->cells - to_slab < end - begin;
 }
 
-/** A patch or a piece of a patch, and the handle of its cells. */
+/** A patch or a piece of a patch, and where its cells are. */
 struct part {
   struct patch patch;
   starpu_data_handle_t handle;
+  size_t at;     /* first cell there */
+  uint32_t slot; /* of the task; pieces of one message have one */
 };
 
-/** All patches and pieces of patches on this rank that overlap the slab, in the order of the
- * groups, which is that of the task's slots. @return free() it */
-static struct part *list_parts(const struct long_range *l, uint32_t set, uint32_t slab,
-                               uint32_t *count) {
-  struct part *list = NULL;
-  uint32_t n = 0, room = 0;
+/** Parts in the order of the groups. */
+struct parts {
+  struct part *part;
+  uint32_t count, room, slots;
+};
+
+static void add_part(struct parts *list, struct part part) {
+  if (list->count == list->room) {
+    list->room = 2 * list->room + 16;
+    list->part = reallocate(list->part, list->room, sizeof *list->part, "patches of a slab");
+  }
+  list->part[list->count++] = part;
+}
+
+/** @param[in,out] slot_of  [message] its slot + 1; 0: it has none yet */
+static void add_pieces(const struct long_range *l, uint32_t set, uint32_t slab,
+                       const struct group_cells *c, uint32_t *slot_of, struct parts *list) {
+  for (uint32_t k = 0; k < c->sent.count; k++) {
+    const struct mesh_piece *piece = &c->sent.piece[k];
+    const struct patch patch = patch_of_piece(&c->patch, piece);
+    if (piece->rank != comm_rank() || !patch_meets_slab(l->mesh, &patch, slab)) continue;
+    uint32_t *slot = &slot_of[piece->message];
+    if (*slot == 0) *slot = ++list->slots;
+    add_part(list, (struct part){
+                       patch, l->patch_messages.message[piece->message].handle[set_place(l, set)],
+                       piece->at, *slot - 1});
+  }
+}
+
+/** All patches and pieces of patches on this rank that overlap the slab. @return free() its parts */
+static struct parts list_parts(const struct long_range *l, uint32_t set, uint32_t slab) {
+  struct parts list = {0};
+  uint32_t *slot_of = allocate(l->patch_messages.count, sizeof *slot_of, "patches of a slab");
   FOR_CELLS(l, c) {
-    if (n + 1 + c->sent.count > room) {
-      room = 2 * room + 1 + c->sent.count;
-      list = reallocate(list, room, sizeof *list, "patches of a slab");
-    }
     if (l->domain->groups[c->group].owner == comm_rank() &&
         patch_meets_slab(l->mesh, &c->patch, slab))
-      list[n++] = (struct part){c->patch, c->patch_handle[set_place(l, set)]};
-    for (uint32_t k = 0; k < c->sent.count; k++) {
-      const struct patch piece = patch_of_piece(&c->patch, &c->sent.piece[k]);
-      if (c->sent.piece[k].rank == comm_rank() && patch_meets_slab(l->mesh, &piece, slab))
-        list[n++] = (struct part){piece, c->sent.piece[k].handle[set_place(l, set)]};
-    }
+      add_part(&list, (struct part){c->patch, c->patch_handle[set_place(l, set)], 0, list.slots++});
+    add_pieces(l, set, slab, c, slot_of, &list);
   }
-  *count = n;
+  free(slot_of);
   return list;
+}
+
+/** The cells of a part. */
+static const float *cells_of_part(const struct part *part, void *buffers[]) {
+  return VECTOR(const float, buffers[PATCHES + part->slot]) + part->at;
 }
 
 static double sum_slab(const struct mesh *m, uint32_t planes, const float *slab) {
@@ -75,43 +101,41 @@ static void patch_add_cpu(void *buffers[], const struct patch_add_argument *a) {
   float *slab = VECTOR(float, buffers[SLAB]);
   const uint32_t planes = slab_first(m, a->slab + 1) - slab_first(m, a->slab);
   memset(slab, 0, planes * plane_floats(m) * sizeof *slab);
-  uint32_t n;
-  struct part *part = list_parts(a->l, a->set, a->slab, &n);
-  for (uint32_t i = 0; i < n; i++)
-    a->l->kernels->patch_add(m, a->slab, &part[i].patch, VECTOR(const float, buffers[PATCHES + i]),
+  const struct parts list = list_parts(a->l, a->set, a->slab);
+  for (uint32_t i = 0; i < list.count; i++)
+    a->l->kernels->patch_add(m, a->slab, &list.part[i].patch, cells_of_part(&list.part[i], buffers),
                              slab);
   if (DEBUG_CHECKS) a->l->slab_sum[a->set * m->slabs + a->slab] = sum_slab(m, planes, slab);
-  free(part);
+  free(list.part);
 }
 
 static void patch_add_gpu(struct gpu *gpu, void *buffers[], const struct patch_add_argument *a) {
   (void)gpu;
-  uint32_t n;
-  struct part *part = list_parts(a->l, a->set, a->slab, &n);
+  const struct parts list = list_parts(a->l, a->set, a->slab);
+  const uint32_t n = list.count;
   const struct patch **patch = allocate(n, sizeof *patch, "patch table");
   const float **data = allocate(n, sizeof *data, "patch table");
   for (uint32_t i = 0; i < n; i++) {
-    patch[i] = &part[i].patch;
-    data[i] = VECTOR(const float, buffers[PATCHES + i]);
+    patch[i] = &list.part[i].patch;
+    data[i] = cells_of_part(&list.part[i], buffers);
   }
   gpu_patch_add(a->l->gpu[worker_number()], a->slab, n, patch, data, VECTOR(float, buffers[SLAB]));
   free(patch);
   free(data);
-  free(part);
+  free(list.part);
 }
 
 STAGE(patch_add, 0x882255, "pm");
 
 void patch_add_submit(struct long_range *l, uint32_t set, uint32_t slab) {
-  uint32_t n;
-  struct part *part = list_parts(l, set, slab, &n);
-  struct starpu_data_descr *data = allocate(PATCHES + (size_t)n, sizeof *data, "task data");
+  const struct parts list = list_parts(l, set, slab);
+  const size_t count = PATCHES + (size_t)list.slots;
+  struct starpu_data_descr *data = allocate(count, sizeof *data, "task data");
   data[SLAB] = (struct starpu_data_descr){l->slab_handle[slab_row(l, set, 0, slab)], STARPU_W};
-  for (uint32_t i = 0; i < n; i++)
-    data[PATCHES + i] = (struct starpu_data_descr){part[i].handle, STARPU_R};
-  patch_add_insert(
-      (struct patch_add_argument){l, set, slab},
-      (struct task){.data = data, .count = PATCHES + (size_t)n, .priority = PRIORITY_HIGH});
-  free(part);
+  for (uint32_t i = 0; i < list.count; i++)
+    data[PATCHES + list.part[i].slot] = (struct starpu_data_descr){list.part[i].handle, STARPU_R};
+  patch_add_insert((struct patch_add_argument){l, set, slab},
+                   (struct task){.data = data, .count = count, .priority = PRIORITY_HIGH});
+  free(list.part);
   free(data);
 }

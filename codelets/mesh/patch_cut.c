@@ -1,55 +1,90 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* patch_cut: copies the planes of a group's patch that overlap another rank's slabs, to be sent
- * there.
+/* patch_cut: copies the planes of this rank's patches that overlap the slabs of another rank into one
+ * message to that rank.
  *
- * reads  the patch
- * writes the piece */
+ * reads  patches
+ * writes the message */
+#include <stdlib.h>
 #include <string.h>
 
 #include "codelets/runtime/task.h"
 #include "cuda/mesh/gpu_mesh.h"
+#include "photons/base/error.h"
 #include "photons/mesh/codelets.h"
 #include "photons/runtime/message.h"
 
 struct patch_cut_argument {
-  size_t first, cells; /* first cell of the piece in the patch, number of cells */
-  uint32_t planes;
+  const struct long_range *l;
+  const struct mesh_message *message;
 };
-enum { PIECE, PATCH, SLOTS };
+enum { MESSAGE, PATCHES };
 
-static double patch_cut_work(const struct patch_cut_argument *a) { return a->planes; }
+static double patch_cut_work(const struct patch_cut_argument *a) {
+  return (double)a->message->floats;
+}
+
+/** Whether a part is of another group than the part before: parts of a group are one after the other. */
+static bool begins_group(const struct mesh_message *message, uint32_t i) {
+  return i == 0 || message->part[i].cells != message->part[i - 1].cells;
+}
+
+/** Where a part of the message comes from. */
+struct cut {
+  size_t first, at, cells; /* first cell in the patch, and in the message; number of cells */
+};
+
+static struct cut cut_of(const struct patch_cut_argument *a, uint32_t i) {
+  const struct piece_place *place = &a->message->part[i];
+  const struct group_cells *c = &a->l->met.cells[place->cells];
+  const struct mesh_piece *piece = &c->sent.piece[place->piece];
+  const uint32_t n = a->l->mesh->cells;
+  const size_t plane = (size_t)c->patch.size[1] * c->patch.size[2];
+  return (struct cut){.first = (piece->first + n - c->patch.origin[0]) % n * plane,
+                      .at = piece->at,
+                      .cells = piece->planes * plane};
+}
 
 static void patch_cut_cpu(void *buffers[], const struct patch_cut_argument *a) {
-  memcpy(VECTOR(float, buffers[PIECE]), VECTOR(const float, buffers[PATCH]) + a->first,
-         a->cells * sizeof(float));
+  uint32_t slot = MESSAGE;
+  for (uint32_t i = 0; i < a->message->parts; i++) {
+    const struct cut cut = cut_of(a, i);
+    slot += begins_group(a->message, i);
+    memcpy(VECTOR(float, buffers[MESSAGE]) + cut.at, VECTOR(const float, buffers[slot]) + cut.first,
+           cut.cells * sizeof(float));
+  }
 }
 
 static void patch_cut_gpu(struct gpu *gpu, void *buffers[], const struct patch_cut_argument *a) {
-  gpu_copy(gpu, VECTOR(float, buffers[PIECE]), VECTOR(const float, buffers[PATCH]) + a->first,
-           a->cells * sizeof(float));
+  uint32_t slot = MESSAGE;
+  for (uint32_t i = 0; i < a->message->parts; i++) {
+    const struct cut cut = cut_of(a, i);
+    slot += begins_group(a->message, i);
+    gpu_copy(gpu, VECTOR(float, buffers[MESSAGE]) + cut.at,
+             VECTOR(const float, buffers[slot]) + cut.first, cut.cells * sizeof(float));
+  }
 }
 
 STAGE(patch_cut, 0xddaacc, "pm");
 
-void patch_cut_submit(struct long_range *l, struct group *g, uint32_t k, uint32_t set) {
-  const struct group_cells *c = cells_of(l, g);
-  const struct mesh_piece *piece = &c->sent.piece[k];
-  const uint32_t n = l->mesh->cells;
-  const size_t plane = (size_t)c->patch.size[1] * c->patch.size[2];
-  const struct starpu_data_descr data[SLOTS] = {
-      [PIECE] = {piece->handle[set_place(l, set)], STARPU_W},
-      [PATCH] = {c->patch_handle[set_place(l, set)], STARPU_R}};
-  patch_cut_insert(
-      (struct patch_cut_argument){.first = (piece->first + n - c->patch.origin[0]) % n * plane,
-                                  .cells = piece->planes * plane,
-                                  .planes = piece->planes},
-      (struct task){.data = data, .count = SLOTS, .priority = PRIORITY_HIGH, .owner = &g->index});
+void patch_cut_submit(struct long_range *l, uint32_t k, uint32_t set) {
+  const struct mesh_message *message = &l->patch_messages.message[k];
+  struct starpu_data_descr *data = allocate(PATCHES + (size_t)message->parts, sizeof *data,
+                                            "task data");
+  size_t n = PATCHES;
+  data[MESSAGE] = (struct starpu_data_descr){message->handle[set_place(l, set)], STARPU_W};
+  for (uint32_t i = 0; i < message->parts; i++)
+    if (begins_group(message, i))
+      data[n++] = (struct starpu_data_descr){
+          l->met.cells[message->part[i].cells].patch_handle[set_place(l, set)], STARPU_R};
+  patch_cut_insert((struct patch_cut_argument){l, message},
+                   (struct task){.data = data, .count = n, .priority = PRIORITY_HIGH});
+  free(data);
 }
 
 void patches_transfer(struct long_range *l, uint32_t set) {
-  FOR_CELLS(l, c)
-  for (uint32_t k = 0; k < c->sent.count; k++)
-    message_transfer(c->sent.piece[k].handle[set_place(l, set)], MESSAGE_PATCH + set,
-                     c->group * (size_t)l->mesh->cells + k, l->domain->groups[c->group].owner,
-                     c->sent.piece[k].rank, PRIORITY_HIGH);
+  for (uint32_t k = 0; k < l->patch_messages.count; k++) {
+    const struct mesh_message *message = &l->patch_messages.message[k];
+    message_transfer(message->handle[set_place(l, set)], MESSAGE_PATCH + set, message->number,
+                     message->from, message->to, PRIORITY_HIGH);
+  }
 }

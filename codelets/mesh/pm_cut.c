@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* pm_cut: copies the part of the fields that a group of another rank reads from this rank's slabs,
- * to be sent there.
+/* pm_cut: copies the parts of the fields that the groups of another rank read from this rank's slabs into
+ * one message to that rank, or those that a group of this rank reads beside planes of other ranks.
  *
  * reads  slabs of all fields
- * writes a piece */
+ * writes a message */
 #include <stdlib.h>
 
 #include "codelets/runtime/task.h"
@@ -14,74 +14,101 @@
 
 struct pm_cut_argument {
   const struct long_range *l;
-  const struct mesh_piece *piece;
-  const struct field_box *box;
+  const struct mesh_message *message;
+  struct mesh_range slabs; /* that the pieces overlap */
 };
-enum { PIECE, SLABS }; /* SLABS: [field][slab], beginning at the piece's first plane */
+enum { MESSAGE, SLABS }; /* SLABS: [field][slab], beginning with the first of these slabs */
 
-static double pm_cut_work(const struct pm_cut_argument *a) {
-  return (double)(field_box_floats(a->box) * a->piece->planes);
+static double pm_cut_work(const struct pm_cut_argument *a) { return (double)a->message->floats; }
+
+static const struct group_cells *cells_of_part(const struct long_range *l,
+                                               const struct mesh_message *message, uint32_t i) {
+  return &l->met.cells[message->part[i].cells];
 }
 
-/** Number of slabs that a piece overlaps. */
-static uint32_t slabs_of_piece(const struct mesh *m, const struct mesh_piece *piece) {
-  return slabs_of_planes(m, piece->first, piece->planes);
+static const struct mesh_piece *piece_of_part(const struct long_range *l,
+                                              const struct mesh_message *message, uint32_t i) {
+  return &cells_of_part(l, message, i)->read.piece[message->part[i].piece];
 }
 
-/** Plane i of a piece in one field. */
-static const float *plane_of_piece(const struct mesh *m, const struct mesh_piece *piece,
-                                   uint32_t slabs, void *buffers[], uint32_t field, uint32_t i) {
-  const uint32_t x = (piece->first + i) % m->cells, slab = slab_of_plane(m, x);
-  const uint32_t k = (slab + m->slabs - slab_of_plane(m, piece->first)) % m->slabs;
-  return VECTOR(const float, buffers[SLABS + field * slabs + k]) +
+/** The slabs of this rank that the pieces of a message overlap. */
+static struct mesh_range slabs_of_message(const struct long_range *l,
+                                          const struct mesh_message *message) {
+  const struct mesh *m = l->mesh;
+  struct mesh_range all = {l->own_slabs.end, l->own_slabs.first};
+  for (uint32_t i = 0; i < message->parts; i++) {
+    const struct mesh_piece *p = piece_of_part(l, message, i);
+    if (p->first + p->planes > m->cells) return l->own_slabs; /* it wraps around */
+    const uint32_t first = slab_of_plane(m, p->first),
+                   end = slab_of_plane(m, p->first + p->planes - 1) + 1;
+    all.first = first < all.first ? first : all.first;
+    all.end = end > all.end ? end : all.end;
+  }
+  return all;
+}
+
+/** A plane of a field. */
+static const float *plane_of(const struct pm_cut_argument *a, void *buffers[], uint32_t field,
+                             uint32_t x) {
+  const struct mesh *m = a->l->mesh;
+  const uint32_t slab = slab_of_plane(m, x), slabs = a->slabs.end - a->slabs.first;
+  return VECTOR(const float, buffers[SLABS + field * slabs + slab - a->slabs.first]) +
          (x - slab_first(m, slab)) * plane_floats(m);
 }
 
-static void pm_cut_cpu(void *buffers[], const struct pm_cut_argument *a) {
+static void cut_piece(const struct pm_cut_argument *a, void *buffers[], uint32_t part) {
   const struct mesh *m = a->l->mesh;
-  const uint32_t slabs = slabs_of_piece(m, a->piece);
-  float *out = VECTOR(float, buffers[PIECE]);
+  const struct field_box *box = &cells_of_part(a->l, a->message, part)->field_box;
+  const struct mesh_piece *p = piece_of_part(a->l, a->message, part);
+  float *out = VECTOR(float, buffers[MESSAGE]) + p->at;
   for (uint32_t field = 0; field < m->fields; field++)
-    for (uint32_t i = 0; i < a->piece->planes; i++, out += field_box_floats(a->box))
-      mesh_cut_plane(m, a->box, plane_of_piece(m, a->piece, slabs, buffers, field, i), out);
+    for (uint32_t i = 0; i < p->planes; i++, out += field_box_floats(box))
+      mesh_cut_plane(m, box, plane_of(a, buffers, field, (p->first + i) % m->cells), out);
+}
+
+static void pm_cut_cpu(void *buffers[], const struct pm_cut_argument *a) {
+  for (uint32_t part = 0; part < a->message->parts; part++) cut_piece(a, buffers, part);
+}
+
+static void cut_piece_on_gpu(const struct pm_cut_argument *a, void *buffers[], uint32_t part) {
+  const struct mesh *m = a->l->mesh;
+  const struct mesh_piece *p = piece_of_part(a->l, a->message, part);
+  const uint32_t planes = m->fields * p->planes;
+  const float **plane = allocate(planes, sizeof *plane, "mesh plane table");
+  for (uint32_t i = 0; i < planes; i++)
+    plane[i] = plane_of(a, buffers, i / p->planes, (p->first + i % p->planes) % m->cells);
+  gpu_cut(a->l->gpu[worker_number()], &cells_of_part(a->l, a->message, part)->field_box, planes,
+          plane, VECTOR(float, buffers[MESSAGE]) + p->at);
+  free(plane);
 }
 
 static void pm_cut_gpu(struct gpu *gpu, void *buffers[], const struct pm_cut_argument *a) {
   (void)gpu;
-  const struct mesh *m = a->l->mesh;
-  const uint32_t each = a->piece->planes, planes = m->fields * each;
-  const uint32_t slabs = slabs_of_piece(m, a->piece);
-  const float **plane = allocate(planes, sizeof *plane, "mesh plane table");
-  for (uint32_t i = 0; i < planes; i++)
-    plane[i] = plane_of_piece(m, a->piece, slabs, buffers, i / each, i % each);
-  gpu_cut(a->l->gpu[worker_number()], a->box, planes, plane, VECTOR(float, buffers[PIECE]));
-  free(plane);
+  for (uint32_t part = 0; part < a->message->parts; part++) cut_piece_on_gpu(a, buffers, part);
 }
 
 STAGE(pm_cut, 0x77aadd, "pm");
 
-void pm_cut_submit(struct long_range *l, const struct group_cells *c, uint32_t k, uint32_t set) {
-  const struct mesh *m = l->mesh;
-  const struct mesh_piece *piece = &c->read.piece[k];
-  const uint32_t first = slab_of_plane(m, piece->first), slabs = slabs_of_piece(m, piece);
-  struct starpu_data_descr *data = allocate(SLABS + (size_t)m->fields * slabs, sizeof *data,
-                                            "task data");
+void pm_cut_submit(struct long_range *l, uint32_t k, uint32_t set) {
+  const struct mesh_message *message = &l->field_messages.message[k];
+  const struct mesh_range slabs = slabs_of_message(l, message);
+  const size_t count = SLABS + (size_t)l->mesh->fields * (slabs.end - slabs.first);
+  struct starpu_data_descr *data = allocate(count, sizeof *data, "task data");
   size_t n = SLABS;
-  data[PIECE] = (struct starpu_data_descr){piece->handle[set_place(l, set)], STARPU_W};
-  for (uint32_t field = 0; field < m->fields; field++)
-    for (uint32_t i = 0; i < slabs; i++)
-      data[n++] = (struct starpu_data_descr){
-          l->slab_handle[slab_row(l, set, field, (first + i) % m->slabs)], STARPU_R};
-  pm_cut_insert(
-      (struct pm_cut_argument){l, piece, &c->field_box},
-      (struct task){.data = data, .count = n, .priority = PRIORITY_HIGH, .owner = &c->group});
+  data[MESSAGE] = (struct starpu_data_descr){message->handle[set_place(l, set)], STARPU_W};
+  for (uint32_t field = 0; field < l->mesh->fields; field++)
+    for (uint32_t slab = slabs.first; slab < slabs.end; slab++)
+      data[n++] = (struct starpu_data_descr){l->slab_handle[slab_row(l, set, field, slab)],
+                                             STARPU_R};
+  pm_cut_insert((struct pm_cut_argument){l, message, slabs},
+                (struct task){.data = data, .count = n, .priority = PRIORITY_HIGH});
   free(data);
 }
 
 void pieces_transfer(struct long_range *l, uint32_t set) {
-  FOR_CELLS(l, c)
-  for (uint32_t k = 0; k < c->read.count; k++)
-    message_transfer(c->read.piece[k].handle[set_place(l, set)], MESSAGE_PIECE + set,
-                     c->group * (size_t)l->mesh->cells + k, c->read.piece[k].rank,
-                     l->domain->groups[c->group].owner, PRIORITY_HIGH);
+  for (uint32_t k = 0; k < l->field_messages.count; k++) {
+    const struct mesh_message *message = &l->field_messages.message[k];
+    message_transfer(message->handle[set_place(l, set)], MESSAGE_PIECE + set, message->number,
+                     message->from, message->to, PRIORITY_HIGH);
+  }
 }

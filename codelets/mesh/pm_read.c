@@ -21,10 +21,16 @@ struct pm_read_argument {
   bool clear; /* the first set, where nothing else has written the accelerations */
 };
 enum { ACCELERATION, POSITION, FIELDS };
-/* FIELDS: the pieces; or the slabs [field][slab], beginning with the first one that the group
+/* FIELDS: the messages with the pieces; or the slabs [field][slab], beginning with the first one that the group
  * overlaps. */
 
 static double pm_read_work(const struct pm_read_argument *a) { return a->g->count; }
+
+/** The slot of a piece, from FIELDS on. Ranks have ranges of planes: the last piece alone can be of the
+ * same message as another one, the first, where the group reads planes all around the box. */
+static uint32_t slot_of_piece(const struct mesh_pieces *read, uint32_t k) {
+  return k > 0 && read->piece[k].message == read->piece[0].message ? 0 : k;
+}
 
 /** Find the planes: fills plane[field * N + x]. */
 static struct field_view unwrap(void *buffers[], const struct mesh *m, const struct group_cells *c,
@@ -34,7 +40,8 @@ static struct field_view unwrap(void *buffers[], const struct mesh *m, const str
     const size_t step = field_box_floats(&c->field_box);
     for (uint32_t k = 0; k < c->read.count; k++) {
       const struct mesh_piece *piece = &c->read.piece[k];
-      const float *data = VECTOR(const float, buffers[FIELDS + k]);
+      const float *data = VECTOR(const float, buffers[FIELDS + slot_of_piece(&c->read, k)]) +
+                          piece->at;
       for (uint32_t field = 0; field < m->fields; field++)
         for (uint32_t i = 0; i < piece->planes; i++, data += step)
           plane[(size_t)field * cells + (piece->first + i) % cells] = data;
@@ -98,7 +105,9 @@ void pm_read_submit(struct long_range *l, struct group *g, uint32_t set) {
       clear ? STARPU_W : STARPU_RW};
   data[POSITION] = (struct starpu_data_descr){g->column[COLUMN_position], STARPU_R};
   for (uint32_t k = 0; k < c->read.count; k++)
-    data[n++] = (struct starpu_data_descr){c->read.piece[k].handle[set_place(l, set)], STARPU_R};
+    if (slot_of_piece(&c->read, k) == k)
+      data[n++] = (struct starpu_data_descr){
+          l->field_messages.message[c->read.piece[k].message].handle[set_place(l, set)], STARPU_R};
   for (uint32_t field = 0; field < m->fields && c->read.count == 0; field++)
     for (uint32_t k = 0; k < slabs; k++)
       data[n++] = (struct starpu_data_descr){

@@ -11,6 +11,11 @@
 #include "photons/runtime/handle.h"
 #include "photons/runtime/loop.h"
 
+enum {
+  MESSAGE_MOST = 1 << 28, /* floats: MPI counts bytes with int */
+  ALIGNED = 16 /* floats: a piece in a message begins at a cache line, as memory of its own would */
+};
+
 LOOP_STAGE(patches, 0xbb99bb, .family = "pm");
 
 /** The rank that owns item i of n when items are dealt out evenly. */
@@ -22,23 +27,31 @@ int column_owner(const struct mesh *m, uint32_t column) { return dealt_to(m->col
 
 static bool is_own(const struct group *g) { return g->owner == comm_rank(); }
 
-static void drop_handles(struct mesh_piece *piece) {
-  for (uint32_t set = 0; set < SETS_MOST; set++) handle_drop(&piece->handle[set]);
-}
-
-static void leave_pieces(struct mesh_pieces *pieces) {
-  for (uint32_t k = 0; k < pieces->count; k++) drop_handles(&pieces->piece[k]);
-  free(pieces->piece);
-}
-
 /** Free the patch and the pieces of a group. */
 static void leave(struct group_cells *c) {
   for (uint32_t set = 0; set < SETS_MOST; set++) handle_drop(&c->patch_handle[set]);
-  leave_pieces(&c->sent);
-  leave_pieces(&c->read);
+  free(c->sent.piece);
+  free(c->read.piece);
+}
+
+/** Free messages from the given one on. */
+static void leave_messages(struct mesh_messages *list, uint32_t first) {
+  for (uint32_t k = first; k < list->count; k++) {
+    for (uint32_t set = 0; set < SETS_MOST; set++) handle_drop(&list->message[k].handle[set]);
+    free(list->message[k].part);
+  }
+  list->count = first < list->count ? first : list->count;
+}
+
+static void free_messages(struct mesh_messages *list) {
+  leave_messages(list, 0);
+  free(list->message);
+  *list = (struct mesh_messages){0};
 }
 
 void long_range_leave(struct long_range *l) {
+  free_messages(&l->patch_messages);
+  free_messages(&l->field_messages);
   FOR_CELLS(l, c) leave(c);
   free(l->met.cells);
   l->met = (struct cells_list){0};
@@ -64,36 +77,107 @@ static uint32_t cut_planes(const struct mesh *m, const struct group *g, uint32_t
   return n;
 }
 
-/** Replace the pieces of a group by new ones with the given number of floats a plane. Handles of
- * unchanged pieces are kept. */
-static void place_pieces(const struct long_range *l, const struct group *g,
-                         struct mesh_pieces *pieces, struct mesh_piece *now, uint32_t count,
-                         size_t plane) {
-  for (uint32_t k = count; k < pieces->count; k++) drop_handles(&pieces->piece[k]);
+static void place_pieces(struct mesh_pieces *pieces, const struct mesh_piece *now, uint32_t count) {
   pieces->piece = reallocate(pieces->piece, count, sizeof *pieces->piece, "pieces of the mesh");
-  for (uint32_t k = 0; k < count; k++) {
-    if (k < pieces->count) memcpy(now[k].handle, pieces->piece[k].handle, sizeof now[k].handle);
-    for (uint32_t set = 0; set < set_places(l); set++)
-      if (is_own(g) || now[k].rank == comm_rank())
-        handle_fit(&now[k].handle[set], now[k].planes * plane);
-      else
-        handle_drop(&now[k].handle[set]);
-    pieces->piece[k] = now[k];
-  }
+  memcpy(pieces->piece, now, count * sizeof *now);
   pieces->count = count;
 }
 
-/** Find a group's patch and pieces. No field planes are copied where the group's own rank owns all
- * that the group reads. */
+/** Find a group's pieces. No field planes are copied where the group's own rank owns all that the group
+ * reads. */
 static void place_group(const struct long_range *l, const struct group *g, struct group_cells *c,
                         struct mesh_piece *now) {
   const struct mesh *m = l->mesh;
   uint32_t count = cut_planes(m, g, c->patch.origin[0], c->patch.size[0], false, now);
-  place_pieces(l, g, &c->sent, now, count, (size_t)c->patch.size[1] * c->patch.size[2]);
+  place_pieces(&c->sent, now, count);
   c->field_box = field_box_for_patch(m, &c->patch);
   count = cut_planes(m, g, c->field_box.first, c->field_box.planes, true, now);
   if (count == 1 && now[0].rank == g->owner) count = 0;
-  place_pieces(l, g, &c->read, now, count, m->fields * field_box_floats(&c->field_box));
+  place_pieces(&c->read, now, count);
+}
+
+/** Messages while they are filled. Those of the step before leave their memory to them. */
+struct filling {
+  struct mesh_messages *list;
+  uint32_t count, shared; /* so far; the first `shared` may get more pieces */
+};
+
+static struct mesh_message *new_message(struct filling *f, int from, int to, uint32_t number) {
+  struct mesh_messages *list = f->list;
+  if (f->count == list->count) {
+    list->message = reallocate(list->message, ++list->count, sizeof *list->message,
+                               "messages of the mesh");
+    list->message[f->count] = (struct mesh_message){0};
+  }
+  struct mesh_message *message = &list->message[f->count++];
+  message->from = from;
+  message->to = to;
+  message->number = number;
+  message->floats = message->parts = 0;
+  return message;
+}
+
+/** The message in which the next piece from one rank to another goes. */
+static struct mesh_message *message_with_room(struct filling *f, int from, int to, size_t floats) {
+  uint32_t number = 0;
+  for (uint32_t k = 0; k < f->shared; k++) {
+    struct mesh_message *message = &f->list->message[k];
+    if (message->from != from || message->to != to) continue;
+    if (message->floats + floats <= MESSAGE_MOST) return message;
+    number++;
+  }
+  struct mesh_message *message = new_message(f, from, to, number);
+  if (from != to) f->shared = f->count;
+  return message;
+}
+
+static void add_piece(struct filling *f, int from, int to, size_t floats, struct piece_place place,
+                      struct mesh_piece *piece) {
+  struct mesh_message *message = message_with_room(f, from, to, floats);
+  if (message->parts == message->room) {
+    message->room = 2 * message->room + 1;
+    message->part = reallocate(message->part, message->room, sizeof *message->part,
+                               "messages of the mesh");
+  }
+  message->part[message->parts++] = place;
+  piece->message = (uint32_t)(message - f->list->message);
+  piece->at = message->floats;
+  message->floats += (floats + ALIGNED - 1) / ALIGNED * ALIGNED;
+}
+
+/** Add the pieces of a group that stay on this rank, or those that this rank sends or receives. */
+static void add_pieces(const struct long_range *l, uint32_t cells, bool stay,
+                       struct filling *patches, struct filling *fields) {
+  const struct group_cells *c = &l->met.cells[cells];
+  const int me = comm_rank(), owner = l->domain->groups[c->group].owner;
+  const size_t plane = (size_t)c->patch.size[1] * c->patch.size[2],
+               field_plane = l->mesh->fields * field_box_floats(&c->field_box);
+  for (uint32_t k = 0; k < c->sent.count; k++) {
+    struct mesh_piece *p = &c->sent.piece[k];
+    if (!stay && (owner == me || p->rank == me))
+      add_piece(patches, owner, p->rank, p->planes * plane, (struct piece_place){cells, k}, p);
+  }
+  for (uint32_t k = 0; k < c->read.count; k++) {
+    struct mesh_piece *p = &c->read.piece[k];
+    if (stay == (p->rank == owner) && (owner == me || p->rank == me))
+      add_piece(fields, p->rank, owner, p->planes * field_plane, (struct piece_place){cells, k}, p);
+  }
+}
+
+static void fit_messages(const struct long_range *l, struct filling *f) {
+  leave_messages(f->list, f->count);
+  for (uint32_t k = 0; k < f->count; k++)
+    for (uint32_t set = 0; set < set_places(l); set++)
+      handle_fit(&f->list->message[k].handle[set], f->list->message[k].floats);
+}
+
+/** Put the pieces of all groups into messages. */
+static void place_messages(struct long_range *l) {
+  struct filling patches = {.list = &l->patch_messages}, fields = {.list = &l->field_messages};
+  for (uint32_t k = 0; k < l->met.count; k++) add_pieces(l, k, false, &patches, &fields);
+  for (uint32_t k = 0; k < l->met.count; k++) add_pieces(l, k, true, &patches, &fields);
+  fit_messages(l, &patches);
+  fit_messages(l, &fields);
 }
 
 /** A run of planes, modulo N. */
@@ -201,10 +285,18 @@ static void place_patch(const struct long_range *l, size_t cells, starpu_data_ha
   *at = end;
 }
 
+static size_t message_bytes(const struct mesh_messages *list) {
+  size_t bytes = list->count * sizeof *list->message;
+  for (uint32_t k = 0; k < list->count; k++)
+    bytes += list->message[k].room * sizeof *list->message[k].part;
+  return bytes;
+}
+
 static void count_kept(const struct long_range *l) {
   size_t pieces = 0;
   FOR_CELLS(l, c) pieces += c->sent.count + c->read.count;
-  kept_set(KEPT_PIECES, pieces * sizeof(struct mesh_piece));
+  kept_set(KEPT_PIECES, pieces * sizeof(struct mesh_piece) + message_bytes(&l->patch_messages) +
+                            message_bytes(&l->field_messages));
   kept_set(KEPT_CELLS, l->met.count * sizeof *l->met.cells);
 }
 
@@ -219,5 +311,6 @@ void long_range_place(struct long_range *l) {
     if (comm_size() > 1) place_group(l, g, c, now);
   }
   free(now);
+  place_messages(l);
   count_kept(l);
 }

@@ -29,18 +29,14 @@ static void submit_fields(struct long_range *l, uint32_t set) {
   spectra_transfer(l, set);
   for (uint32_t field = 0; field < m->fields; field++)
     FOR_SLABS(l, slab) ifft_yz_submit(l, set, field, slab);
-  FOR_CELLS(l, c)
-  for (uint32_t k = 0; k < c->read.count; k++)
-    if (c->read.piece[k].rank == comm_rank()) pm_cut_submit(l, c, k, set);
+  FOR_MESSAGES_FROM_HERE(l->field_messages, k) pm_cut_submit(l, k, set);
   pieces_transfer(l, set);
 }
 
 static void submit_mesh(struct domain *d, struct long_range *l) {
   for (uint32_t set = 0; set < l->sets; set++) {
-    FOR_GROUPS(d, g) {
-      pm_assign_submit(l, g, set);
-      for (uint32_t k = 0; k < cells_of(l, g)->sent.count; k++) patch_cut_submit(l, g, k, set);
-    }
+    FOR_GROUPS(d, g) pm_assign_submit(l, g, set);
+    FOR_MESSAGES_FROM_HERE(l->patch_messages, k) patch_cut_submit(l, k, set);
     patches_transfer(l, set);
     FOR_SLABS(l, slab) patch_add_submit(l, set, slab);
     FOR_SLABS(l, slab) fft_yz_submit(l, set, slab);

@@ -91,10 +91,10 @@ class Mesh:
         first = math.floor(low) - WINDOW // 2
         return [owner for owner, _ in itertools.groupby(self.owner(first + i) for i in range(planes))]
 
-    def planes_sent(self, lattice):
-        """Runs of planes of other ranks."""
-        return SETS * sum(owner != lattice.owner(group) for group, box in enumerate(lattice.boxes)
-                          for owner in self.owners_met(box))
+    def pairs(self, lattice):
+        """Pairs of a rank and another one whose planes its groups meet."""
+        return {(lattice.owner(group), owner) for group, box in enumerate(lattice.boxes)
+                for owner in self.owners_met(box) if owner != lattice.owner(group)}
 
     def groups_met(self, lattice):
         """The most groups that a rank has or whose planes it has."""
@@ -128,7 +128,7 @@ class Check:
         for name in ("positions", "trees", "multipoles"):
             self.messages(name, ghosts, 0.15)
         for name in ("patches", "pieces"):
-            self.messages(name, mesh.planes_sent(self.lattice), 0.15)
+            self.messages(name, SETS * len(mesh.pairs(self.lattice)), 0.15)
         self.messages("blocks", mesh.blocks_sent(), 0.0)
         parts = min(groups, max(self.ranks, LOOKS))
         cuts = parts / 2

@@ -10,8 +10,8 @@
 #include "photons/mesh/long_range.h"
 /** Deposit a group's particles into the group's own patch. */
 void pm_assign_submit(struct long_range *l, struct group *g, uint32_t set);
-/** Copy the patch planes that another rank adds up into the piece that is sent to that rank. */
-void patch_cut_submit(struct long_range *l, struct group *g, uint32_t piece, uint32_t set);
+/** Copy the patch planes that another rank adds up into the message to that rank, of patch_messages. */
+void patch_cut_submit(struct long_range *l, uint32_t message, uint32_t set);
 /** Add the patches of all groups to a density slab, in the order of the groups. */
 void patch_add_submit(struct long_range *l, uint32_t set, uint32_t slab);
 /** Transform a density slab along y and z. */
@@ -24,8 +24,9 @@ void potential_x_submit(struct long_range *l, uint32_t column);
 void fields_x_submit(struct long_range *l, uint32_t set, uint32_t column);
 /** Transform one field of a slab back along y and z. */
 void ifft_yz_submit(struct long_range *l, uint32_t set, uint32_t field, uint32_t slab);
-/** Copy the field planes that a group of another rank reads out of this rank's slabs. */
-void pm_cut_submit(struct long_range *l, const struct group_cells *c, uint32_t piece, uint32_t set);
+/** Copy the field planes that the groups of another rank read out of this rank's slabs into a message, of
+ * field_messages. */
+void pm_cut_submit(struct long_range *l, uint32_t message, uint32_t set);
 /** Interpolate the fields to a group's particles and add the result to their accelerations. */
 void pm_read_submit(struct long_range *l, struct group *g, uint32_t set);
 

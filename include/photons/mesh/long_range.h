@@ -32,12 +32,30 @@ enum { SETS_MOST = 2 }; /* the mesh, and with interlacing the mesh shifted by ha
  * there. */
 struct mesh_piece {
   int rank;
-  uint32_t first, planes;                 /**< planes first .. first + planes - 1, modulo N */
-  starpu_data_handle_t handle[SETS_MOST]; /**< by set_place(); NULL where this rank is neither
-                                               end */
+  uint32_t first, planes; /**< planes first .. first + planes - 1, modulo N */
+  uint32_t message;       /**< that it is a part of, where this rank is one of its ends */
+  size_t at;              /**< its first float there */
 };
 struct mesh_pieces {
   struct mesh_piece *piece;
+  uint32_t count;
+};
+
+/** All pieces that go from one rank to another in one message, one after the other: by rising groups, so that
+ * both ends have the same order. A piece that stays on its rank is a message of its own. */
+struct mesh_message {
+  int from, to;
+  uint32_t number; /**< among the messages of these two ranks, of which there are several only where
+                        one would be too large for MPI */
+  size_t floats;
+  struct piece_place {
+    uint32_t cells, piece; /**< which of the groups that are met, which of its pieces */
+  } * part;
+  uint32_t parts, room;
+  starpu_data_handle_t handle[SETS_MOST]; /**< by set_place() */
+};
+struct mesh_messages {
+  struct mesh_message *message;
   uint32_t count;
 };
 
@@ -75,6 +93,8 @@ struct long_range {
   float factor;          /**< G m; the fields of the mesh are per unit of G m */
   struct cells_list met; /**< this rank's groups, and those that deposit to or read its planes */
   uint32_t own;          /**< the first of this rank's groups on that list */
+  struct mesh_messages patch_messages,
+      field_messages;   /**< that this rank sends, receives, or has */
   struct pages memory;  /**< on cores: the slabs and transpose blocks of this rank. Without a GPU in
                               use StarPU keeps none of them elsewhere */
   size_t patches_begin; /**< bytes of `memory` before that part which is empty until all densities
@@ -179,6 +199,10 @@ void long_range_check_mass(const struct long_range *l);
 static inline struct group_cells *cells_of(struct long_range *l, const struct group *g) {
   return &l->met.cells[l->own + (g->index - group_first(l->domain, comm_rank()))];
 }
+/** The messages that this rank fills. */
+#define FOR_MESSAGES_FROM_HERE(list, k)       \
+  for (uint32_t k = 0; k < (list).count; k++) \
+    if ((list).message[k].from == comm_rank())
 /** For the cells of each group that this rank meets; none before long_range_place(). */
 #define FOR_CELLS(l, c) \
   for (struct group_cells *c = (l)->met.cells; c && c < (l)->met.cells + (l)->met.count; c++)
