@@ -133,7 +133,8 @@ static void gas_potential_gpu(struct gpu *gpu, void *buffers[],
   const struct gpu_density density = gpu_density_of(a->batch.gas, buffers[CELLS],
                                                     a->how.massive ? buffers[OTHERS] : NULL,
                                                     buffers[matter], a->factor);
-  double *blocks = gpu_gas_potential_memory(&g, 1), *potentials = VECTOR(double, buffers[POTENTIAL]);
+  double *blocks = gpu_gas_potential_memory(&g, 1),
+         *potentials = VECTOR(double, buffers[POTENTIAL]);
   const struct gpu_half half = {a->how.odd, a->how.mode == POTENTIAL_RELAX || !s->direct,
                                 from.links};
   if (s->direct) {

@@ -63,7 +63,7 @@ max_step = 4
 dir = isolated
 END_OF_CONFIG
 "$PHOTONS" --quiet isolated.ini 2>err || complain "an isolated system: exit code $?"
-support isolated_readers.py isolated/snap_000.hdf5 8 >err 2>&1 || complain "an isolated system: $(cat err)"
+support isolated_readers.py isolated/snapshot_000.hdf5 8 >err 2>&1 || complain "an isolated system: $(cat err)"
 
 try_readers
 for real in 4 8; do
