@@ -68,10 +68,13 @@ static double rebuild(const struct layout *l, double particles) {
 
 static double outputs(const struct parameters *p, size_t particles, uint32_t mesh) {
   const double heads = p->analysis.fof ? (double)particles * sizeof(uint32_t) : 0.0;
-  return heads + power_memory(p, particles, mesh) * (double)comm_size() +
-         statistics_memory(p, particles, statistics_mesh(p, mesh)) * (double)comm_size() +
-         image_memory(p, particles) + subhalos_memory(p, particles) + trees_memory(p, particles) +
-         halo_order_memory(p, particles);
+  const double products = power_memory(p, particles, mesh) * (double)comm_size() +
+                          statistics_memory(p, particles, statistics_mesh(p, mesh)) *
+                              (double)comm_size() +
+                          image_memory(p, particles) + subhalos_memory(p, particles) +
+                          trees_memory(p, particles);
+  /* Snapshots are written when these are done. */
+  return heads + larger(products, halo_order_memory(p, particles));
 }
 
 /** Of packed targets (photons/tree/targets.h) where nearly all particles are active: index,
