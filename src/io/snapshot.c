@@ -12,7 +12,7 @@
 #include "photons/cosmology/cosmology.h"
 #include "snapshot_set.h"
 
-enum { TYPES = PARTICLE_TYPES, RANKS_OF_FILE = 8 };
+enum { TYPES = PARTICLE_TYPES };
 
 static const double cm_per_kpc = 3.085678e21;
 
@@ -62,12 +62,6 @@ static char **list_paths(const char *path, size_t files, enum snapshot_format fo
       snprintf(paths[f], size, "%.*s.%zu%s", (int)stem, path, f, ending);
   }
   return paths;
-}
-
-size_t snapshot_files(const struct parameters *p, size_t ranks) {
-  const int64_t given = p->output.files;
-  if (given < 0) return (ranks + RANKS_OF_FILE - 1) / RANKS_OF_FILE;
-  return given == 0 || (size_t)given > ranks ? ranks : (size_t)given;
 }
 
 void snapshot_write(const char *path, const struct parameters *p, const struct particles *particles,

@@ -1,6 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "snapshot_set.h"
 
+#include "photons/io/snapshot.h"
+
+enum { RANKS_OF_FILE = 8 };
+
+size_t snapshot_files(const struct parameters *p, size_t ranks) {
+  const int64_t given = p->output.files;
+  if (given < 0) return (ranks + RANKS_OF_FILE - 1) / RANKS_OF_FILE;
+  return given == 0 || (size_t)given > ranks ? ranks : (size_t)given;
+}
+
 size_t snapshot_count(const struct snapshot *s, unsigned type, int first, int end) {
   size_t sum = 0;
   for (int r = first; r < end; r++) sum += s->count[r][type];

@@ -64,7 +64,7 @@ redshifts longer 40 30
 [ "$(cut -d, -f1 longer/log/timings.csv | sort | uniq -d)" ] && complain 'steps are logged twice'
 [ "$(cut -d, -f1 longer/log/outputs.csv | tr '\n' ' ')" = 'output 0 1 ' ] ||
   complain 'log/outputs.csv: not a row each output'
-bytes=$(wc -c <longer/snap_001.hdf5)
+bytes=$(wc -c <longer/snapshot_001.hdf5)
 awk -F, -v bytes="$bytes" 'NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i }
   $1 == 1 { gb = $column["snapshot_gb"]; speed = $column["snapshot_gb_per_s"] * $column["snapshot_s"] }
   END { exit !(1e9 * gb > 0.999 * bytes && 1e9 * gb < 1.001 * bytes && speed > 0.99 * gb && speed < 1.01 * gb) }' \
