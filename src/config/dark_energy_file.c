@@ -28,9 +28,11 @@ static void take_comment(struct table *t, const char *line) {
 
 /** Two numbers and nothing else. */
 static bool read_row(const char *line, double value[2]) {
-  char end;
-  return sscanf(line, "%lf %lf %c", &value[0], &value[1], &end) == 2 && isfinite(value[0]) &&
-         isfinite(value[1]);
+  char *first_end, *end;
+  value[0] = strtod(line, &first_end);
+  value[1] = strtod(first_end, &end);
+  return first_end != line && end != first_end && end[strspn(end, " \t\r\n")] == '\0' &&
+         isfinite(value[0]) && isfinite(value[1]);
 }
 
 /** Why a row cannot be taken, or NULL. */

@@ -210,7 +210,8 @@ static void check_mass(const struct gas_box *b, double dt_dh, double bar) {
     double change = box_get(b->kernels, b->group, group_place(c[0], c[1], c[2])) - b->u[i];
     for (int a = 0; a < 3; a++) {
       const int slow = a == 2 ? c[1] : c[2], fast = a == 0 ? c[1] : c[0];
-      const size_t lower = (size_t)(a * GAS_MASS_FLUXES / 3 + (c[a] * 16 + slow) * 16 + fast);
+      const size_t lower = (size_t)a * (GAS_MASS_FLUXES / 3) +
+                           ((size_t)c[a] * 16 + (size_t)slow) * 16 + (size_t)fast;
       change += dt_dh *
                 (box_get(b->kernels, b->mass, lower + 256) - box_get(b->kernels, b->mass, lower));
     }
