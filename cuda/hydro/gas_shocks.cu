@@ -33,10 +33,10 @@ struct looks {
 };
 
 /** Mark a cell for the sweeps that look at shocks along `axis`. */
-INLINE void mark_cell(uint32_t (*columns)[PLANE], const looks &l, int axis, int x, int y, int z) {
-  if (l.axes[0] >> axis & 1) atomicOr(&columns[0][z * ROW + y], 1u << x);
-  if (l.axes[1] >> axis & 1) atomicOr(&columns[1][z * ROW + x], 1u << y);
-  if (l.axes[2] >> axis & 1) atomicOr(&columns[2][y * ROW + x], 1u << z);
+INLINE void mark_cell(uint32_t *columns, const looks &l, int axis, int x, int y, int z) {
+  if (l.axes[0] >> axis & 1) atomicOr(&columns[z * ROW + y], 1u << x);
+  if (l.axes[1] >> axis & 1) atomicOr(&columns[PLANE + z * ROW + x], 1u << y);
+  if (l.axes[2] >> axis & 1) atomicOr(&columns[2 * PLANE + y * ROW + x], 1u << z);
 }
 
 /** Whether a strong shock may be at cells of warp w of a block. heat: of all its warps */
@@ -59,7 +59,7 @@ static __global__ void __launch_bounds__(SHOCK_THREADS)
                 uint32_t *shocks, uint32_t *any) {
   extern __shared__ double memory[];
   real *thermal = (real *)memory; /* [GAS_BLOCK_CELLS] */
-  __shared__ uint32_t columns[3][PLANE];
+  __shared__ uint32_t columns[3 * PLANE];
   __shared__ heat_range range[HEAT_RANGES];
   __shared__ bool doubtful[HEAT_RANGES], any_doubt, found;
   const real *block = blocks + (size_t)blockIdx.x * variables * GAS_BLOCK_CELLS;
@@ -74,7 +74,7 @@ static __global__ void __launch_bounds__(SHOCK_THREADS)
     if (threadIdx.x == 0) any[blockIdx.x] = 0;
     return;
   }
-  for (int k = (int)threadIdx.x; k < 3 * PLANE; k += SHOCK_THREADS) columns[0][k] = 0;
+  for (int k = (int)threadIdx.x; k < 3 * PLANE; k += SHOCK_THREADS) columns[k] = 0;
 #pragma unroll 4
   for (int i = (int)threadIdx.x; i < GAS_BLOCK_CELLS; i += SHOCK_THREADS)
     if (doubtful[i / WARP]) {
@@ -113,7 +113,7 @@ static __global__ void __launch_bounds__(SHOCK_THREADS)
   if (threadIdx.x == 0) any[blockIdx.x] = found;
   if (!found) return;
   for (int k = (int)threadIdx.x; k < 3 * PLANE; k += SHOCK_THREADS)
-    shocks[(size_t)blockIdx.x * 3 * PLANE + k] = columns[0][k];
+    shocks[(size_t)blockIdx.x * 3 * PLANE + k] = columns[k];
 }
 
 struct heat_range *gpu_gas_heat(const struct gpu_gas *g) {
