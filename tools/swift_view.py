@@ -68,7 +68,9 @@ def write_cosmology(view, parameters, omega_r, a, time):
     numbers(group, **{name: parameters[ours] for name, ours in omegas.items()})
     omega_k = 1.0 - parameters["Omega0"] - parameters["OmegaLambda"] - omega_r
     numbers(group, Omega_r=omega_r, Omega_k=omega_k, h=h)
-    numbers(group, w_0=parameters["w0"], w_a=parameters["wa"], Redshift=1.0 / a - 1.0)
+    if "w0" in parameters:  # not of a run with a table of w
+        numbers(group, w_0=parameters["w0"], w_a=parameters["wa"])
+    numbers(group, Redshift=1.0 / a - 1.0)
     numbers(group, **{"Scale-factor": a, "Cosmological run": 1})
     numbers(group, **{"H0 [internal units]": 100.0 * h / KM_PER_MPC * time})
 

@@ -27,7 +27,7 @@ template <typename solver> int looked_at(int axis, int swept) {
   return solver::TAKES_ALL_GHOSTS ? swept : 7 & ~(1 << axis);
 }
 
-/** Numbers a cell; known to the compiler where no mass fluxes are kept, since none are carried then. */
+/** Numbers of a cell; known to the compiler where no mass fluxes are kept, since none are carried then. */
 template <typename solver, bool KEEPS_MASS>
 INLINE uint32_t variables_of(const sweep<typename solver::real> &s) {
   return KEEPS_MASS ? s.variables : (uint32_t)solver::VARIABLES;
@@ -117,10 +117,10 @@ INLINE int finish_cell(const sweep<real> &s, uint32_t group, const real *block, 
   return place;
 }
 
-/** Where the mass fluxes of a column go. */
+/** Where the mass fluxes of a column go; NULL where nothing needs them. */
 template <typename real>
 INLINE real *mass_of(const sweep<real> &s, uint32_t group, int columns, int column) {
-  return s.mass + (size_t)group * FACES_OF_COLUMN * columns + column;
+  return s.mass ? s.mass + (size_t)group * FACES_OF_COLUMN * columns + column : NULL;
 }
 
 /** Along y or z: a thread a column. */

@@ -21,6 +21,15 @@ HOLE, SEMI, ECCENTRICITY, SMALL = 0.01, 1e-3, 0.5, 1e-5  # 1e10 Msun; kpc; softe
 ORBIT = 2 * numpy.pi * (SEMI**3 / (G * HOLE)) ** 0.5 * 977.79222  # Myr
 
 
+def isolated(path):
+    return f"""[box]
+boundary = isolated
+[ic]
+source = gadget
+file = {path}
+[gravity]"""
+
+
 def make(path):
     place = numpy.array([[0.5, 0.0, 0.0], [-0.5, 0.0, 0.0]])
     with h5py.File(path, "w") as file:
@@ -35,12 +44,7 @@ def make(path):
         group["Velocities"] = SPEED * place[:, [1, 0, 2]]
         group["ParticleIDs"] = [1, 2]
         group["Masses"] = [MASS] * 2
-    print(f"""[box]
-boundary = isolated
-[ic]
-source = gadget
-file = {path}
-[gravity]
+    print(f"""{isolated(path)}
 softening = {SOFTENING}
 softening_kernel = plummer
 [time]
@@ -61,12 +65,7 @@ def make_hole(path):
             group["Coordinates"], group["Velocities"] = [[x, 0.0, 0.0]], [[0.0, v, 0.0]]
             group["ParticleIDs"] = [int(kind)]
     times = ", ".join(f"{share * ORBIT:.12g}" for share in (0.0, 0.7, 1.3, 2.1, 3.0))
-    print(f"""[box]
-boundary = isolated
-[ic]
-source = gadget
-file = {path}
-[gravity]
+    print(f"""{isolated(path)}
 softening_type_4 = {SMALL}
 softening_type_5 = {SMALL}
 [time]

@@ -236,10 +236,12 @@ def universe_rows(run, config):
     """What is known of a run in a periodic box."""
     cosmology, box = config.get("cosmology", {}), config.get("box", {})
     densities = {"Omega_m": "Ω_m", "Omega_lambda": "Ω_Λ", "Omega_b": "Ω_b", "h": "h"}
+    table = cosmology.get("w_table")
+    dark = f"w of {table}" if table else listed({"w0": "w_0", "wa": "w_a"}, cosmology)
     count = next((power.header["N"] for power in tables_of(run.power, run)), None)
     return [
         ("cosmology", listed({**densities, "n_s": "n_s", "sigma8": "σ_8"}, cosmology)),
-        ("dark energy", listed({"w0": "w_0", "wa": "w_a"}, cosmology)),
+        ("dark energy", dark),
         ("linear spectrum", spectrum_text(run, config)),
         ("initial conditions", particles_text(run, config)),
         ("box", f"{box['size']} Mpc/h" if box.get("size") else ""),
