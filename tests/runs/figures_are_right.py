@@ -53,6 +53,17 @@ run = photons.Run("run")
 ratio = growth_of(run)
 assert np.allclose(ratio, [[1, 1, 1], [1, 0.99, 1]], rtol=1e-6), ratio
 
+# One bin that is off may be chance. Three bins that lack 0.5 % are not, and 0.1 % are no alarm.
+assert power_plots.growth_alarm(run) == ""
+for lack, alarm in (0.005, True), (0.001, False):
+    write_power(1, 1.0, 0.8, (1 - lack * np.array([1, 1.1, 0.9, 9, 9, 9, 9])) ** 2, said=RANDOM)
+    run.refresh()
+    plots.plot_growth(run).savefig("growth.png")
+    (caption,) = report.figures_of(run, {"growth": "growth.png"})
+    assert ("Wrong growth: at z = 0 " in caption) == alarm, (lack, caption[-300:])
+write_power(1, 1.0, 0.8, np.array([1, 0.99**2, 1, 9, 9, 9, 9]), said=RANDOM)
+run.refresh()
+
 # The curve has a gap where the spectrum is below the shot noise, and such bins have no growth.
 figure = plots.plot_power(run)
 curve = figure.axes[0].get_lines()[0].get_ydata()

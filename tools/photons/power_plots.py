@@ -93,6 +93,8 @@ def limits_of(spectra, signals):
 
 # Growth.
 
+GROWTH_ALARM = 0.002  # an error of linear growth that is worth an alarm
+
 
 def lowest_modes(spectra):
     """How many of the lowest bins are compared with linear theory: those below a fifth of the last
@@ -115,10 +117,11 @@ def measured_growth(spectra, k_noise):
     return measured * (growth[0] / growth)[:, None], modes, k
 
 
-def plot_growth(run):
-    """Growth of the lowest modes over linear theory. The error of the mean follows from the scatter
-    of the bins: all outputs have the same modes, so that cosmic variance cancels in linear
-    theory."""
+def mean_growth(run):
+    """Growth of the lowest modes since the first output over that of linear theory, as (ratio [output, bin],
+    its mean over the modes, the error of the mean, wave numbers of the bins, scale factors); None without two
+    outputs that can be compared. The error follows from the scatter of the bins: all outputs have the same
+    modes, so that cosmic variance cancels in linear theory."""
     spectra = [power for power in tables_of(run.power, run) if np.all(power["P_linear"] > 0)]
     spectra.sort(key=lambda power: power.header["a"])
     if len(spectra) < 2 or len({len(power["k"]) for power in spectra}) > 1:
@@ -126,10 +129,34 @@ def plot_growth(run):
     ratio, modes, k = measured_growth(spectra, noise_from(spectra))
     if not len(k):
         return None
-    a = np.array([power.header["a"] for power in spectra])
     mean = np.average(ratio, axis=1, weights=modes)
     variance = np.average((ratio - mean[:, None]) ** 2, axis=1, weights=modes)
     error = np.sqrt(variance / max(len(k) - 1, 1))
+    return ratio, mean, error, k, np.array([power.header["a"] for power in spectra])
+
+
+def growth_alarm(run):
+    """A sentence for each output in which the lowest modes have not grown as linear theory says: by more than
+    GROWTH_ALARM and three errors of the mean. Empty where they have, and with fewer than three bins, which
+    tell no error."""
+    found = mean_growth(run)
+    if found is None or len(found[3]) < 3:
+        return ""
+    _, mean, error, _, a = found
+    off = np.abs(mean - 1) > GROWTH_ALARM + 3 * error
+    return "".join(
+        f" Wrong growth: at z = {1 / a[i] - 1:.3g} the lowest modes have grown {mean[i]:.4f} ± {error[i]:.4f} times as"
+        " much as linear theory says."
+        for i in np.flatnonzero(off)
+    )
+
+
+def plot_growth(run):
+    """Growth of the lowest modes over linear theory, and its mean."""
+    found = mean_growth(run)
+    if found is None:
+        return None
+    ratio, mean, error, k, a = found
     figure, axis = plt.subplots(figsize=(7, 4.5), layout="constrained")
     for i, column in enumerate(ratio.T):
         colour, dashes, marker = style_of(i, len(k))

@@ -17,6 +17,7 @@ from .drawing import tables_of
 from .files import Run, particle_counts
 from .html_page import element, join, page, picture, table
 from .modules import Deferred, fail, need, parser_of
+from .power_plots import growth_alarm
 from .reading import FAULTS, explain
 
 np = Deferred("numpy")
@@ -432,7 +433,11 @@ def rows_of_figures(title, figures):
 
 def figures_of(run, paths):
     """Figures with captions, from {name: path}."""
-    captions = {**CAPTIONS, "power": CAPTIONS["power"] + small_box_text(run)}
+    captions = {
+        **CAPTIONS,
+        "power": CAPTIONS["power"] + small_box_text(run),
+        "growth": CAPTIONS["growth"] + growth_alarm(run),
+    }
     if run.gas:
         captions["timings"] = GAS_TIMINGS
     return [
