@@ -20,7 +20,7 @@
 _Static_assert(XXH_VERSION_NUMBER >= 800, "XXH3 gives its final values since xxHash 0.8.0");
 
 LOOP_STAGE(checksum, 0x998877, .untimed = true);
-enum { PART = 1 << 17 }; /* rows of a task */
+enum { PART = 1 << 15 }; /* rows of a task */
 
 static const char of_rows[] = "xxh3_rows", of_attributes[] = "xxh3_attributes";
 

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "snapshot_set.h"
 
+#include <stdlib.h>
+
+#include "photons/base/error.h"
 #include "photons/io/snapshot.h"
+#include "photons/runtime/loop.h"
 
 enum { RANKS_OF_FILE = 8 };
 
@@ -26,16 +30,61 @@ static size_t run_of_type(const struct particle_block *b, unsigned type, size_t 
   return n;
 }
 
-void snapshot_convert(const struct snapshot *s, const struct snapshot_field *f, unsigned type,
-                      struct snapshot_place *at, size_t count, void *rows, size_t row_size) {
-  for (size_t done = 0; done < count;) {
+/**
+ * Take the next particles of a type.
+ * @return how many; they are @p count at most, and those from at->i - n on in at->block
+ */
+static size_t take(const struct snapshot *s, unsigned type, struct snapshot_place *at,
+                   size_t count) {
+  for (;;) {
     while (at->i == at->block.count) {
       at->block = particles_block(s->particles, at->next_block++);
       at->i = 0;
     }
-    const size_t n = run_of_type(&at->block, type, at->i, count - done);
-    f->convert(&s->units, &at->block, at->i, n, (char *)rows + done * row_size);
-    done += n;
+    const size_t n = run_of_type(&at->block, type, at->i, count);
     at->i += n > 0 ? n : 1;
+    if (n > 0) return n;
   }
+}
+
+LOOP_STAGE(convert, 0x779988, .untimed = true);
+enum { PART = 1 << 15 }; /* rows of a task */
+
+/** Rows that the workers convert together. */
+struct conversion {
+  const struct snapshot *snapshot;
+  const struct snapshot_field *field;
+  unsigned type;
+  size_t count, row_size;
+  struct snapshot_place *place; /* [part] before its first row */
+  char *rows;
+};
+
+static size_t rows_of_part(const struct conversion *c, uint32_t part) {
+  const size_t begin = (size_t)part * PART;
+  return c->count - begin < PART ? c->count - begin : PART;
+}
+
+static void convert_part(void *context, uint32_t part) {
+  const struct conversion *c = context;
+  struct snapshot_place at = c->place[part];
+  char *rows = c->rows + (size_t)part * PART * c->row_size;
+  for (size_t left = rows_of_part(c, part), n; left > 0; left -= n) {
+    n = take(c->snapshot, c->type, &at, left);
+    c->field->convert(&c->snapshot->units, &at.block, at.i - n, n, rows);
+    rows += n * c->row_size;
+  }
+}
+
+void snapshot_convert(const struct snapshot *s, const struct snapshot_field *f, unsigned type,
+                      struct snapshot_place *at, size_t count, void *rows, size_t row_size) {
+  const uint32_t parts = (uint32_t)((count + PART - 1) / PART);
+  struct conversion c = {s, f, type, count, row_size, NULL, rows};
+  c.place = allocate(parts, sizeof *c.place, "writing a snapshot");
+  for (uint32_t part = 0; part < parts; part++) {
+    c.place[part] = *at;
+    for (size_t left = rows_of_part(&c, part); left > 0;) left -= take(s, type, at, left);
+  }
+  loop_run(&convert_stage, parts, convert_part, &c);
+  free(c.place);
 }

@@ -9,7 +9,8 @@
 #include "photons/io/provenance.h"
 #include "snapshot_fields.h"
 
-enum { SNAPSHOT_PIECE = 1 << 17 /**< particles converted and written at a time */ };
+/** Particles converted and written at a time: with many workers each has some chunks of each column. */
+enum { SNAPSHOT_PIECE = 1 << 21 };
 
 /** A snapshot, one file or several, as all processes write it. */
 struct snapshot {
@@ -35,7 +36,7 @@ struct snapshot_place {
   size_t next_block, i;
   struct particle_block block;
 };
-/** Convert the next @p count particles of a type of this rank. */
+/** Convert the next @p count particles of a type of this rank, on all workers. */
 void snapshot_convert(const struct snapshot *s, const struct snapshot_field *f, unsigned type,
                       struct snapshot_place *at, size_t count, void *rows, size_t row_size);
 
