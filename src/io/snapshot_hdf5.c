@@ -67,6 +67,26 @@ static void write_header(hid_t file, const char *path, const struct snapshot *s,
   hdf5_close_group(header, path);
 }
 
+/** Softening lengths as Gadget-4 has them: class n is that of type n. In physical units a length is at most
+ * SofteningMaxPhysClass; without a limit that is the comoving length. */
+static void write_softening(hid_t group, const char *path, const struct snapshot *s) {
+  const double limit = s->parameters->gravity.softening_max_physical;
+  const double unit = s->parameters->output.unit_length == LENGTH_MPC_H ? 1e-3
+                                                                        : 1.0; /* from kpc/h */
+  for (unsigned t = 0; t < TYPES; t++) {
+    const double comoving = softening_of_type(s->parameters, t);
+    const int32_t class = (int32_t)t;
+    if (comoving < 0.0 || snapshot_count(s, t, 0, comm_size()) == 0) continue;
+    char name[40];
+    snprintf(name, sizeof name, "SofteningClassOfPartType%u", t);
+    hdf5_write_attribute(group, path, name, H5T_NATIVE_INT32, 0, &class);
+    snprintf(name, sizeof name, "SofteningComovingClass%u", t);
+    hdf5_write_double(group, path, name, unit * comoving);
+    snprintf(name, sizeof name, "SofteningMaxPhysClass%u", t);
+    hdf5_write_double(group, path, name, unit * (limit > 0.0 ? limit : comoving));
+  }
+}
+
 static void write_parameters(hid_t file, const char *path, const struct snapshot *s) {
   const struct parameters *p = s->parameters;
   const hid_t group = hdf5_create_group(file, path, "Parameters");
@@ -82,6 +102,7 @@ static void write_parameters(hid_t file, const char *path, const struct snapshot
   /* Without it pynbody takes the age of a universe at redshift 0 for the time. */
   if (p->box.boundary == BOUNDARY_ISOLATED) hdf5_write_double(group, path, "Time_GYR", s->time_gyr);
   write_units(group, path, s);
+  write_softening(group, path, s);
   hdf5_close_group(group, path);
 }
 

@@ -97,6 +97,22 @@ static void check_datasets(const char *path, const struct particles *s, double l
   free(m);
 }
 
+/** Gadget-4's names of the softening length, in the file's unit. */
+static void check_softening(hid_t file, const char *path, const struct parameters *p,
+                            double length) {
+  const hid_t group = H5Gopen2(file, "Parameters", H5P_DEFAULT);
+  int32_t class;
+  double comoving, physical;
+  hdf5_read_attribute(group, path, "SofteningClassOfPartType1", H5T_NATIVE_INT32, 1, &class);
+  assert_int_equal(class, 1);
+  hdf5_read_attribute(group, path, "SofteningComovingClass1", H5T_NATIVE_DOUBLE, 1, &comoving);
+  hdf5_read_attribute(group, path, "SofteningMaxPhysClass1", H5T_NATIVE_DOUBLE, 1, &physical);
+  assert_near(comoving, 1e-3 * length * p->gravity.softening, 1e-12);
+  assert_near(physical, 1e-3 * length * p->gravity.softening_max_physical, 1e-12);
+  assert_false(H5Aexists(group, "SofteningClassOfPartType2"));
+  H5Gclose(group);
+}
+
 /** @return the number of particles in the file */
 static size_t check_header(const char *path, const struct parameters *p, double length,
                            uint64_t files) {
@@ -122,6 +138,7 @@ static size_t check_header(const char *path, const struct parameters *p, double 
   free(stored);
   free(expected);
   H5Gclose(config);
+  check_softening(file, path, p, length);
   H5Gclose(header);
   H5Fclose(file);
   return in_file[1];
@@ -167,6 +184,8 @@ static void test_snapshot(void **state) {
     p.output.compression = cases[k].compression;
     p.output.files = cases[k].files;
     p.output.accelerations = true;
+    p.gravity.softening = 7.5;
+    p.gravity.softening_max_physical = 2.5;
     struct particles s = make_particles(COUNT, cases[k].blocks), share = take_share(&s);
     const uint64_t before = output_bytes();
     snapshot_write(scratch("snap.hdf5"), &p, &share, a_snapshot);
