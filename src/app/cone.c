@@ -66,6 +66,7 @@ static void write_map(struct nbody *n, const struct parameters *p, int64_t shell
 void cone_write(struct nbody *n, const struct parameters *p, int64_t step, bool ended) {
   struct light_cone *cone = n->cone;
   if (!cone || cone->copies == 0) return;
+  light_cone_exchange_counts(cone);
   if (cone->particles)
     light_cone_write_particles(name_of(p, "particles", 6, step).path, p, cone,
                                n->domain.particles.mass);
@@ -83,7 +84,6 @@ void cone_save(struct nbody *n, struct checkpoint_state *state) {
   for (int64_t k = 0; cone && k < cone->shells; k++)
     if (cone->map[k]) state->map_shell = k;
   if (state->map_shell < 0) return;
-  light_cone_gather_map(cone, state->map_shell);
   state->map = cone->map[state->map_shell];
   state->map_pixels = light_cone_pixels(cone);
 }
@@ -98,7 +98,7 @@ void cone_restore(struct nbody *n, struct checkpoint_state *state) {
            " of the light cone, which has %" PRId64 " shells of %zu pixels",
            state->map_pixels, state->map_shell, cone->shells, light_cone_pixels(cone));
     uint64_t *map = light_cone_open_map(cone, state->map_shell);
-    if (comm_rank() == 0) memcpy(map, state->map, state->map_pixels * sizeof *map);
+    memcpy(map, state->map, light_cone_own_pixels(cone) * sizeof *map);
   }
   free(state->map);
   state->map = NULL;

@@ -131,13 +131,23 @@ static void write_state(hid_t file, const char *path, const struct checkpoint *c
 
 static const char map_name[] = "lightcone_map";
 
-static void write_map(hid_t file, const char *path, const struct checkpoint_state *s) {
-  if (!s->map) return;
+static void create_map(hid_t file, const char *path, const struct checkpoint_state *s) {
   const hid_t dataset = hdf5_create_dataset(file, path, map_name, H5T_NATIVE_UINT64, s->map_pixels,
                                             1, H5P_DEFAULT);
-  hdf5_write_rows(dataset, path, map_name, H5T_NATIVE_UINT64, 0, s->map_pixels, 1, s->map);
   hdf5_check(H5Dclose(dataset), EXIT_RUN_FAILED, path, "write the file");
   hdf5_write_attribute(file, path, "lightcone_shell", H5T_NATIVE_INT64, 0, &s->map_shell);
+}
+
+/** The part of a map that this rank has. */
+static struct array map_of(const struct checkpoint_state *s) {
+  const size_t first = comm_first(s->map_pixels, comm_rank());
+  return (struct array){.name = map_name,
+                        .type = H5T_NATIVE_UINT64,
+                        .columns = 1,
+                        .first = first,
+                        .count = comm_first(s->map_pixels, comm_rank() + 1) - first,
+                        .all = s->map_pixels,
+                        .values = s->map};
 }
 
 /** For each column of these particles that checkpoints have. */
@@ -158,8 +168,12 @@ static void write_part(void *context, const struct output_turn *turn) {
   }
   if (first) {
     write_state(file, path, c);
-    write_map(file, path, c->state);
+    if (c->state->map) create_map(file, path, c->state);
     provenance_write(file, path, &c->provenance);
+  }
+  if (c->state->map) {
+    const struct array map = map_of(c->state);
+    write_array(file, path, &map);
   }
   if (comm_rank() == turn->last) { /* with these the checkpoint is complete */
     hdf5_write_text(file, path, "format", format);
@@ -394,9 +408,9 @@ static void read_map(hid_t file, const char *path, struct checkpoint_state *stat
                                  "read the checkpoint");
   state->map_pixels = (size_t)H5Sget_simple_extent_npoints(space);
   H5Sclose(space);
-  state->map = allocate(state->map_pixels, sizeof *state->map, "a map of the light cone");
-  hdf5_read_rows(dataset, path, map_name, H5T_NATIVE_UINT64, 0, state->map_pixels, 1, state->map,
-                 NULL);
+  const struct array map = map_of(state);
+  state->map = allocate(map.count, sizeof *state->map, "a map of the light cone");
+  hdf5_read_rows(dataset, path, map_name, map.type, map.first, map.count, 1, state->map, NULL);
   H5Dclose(dataset);
 }
 

@@ -28,7 +28,7 @@ struct writing {
   uint64_t first, all;   /* particles of lower ranks, and of all */
   int64_t shell;         /* of a map, */
   double inner, outer;   /* and its borders, Mpc/h */
-  const uint64_t *count; /* and its pixels */
+  const uint64_t *count; /* and this rank's pixels */
 };
 
 static struct writing writing_of(const struct parameters *p, const struct light_cone *cone,
@@ -243,24 +243,10 @@ static void write_map_header(hid_t file, const char *path, const struct writing 
   hdf5_close_group(header, path);
 }
 
-static void write_counts(hid_t file, const char *path, const struct writing *w, size_t pixels) {
-  const hid_t dataset = hdf5_create_dataset(file, path, "Counts", H5T_NATIVE_UINT64, pixels, 1,
-                                            H5P_DEFAULT);
-  hdf5_write_rows(dataset, path, "Counts", H5T_NATIVE_UINT64, 0, pixels, 1, w->count);
-  hdf5_check(H5Dclose(dataset), EXIT_RUN_FAILED, path, "write the file");
-}
-
-static void write_densities(hid_t file, const char *path, const struct writing *w, size_t pixels) {
-  const double factor = w->mass / area(w, pixels), length = cm_per_kpc * 1000.0 / w->length;
+static void create_densities(hid_t file, const char *path, const struct writing *w, size_t pixels) {
+  const double length = cm_per_kpc * 1000.0 / w->length;
   const hid_t dataset = hdf5_create_dataset(file, path, "SurfaceDensity", H5T_NATIVE_FLOAT, pixels,
                                             1, H5P_DEFAULT);
-  float *rows = allocate(PIECE, sizeof *rows, "writing a map");
-  for (size_t done = 0; done < pixels; done += PIECE) {
-    const size_t piece = pixels - done < PIECE ? pixels - done : PIECE;
-    for (size_t i = 0; i < piece; i++) rows[i] = (float)((double)w->count[done + i] * factor);
-    hdf5_write_rows(dataset, path, "SurfaceDensity", H5T_NATIVE_FLOAT, done, piece, 1, rows);
-  }
-  free(rows);
   hdf5_write_double(dataset, path, "a_scaling", -2.0);
   hdf5_write_double(dataset, path, "h_scaling", 1.0);
   hdf5_write_double(dataset, path, "length_scaling", -2.0);
@@ -270,16 +256,47 @@ static void write_densities(hid_t file, const char *path, const struct writing *
   hdf5_check(H5Dclose(dataset), EXIT_RUN_FAILED, path, "write the file");
 }
 
-/** Rank 0 has the sum. */
+static void create_map(const struct writing *w, const char *temporary, const char *path) {
+  const size_t pixels = light_cone_pixels(w->cone);
+  const hid_t file = hdf5_create(temporary, path);
+  write_map_header(file, path, w);
+  write_origin(file, path, w);
+  const hid_t counts = hdf5_create_dataset(file, path, "Counts", H5T_NATIVE_UINT64, pixels, 1,
+                                           H5P_DEFAULT);
+  hdf5_check(H5Dclose(counts), EXIT_RUN_FAILED, path, "write the file");
+  create_densities(file, path, w, pixels);
+  hdf5_close_written(file, path);
+}
+
+/** This rank's pixels of a dataset of the map. */
+static void write_pixels(hid_t file, const char *path, const char *name, hid_t type, size_t first,
+                         size_t count, const void *values) {
+  const hid_t dataset = hdf5_check(H5Dopen2(file, name, H5P_DEFAULT), EXIT_RUN_FAILED, path,
+                                   "continue the file");
+  hdf5_write_rows(dataset, path, name, type, first, count, 1, values);
+  hdf5_check(H5Dclose(dataset), EXIT_RUN_FAILED, path, "write the file");
+}
+
+static void write_densities(hid_t file, const char *path, const struct writing *w, size_t first,
+                            size_t count) {
+  const double factor = w->mass / area(w, light_cone_pixels(w->cone));
+  float *rows = allocate(PIECE, sizeof *rows, "writing a map");
+  for (size_t done = 0; done < count; done += PIECE) {
+    const size_t piece = count - done < PIECE ? count - done : PIECE;
+    for (size_t i = 0; i < piece; i++) rows[i] = (float)((double)w->count[done + i] * factor);
+    write_pixels(file, path, "SurfaceDensity", H5T_NATIVE_FLOAT, first + done, piece, rows);
+  }
+  free(rows);
+}
+
 static void write_map(void *context, const struct output_turn *turn) {
   const struct writing *w = context;
-  const size_t pixels = light_cone_pixels(w->cone);
-  if (comm_rank() != turn->first) return;
-  const hid_t file = hdf5_create(turn->temporary, turn->path);
-  write_map_header(file, turn->path, w);
-  write_origin(file, turn->path, w);
-  write_counts(file, turn->path, w, pixels);
-  write_densities(file, turn->path, w, pixels);
+  const size_t first = light_cone_first_pixel(w->cone), count = light_cone_own_pixels(w->cone);
+  if (comm_rank() == turn->first) create_map(w, turn->temporary, turn->path);
+  if (count == 0) return;
+  const hid_t file = hdf5_continue(turn->temporary, turn->path);
+  write_pixels(file, turn->path, "Counts", H5T_NATIVE_UINT64, first, count, w->count);
+  write_densities(file, turn->path, w, first, count);
   hdf5_close_written(file, turn->path);
 }
 
@@ -290,7 +307,6 @@ void light_cone_write_map(const char *path, const struct parameters *p, struct l
   w.shell = shell;
   w.inner = fmax((double)shell * cone->shell_width, now);
   w.outer = fmin((double)(shell + 1) * cone->shell_width, cone->view.reach * cone->unit);
-  light_cone_gather_map(cone, shell);
   w.count = cone->map[shell];
   char *const paths[] = {(char *)path};
   output_together(paths, 1, NULL, write_map, &w);

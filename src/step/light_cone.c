@@ -5,14 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "build_config.h"
-#include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/domain/geometry.h"
-
-#ifdef HAVE_CHEALPIX
-#include <chealpix.h>
-#endif
 
 #define PI 3.14159265358979323846
 double light_cone_distance(const struct cosmology *c, double a) {
@@ -72,7 +66,10 @@ struct light_cone *light_cone_create(const struct parameters *p, const struct co
 }
 
 void light_cone_forget_step(struct light_cone *cone) {
-  for (size_t i = 0; i < cone->parts; i++) free(cone->part[i].particle);
+  for (size_t i = 0; i < cone->parts; i++) {
+    free(cone->part[i].particle);
+    free(cone->part[i].sent);
+  }
   free(cone->part);
   free(cone->copy);
   cone->part = NULL;
@@ -93,70 +90,6 @@ double light_cone_sky(const struct parameters *p) {
   if (p->lightcone.geometry == CONE_PENCIL)
     return 0.5 * (1.0 - cos(p->lightcone.opening * PI / 180.0));
   return 1.0;
-}
-
-/* ---- Maps ---- */
-
-size_t light_cone_pixels(const struct light_cone *cone) {
-  return 12 * (size_t)cone->nside * (size_t)cone->nside;
-}
-
-uint64_t *light_cone_open_map(struct light_cone *cone, int64_t shell) {
-  if (!cone->map[shell]) {
-    cone->map[shell] = allocate(light_cone_pixels(cone), sizeof **cone->map,
-                                "a map of the light cone");
-    memset(cone->map[shell], 0, light_cone_pixels(cone) * sizeof **cone->map);
-  }
-  return cone->map[shell];
-}
-
-void light_cone_close_map(struct light_cone *cone, int64_t shell) {
-  free(cone->map[shell]);
-  cone->map[shell] = NULL;
-}
-
-bool light_cone_passed(const struct light_cone *cone, int64_t shell) {
-  return light_cone_distance(cone->cosmology, cone->a1) <= (double)shell * cone->shell_width;
-}
-
-void light_cone_gather_map(struct light_cone *cone, int64_t shell) {
-  const size_t pixels = light_cone_pixels(cone), piece = 1 << 20;
-  uint64_t *map = cone->map[shell];
-  if (comm_size() == 1) return;
-  for (size_t i = 0; i < pixels; i += piece)
-    comm_sum_u64(map + i, pixels - i < piece ? pixels - i : piece);
-  if (comm_rank() > 0) memset(map, 0, pixels * sizeof *map);
-}
-
-/** The shell of a distance in Mpc/h, of those that there are. */
-static int64_t shell_of(const struct light_cone *cone, double distance) {
-  const int64_t shell = (int64_t)floor(distance / cone->shell_width);
-  return shell < 0 ? 0 : shell < cone->shells ? shell : cone->shells - 1;
-}
-
-void light_cone_open_maps(struct light_cone *cone) {
-  const struct cosmology *c = cone->cosmology;
-  if (cone->nside == 0) return;
-  cone->first_shell = shell_of(cone, light_cone_distance(c, cone->a1));
-  cone->last_shell = shell_of(cone, light_cone_distance(c, cone->a0));
-  for (int64_t k = cone->first_shell; k <= cone->last_shell; k++)
-    (void)light_cone_open_map(cone, k);
-}
-
-/** Count a particle. Any number of tasks do. */
-static void count_in_map(struct light_cone *cone, const double x[3]) {
-#ifdef HAVE_CHEALPIX
-  long pixel;
-  double place[3] = {x[0], x[1], x[2]};
-  vec2pix_ring((long)cone->nside, place, &pixel);
-  /* Rounding at the ends of the step leads no further than its shells. */
-  int64_t shell = shell_of(cone, sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]));
-  if (shell < cone->first_shell) shell = cone->first_shell;
-  if (shell > cone->last_shell) shell = cone->last_shell;
-  (void)__atomic_fetch_add(&cone->map[shell][pixel], 1, __ATOMIC_RELAXED);
-#else
-  (void)cone, (void)x;
-#endif
 }
 
 /* ---- Crossings ---- */
@@ -198,7 +131,7 @@ static void found(void *context, const struct cone_crossing *crossing) {
   double x[3];
   for (int c = 0; c < 3; c++) x[c] = crossing->x[c] * f->cone->unit;
   if (f->cone->particles) keep_crossing(f, crossing, x);
-  if (f->cone->nside > 0) count_in_map(f->cone, x);
+  if (f->cone->nside > 0) light_cone_count(f->cone, f->part, x);
 }
 
 void light_cone_find(struct light_cone *cone, struct cone_part *part, const struct cone_drift *d,

@@ -12,6 +12,10 @@
 /** Bytes of a particle in files: those of the fields. */
 #define FILE_BYTES (3.0 * sizeof(double) + 3.0 * sizeof(float) + sizeof(uint64_t) + sizeof(float))
 
+/** Bytes of a particle that another rank counts: in lists, which double, in one list, sorted, and received; and
+ * its rank. */
+#define EXCHANGE_BYTES (5.0 * sizeof(uint64_t) + sizeof(uint32_t))
+
 /** The longest step in ln a that begins at a. */
 static double longest_step(const struct parameters *p, double a) {
   const double early = 0.2; /* see time.stretch */
@@ -73,12 +77,13 @@ struct light_cone_size light_cone_size(const struct parameters *p, size_t partic
   struct light_cone_size s = {.reach = reach,
                               .copies = count_copies(cone, nearest / cone->unit),
                               .maps = cone->shells,
-                              .memory = comm_size() * shells * map * sizeof(uint64_t)};
+                              .memory = shells * map * sizeof(uint64_t)};
   if (cone->shells > 0) s.maps -= (int64_t)floor(nearest / cone->shell_width);
   s.particles = density * 4.0 / 3.0 * PI * (pow(reach, 3.0) - pow(nearest, 3.0));
   s.particle_bytes = cone->particles ? FILE_BYTES * s.particles : 0.0;
   s.map_bytes = (double)s.maps * map * (sizeof(uint64_t) + sizeof(float));
   if (cone->particles) s.memory += 2.0 * most * sizeof(struct cone_particle); /* lists double */
+  if (cone->nside > 0 && comm_size() > 1) s.memory += most * EXCHANGE_BYTES;
   light_cone_free(cone);
   return s;
 }

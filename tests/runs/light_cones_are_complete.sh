@@ -44,6 +44,16 @@ grep -q '^  light cone  100 % of the sky to z = 0.05 (148.* Mpc/h), 202 copies o
   complain "--dry-run does not foretell the light cone: $(grep -A 1 'light cone' out)"
 [ -n "$maps" ] || skip 'built without libchealpix (Debian package libchealpix-dev)'
 
+# Ranks share the pixels of maps: three need little more memory for them than one does.
+cone_memory() {
+  mpirun --oversubscribe --bind-to none -n "$1" "$PHOTONS" --dry-run --set lightcone.nside=1024 config.ini 2>err |
+    sed -n 's/.*at most \([0-9.]*\) MB of the memory above/\1/p'
+}
+one=$(cone_memory 1)
+three=$(cone_memory 3)
+awk -v one="$one" -v three="$three" 'BEGIN { exit !(one > 200 && three < 1.1 * one) }' ||
+  complain "the light cone's memory: $one MB on one rank, $three MB on three"
+
 for ranks in 1 3; do run_on $ranks sky-$ranks $maps evolved.ini; done
 awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "sub_steps") column = i }
   $column > 1 { found = 1 } END { exit !found }' sky-1/log/timings.csv ||

@@ -25,7 +25,7 @@ void cone_print(FILE *out, const struct parameters *p, size_t particles);
  */
 void cone_write(struct nbody *n, const struct parameters *p, int64_t step, bool ended);
 
-/** Put the map that is open between two steps into the state of a checkpoint. Collective. */
+/** Put the map that is open between two steps into the state of a checkpoint. */
 void cone_save(struct nbody *n, struct checkpoint_state *state);
 /** Take it out of the state, which gives up its memory. */
 void cone_restore(struct nbody *n, struct checkpoint_state *state);

@@ -19,7 +19,7 @@ uint64_t light_cone_write_particles(const char *path, const struct parameters *p
 
 /**
  * Write the map of an open shell as far as the light cone has come: Counts and SurfaceDensity in the
- * ring order of HEALPix. The sum of all ranks stays on rank 0.
+ * ring order of HEALPix. Each rank writes its pixels. Collective.
  * @param mass  as above
  */
 void light_cone_write_map(const char *path, const struct parameters *p, struct light_cone *cone,

@@ -61,8 +61,8 @@ struct checkpoint_state {
   struct layzer_irvine energy;
   struct galaxy_ids galaxies; /**< of isolated systems; count 0: none */
   int64_t map_shell;          /**< the shell of the light cone whose map is not complete; else -1 */
-  uint64_t *map;              /**< the map so far, on rank 0; NULL: there is none */
-  size_t map_pixels;
+  uint64_t *map;       /**< the map so far, this rank's part (comm_first()); NULL: there is none */
+  size_t map_pixels;   /**< of all ranks */
   double wall_seconds; /**< wall-clock time of the run so far */
 };
 

@@ -28,6 +28,9 @@ struct cone_particle {
 struct cone_part {
   struct cone_particle *particle;
   size_t count, room;
+  uint64_t *sent; /**< pixels of other ranks' parts of the maps, a particle each: pixel + 12 nside^2 *
+                     (shell - first_shell) */
+  size_t sent_count, sent_room;
 };
 
 struct light_cone {
@@ -39,7 +42,8 @@ struct light_cone {
   int64_t nside;      /**< of maps; 0: there are none */
   double shell_width; /**< Mpc/h: shell k is of distances from k to k + 1 of these */
   int64_t shells;     /**< from the observer to where the light cone begins */
-  uint64_t **map; /**< [shell] what this rank counted, [12 nside^2]; NULL: the shell is not open */
+  uint64_t **map; /**< [shell] this rank's part: light_cone_own_pixels() from light_cone_first_pixel()
+                     on; NULL: the shell is not open */
 
   /* Of the step: */
   double a0, a1;
@@ -95,12 +99,18 @@ void light_cone_find(struct light_cone *cone, struct cone_part *part, const stru
 
 /** Whether the light cone has come to the inner border of a shell. */
 bool light_cone_passed(const struct light_cone *cone, int64_t shell);
-/** Add up an open map over all ranks: the sum is on rank 0, and 0 is left on the others. Collective. */
-void light_cone_gather_map(struct light_cone *cone, int64_t shell);
-/** Open a shell if it is not. @return its map */
+/** Count a particle in the map of its shell, or keep its pixel for the rank that has it. Any number of tasks
+ * do, of different groups. @param x  from the observer, Mpc/h */
+void light_cone_count(struct light_cone *cone, struct cone_part *part, const double x[3]);
+/** After the drifts of a step: the ranks count what others found in their parts of the maps. Collective. */
+void light_cone_exchange_counts(struct light_cone *cone);
+/** Open a shell if it is not. @return this rank's part of its map */
 uint64_t *light_cone_open_map(struct light_cone *cone, int64_t shell);
 void light_cone_close_map(struct light_cone *cone, int64_t shell);
 /** Pixels of a map. */
 size_t light_cone_pixels(const struct light_cone *cone);
+/** The first pixel that this rank has, and how many it has: the same of all maps. */
+size_t light_cone_first_pixel(const struct light_cone *cone);
+size_t light_cone_own_pixels(const struct light_cone *cone);
 
 #endif
