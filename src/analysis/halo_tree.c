@@ -10,9 +10,8 @@
 #include "photons/domain/tree.h"
 #include "photons/runtime/loop.h"
 
-#define ANGLE \
-  0.6 /* longest side over distance of a node that acts as a point: 0.3 % of a potential */
-enum { LEAF = 16 }; /* most particles of a leaf */
+#define ROUNDING (1.0 + 1e-12) /* more than sums of squares and roots are rounded */
+enum { LEAF = 16 };            /* most particles of a leaf */
 
 void halo_loop(bool shared, uint32_t n, void (*function)(void *context, uint32_t i),
                void *context) {
@@ -57,13 +56,17 @@ static void select_median(struct halo_tree *t, int axis, size_t first, size_t mi
   }
 }
 
+/* fmax() and fmin() are calls, since they know NaN. */
+static inline double larger(double a, double b) { return a > b ? a : b; }
+static inline double smaller(double a, double b) { return a < b ? a : b; }
+
 static struct halo_node measure_node(const struct halo_tree *t, size_t first, size_t end) {
   struct halo_node node;
   for (int c = 0; c < 3; c++) {
     double low = DBL_MAX, high = -DBL_MAX, sum = 0.0;
     for (size_t i = first; i < end; i++) {
-      low = fmin(low, t->x[i][c]);
-      high = fmax(high, t->x[i][c]);
+      low = smaller(low, t->x[i][c]);
+      high = larger(high, t->x[i][c]);
       sum += t->x[i][c];
     }
     node.low[c] = low;
@@ -126,7 +129,7 @@ static double square_distance(const double x[3], const double y[3]) {
 static double box_distance2(const struct halo_node *node, const double point[3]) {
   double sum = 0.0;
   for (int c = 0; c < 3; c++) {
-    const double d = fmax(fmax(node->low[c] - point[c], point[c] - node->high[c]), 0.0);
+    const double d = larger(larger(node->low[c] - point[c], point[c] - node->high[c]), 0.0);
     sum += d * d;
   }
   return sum;
@@ -137,11 +140,12 @@ struct nearest {
   const struct halo_tree *tree;
   const double *point;
   size_t count, most;
+  double within2; /* the square of a distance within which there are `most` */
   struct neighbour *found;
 };
 
 static bool is_near(const struct nearest *s, double distance2) {
-  return s->count < s->most || distance2 < s->found[s->most - 1].distance2;
+  return s->count < s->most ? distance2 <= s->within2 : distance2 < s->found[s->most - 1].distance2;
 }
 
 static void add_neighbour(struct nearest *s, double distance2, uint32_t place) {
@@ -171,43 +175,8 @@ static void search_node(struct nearest *s, uint32_t node) {
   if (is_near(s, d2[!near])) search_node(s, child[!near]);
 }
 
-void halo_tree_nearest(const struct halo_tree *t, const double point[3], size_t k,
+void halo_tree_nearest(const struct halo_tree *t, const double point[3], size_t k, double within,
                        struct neighbour *found) {
-  struct nearest s = {t, point, 0, k, found};
+  struct nearest s = {t, point, 0, k, within * within * ROUNDING, found};
   search_node(&s, 1);
-}
-
-static double leaf_potential(const struct halo_tree *t, uint32_t node, const double point[3],
-                             double softening2) {
-  const uint32_t end = node_end(t->count, node);
-  double sum = 0.0;
-  for (uint32_t i = node_first(t->count, node); i < end; i++)
-    sum += 1.0 / sqrt(square_distance(t->x[i], point) + softening2);
-  return sum;
-}
-
-static bool acts_as_point(const struct halo_node *node, double distance2) {
-  const int axis = longest_side(node);
-  const double side = node->high[axis] - node->low[axis];
-  return side * side <= ANGLE * ANGLE * distance2; /* particles at one place do in any case */
-}
-
-double halo_tree_potential(const struct halo_tree *t, const double point[3], double softening) {
-  const double softening2 = softening * softening;
-  double sum = 0.0;
-  uint32_t stack[64] = {1}, height = 1; /* each level adds one */
-  while (height > 0) {
-    const uint32_t node = stack[--height];
-    const double distance2 = square_distance(t->node[node].centre, point);
-    if (acts_as_point(&t->node[node], distance2)) {
-      sum += (double)(node_end(t->count, node) - node_first(t->count, node)) /
-             sqrt(distance2 + softening2);
-    } else if (node >= 1u << t->depth) {
-      sum += leaf_potential(t, node, point, softening2);
-    } else {
-      stack[height++] = 2 * node + 1;
-      stack[height++] = 2 * node;
-    }
-  }
-  return -sum;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A binary tree over the particles of one halo, or of a part of it: nearest neighbours and potentials.
+/* A binary tree over the particles of one halo, or of a part of it: nearest neighbours, and potentials
+ * (photons/analysis/kernels.h).
  * Nodes are cut in two by the median along the longest side of their box; their order is that of
  * photons/domain/tree.h. */
 #ifndef PHOTONS_HALO_TREE_H
@@ -40,12 +41,10 @@ struct neighbour {
 };
 
 /** Find the nearest particles, those at the point included.
+ * @param within      a distance within which there are k particles: what is farther is not looked at. HUGE_VAL: none
+ *         is known
  * @param[out] found  [k <= t->count] by rising distance */
-void halo_tree_nearest(const struct halo_tree *t, const double point[3], size_t k,
+void halo_tree_nearest(const struct halo_tree *t, const double point[3], size_t k, double within,
                        struct neighbour *found);
-
-/** - sum 1/sqrt(r^2 + softening^2) over all particles of the tree. Nodes that are seen at less than
- * a certain angle act as their mass at their centre (Barnes & Hut 1986, Nature 324, 446). */
-double halo_tree_potential(const struct halo_tree *t, const double point[3], double softening);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Chooses the friends-of-friends kernels of an instruction set. */
+/* Chooses the kernels of friends of friends and of halos of an instruction set. */
 #include "build_config.h"
 #include "photons/analysis/kernels.h"
 
 KERNEL_TABLES(struct fof_kernels, fof_kernels)
+KERNEL_TABLES(struct halo_kernels, halo_kernels)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Kernels that find candidates for friends-of-friends links. struct fof_kernels is a table of them;
- * each instruction set has one. */
+/* Kernels that find candidates for friends-of-friends links, and potentials in halos. struct fof_kernels and struct
+ * halo_kernels are tables of them; each instruction set has one of each. */
 #ifndef PHOTONS_ANALYSIS_KERNELS_H
 #define PHOTONS_ANALYSIS_KERNELS_H
 
@@ -21,7 +21,27 @@ struct fof_kernels {
 /** The table for the instruction set of isa_select(). */
 const struct fof_kernels *fof_kernels_select(void);
 
+struct halo_tree;
+enum {
+  HALO_POINTS = 16 /**< whose potentials are found at a time: near each other that is fast */
+};
+
+/** Points in a halo. */
+struct halo_points {
+  double x[3][HALO_POINTS]; /**< all numbers are finite, those behind `count`, too */
+  double sum[HALO_POINTS];
+  int count;
+};
+
+struct halo_kernels {
+  /** sum[k] = sum 1/sqrt(r^2 + softening^2) over the particles of a tree (src/analysis/halo_tree.h). Nodes that are seen
+   * at less than a certain angle act as their mass at their centre. */
+  void (*potentials)(const struct halo_tree *t, double softening, struct halo_points *p);
+};
+const struct halo_kernels *halo_kernels_select(void);
+
 #ifdef KERNEL_ISA
+KERNEL_FUNCTION(halo_kernels, potentials, halo_potentials);
 KERNEL_FUNCTION(fof_kernels, near_point, fof_near_point);
 KERNEL_FUNCTION(fof_kernels, near_box, fof_near_box);
 #endif
