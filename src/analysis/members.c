@@ -2,6 +2,7 @@
 #include "members.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,6 +60,46 @@ void members_sum(const struct members *m, body_function function, const void *co
   for (size_t g = 0; g < s->all_blocks; g++)
     for (size_t k = 0; k < n; k++) sum[k] += f.of_blocks[g * n + k];
   free(f.of_blocks);
+}
+
+/** Counting at work. */
+struct tally {
+  const struct members *members;
+  body_counter function;
+  const void *context;
+  size_t n;
+  _Atomic uint64_t *count; /* [n], of this rank */
+};
+
+/** A counter and where it counts. */
+struct block_tally {
+  const struct tally *tally;
+  uint64_t *count; /* [n] */
+};
+
+static void call_counter(const void *context, const struct body *body, double *sum) {
+  (void)sum;
+  const struct block_tally *t = context;
+  t->tally->function(t->tally->context, body, t->count);
+}
+
+static void count_block(void *context, uint32_t g) {
+  const struct tally *t = context;
+  const struct particle_block block = particles_block(t->members->particles, g);
+  const struct block_tally here = {t, allocate(t->n, sizeof *here.count, "counts of a group")};
+  visit_block(t->members, &block, call_counter, &here, NULL);
+  for (size_t k = 0; k < t->n; k++)
+    if (here.count[k] > 0) atomic_fetch_add(&t->count[k], here.count[k]);
+  free(here.count);
+}
+
+void members_count(const struct members *m, body_counter function, const void *context, size_t n,
+                   uint64_t *count) {
+  struct tally t = {m, function, context, n, allocate(n, sizeof *t.count, "counts over a galaxy")};
+  loop_run(&galaxies_stage, (uint32_t)m->particles->blocks, count_block, &t);
+  for (size_t k = 0; k < n; k++) count[k] = t.count[k];
+  free(t.count);
+  comm_sum_u64(count, n);
 }
 
 void members_visit(const struct members *m, body_function function, const void *context,

@@ -33,6 +33,16 @@ typedef void (*body_function)(const void *context, const struct body *body, doub
  */
 void members_sum(const struct members *m, body_function function, const void *context, size_t n,
                  double *sum);
+/** Adds to counts what a particle has. */
+typedef void (*body_counter)(const void *context, const struct body *body, uint64_t *count);
+
+/**
+ * Call a function for all members on all ranks, and add up their counts. Whole numbers need no order, so that there
+ * are n counts of a rank, and n for each worker. Collective.
+ * @param[out] count  [n], the same on all ranks
+ */
+void members_count(const struct members *m, body_counter function, const void *context, size_t n,
+                   uint64_t *count);
 /** Call a function for the members of this rank, one after the other. */
 void members_visit(const struct members *m, body_function function, const void *context,
                    double *sum);

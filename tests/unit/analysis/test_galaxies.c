@@ -4,8 +4,11 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <math.h>
 
@@ -181,11 +184,45 @@ static void test_alone(void **state) {
   particles_free(&s);
 }
 
+/** Bytes of addresses that may still be used. The sanitizers' own are not bounded. */
+static void allow_memory(size_t more) {
+#ifndef __SANITIZE_ADDRESS__
+  unsigned long pages = 0;
+  FILE *file = fopen("/proc/self/statm", "r");
+  assert_non_null(file);
+  assert_int_equal(fscanf(file, "%lu", &pages), 1);
+  fclose(file);
+  struct rlimit limit;
+  assert_int_equal(getrlimit(RLIMIT_AS, &limit), 0);
+  limit.rlim_cur = pages * (rlim_t)sysconf(_SC_PAGESIZE) + more;
+  assert_int_equal(setrlimit(RLIMIT_AS, &limit), 0);
+#else
+  (void)more;
+#endif
+}
+
+/** Many groups give the radii of few, and need no table for each group: bins of 4000 groups would have 200 MB. */
+static void test_groups(void **state) {
+  (void)state;
+  struct galaxy_measures few[2], many[2];
+  struct particles s = make(12, BAR_ANGLE), t = make(4000, BAR_ANGLE);
+  galaxies_measure(&s, &both, few);
+  allow_memory(32 << 20);
+  galaxies_measure(&t, &both, many);
+  for (int g = 0; g < 2; g++) {
+    for (int k = 0; k < GALAXY_RADII_MEASURED; k++)
+      assert_within(many[g].radius[k], few[g].radius[k], 1e-6 * few[g].radius[k]);
+    assert_int_equal(many[g].particles, few[g].particles);
+  }
+  particles_free(&s);
+  particles_free(&t);
+}
+
 int main(int argc, char **argv) {
   comm_start(&argc, &argv);
   comm_started();
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_plummer), cmocka_unit_test(test_disk),
-                                     cmocka_unit_test(test_alone)};
+                                     cmocka_unit_test(test_alone), cmocka_unit_test(test_groups)};
   const int failures = cmocka_run_group_tests(tests, NULL, NULL);
   comm_end();
   return failures;
