@@ -38,20 +38,25 @@ def columns(kind):
     return x, v, 1e10 * m
 
 
+def check_yt(ds, how):
+    """Fields, and the particles in a sphere about the origin."""
+    check(f"{how}: time", ds.current_time.to("Myr").d, time_myr)
+    data, units = ds.all_data(), ("kpc", "km/s", "Msun")
+    for kind in (1, 2):
+        order = np.argsort(data[f"PartType{kind}", "particle_index"].d)
+        for name, unit, ours in zip(("position", "velocity", "mass"), units, columns(kind)):
+            found = data[f"PartType{kind}", f"particle_{name}"].to(unit).d[order]
+            check(f"{how}: type {kind}: {name}", found, ours, 4e-4 if name == "mass" else 2e-6)
+    ball = ds.sphere(ds.arr([0, 0, 0], "kpc"), (5, "kpc"))
+    inside = np.count_nonzero(np.linalg.norm(columns(2)[0], axis=1) < 5)
+    check(f"{how}: particles in a sphere", len(ball["PartType2", "particle_mass"]), inside, 0)
+
+
+check_yt(yt.load(path), "yt.load")
 ds = galaxy.load_yt(path)
-check("yt: time", ds.current_time.to("Myr").d, time_myr)
-data = ds.all_data()
+check_yt(ds, "load_yt")
 width = ds.quan(1, "unitary").to("kpc").d
-check("yt: the cube is about the origin", ds.domain_center.to("kpc").d / width, np.zeros(3))
-for kind in (1, 2):
-    order = np.argsort(data[f"PartType{kind}", "particle_index"].d)
-    for name, unit, ours in zip(("position", "velocity", "mass"), ("kpc", "km/s", "Msun"), columns(kind)):
-        found = data[f"PartType{kind}", f"particle_{name}"].to(unit).d[order]
-        check(f"yt: type {kind}: {name}", found, ours, 4e-4 if name == "mass" else 2e-6)
-x = columns(2)[0]
-ball = ds.sphere(ds.arr([0, 0, 0], "kpc"), (5, "kpc"))
-inside = np.count_nonzero(np.linalg.norm(x, axis=1) < 5)
-check("yt: particles in a sphere", len(ball["PartType2", "particle_mass"]), inside, 0)
+check("load_yt: the cube is about the origin", ds.domain_center.to("kpc").d / width, np.zeros(3))
 yt.ParticleProjectionPlot(ds, "z", ("PartType2", "particle_mass")).save("yt.png")
 
 snapshot = pynbody.load(path)
