@@ -10,7 +10,7 @@ import sys
 
 import numpy as np
 import photons
-from photons import gas, gas_exact, gas_halos, gas_plots, gas_problems, plots
+from photons import gas, gas_exact, gas_growth, gas_halos, gas_plots, gas_problems, plots
 from photons.serve import LivePage
 
 sys.path.insert(0, os.path.join(os.environ["PHOTONS_SOURCE"], "tests", "support"))
@@ -200,6 +200,93 @@ largest = np.max(problem.shown("density", problem.found["density"]))
 assert 0.9 < largest / np.cos(0.2 * np.pi * 3**0.5) <= 1  # no cell is at the very crest
 assert gas_problems.problem_of(mesh) is None  # without a configuration
 
+# Free fall conserves energy, and ends at its time; the speed is the rate of change of the radius.
+fall, t = gas_exact.FreeFall(2.0, 3.0), np.linspace(0.01, 0.99, 50)
+t *= fall.time
+r, speed = fall.radius(t), fall.rate(t) * fall.radius(t)
+assert np.allclose(speed**2, 8 * np.pi / 3 * 3 * 2 * (1 / r - 1), rtol=1e-4)
+assert np.allclose((fall.radius(t + 1e-4) - fall.radius(t - 1e-4)) / 2e-4, speed, rtol=2e-3)
+assert fall.radius(0) == 1 and abs(fall.radius(fall.time)) < 1e-8
+
+# Waves and a ball at several outputs: cells that hold the theory's values agree with it.
+GRAVITY = "amplitude = 1e-6\n[gas]\nnewton_constant = 1e-3\n"
+for number, t in enumerate((0.0, 10.0, 30.0)):
+
+    def jeans(x, y, z, t=t):
+        k = 2 * np.pi / 128
+        arguments = k * (x + 0 * y + 0 * z - 64), t, k, 1e-6, 1.0, 0.6, 5 / 3, 1e-3
+        rho, u, p = gas_exact.jeans_wave(*arguments)
+        return rho, u, 0 * u, 0 * u, p
+
+    write_gas(f"jeans_{number}.hdf5", (16, 16, 16), jeans, finest=0, length=128.0, time=t,
+              config="[ic]\nsource = jeans\ndirection = x\n" + GRAVITY)  # fmt: skip
+waves_grow = gas_growth.evolution_of([f"jeans_{number}.hdf5" for number in range(3)])
+assert np.allclose(waves_grow.found, waves_grow.theory(waves_grow.time), rtol=1e-7)
+assert np.allclose(waves_grow.rates(), 0.10078, rtol=1e-4), waves_grow.rates()
+errors = gas_problems.problem_of(gas.Mesh("jeans_2.hdf5")).errors()
+assert errors["L1_density"] < 1e-14 and errors["L1_velocity"] < 1e-14, errors
+rate = gas_exact.jeans_rate(1.0, 1.0, 0.6, 5 / 3, 0.0)  # without gravity it is that of sound
+still = gas_exact.jeans_wave(0.3, 2.0, 1.0, 1e-6, 1.0, 0.6, 5 / 3, 0.0)
+sound = gas_exact.standing_wave(0.3 - np.pi / 2, 2.0, 1e-6, 1.0, 0.6, 5 / 3)
+assert np.isclose(rate, 1j) and np.allclose(still, sound, rtol=1e-12)
+
+BALL = "[ic]\nsource = collapse\n[gas]\nnewton_constant = 1\n"
+fall = gas_exact.FreeFall(1.0, 1.0)
+for number, t in enumerate((0.0, 0.4)):
+
+    def ball(x, y, z, t=t):
+        away = [c - 0.5 for c in (x, y, z)]
+        inside = np.sqrt(sum(c**2 for c in away)) < 0.25 * fall.radius(t)
+        rho = np.where(inside, fall.radius(t) ** -3, 1e-3)
+        speeds = (fall.rate(t) * c * inside for c in away)
+        pressure = 0.003 * 2 / 3 * 0.8 * np.pi / 16 * fall.radius(t) ** -5
+        return rho, *speeds, np.full(rho.shape, pressure)
+
+    write_gas(f"ball_{number}.hdf5", (64, 64, 64), ball, finest=0, time=t, config=BALL)
+falls = gas_growth.evolution_of(["ball_0.hdf5", "ball_1.hdf5"])
+assert falls.rates() is None
+assert np.allclose(falls.found, fall.radius(falls.time), rtol=5e-3), falls.found  # cells are wide
+assert gas_problems.problem_of(gas.Mesh("ball_1.hdf5")).errors()["L1_velocity"] < 1e-12
+write_gas("late.hdf5", (16, 16, 16), ball, finest=0, time=0.6, config=BALL)
+assert not gas_problems.problem_of(gas.Mesh("late.hdf5")).solved  # the ball has been a point
+
+
+# Layers that slide: sound runs through uniform gas; thin edges grow at the rate of a vortex sheet,
+# k shear sqrt(rho_1 rho_2)/(rho_1 + rho_2), to which two widths lead. Compression slows it by 2 %.
+class Layers:
+    box, gamma, time = np.array([1.0, 1.0, 0.25]), 5 / 3, 0.0
+
+
+even_gas = gas_growth.LinearChange(np.ones(16), np.full(16, 0.3), 0.6, 5 / 3, Layers.box)
+begin = np.outer((1, 1, 0, 1), np.ones(16)).astype(complex)  # a wave along x; the sound speed is 1
+turn = np.exp(-4j * np.pi * 1.3 * 0.1)
+assert np.allclose(even_gas.advance(begin, 0.1), begin * turn, atol=5e-5)  # of Runge and Kutta
+rates = []
+for width in (0.01, 0.005):
+    layers = gas_growth.ShearWave(Layers, {})
+    layers.points, layers.width = 256, width
+    early, late = layers.theory([0.5, 0.6])
+    rates.append(np.log(late / early) / 0.1)
+sheet = 4 * np.pi * np.sqrt(2) / 3
+assert abs((2 * rates[1] - rates[0]) / sheet - 1) < 0.04, (rates, sheet)
+
+
+def shear(x, y, z):
+    layer = np.where(np.abs(y - 0.5) < 0.25, 1.0, 0.0) + 0 * x + 0 * z
+    wave = 0.01 * np.sin(4 * np.pi * x) + 0 * layer
+    return 1 + layer, 0.5 - layer, wave, 0 * layer, np.full(layer.shape, 2.5)
+
+
+for number in range(2):
+    write_gas(f"shear_{number}.hdf5", (32, 32, 16), shear, finest=0, time=0.01 * number,
+              config="[ic]\nsource = kelvin_helmholtz\n")  # fmt: skip
+shears = gas_growth.evolution_of(["shear_0.hdf5", "shear_1.hdf5"])
+assert np.allclose(shears.found, 0.01, rtol=1e-12)
+assert abs(shears.theory([0.0])[0] / 0.01 - 1) < 1e-12
+axes = gas_growth.plot_evolution(gas_plots.Outputs(["jeans_0.hdf5", "jeans_2.hdf5"])).axes
+assert "run 0.10078, theory 0.10078" in axes[0].get_title() and "units" in axes[1].get_xlabel()
+assert gas_growth.evolution_of(["sedov.hdf5", "sedov.hdf5"]) is None
+
 # A halo of gas and particles that reaches over the sides of the box: particles whose mass within a
 # radius grows with it, in gas of one density, whose temperature grows with the distance.
 class Universe:
@@ -287,13 +374,13 @@ shown = [image[0].get_array() for image in images if image]
 assert np.array_equal(shown[0], outputs.last.slice("density"))
 assert sorted(np.unique(shown[3])) == [0, 1, 2]
 
-# All outputs with the same colours; without a cosmology lengths have no unit. Colours end at
+# All outputs with the same colours; without a cosmology lengths have the units of the run. Colours end at
 # percentiles, so that a single cell does not take them all.
 shutil.copy("run/gas_000.hdf5", "again.hdf5")
 both = gas_plots.Outputs(["run/gas_000.hdf5", "again.hdf5"])
 axes = gas_plots.plot_outputs(both).axes
 limits = {axis.get_images()[0].get_clim() for axis in axes if axis.get_images()}
-assert len(axes) == 3 and len(limits) == 1 and axes[0].get_ylabel() == "y"
+assert len(axes) == 3 and len(limits) == 1 and axes[0].get_ylabel() == "y [code units]"
 spike = np.ones((100, 100))
 spike[3, 3] = 1e9
 assert gas_plots.limits_of([spike])[1] < 1.1

@@ -23,6 +23,7 @@ STORED = {  # names in files
     "potential": "Pote",
 }
 AXES = "xyz"
+CODE_UNITS = " [code units]"  # for labels: the units that config.ini of gas at rest is in
 BOLTZMANN = 0.00824999  # over the mass of a hydrogen atom, (km/s)^2/K
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Exact solutions of the equations of gas: the Riemann problem, the explosion of Sedov and
-Taylor, the standing sound wave, and Zel'dovich's wave in an expanding universe. Numbers have no
-units; density, velocity, pressure are called rho, u, p."""
+Taylor, the standing sound wave, Jeans' wave, a ball in free fall, and Zel'dovich's wave in an
+expanding universe. Numbers have no units; density, velocity, pressure are called rho, u, p."""
 
 from .modules import Deferred
 
@@ -149,6 +149,47 @@ def standing_wave(phase, t_phase, amplitude, rho_0, p_0, gamma):
     sound = np.sqrt(gamma * p_0 / rho_0)
     u = amplitude * sound * np.sin(phase) * np.sin(t_phase)
     return [rho_0 * (1 + wave), u, p_0 * (1 + gamma * wave)]
+
+
+def jeans_rate(k, rho_0, p_0, gamma, newton):
+    """At which a small wave grows under its own gravity (Jeans 1902), imaginary where its pressure
+    is stronger: sqrt(4 pi G rho_0 - k^2 c^2) with the speed of sound c."""
+    return np.sqrt(complex(4 * np.pi * newton * rho_0 - k**2 * gamma * p_0 / rho_0))
+
+
+def jeans_wave(phase, t, k, amplitude, rho_0, p_0, gamma, newton):
+    """rho, u (along the wave vector), p of the growing mode amplitude sin(k x) of self-gravitating
+    gas, or of the oscillation that begins at rest, to first order in the amplitude.
+
+    phase -- k x, an array"""
+    rate = jeans_rate(k, rho_0, p_0, gamma, newton)
+    size = amplitude * np.exp(rate * t)
+    wave, u = size.real * np.sin(phase), (rate * size).real / k * np.cos(phase)
+    return [rho_0 * (1 + wave), u, p_0 * (1 + gamma * wave)]
+
+
+class FreeFall:
+    """A ball of uniform density without pressure that falls together from rest: its radius is
+    cos^2(b) of the first one at b + sin(2 b)/2 = pi/2 t/time (Lin, Mestel & Shu 1965, ApJ 142,
+    1431).
+
+    Attribute time: of the collapse to a point, sqrt(3 pi/(32 G rho_0))."""
+
+    def __init__(self, rho_0, newton):
+        self.time = np.sqrt(3 * np.pi / (32 * newton * rho_0))
+
+    def _angle(self, t):
+        fine = np.linspace(0, np.pi / 2, 100001)
+        return np.interp(np.pi / 2 * t / self.time, fine + np.sin(2 * fine) / 2, fine)
+
+    def radius(self, t):
+        """Over the first one."""
+        return np.cos(self._angle(t)) ** 2
+
+    def rate(self, t):
+        """d ln radius / dt."""
+        angle = self._angle(t)
+        return -np.pi / 2 / self.time * np.tan(angle) / np.cos(angle) ** 2
 
 
 def growth(a, omega_m, omega_lambda):

@@ -6,7 +6,7 @@ largest halo. Profile, slices, matter and halo are of the last output."""
 import functools
 import os
 
-from . import files, galaxy_maps, gas, gas_halos, gas_problems
+from . import files, galaxy_maps, gas, gas_growth, gas_halos, gas_problems
 from .drawing import NAMED_MOST, add_redshifts, label_of, style_of
 from .galaxy_plots import new_figure, write_csv
 from .modules import Deferred
@@ -20,9 +20,9 @@ SPACING_CELLS = 128  # a side of the finest mesh that tells how far particles ar
 SHOWN_MOST = 8  # outputs in one figure
 OUTSIDE = 0.1, 99.9  # percentiles that colours end at
 PANELS = {  # of slices: field, label, colour map, logarithmic
-    "density": ("density", "viridis", True),
-    "pressure": ("pressure", "magma", True),
-    "speed": ("|velocity|", "cividis", False),
+    "density": ("density" + gas.CODE_UNITS, "viridis", True),
+    "pressure": ("pressure" + gas.CODE_UNITS, "magma", True),
+    "speed": ("|velocity|" + gas.CODE_UNITS, "cividis", False),
     "level": ("level of the mesh", "Greys", False),
 }
 PANELS_COMOVING = {
@@ -65,6 +65,11 @@ class Outputs:
         return self.problem.errors()
 
     @functools.cached_property
+    def evolution(self):
+        """A measure of all outputs beside theory, gas_growth.Evolution, or None."""
+        return gas_growth.evolution_of(self.paths)
+
+    @functools.cached_property
     def halo(self):
         """The largest halo of a universe with particles and gas, or None."""
         mesh = self.last
@@ -94,6 +99,8 @@ class Outputs:
         if self.problem is not None:
             tables["profile"] = rows_of(self.profile)
             tables["errors"] = [{"time": self.problem.mesh.time, **self.errors}]
+        if self.evolution is not None:
+            tables["evolution"] = rows_of(self.evolution.table())
         if self.halo is not None:
             halo = self.halo
             tables["halo_profile"] = rows_of(halo.profile())
@@ -137,12 +144,13 @@ def plot_profile(outputs):
         axis.fill_between(table["position"], low, high, color="0.8", lw=0)
         axis.plot(fine, problem.shown(name, exact[name]), "-", color="#cc6677", lw=1, label="exact")
         axis.plot(table["position"], mean, ".", color="#332288", ms=3, label="cells")
-        axis.set(ylabel=name + unit)
+        axis.set(ylabel=name + (unit or problem.units.get(name, gas.CODE_UNITS)))
         error = errors[f"L1_{name}"] / problem.unit
         axis.set_title(f"mean error{unit}: {error:.3g}", fontsize="small", loc="right")
     axes[0].set_title(problem.mesh.moment, loc="left")
-    axes[0].legend(frameon=False, fontsize="small")
-    axes[-1].set_xlabel(problem.axis)
+    axes[0].legend(frameon=False, fontsize="small", ncols=2, loc="lower center",
+                   bbox_to_anchor=(0.5, 1))  # fmt: skip
+    axes[-1].set_xlabel(problem.axis + ("" if problem.mesh.comoving else gas.CODE_UNITS))
     return figure
 
 
@@ -153,7 +161,7 @@ def normal_of(mesh, problem):
 
 
 def label_axes(axis, mesh, across, up):
-    unit = " [Mpc/h]" if mesh.comoving else ""
+    unit = " [Mpc/h]" if mesh.comoving else gas.CODE_UNITS
     axis.set(xlabel=gas.AXES[across] + unit, ylabel=gas.AXES[up] + unit)
 
 
@@ -378,7 +386,8 @@ def plot_conservation(outputs):
         axis.plot(statistics[time], np.where(error > 0, error, np.nan), ls=dashes[name],
                   color=LEVEL_COLOURS[2 * i], label=name)  # fmt: skip
     some = any(np.any(error > 0) for error in errors.values())
-    axis.set(xlabel=time[0], ylabel="relative change", yscale="log" if some else "linear")
+    label = "scale factor a" if time == "a" else "t" + gas.CODE_UNITS
+    axis.set(xlabel=label, ylabel="relative change", yscale="log" if some else "linear")
     axis.legend(frameon=False, fontsize="small")
     return figure
 
@@ -432,6 +441,7 @@ def plot_timings(outputs):
 
 FIGURES = {
     "profile": plot_profile,
+    "evolution": gas_growth.plot_evolution,
     "slices": plot_slices,
     "outputs": plot_outputs,
     "matter": plot_matter,

@@ -21,6 +21,7 @@ class Problem:
     the coordinate, and `unit` of the shown values, and say what is exact."""
 
     axis, unit, rest = "distance from the middle", 1.0, {}
+    units = {}  # of the fields for labels, where they are not those of the run
     fields, solved = FIELDS, True  # solved: whether there is an exact solution at this time
 
     def __init__(self, mesh, ic):
@@ -141,10 +142,10 @@ class Sod(Problem):
         return found
 
 
-class Sedov(Problem):
-    """The explosion of an energy in the middle of the box, into gas of density 1."""
+class Radial(Problem):
+    """A problem about the middle of the box, in all directions."""
 
-    axis, background = "radius", 1e-5  # energy per volume outside
+    axis = "radius"
 
     @functools.cached_property
     def position(self):
@@ -153,6 +154,12 @@ class Sedov(Problem):
     def _velocity(self):
         outwards = self._offsets / self.position
         return sum(n * self.mesh.values(f"velocity_{axis}") for n, axis in zip(outwards, gas.AXES))
+
+
+class Sedov(Radial):
+    """The explosion of an energy in the middle of the box, into gas of density 1."""
+
+    background = 1e-5  # energy per volume outside
 
     @functools.cached_property
     def solution(self):
@@ -208,12 +215,60 @@ class Acoustic(Problem):
         return dict(zip(FIELDS, values))
 
 
+def newton_of(mesh):
+    """The gravitational constant of a run of self-gravitating gas."""
+    return float(read_config(mesh.config_text)["gas"]["newton_constant"])
+
+
+class Jeans(Acoustic):
+    """A wave of gas that grows under its own gravity, one wave length along each side of the box in
+    its direction."""
+
+    def _arguments(self):
+        return self.unit, 1.0, self.pressure, self.mesh.gamma, newton_of(self.mesh)
+
+    @property
+    def wave_number(self):
+        return 2 * np.pi * self.slope
+
+    def exact(self, position):
+        k = self.wave_number
+        return dict(
+            zip(FIELDS, gas_exact.jeans_wave(k * position, self.mesh.time, k, *self._arguments()))
+        )
+
+
+class Collapse(Radial):
+    """A ball of density 1, as wide as half the box, whose pressure is small: in free fall, its gas
+    adiabatic."""
+
+    def __init__(self, mesh, ic):
+        super().__init__(mesh, ic)
+        self.newton, self.first = newton_of(mesh), mesh.box[0] / 4
+        self.fall = gas_exact.FreeFall(1.0, self.newton)
+        self.solved = mesh.time < self.fall.time
+
+    def exact(self, position):
+        radius, energy = self.fall.radius(self.mesh.time), 0.8 * np.pi * self.newton * self.first**2
+        density, pressure = radius**-3, 0.003 * (self.mesh.gamma - 1) * energy
+        return {
+            "density": np.full(position.shape, density),
+            "velocity": position * self.fall.rate(self.mesh.time),
+            "pressure": np.full(position.shape, pressure * density**self.mesh.gamma),
+        }
+
+    def compared(self):
+        """The inner half of the mass, which waves from the surface have not reached."""
+        return self.position <= 0.5 ** (1 / 3) * self.first * self.fall.radius(self.mesh.time)
+
+
 class Pancake(Problem):
     """Zel'dovich's wave in an expanding universe, before it crosses itself: density over its mean,
     peculiar velocity in km/s, temperature in K."""
 
     axis = "distance from the middle [Mpc/h]"
     fields = ("density", "velocity", "temperature")
+    units = {"density": " / mean", "velocity": " [km/s]", "temperature": " [K]"}
 
     def __init__(self, mesh, ic):
         super().__init__(mesh, ic)
@@ -256,7 +311,14 @@ class Pancake(Problem):
         }
 
 
-PROBLEMS = {"sod": Sod, "sedov": Sedov, "acoustic": Acoustic, "pancake": Pancake}
+PROBLEMS = {
+    "sod": Sod,
+    "sedov": Sedov,
+    "acoustic": Acoustic,
+    "jeans": Jeans,
+    "collapse": Collapse,
+    "pancake": Pancake,
+}
 
 
 def crossing(table, name, value):

@@ -95,6 +95,10 @@ CAPTIONS = {
     " first output (thin) and the last.",
     "profile": "Means in bins along the coordinate of the problem, the range of values in each bin"
     " (grey), and the exact solution, of the last output. Errors are means over the volume.",
+    "evolution": "At all outputs beside theory: the amplitude of a wave that gravity (Jeans) or shear (Kelvin and"
+    " Helmholtz) makes unstable, in theory to first order in the wave; or the radius of half of the mass of a ball"
+    " that falls together. Growth rates are slopes of ln(amplitude) over the outputs at which the"
+    " wave is small in theory.",
     "outputs": "Density in the plane through the middle of the box, of the outputs (eight of them at"
     " most), all with the same colours.",
     "slices": "The plane through the middle of the box, in the last output.",
