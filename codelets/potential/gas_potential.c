@@ -88,6 +88,11 @@ static void keep(const struct gas_potential_argument *a, const struct potential_
   }
 }
 
+/** Take a change more than once. @param old, cube  before and after it */
+static void exceed(const double *old, double excess, double *cube) {
+  for (int i = 0; i < GAS_GROUP_CELLS; i++) cube[i] += excess * (cube[i] - old[i]);
+}
+
 /** Solve group i of the batch. @param matter  slot of the densities of particles */
 static void solve_group(const struct gas_potential_argument *a, void *buffers[], size_t matter,
                         const struct potential_sources *sources, uint32_t i, double *cube) {
@@ -102,6 +107,7 @@ static void solve_group(const struct gas_potential_argument *a, void *buffers[],
     solve(a, sources, group, source, cube);
   else
     relax(a, sources, group, source, sum, cube);
+  if (a->how.excess != 0.0) exceed(potential_of(g, &sources->near, group), a->how.excess, cube);
 }
 
 static void gas_potential_cpu(void *buffers[], const struct gas_potential_argument *a) {
@@ -136,9 +142,12 @@ static void gas_potential_gpu(struct gpu *gpu, void *buffers[],
   double *blocks = gpu_gas_potential_memory(&g, 1),
          *potentials = VECTOR(double, buffers[POTENTIAL]);
   const struct gpu_half half = {a->how.odd, a->how.mode == POTENTIAL_RELAX || !s->direct,
-                                from.links};
+                                from.links, a->how.excess};
   if (s->direct) {
-    gpu_gas_potential_ghosts(&g, &from, half, blocks);
+    if (half.excess != 0.0)
+      gpu_gas_potential_blocks(&g, &from, blocks);
+    else
+      gpu_gas_potential_ghosts(&g, &from, half, blocks);
     gpu_gas_solve_directly(&g, &s->waves, VECTOR(const double, buffers[links + 1]), &density, half,
                            blocks, potentials);
   } else {

@@ -86,6 +86,11 @@ INLINE double source_inside(const density_of_groups<real> &d, const double *bloc
   return source;
 }
 
+/** A potential whose change is taken more than once. */
+INLINE double exceeded(double old, double solution, double excess) {
+  return solution + excess * (solution - old);
+}
+
 template <typename real>
 static __global__ void __launch_bounds__(SOLVE_THREADS)
     solve_directly(const __grid_constant__ waves w,
@@ -117,7 +122,12 @@ static __global__ void __launch_bounds__(SOLVE_THREADS)
   __syncthreads();
   to_cells(w, along_x, 1);
   __syncthreads();
-  for (int z = 0; z < INNER; z++) cube[z * CUBE_PLANE] = along_z[z * STEP_Z];
+  for (int z = 0; z < INNER; z++) {
+    const double solution = along_z[z * STEP_Z];
+    cube[z * CUBE_PLANE] = half.excess == 0.0
+                               ? solution
+                               : exceeded(block[place_in_block(i, j, z)], solution, half.excess);
+  }
 }
 
 template <typename real>
@@ -222,9 +232,12 @@ static __global__ void __launch_bounds__(RELAX_THREADS)
     if (residual > 0.5 * checked) break;
     checked = residual;
   }
-  for (int i = (int)threadIdx.x; i < GAS_GROUP_CELLS; i += RELAX_THREADS)
+  for (int i = (int)threadIdx.x; i < GAS_GROUP_CELLS; i += RELAX_THREADS) {
+    const int at = place_in_block(i % INNER, i / INNER % INNER, i / CUBE_PLANE);
     potentials[(size_t)blockIdx.x * GAS_GROUP_CELLS + i] =
-        block[place_in_block(i % INNER, i / INNER % INNER, i / CUBE_PLANE)];
+        exceeded(blocks[(size_t)blockIdx.x * POISSON_CELLS + at], block[at],
+                 sweeps > 0 ? half.excess : 0.0);
+  }
 }
 
 template <typename real>

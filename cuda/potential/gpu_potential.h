@@ -36,6 +36,8 @@ struct gpu_half {
   bool odd;  /**< odd ones are solved, else even ones: topology_is_odd() */
   bool keep; /**< the others keep the potential of their blocks; else they get 0 */
   const struct gas_links *links; /**< in device memory */
+  double excess; /**< over-relaxation: the change from the block's inner cells is taken 1 + excess
+                    times; 0: direct solutions do not read these */
 };
 
 /** Blocks [group][z 18][y 18][x 18]. Ghost cells beyond edges and corners are 0. */

@@ -131,15 +131,29 @@ static int relaxations_of(const struct self_gravity *s, struct level_solution ho
   return how.mode == POTENTIAL_CORRECT || how.mode == POTENTIAL_REPEAT ? CORRECTION_RELAXATIONS : 0;
 }
 
+/** Halves of a level in turn are red-black relaxation of blocks: with 1.5 times the changes errors of long waves, which
+ * last longest, become smaller by a factor of 2 in each turn (Young 1954, Trans. Am. Math. Soc. 76, 92), without
+ * by 1.1. The first two solutions have no old one to change, and the last one fits its neighbours as it is. */
+static double excess_of(int solution, int solutions) {
+  const bool many = solutions > 2 + 2 * CORRECTION_RELAXATIONS;
+  return many && solution >= 2 && solution < solutions - 1 ? 0.5 : 0.0;
+}
+
 /** Solve the groups of a level: even ones, then the odd ones with their values, and so on. */
 static void solve_groups(struct gas *g, int level, struct level_solution s) {
-  const int relaxations = relaxations_of(g->gravity, s);
+  const int solutions = 2 + 2 * relaxations_of(g->gravity, s);
   solve_half(g, level,
-             (struct potential_task){s.weight, s.mode, false, s.massive,
-                                     change_of(&g->level[level], s.weight, s.mode)});
-  for (int k = 1; k < 2 + 2 * relaxations; k++)
+             (struct potential_task){.weight = s.weight,
+                                     .mode = s.mode,
+                                     .massive = s.massive,
+                                     .change = change_of(&g->level[level], s.weight, s.mode)});
+  for (int k = 1; k < solutions; k++)
     solve_half(g, level,
-               (struct potential_task){s.weight, POTENTIAL_RELAX, k % 2 == 1, s.massive, 0.0});
+               (struct potential_task){.weight = s.weight,
+                                       .mode = POTENTIAL_RELAX,
+                                       .odd = k % 2 == 1,
+                                       .massive = s.massive,
+                                       .excess = excess_of(k, solutions)});
   note_solution(&g->level[level], s.weight);
 }
 
@@ -222,7 +236,7 @@ void gravity_solve(struct gas *g, int level, double weight) {
       solve_on(g, l, at, l == level);
     /* Even groups began with the coarser level alone. What they tell it should be better. */
     if (corrections > 0 && l > 0 && anew)
-      solve_half(g, l, (struct potential_task){at, POTENTIAL_RELAX, .odd = false});
+      solve_half(g, l, (struct potential_task){.weight = at, .mode = POTENTIAL_RELAX});
   }
   for (int k = 0; k < corrections; k++) correct_levels(g, level, weight);
 }

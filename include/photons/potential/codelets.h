@@ -24,6 +24,8 @@ struct potential_task {
   double
       change; /**< POTENTIAL_CORRECT: 1; POTENTIAL_FOLLOW: this part of the coarser level's step has
                     passed; else 0 */
+  double
+      excess; /**< POTENTIAL_RELAX: over-relaxation; what a solution changes is taken 1 + excess times */
 };
 /** Solve the potential of every other group of a batch of a level finer than the root, into
  * POTENTIAL_NEXT. */

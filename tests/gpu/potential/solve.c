@@ -42,17 +42,22 @@ static void compare_cubes(const struct prepared *t, struct difference *d, const 
 static void solve_group(struct prepared *t, uint32_t i, bool direct, struct gpu_half half,
                         bool massive, double tolerance, double *cube) {
   const struct self_gravity *gravity = t->s->g->gravity;
-  double source[GAS_GROUP_CELLS], block[POISSON_CELLS];
+  double source[GAS_GROUP_CELLS], block[POISSON_CELLS], old[GAS_GROUP_CELLS];
   const double sum = find_source(t, i, massive, source);
   memcpy(block, block_of(t, i), sizeof block);
-  const bool solved = is_solved(t->s, t->level, t->b->first + i, half);
-  if (solved && direct) {
-    gravity->poisson->solve_directly(&gravity->waves, source, block, cube);
+  potential_inner(block, old);
+  if (!is_solved(t->s, t->level, t->b->first + i, half)) {
+    memcpy(cube, old, CUBE_BYTES);
+    if (!half.keep) memset(cube, 0, CUBE_BYTES);
     return;
   }
-  if (solved) gravity->poisson->solve(source, tolerance * sum, POISSON_SWEEPS_MAX, block);
-  potential_inner(block, cube);
-  if (!solved && !half.keep) memset(cube, 0, CUBE_BYTES);
+  if (direct) {
+    gravity->poisson->solve_directly(&gravity->waves, source, block, cube);
+  } else {
+    gravity->poisson->solve(source, tolerance * sum, POISSON_SWEEPS_MAX, block);
+    potential_inner(block, cube);
+  }
+  for (int k = 0; k < GAS_GROUP_CELLS; k++) cube[k] += half.excess * (cube[k] - old[k]);
 }
 
 void check_solution(struct prepared *t, bool direct, struct gpu_half half, bool massive) {
