@@ -12,6 +12,7 @@ struct gas_share_argument {
   struct batch_argument batch;
   double factor; /* gravity_factor() */
   bool massive;  /* with pseudo-mass */
+  bool last;     /* of the corrections: with stresses */
 };
 enum { SHARES, CELLS, OTHERS };
 
@@ -25,6 +26,11 @@ static struct surroundings surroundings(const struct batch_argument *a) {
                                .coarse = true,
                                .weight = 1.0,
                                .which = POTENTIAL_END};
+}
+
+/** Of gravity_stress(). */
+static double background(const struct gas_share_argument *a) {
+  return 2.0 * a->factor * gravity_background(a->batch.gas);
 }
 
 static void gas_share_cpu(void *buffers[], const struct gas_share_argument *a) {
@@ -42,7 +48,12 @@ static void gas_share_cpu(void *buffers[], const struct gas_share_argument *a) {
                                 gravity_background(g),
                                 a->massive ? nth_potential(buffers[OTHERS], i) : NULL, source);
     add_matter(g, buffers + matter, i, a->factor, source);
-    g->gravity->poisson->share(block, source, VECTOR(struct poisson_share, buffers[SHARES]) + i);
+    struct poisson_share *share = VECTOR(struct poisson_share, buffers[SHARES]) + i;
+    g->gravity->poisson->share(block, source, share);
+    if (!a->last) continue;
+    double wide[WIDE_CELLS];
+    potential_wide(&sources, b->first + i, wide);
+    g->gravity->poisson->stress(wide, background(a), share);
   }
   free(addresses);
 }
@@ -60,13 +71,16 @@ static void gas_share_gpu(struct gpu *gpu, void *buffers[], const struct gas_sha
   double *blocks = gpu_gas_potential_memory(&g, 1);
   gpu_gas_potential_blocks(&g, &from, blocks);
   gpu_gas_share(&g, &density, blocks, VECTOR(struct poisson_share, buffers[SHARES]));
+  if (a->last)
+    gpu_gas_stress(&g, background(a), gpu_gas_potential_wide(&g, &from),
+                   VECTOR(struct poisson_share, buffers[SHARES]));
   free(addresses);
 }
 
 STAGE(gas_share, 0xcc6677, "gas");
 
-void gas_share_submit(struct gas *g, int level, uint32_t batch, bool massive) {
-  const struct gas_share_argument a = {{g, level, batch}, gravity_factor(g, level), massive};
+void gas_share_submit(struct gas *g, int level, uint32_t batch, bool massive, bool last) {
+  const struct gas_share_argument a = {{g, level, batch}, gravity_factor(g, level), massive, last};
   const struct gas_level *l = &g->level[level];
   const struct gas_batch *b = batch_of(&a.batch);
   const struct surroundings around = surroundings(&a.batch);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What groups tell the next coarser level. */
 #include "cuda/potential/laplacian.cuh"
+#include "photons/potential/stress.h"
 
 enum { SHARE_THREADS = GAS_PATCH_CELLS };
 
@@ -51,4 +52,30 @@ void gpu_gas_share(const struct gpu_gas *g, const struct gpu_density *density, c
     find_shares<float><<<g->groups, SHARE_THREADS, 0, g->gpu->stream>>>(
         density_of<float>(g, density), blocks, shares);
   gpu_launched("shares");
+}
+
+enum { STRESS_THREADS = GAS_FACES * GAS_FACE_CELLS };
+
+/** One thread a coarse face: the mean over its 2^2 faces. */
+static __global__ void __launch_bounds__(STRESS_THREADS)
+    find_stresses(double background, const double *wide, struct poisson_share *shares) {
+  const int face = (int)threadIdx.x / GAS_FACE_CELLS, place = (int)threadIdx.x % GAS_FACE_CELLS;
+  const struct stress_face f = stress_face_of(face);
+  double mean[3] = {0.0, 0.0, 0.0}, stress[3];
+  int cell[3];
+  cell[f.axis] = f.upper ? INNER - 1 : 0;
+  for (int k = 0; k < 4; k++) {
+    cell[f.along[0]] = 2 * (place % 8) + (k & 1);
+    cell[f.along[1]] = 2 * (place / 8) + (k >> 1);
+    gravity_stress(wide + (size_t)blockIdx.x * WIDE_CELLS + stress_place(cell), &f, background,
+                   stress);
+    for (int c = 0; c < 3; c++) mean[c] += 0.25 * stress[c];
+  }
+  for (int c = 0; c < 3; c++) shares[blockIdx.x].stress[face][c][place] = mean[c];
+}
+
+void gpu_gas_stress(const struct gpu_gas *g, double background, const double *wide,
+                    struct poisson_share *shares) {
+  find_stresses<<<g->groups, STRESS_THREADS, 0, g->gpu->stream>>>(background, wide, shares);
+  gpu_launched("stresses");
 }

@@ -60,6 +60,9 @@ void gpu_gas_relax(const struct gpu_gas *g, const struct gpu_density *density, d
                    double least, struct gpu_half half, const double *blocks, double *potentials);
 void gpu_gas_share(const struct gpu_gas *g, const struct gpu_density *density, const double *blocks,
                    struct poisson_share *shares);
+/** poisson_kernels.stress. @param wide  of gpu_gas_potential_wide() */
+void gpu_gas_stress(const struct gpu_gas *g, double background, const double *wide,
+                    struct poisson_share *shares);
 /** Put finer means into blocks, and find the pseudo-mass.
  * @param shares, batches  of the batches of gas_batch.around */
 void gpu_gas_sheet(const struct gpu_gas *g, const struct gas_links *links,
@@ -67,6 +70,10 @@ void gpu_gas_sheet(const struct gpu_gas *g, const struct gas_links *links,
                    double *blocks, double *sheets, double *potentials);
 /** @param factor  time / (2 cell) */
 void gpu_gas_kick(const struct gpu_gas *g, double factor, const double *blocks, void *cells);
+/** gravity_kernels.border. @param shares, batches  of the batches of gas_batch.fine */
+void gpu_gas_border(const struct gpu_gas *g, const struct border_kick *kick,
+                    const struct gas_links *links, const char *const *shares, uint32_t batches,
+                    const double *wide, void *cells);
 /** gravity_kernels.work. @param mass  [group][GAS_MASS_FLUXES] */
 void gpu_gas_work(const struct gpu_gas *g, double dt_dh, const double *begin, const double *end,
                   const void *mass, const void *before, void *cells);

@@ -196,12 +196,12 @@ static bool is_begun(const struct gas *g, int level) {
 }
 
 /** Find the pseudo-mass of a level from what the next finer one found. POTENTIAL_OLD becomes the
- * potential with the finer one's means. */
-static void share_level(struct gas *g, int level) {
+ * potential with the finer one's means. @param last  of the corrections */
+static void share_level(struct gas *g, int level, bool last) {
   const int finer = level + 1;
   gravity_send_around(g, finer, 1.0);
   for (uint32_t i = gas_own_begin(g, finer); i < gas_own_end(g, finer); i++)
-    gas_share_submit(g, finer, i, finer < finest(g));
+    gas_share_submit(g, finer, i, finer < finest(g), last);
   gas_ghosts_submit(g, finer, GHOST_SHARES);
   for (uint32_t i = gas_own_begin(g, level); i < gas_own_end(g, level); i++)
     gas_sheet_submit(g, level, i);
@@ -211,9 +211,9 @@ static void share_level(struct gas *g, int level) {
 
 /** Solve all levels again: the coarser ones with the pseudo-mass that the finer ones tell them, down
  * to `level`; then the finer ones with what has changed of the coarser ones (a V-cycle). */
-static void correct_levels(struct gas *g, int level, double weight) {
+static void correct_levels(struct gas *g, int level, double weight, bool last) {
   for (int l = finest(g) - 1; l >= level; l--) {
-    share_level(g, l);
+    share_level(g, l, last);
     if (l == 0)
       solve_root(g, true);
     else
@@ -238,14 +238,22 @@ void gravity_solve(struct gas *g, int level, double weight) {
     if (corrections > 0 && l > 0 && anew)
       solve_half(g, l, (struct potential_task){.weight = at, .mode = POTENTIAL_RELAX});
   }
-  for (int k = 0; k < corrections; k++) correct_levels(g, level, weight);
+  for (int k = 0; k < corrections; k++) correct_levels(g, level, weight, k == corrections - 1);
+}
+
+/** Whether cells of a batch are beside refined patches, whose stresses are known. That of gas is not known apart from that
+ * of particles. */
+static bool has_border(const struct gas *g, int level, uint32_t batch) {
+  return is_corrected(g, level) && !g->particles && g->level[level].batch[batch].fine.count > 0;
 }
 
 void gravity_kick(struct gas *g, int level, double dt, double weight) {
   gravity_send_around(g, level, weight); /* for particles, too */
   if (g->scheme.particles_alone) return;
-  for (uint32_t i = gas_own_begin(g, level); i < gas_own_end(g, level); i++)
+  for (uint32_t i = gas_own_begin(g, level); i < gas_own_end(g, level); i++) {
     gas_kick_submit(g, level, i, dt, weight);
+    if (has_border(g, level, i)) gas_border_submit(g, level, i, dt, weight);
+  }
   g->level[level].stale = true;
 }
 

@@ -46,7 +46,9 @@ struct gas_matter {
 struct poisson_share {
   double slope[GAS_FACES][GAS_FACE_CELLS]; /**< means of ghost cell - cell inside over 2^2 faces,
                                                 on the six sides of the group */
-  double mean[GAS_PATCH_CELLS];            /**< of the potential of 2^3 cells */
+  double stress[GAS_FACES][3][GAS_FACE_CELLS]; /**< means of the stress on 2^2 faces, of the last
+                                                    correction: stress.h */
+  double mean[GAS_PATCH_CELLS];                /**< of the potential of 2^3 cells */
   double defect[GAS_PATCH_CELLS]; /**< of source - (sum of neighbours - 6 potential) of 2^3 cells */
 };
 

@@ -31,13 +31,15 @@ struct potential_task {
  * POTENTIAL_NEXT. */
 void gas_potential_submit(struct gas *g, int level, uint32_t batch, struct potential_task how);
 /** Set gas_batch.shares, from POTENTIAL_END, where the level and the next coarser one are at the
- * same time. */
-void gas_share_submit(struct gas *g, int level, uint32_t batch, bool massive);
+ * same time. @param last  with stresses, of the last correction */
+void gas_share_submit(struct gas *g, int level, uint32_t batch, bool massive, bool last);
 /** Set gas_batch.sheets, and POTENTIAL_NEXT to POTENTIAL_END with finer means in refined
  * patches. */
 void gas_sheet_submit(struct gas *g, int level, uint32_t batch);
 /** Accelerate a batch for a time, by POTENTIAL_END. @param weight  of potential_task */
 void gas_kick_submit(struct gas *g, int level, uint32_t batch, double dt, double weight);
+/** Accelerate the cells of a batch beside refined patches, besides gas_kick: gravity_kernels.border. */
+void gas_border_submit(struct gas *g, int level, uint32_t batch, double dt, double weight);
 /** Correct the energy of a batch, before the second kick of its step: gravity_kernels.work. */
 void gas_work_submit(struct gas *g, int level, uint32_t batch, struct gravity_step step);
 /** Set gas_level.field, from POTENTIAL_END, when all levels are at the same time. */

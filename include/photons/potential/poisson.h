@@ -74,6 +74,9 @@ struct poisson_kernels {
   /** What the next coarser level needs of a group whose ghost cells are set. */
   void (*share)(const double *block, const double *source, struct poisson_share *share);
 
+  /** The stress on the sides of a group. @param background  of gravity_stress() */
+  void (*stress)(const double *wide, double background, struct poisson_share *share);
+
   /** The pseudo-mass of the cells of a patch that is not refined, beside a refined one: with it the
    * flux through the face between them is the finer one.
    * cube -= factor (ghost cell's difference of the block - 2 slope).
@@ -94,6 +97,13 @@ struct poisson_kernels {
   void (*interpolate_wide)(const double *coarse, double *wide);
 };
 
+/** A kick at the edge of a level. */
+struct border_kick {
+  double factor;     /**< time / (2 cell) */
+  double source;     /**< 4 pi G cell^2 */
+  double background; /**< of gravity_stress() */
+};
+
 /** What gravity does with cells of one precision. */
 struct gravity_kernels {
   /** source = factor (density - mean + pseudo-mass). `mass` may be NULL.
@@ -103,6 +113,10 @@ struct gravity_kernels {
   /** Accelerate a group by -gradient of the potential, three-point differences, for a time.
    * @param factor  time / (2 cell) */
   void (*kick)(const double *block, double factor, void *group);
+  /** Accelerate the cells of a patch that is not refined, beside one that is, so that the stress of gravity on the face
+   * between them is the finer one, besides `kick`. @param finer  of the neighbour */
+  void (*border)(const double *wide, int patch, int face, const struct poisson_share *finer,
+                 struct border_kick kick, void *group);
   /** Add to the energy of a group, before the second kick of a step, what makes that which gravity gives in the
    * step the work of the mass that flowed through faces: half the sum over a cell's faces of mass times the
    * difference of the potential across the face, the mean of that at the beginning and at the end of the step. The

@@ -5,6 +5,7 @@
 #define PHOTONS_POTENTIAL_KERNELS_GRAVITY_H
 
 #include "photons/potential/poisson.h"
+#include "photons/potential/stress.h"
 #include "src/hydro/kernels/real.h"
 
 /* A row of eight cells of a patch, and where it is in the group's cube. */
@@ -49,6 +50,39 @@ static void kick(const double *block, double factor, void *group) {
         momentum[x] += u[x] * change;
       }
     }
+  }
+}
+
+/* Accelerate cell `at` of a group along an axis. */
+INLINE void kick_cell(double velocity, int axis, real *at) {
+  enum { NEXT = GAS_GROUP_CELLS }; /* variable */
+  const real change = (real)velocity;
+  real *momentum = at + (GAS_MOMENTUM_X + (unsigned)axis) * NEXT;
+  at[GAS_ENERGY * NEXT] += change * (*momentum + (real)0.5 * *at * change);
+  *momentum += *at * change;
+}
+
+static void border(const double *wide, int patch, int face, const struct poisson_share *finer,
+                   struct border_kick kick, void *group) {
+  const struct stress_face f = stress_face_of(face);
+  const int side = face ^ 1;
+  for (int i = 0; i < GAS_FACE_CELLS; i++) {
+    int in_patch[3], cell[3];
+    in_patch[f.axis] = f.upper ? GAS_PATCH_SIDE - 1 : 0;
+    in_patch[f.along[0]] = i % GAS_PATCH_SIDE;
+    in_patch[f.along[1]] = i / GAS_PATCH_SIDE;
+    for (int c = 0; c < 3; c++) cell[c] = GAS_PATCH_SIDE * (patch >> c & 1) + in_patch[c];
+    const struct finer_face of_finer = {
+        finer->slope[side][i],
+        {finer->stress[side][0][i], finer->stress[side][1][i], finer->stress[side][2][i]}};
+    real *u = (real *)group + patch * GAS_PATCH_CELLS + (in_patch[2] * 8 + in_patch[1]) * 8 +
+              in_patch[0];
+    double pull[3];
+    border_pull(wide + stress_place(cell), &f, &of_finer, kick.background, kick.source * (double)*u,
+                pull);
+    kick_cell(kick.factor * pull[0], f.axis, u);
+    kick_cell(kick.factor * pull[1], f.along[0], u);
+    kick_cell(kick.factor * pull[2], f.along[1], u);
   }
 }
 

@@ -4,4 +4,4 @@
 #include "work.h"
 
 extern const struct gravity_kernels KERNEL(gravity_kernels_double);
-const struct gravity_kernels KERNEL(gravity_kernels_double) = {source, kick, work, measure};
+const struct gravity_kernels KERNEL(gravity_kernels_double) = {source, kick, border, work, measure};

@@ -4,4 +4,4 @@
 #include "work.h"
 
 extern const struct gravity_kernels KERNEL(gravity_kernels_single);
-const struct gravity_kernels KERNEL(gravity_kernels_single) = {source, kick, work, measure};
+const struct gravity_kernels KERNEL(gravity_kernels_single) = {source, kick, border, work, measure};

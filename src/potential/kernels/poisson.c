@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "direct.h"
+#include "photons/potential/stress.h"
 
 #define PI 3.14159265358979323846
 
@@ -239,6 +240,32 @@ static void share(const double *block, const double *source, struct poisson_shar
       }
 }
 
+/* The mean of the stresses on the 2^2 faces of a coarse one. */
+static void mean_stress(const double *wide, int face, int i, int j, double background,
+                        double mean[3]) {
+  const struct stress_face f = stress_face_of(face);
+  int cell[3];
+  cell[f.axis] = f.upper ? INNER - 1 : 0;
+  for (int c = 0; c < 3; c++) mean[c] = 0.0;
+  for (int k = 0; k < 4; k++) {
+    double stress[3];
+    cell[f.along[0]] = 2 * i + (k & 1);
+    cell[f.along[1]] = 2 * j + (k >> 1);
+    gravity_stress(wide + stress_place(cell), &f, background, stress);
+    for (int c = 0; c < 3; c++) mean[c] += 0.25 * stress[c];
+  }
+}
+
+static void stress(const double *wide, double background, struct poisson_share *share) {
+  for (int face = 0; face < GAS_FACES; face++)
+    for (int j = 0; j < GAS_PATCH_SIDE; j++)
+      for (int i = 0; i < GAS_PATCH_SIDE; i++) {
+        double mean[3];
+        mean_stress(wide, face, i, j, background, mean);
+        for (int c = 0; c < 3; c++) share->stress[face][c][GAS_PATCH_SIDE * j + i] = mean[c];
+      }
+}
+
 static void cover(const double *block, const double *source, const struct poisson_share *share,
                   int patch, double factor, double *cube) {
   const int corner[3] = {GAS_PATCH_SIDE * (patch & 1), GAS_PATCH_SIDE * (patch >> 1 & 1),
@@ -253,5 +280,5 @@ static void cover(const double *block, const double *source, const struct poisso
 
 extern const struct poisson_kernels KERNEL(poisson_kernels);
 const struct poisson_kernels KERNEL(poisson_kernels) = {
-    interpolate, interpolate_ghosts, solve_directly, solve, residual, share, sheet,
+    interpolate, interpolate_ghosts, solve_directly, solve, residual, share, stress, sheet,
     cover,       interpolate_wide};

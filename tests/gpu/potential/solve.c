@@ -23,6 +23,10 @@ static const double *block_of(const struct prepared *t, uint32_t i) {
   return (const double *)(void *)t->blocks.host + i * (size_t)POISSON_CELLS;
 }
 
+static const double *wide_of(const struct prepared *t, uint32_t i) {
+  return (const double *)(void *)t->wide.host + i * (size_t)WIDE_CELLS;
+}
+
 static double find_source(const struct prepared *t, uint32_t i, bool massive, double *source) {
   const double *mass = (const double *)(void *)t->d->mass.host + i * (size_t)GAS_GROUP_CELLS;
   return t->s->g->gravity->kernels->source(t->cells + i * gas_group_bytes(t->s->g), factor, mean,
@@ -90,8 +94,10 @@ void check_shares(struct prepared *t, bool massive) {
     double source[GAS_GROUP_CELLS];
     find_source(t, i, massive, source);
     t->s->g->gravity->poisson->share(block_of(t, i), source, &cpu[i]);
+    t->s->g->gravity->poisson->stress(wide_of(t, i), mean, &cpu[i]);
   }
   gpu_gas_share(&g, &density, (const double *)(void *)t->blocks.device, out);
+  gpu_gas_stress(&g, mean, (const double *)(void *)t->wide.device, out);
   copy_back(t->s, gpu, out, bytes);
   compare_numbers(&t->s->shares, sizeof(double), cpu, gpu, bytes);
   CUDA(cudaFree(out));
@@ -184,6 +190,40 @@ void check_kick(struct prepared *t) {
   copy_back(t->s, back, out, bytes);
   compare_numbers(&t->s->kicked, g->scheme.kernels->real_size, cpu, back, bytes);
   CUDA(cudaFree(out));
+  free(cpu);
+  free(back);
+}
+
+static const struct border_kick border_kick = {0.1, FACTOR_PERCENT / 100.0, MEAN_PERCENT / 100.0};
+
+/** Kick a group's cells beside refined patches. */
+static void kick_border(const struct prepared *t, uint32_t i, char *cells) {
+  const struct gas_links *l = &t->b->link[i];
+  for (int p = 0; p < GAS_PATCHES; p++)
+    for (int face = 0; face < GAS_FACES; face++)
+      if (l->finer[p][face] != NO_GROUP)
+        t->s->g->gravity->kernels->border(
+            wide_of(t, i), p, face, share_at(t, l->share_beside[p][face]), border_kick, cells);
+}
+
+void check_border(struct prepared *t) {
+  const struct gas *g = t->s->g;
+  const struct gpu_gas gpu = batch_on_gpu(t->s, t->b);
+  const size_t bytes = t->b->count * gas_group_bytes(g);
+  const uint32_t finer = t->b->fine.count;
+  const char **shares = allocate(finer, sizeof *shares, "shares");
+  char *cpu = memcpy(allocate(bytes, 1, "cells"), t->cells, bytes),
+       *back = allocate(bytes, 1, "cells");
+  void *out = to_device(t->cells, bytes);
+  for (uint32_t i = 0; i < finer; i++)
+    shares[i] = t->s->data[t->level + 1][t->b->fine.batch[i]].shares.device;
+  for (uint32_t i = 0; i < t->b->count; i++) kick_border(t, i, cpu + i * gas_group_bytes(g));
+  gpu_gas_border(&gpu, &border_kick, (const struct gas_links *)(void *)t->d->links.device, shares,
+                 finer, (const double *)(void *)t->wide.device, out);
+  copy_back(t->s, back, out, bytes);
+  compare_numbers(&t->s->border, g->scheme.kernels->real_size, cpu, back, bytes);
+  CUDA(cudaFree(out));
+  free(shares);
   free(cpu);
   free(back);
 }

@@ -113,6 +113,7 @@ static void check_batch(struct stages *s, int level, uint32_t number) {
                        .b = b,
                        .d = d,
                        .blocks = random_numbers(s, b->count * sizeof(double[POISSON_CELLS])),
+                       .wide = random_numbers(s, b->count * sizeof(double[WIDE_CELLS])),
                        .cells = gas_cells(s->g, level, b->first),
                        .out = device_memory(b->count * CUBE_BYTES)};
   for (int massive = 0; massive < 2; massive++) {
@@ -131,9 +132,11 @@ static void check_batch(struct stages *s, int level, uint32_t number) {
   free_mirrored(&matter);
   check_sheets(&t);
   check_kick(&t);
+  check_border(&t);
   check_work(&t);
   check_field(&t);
   free_mirrored(&t.blocks);
+  free_mirrored(&t.wide);
   CUDA(cudaFree(t.out));
 }
 
@@ -191,6 +194,7 @@ static void check_stages(int precision, bool periodic) {
   report_difference("mass", s.mass, potential_bar);
   report_difference("means", s.means, potential_bar);
   report_difference("kick", s.kicked, cell_bar[precision]);
+  report_difference("border", s.border, cell_bar[precision]);
   report_difference("energy", s.energy, solution_bar);
   report_difference("gradient", s.acceleration, potential_bar);
   report_difference("cut", s.cut, 0.0);

@@ -33,8 +33,8 @@ struct stages {
   cudaStream_t stream;
   struct batch_data *data[GAS_LEVELS_MAX];
   uint32_t random;
-  struct difference blocks, ghosts, kept, solved, relaxed, shares, mass, means, kicked, energy,
-      acceleration, cut, paste, means_of_matter;
+  struct difference blocks, ghosts, kept, solved, relaxed, shares, mass, means, kicked, border,
+      energy, acceleration, cut, paste, means_of_matter;
   uint32_t beyond, sheets; /* faces at ends of the box; patches beside refined ones */
 };
 
@@ -52,7 +52,7 @@ struct prepared {
   int level;
   const struct gas_batch *b;
   const struct batch_data *d;
-  struct mirrored blocks;
+  struct mirrored blocks, wide;
   const char *cells; /* on the host */
   double *out;       /* device memory for numbers of a cube each */
 };
@@ -76,6 +76,8 @@ void check_shares(struct prepared *t, bool massive);
 void check_sheets(struct prepared *t);
 /** Kicks of cells. */
 void check_kick(struct prepared *t);
+/** Kicks of cells beside refined patches. */
+void check_border(struct prepared *t);
 /** The work of mass that flows. */
 void check_work(struct prepared *t);
 /** Accelerations and energies. */
