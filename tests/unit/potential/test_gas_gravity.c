@@ -17,6 +17,7 @@
 #include "photons/potential/codelets.h"
 #include "photons/potential/gravity.h"
 #include "photons/potential/potential_blocks.h"
+#include "photons/potential/stress.h"
 #include "photons/runtime/handle.h"
 #include "photons/runtime/message.h"
 
@@ -239,6 +240,31 @@ static void work_leaves_heat(void **state) {
   k->work(&no_limits, 0.5, block, block, mass, cells, cells);
   for (int i = 0; i < GAS_GROUP_CELLS; i++)
     assert_true(fabs(cells[4 * GAS_GROUP_CELLS + i] - (energy - 0.5)) < 1e-14);
+}
+
+/** The three-point force of any potential on the density that Poisson's equation has for it is what the stresses on the faces of
+ * a cell differ by. */
+static void stress_makes_the_force(void **state) {
+  (void)state;
+  static double wide[WIDE_CELLS];
+  const double background = 0.7;
+  const int step[3] = {1, WIDE_SIDE, WIDE_SIDE * WIDE_SIDE};
+  for (int i = 0; i < WIDE_CELLS; i++) wide[i] = sin(i * i);
+  for (int i = 0; i < GAS_GROUP_CELLS; i++) {
+    const int cell[3] = {i % INNER, i / INNER % INNER, i / INNER / INNER};
+    const double *p = wide + stress_place(cell);
+    double source = 0.5 * background - 6.0 * p[0], force[3] = {0.0, 0.0, 0.0};
+    for (int face = 0; face < GAS_FACES; face++) {
+      const struct stress_face f = stress_face_of(face);
+      double stress[3];
+      gravity_stress(p, &f, background, stress);
+      source += p[stress_across(&f)];
+      force[f.axis] += f.upper ? -stress[0] : stress[0];
+      for (int t = 0; t < 2; t++) force[f.along[t]] += f.upper ? -stress[1 + t] : stress[1 + t];
+    }
+    for (int c = 0; c < 3; c++)
+      assert_true(fabs(force[c] + source * (p[step[c]] - p[-step[c]])) < 1e-13);
+  }
 }
 
 /** With the pseudo-mass of cover(), a coarse patch whose potential is the finer one's mean has the
@@ -649,6 +675,7 @@ int main(void) {
       cmocka_unit_test(kicks_are_cold),
       cmocka_unit_test(work_is_what_the_potential_loses),
       cmocka_unit_test(work_leaves_heat),
+      cmocka_unit_test(stress_makes_the_force),
       cmocka_unit_test(covered_cells_agree),
       cmocka_unit_test(potential_is_of_second_order),
       cmocka_unit_test(isolated_mass),
