@@ -36,7 +36,8 @@ static __global__ void __launch_bounds__(GAS_FACE_CELLS)
     real *u = cells + (group * variables * GAS_PATCHES + patch) * GAS_PATCH_CELLS +
               (at[2] * 8 + at[1]) * 8 + at[0];
     double pull[3];
-    border_pull(wide + group * WIDE_CELLS + stress_place(cell), &f, &of_finer, kick.background, kick.source * (double)*u, pull);
+    border_pull(wide + group * WIDE_CELLS + stress_place(cell), &f, &of_finer, kick.background,
+                kick.source * (double)*u, pull);
     kick_cell(kick.factor * pull[0], f.axis, u);
     kick_cell(kick.factor * pull[1], f.along[0], u);
     kick_cell(kick.factor * pull[2], f.along[1], u);

@@ -234,9 +234,8 @@ static __global__ void __launch_bounds__(RELAX_THREADS)
   }
   for (int i = (int)threadIdx.x; i < GAS_GROUP_CELLS; i += RELAX_THREADS) {
     const int at = place_in_block(i % INNER, i / INNER % INNER, i / CUBE_PLANE);
-    potentials[(size_t)blockIdx.x * GAS_GROUP_CELLS + i] =
-        exceeded(blocks[(size_t)blockIdx.x * POISSON_CELLS + at], block[at],
-                 sweeps > 0 ? half.excess : 0.0);
+    potentials[(size_t)blockIdx.x * GAS_GROUP_CELLS + i] = exceeded(
+        blocks[(size_t)blockIdx.x * POISSON_CELLS + at], block[at], sweeps > 0 ? half.excess : 0.0);
   }
 }
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Self-gravity of gas: Jeans' waves grow at the rate of the dispersion relation, the better the
 # finer the cells are; a cold ball collapses in the time of free fall; total energy stays, also where a
-# sphere bounces (Evrard 1988, MNRAS 235, 911); runs on any workers and after a restart have the same bits.
+# sphere bounces (Evrard 1988, MNRAS 235, 911); a sphere in equilibrium stays at rest; runs on any workers and after a restart have the same bits.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
 . "$PHOTONS_SOURCE/tests/support/gas.sh"
 need_python h5py numpy
@@ -135,6 +135,40 @@ total = [float(row["energy"]) + w for row, w in zip(rows, potential)]
 change = max(abs(e / total[0] - 1) for e in total)
 print(f"Evrard's collapse: potential energy {potential[0]:.3f} to {min(potential):.3f}, total off by {change:.2g}")
 assert min(potential) < 3 * potential[0] and change < 0.03
+END
+
+# Plummer's sphere in equilibrium stays at rest, with both kinds of solvers, on one level and with two of refinement.
+"$PYTHON" - <<'END' || complain "making a sphere at rest"
+import h5py
+import numpy as np
+
+x = (np.arange(128) + 0.5) / 64 - 1
+square = 0.04 + x[:, None, None] ** 2 + x[:, None] ** 2 + x**2
+density = 3 / (4 * np.pi) * 0.04 * square**-2.5
+with h5py.File("plummer.hdf5", "w") as file:
+    for name, values in dict(density=density, pressure=density / (6 * np.sqrt(square))).items():
+        file[name] = values.reshape(64, 2, 64, 2, 64, 2).mean((1, 3, 5))
+    for c in "xyz":
+        file[f"velocity_{c}"] = np.zeros((64, 64, 64))
+END
+sed 's/evrard/plummer/; s/^length.*/length = 2/; /^levels/d; /^flag/d; /^buffer/d; s/^end.*/end = 0.25/
+  s/^interval.*/interval = 0/' evrard.ini >plummer.ini
+for solver in muscl rtvd; do
+  run ${solver}_0 plummer.ini --set gas.solver=$solver --set gas.root=32,32,32
+  run ${solver}_2 plummer.ini --set gas.solver=$solver --set gas.levels=2 --set gas.flag_density=1,6 --set gas.buffer=2
+done
+"$PYTHON" - <<'END' || complain "a sphere in equilibrium moves"
+import numpy as np
+from photons.gas import Mesh
+
+for solver in "muscl", "rtvd":
+    for levels, most in (0, 0.15), (2, 0.06):
+        mesh = Mesh(f"{solver}_{levels}/gas_000.hdf5")
+        speed = np.sqrt(sum(mesh.values(f"velocity_{c}") ** 2 for c in "xyz"))
+        mach = speed / np.sqrt(5 / 3 * mesh.values("pressure") / mesh.values("density"))
+        inside = sum((x - 1) ** 2 for x in mesh.positions()) < 0.25
+        print(f"sphere at rest, {solver}, {mesh.finest} refined levels: Mach {mach[inside].max():.3f}")
+        assert mesh.finest == levels and 0 < mach[inside].max() < most
 END
 
 # The same bits: steps by level, with and without groups that come and go.
