@@ -65,8 +65,12 @@ static size_t read_list(const char *text, double *values, size_t most) {
 /** Whether outputs have times, and no redshifts. */
 static bool has_times(const struct run_folder *f) { return f->isolated || f->clock; }
 
-/** A density or a parameter of dark energy. */
-static void take_cosmology(struct cosmology *c, const char *key, double value) {
+/** A density, or what dark energy is. Where the table of w cannot be read from here, as on another machine, dark energy counts
+ * as a cosmological constant. */
+static void take_cosmology(struct cosmology *c, const char *key, const char *value) {
+  char reason[256];
+  if (strcmp(key, "w_table") == 0 && *value && !w_table_read(&c->w, value, reason, sizeof reason))
+    c->w.rows = 0;
   const struct {
     const char *key;
     double *value;
@@ -76,7 +80,7 @@ static void take_cosmology(struct cosmology *c, const char *key, double value) {
                {"w0", &c->w0},
                {"wa", &c->wa}};
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-    if (strcmp(key, known[i].key) == 0) *known[i].value = value;
+    if (strcmp(key, known[i].key) == 0) *known[i].value = strtod(value, NULL);
   c->omega_k = 1.0 - c->omega_m - c->omega_lambda - c->omega_r;
 }
 
@@ -94,8 +98,7 @@ static void read_parameters(struct run_folder *f) {
       f->clock = f->gas = strcmp(line + value, "gas") == 0;
     if (strcmp(section, "gas") == 0 && strcmp(key, "comoving") == 0)
       f->clock = strcmp(line + value, "yes") != 0;
-    if (strcmp(section, "cosmology") == 0)
-      take_cosmology(&f->universe, key, strtod(line + value, NULL));
+    if (strcmp(section, "cosmology") == 0) take_cosmology(&f->universe, key, line + value);
     if (strcmp(section, "box") == 0 && strcmp(key, "boundary") == 0)
       f->isolated = strcmp(line + value, "isolated") == 0;
     if (strcmp(section, "time") == 0 && strcmp(key, has_times(f) ? "end" : "z_end") == 0)

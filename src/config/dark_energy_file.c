@@ -10,13 +10,9 @@
 #include "photons/base/input_file.h"
 
 struct table {
-  const struct parameters *p;
-  struct parameter_problems *problems;
   struct w_table *d;
   enum { NOT_NAMED, SCALE_FACTORS, REDSHIFTS } column; /* the first one */
 };
-
-static const struct parameter *row(void) { return parameter_find("cosmology", "w_table"); }
 
 /** The heading "# a w" or "# z w" of the columns. */
 static void take_comment(struct table *t, const char *line) {
@@ -72,8 +68,8 @@ static const char *settle(struct w_table *d) {
   return NULL;
 }
 
-/** @return false: a problem was reported */
-static bool take_lines(struct table *t, FILE *file) {
+/** @return false: `reason` says why */
+static bool take_lines(struct table *t, FILE *file, char *reason, size_t length) {
   char *line = NULL;
   size_t size = 0;
   const char *wrong = NULL;
@@ -84,25 +80,34 @@ static bool take_lines(struct table *t, FILE *file) {
     if (*text == '#')
       take_comment(t, text);
     else if (*text && (wrong = take_row(t, text)))
-      problem_with(t->problems, row(), t->p, NULL, "line %d, \"%.*s\", %s", number,
-                   (int)strcspn(text, "\r\n"), text, wrong);
+      snprintf(reason, length, "line %d, \"%.*s\", %s", number, (int)strcspn(text, "\r\n"), text,
+               wrong);
   }
   const bool broken = !wrong && ferror(file);
-  if (broken) problem_with(t->problems, row(), t->p, NULL, "cannot read it: %s", strerror(errno));
+  if (broken) snprintf(reason, length, "cannot read it: %s", strerror(errno));
   free(line);
   return !wrong && !broken;
 }
 
-void dark_energy_collect(struct parameters *p, struct parameter_problems *problems) {
-  if (!p->cosmology.w_table[0]) return;
-  struct table t = {.p = p, .problems = problems, .d = &p->cosmology.w};
-  const char *reason;
-  FILE *file = input_open(p->cosmology.w_table, &reason);
+bool w_table_read(struct w_table *d, const char *path, char *reason, size_t length) {
+  struct table t = {.d = d};
+  const char *refusal;
+  *d = (struct w_table){0};
+  FILE *file = input_open(path, &refusal);
   if (!file) {
-    problem_with(problems, row(), p, NULL, "cannot read it: %s", reason);
-    return;
+    snprintf(reason, length, "cannot read it: %s", refusal);
+    return false;
   }
-  const char *wrong = take_lines(&t, file) ? settle(t.d) : NULL;
-  if (wrong) problem_with(problems, row(), p, NULL, "%s", wrong);
+  bool sound = take_lines(&t, file, reason, length);
   fclose(file);
+  const char *wrong = sound ? settle(d) : NULL;
+  if (wrong) snprintf(reason, length, "%s", wrong);
+  return sound && !wrong;
+}
+
+void dark_energy_collect(struct parameters *p, struct parameter_problems *problems) {
+  char reason[256];
+  if (!p->cosmology.w_table[0]) return;
+  if (!w_table_read(&p->cosmology.w, p->cosmology.w_table, reason, sizeof reason))
+    problem_with(problems, parameter_find("cosmology", "w_table"), p, NULL, "%s", reason);
 }

@@ -82,7 +82,8 @@ helper parts sky-1 octant pencil || failures=$((failures + 1))
 cmp sky-1/log/statistics.csv octant/log/statistics.csv || complain 'a light cone changes the run'
 
 # Maps alone, and the convergence of particles at random places in them.
-run maps --set box.size=500 --set time.eta=0.5 --set time.max_dlna=0.05 --set lightcone.z_max=0.35 \
+printf '# z w\n0 -0.8\n0.1 -0.95\n1 -0.7\n' >w.txt
+run maps --set cosmology.w_table=w.txt --set box.size=500 --set time.eta=0.5 --set time.max_dlna=0.05 --set lightcone.z_max=0.35 \
   --set lightcone.particles=no --set lightcone.shell_width=45 --set lightcone.nside=128 config.ini
 ls maps/lightcone | grep -q particles && complain 'particles although lightcone.particles = no'
 "$PYTHON" -m photons.lightcone maps >out 2>err && [ -s maps/lightcone/convergence.png ] ||

@@ -33,6 +33,9 @@ def near(value, expected, tolerance, what):
 
 def main(folder, number=10.0):
     cone = lightcone.LightCone(folder)
+    z, two = np.array([0.0, 0.5, 3.0, 1000.0]), lightcone.DarkEnergy({"w0": "-0.9", "wa": "0.2"})
+    cpl = (1 + z) ** (3 * (1 - 0.9 + 0.2)) * np.exp(-3 * 0.2 * z / (1 + z))
+    assert np.allclose(two.density(z), cpl, rtol=1e-5), "dark energy of w0 and wa"
     near(cone.universe.distance(cone.universe.redshift(1000.0)), 1000.0, 1e-9, "distances")
     for shell in cone.shells:  # the program's own distances
         for z, r in (("RedshiftInner", shell.inner), ("RedshiftOuter", shell.outer)):

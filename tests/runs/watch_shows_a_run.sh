@@ -36,6 +36,14 @@ plain() {
   grep -q "$(printf '\033')" out && complain 'an escape sequence in a file'
   grep -q '.\{101\}' out && complain 'a line of more than 100 columns'
 }
+# locked FOLDER: its view while a process works in it.
+locked() {
+  "$PYTHON" -c "import fcntl, subprocess, sys
+with open(sys.argv[-1] + '/.lock', 'r+') as file:
+    fcntl.lockf(file, fcntl.LOCK_EX)
+    sys.exit(subprocess.call(sys.argv[1:]))" "$PHOTONS" --watch "$1" >out 2>err ||
+    complain "$1, which is locked: exit code $?"
+}
 # A run that has ended.
 "$PHOTONS" -q config.ini 2>/dev/null || complain "the run: exit code $?"
 ls -lAR --time-style=full-iso run >before
@@ -134,15 +142,25 @@ cp early plummer/log/timings.csv
 watch plummer
 says 'progress .* 40.0%, step [0-9]*, t = 8 Myr of 20$'
 says 'outputs .*; 2 to come, the next at t = 10 Myr$'
-"$PYTHON" -c "import fcntl, subprocess, sys
-with open('plummer/.lock', 'r+') as file:
-    fcntl.lockf(file, fcntl.LOCK_EX)
-    sys.exit(subprocess.call(sys.argv[1:]))" "$PHOTONS" --watch plummer >out 2>err ||
-  complain "an isolated system that is locked: exit code $?"
+locked plummer
 says 'ETA *[0-9][0-9:]*'
 rm plummer/config-used.ini
 watch plummer
 says 'progress *step [0-9]*, t = 8 Myr$'
+
+# Dark energy counts in what is still to come: a table of w as w0.
+early_view() { # LINES...: of the ETA with these lines of [cosmology] in the place of w0
+  sed "s/^w0 = .*/$1/" run/config-used.ini >dark/config-used.ini
+  locked dark
+  sed -n 's/^ETA *//p' out
+}
+cp -r run dark
+printf '# a w\n0.5 -0.1\n1 -0.1\n' >w.txt
+awk -F , -v OFS=, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "wall_s") c = i }
+  NR > 2 { $c = 3000 } NR < 9' run/log/timings.csv >dark/log/timings.csv
+lambda=$(early_view 'w0 = -1') table=$(early_view 'w_table = w.txt') same=$(early_view 'w0 = -0.1')
+[ "$table" = "$same" ] && [ -n "$same" ] && [ "$table" != "$lambda" ] ||
+  complain "the ETA with a table of w is $table, with w0 $same, with a cosmological constant $lambda"
 
 # Bad usage.
 refused() {

@@ -30,18 +30,52 @@ CM_PER_MPC = 3.085678e24
 CURVATURE_MOST = 1e-4  # of which distances here know nothing
 
 
+class DarkEnergy:
+    """The density of dark energy of a run: w0 and wa, or the rows of cosmology.w_table, between which w is linear in a and beyond
+    which it is constant."""
+
+    def __init__(self, section):
+        path = section.get("w_table")
+        if path:
+            self.a, self.w = self.rows(path)
+        else:  # two rows are w0 and wa
+            w0, wa, first = float(section["w0"]), float(section["wa"]), 1e-8
+            self.a, self.w = np.array([first, 1.0]), np.array([w0 + wa * (1.0 - first), w0])
+
+    @staticmethod
+    def rows(path):
+        try:
+            with open(path) as file:
+                lines = [line.split() for line in file]
+        except OSError as error:
+            raise ValueError(f"the run's table of w, {path}: {error.strerror}; go to where it is seen") from None
+        column = next(words[1] for words in lines if words[:1] == ["#"] and words[2:] == ["w"])
+        x, w = np.array([words for words in lines if words and words[0][0] != "#"], dtype=float).T
+        a = 1.0 / (1.0 + x) if column == "z" else x
+        order = np.argsort(a)
+        return a[order], w[order]
+
+    def density(self, z):
+        """Over today's: exp(3 int_a^1 (1 + w) dln a)."""
+        a = 1.0 / (1.0 + np.atleast_1d(z))
+        nodes = np.unique(np.concatenate([a, self.a, [1.0]]))
+        w = np.interp(nodes, self.a, self.w)
+        slope, wide = np.diff(w) / np.diff(nodes), np.diff(nodes)
+        parts = (1.0 + w[1:] - slope * nodes[1:]) * np.diff(np.log(nodes)) + slope * wide
+        until_now = np.concatenate([np.cumsum(parts[::-1])[::-1], [0.0]])
+        return np.exp(3.0 * until_now[np.searchsorted(nodes, a)]).reshape(np.shape(z))
+
+
 class Universe:
     """Distances in the flat universe of a run, by the parameters of its config.ini."""
 
     def __init__(self, config):
         section = config["cosmology"]
-        if section.get("w_table"):
-            raise ValueError("the run has a table of w, of which distances here know nothing")
-        known = ("Omega_m", "Omega_r", "Omega_lambda", "w0", "wa")
+        known = ("Omega_m", "Omega_r", "Omega_lambda")
         values = {key: float(section[key]) for key in known if section.get(key)}
         self.omega_m, self.omega_r = values["Omega_m"], values["Omega_r"]
         self.omega_lambda = values.get("Omega_lambda", 1.0 - self.omega_m - self.omega_r)
-        self.w0, self.wa = values["w0"], values["wa"]
+        self.dark = DarkEnergy(section)
         if abs(1.0 - self.omega_m - self.omega_r - self.omega_lambda) > CURVATURE_MOST:
             raise ValueError("the universe of the run is not flat, as the convergence needs it")
         # Distances by Simpson's rule in ln(1 + z), to redshift 1100.
@@ -53,10 +87,8 @@ class Universe:
 
     def expansion(self, z):
         """H/H0."""
-        dark = (1.0 + z) ** (3.0 * (1.0 + self.w0 + self.wa)) * np.exp(-3.0 * self.wa * z / (1.0 + z))
-        return np.sqrt(
-            self.omega_m * (1.0 + z) ** 3 + self.omega_r * (1.0 + z) ** 4 + self.omega_lambda * dark
-        )
+        dark = self.omega_lambda * self.dark.density(z)
+        return np.sqrt(self.omega_m * (1.0 + z) ** 3 + self.omega_r * (1.0 + z) ** 4 + dark)
 
     def distance(self, z):
         """Comoving distance [Mpc/h]."""

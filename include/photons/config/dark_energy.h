@@ -3,6 +3,7 @@
 #ifndef PHOTONS_DARK_ENERGY_H
 #define PHOTONS_DARK_ENERGY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum { DARK_ENERGY_ROWS = 256 };
@@ -21,5 +22,9 @@ double dark_energy_w(const struct w_table *t, double w0, double wa, double a);
 double dark_energy_density(const struct w_table *t, double w0, double wa, double a);
 /** Fill ln_density from a and w. */
 void w_table_integrate(struct w_table *t);
+
+/** Read a file in the format of cosmology.w_table.
+ * @param[out] reason  why it is no table, if false is returned */
+bool w_table_read(struct w_table *t, const char *path, char *reason, size_t length);
 
 #endif
