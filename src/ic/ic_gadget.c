@@ -25,15 +25,23 @@ struct units {
 /** Codes round Mpc and the mass of the sun differently. */
 static double rounded(double unit) { return fabs(unit - 1.0) < 1e-4 ? 1.0 : unit; }
 
-static struct units units_of(const struct gadget_set *set) {
+/** Files of SWIFT have h in their group Cosmology. Initial conditions for SWIFT have no such group, and h is that of config.ini. */
+static double hubble_of(const struct parameters *p, const struct gadget_set *set) {
+  if (gadget_gives(set->headers[0].h)) return set->headers[0].h;
+  if (!parameter_given(p, "cosmology", "h"))
+    fail(EXIT_BAD_INPUT,
+         "%s: has units of SWIFT, but no h in a group Cosmology: not a cosmological volume, or "
+         "initial conditions, which need cosmology.h and cosmology.Omega_m in config.ini",
+         set->first);
+  return p->cosmology.h;
+}
+
+static struct units units_of(const struct parameters *p, const struct gadget_set *set) {
   const struct gadget_header *h = &set->headers[0];
   if (!h->swift) return (struct units){.mass = 1.0, .velocity = 1.0, .velocity_power = 0.5};
-  if (!gadget_gives(h->h))
-    fail(EXIT_BAD_INPUT,
-         "%s: has units of SWIFT, but no h in a group Cosmology: not a cosmological volume",
-         set->first);
-  const struct units u = {.length = h->h * rounded(h->unit_length / MPC_CGS),
-                          .mass = h->h * rounded(h->unit_mass / SOLAR_MASSES_CGS),
+  const double hubble = hubble_of(p, set);
+  const struct units u = {.length = hubble * rounded(h->unit_length / MPC_CGS),
+                          .mass = hubble * rounded(h->unit_mass / SOLAR_MASSES_CGS),
                           .velocity = rounded(h->unit_velocity / 1e5),
                           .velocity_power = h->velocity_power};
   if (!(u.length > 0.0 && u.mass > 0.0 && u.velocity > 0.0) ||
@@ -194,7 +202,7 @@ static struct particles read_set(struct parameters *p, bool analysed) {
     char buffer[GADGET_PATH_SIZE];
     ic_check_universe(gadget_set_path(&set, f, buffer), &set.headers[f]);
   }
-  const struct units u = units_of(&set);
+  const struct units u = units_of(p, &set);
   struct gadget_masses masses = gadget_set_masses(&set, u.mass);
   const double size = settle(p, &set, &u, gadget_mean_mass(&masses));
   double factor = 1.0;

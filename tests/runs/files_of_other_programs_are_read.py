@@ -199,6 +199,13 @@ def make(folder):
     for i, half in enumerate(halves):
         swift(f'{folder}ranks.{i}.hdf5', half, 2)
     swift_view(folder + 'ranks.hdf5', ['ranks.0.hdf5', 'ranks.1.hdf5'])
+    swift(folder + 'for_swift.hdf5')  # as monofonIC writes it
+    with h5py.File(folder + 'for_swift.hdf5', 'r+') as file:
+        del file['Cosmology']
+        for name in ('Code', 'Scale-factor'):
+            del file['Header'].attrs[name]
+        del file['PartType1/Velocities'].attrs['a-scale exponent']
+        numbers(file['Header'], Time=A)
     swift(folder + 'swift_gas.hdf5', gas=0.16)
     swift(folder + 'swift_sides.hdf5', cube=False)
 

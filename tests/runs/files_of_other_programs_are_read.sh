@@ -80,6 +80,10 @@ reads set.0.hdf5 still
 
 # SWIFT: one file, the files of two ranks, and the file that shows them.
 reads swift.hdf5 swift
+refuses for_swift.hdf5 'need cosmology.h and cosmology.Omega_m in config.ini'
+sed -i '1i [cosmology]\nOmega_m = 0.3\nh = 0.7' gadget.ini
+reads for_swift.hdf5 swift
+sed -i 1,3d gadget.ini
 reads ranks.0.hdf5 swift
 reads ranks.hdf5 swift 'is virtual'
 refuses swift_sides.hdf5 'must be a cube'
