@@ -9,6 +9,7 @@
 #include "photons/app/memory.h"
 #include "photons/app/softening.h"
 #include "photons/cosmology/linear_power.h"
+#include "photons/cosmology/linear_statistics.h"
 #include "photons/cosmology/species.h"
 
 /** Which finer mesh a run may change to, and its memory, for people. */
@@ -92,6 +93,23 @@ static void print_spectrum(FILE *out, const struct parameters *p,
             p->ic.normalise ? "scaled to " : "as it is; cosmology.sigma8 ", p->cosmology.sigma8);
 }
 
+/** How generated initial conditions are made, and how far particles are from their grid: a start is late where that is much of the
+ * spacing, and early where it is little beside what forces of a grid are wrong by. */
+static void print_waves(FILE *out, const struct parameters *p, const struct linear_power *linear) {
+  static const char *const order[] = {"", "Zel'dovich", "2LPT", "3LPT"};
+  if (p->ic.source != IC_GENERATE || !linear) return;
+  const struct cosmology c = cosmology_from(p);
+  const double side = (double)p->box.npart_side, longest = 2.0 * M_PI / p->box.size;
+  const double way = linear_displacement(linear, longest, 0.5 * side * longest) *
+                     cosmology_growth(&c, 1.0 / (1.0 + p->ic.z_init)).d1;
+  fprintf(
+      out,
+      "  waves       %s from z = %g%s%s, from a %s: displacements of %.3g of the spacing (rms)\n",
+      order[p->ic.order], p->ic.z_init, p->ic.fixed ? ", fixed amplitudes" : "",
+      p->ic.sphere_mode ? "" : ", with corner modes", p->ic.glass[0] ? "glass" : "grid",
+      way * side / p->box.size);
+}
+
 void nbody_run_print(FILE *out, const struct story *s) {
   const struct parameters *p = s->parameters;
   if (isolated(p)) {
@@ -103,6 +121,7 @@ void nbody_run_print(FILE *out, const struct story *s) {
     type_masses_print(out, p, s->masses);
   }
   print_spectrum(out, p, s->linear);
+  if (!isolated(p)) print_waves(out, p, s->linear);
   print_softening(out, p, s->particles);
   print_layout(out, p, s->particles->all);
   cone_print(out, p, s->particles->all);

@@ -24,6 +24,16 @@ void linear_correlation(const struct linear_power *linear, const double *r, size
   }
 }
 
+double linear_displacement(const struct linear_power *linear, double low, double high) {
+  double square = 0.0;
+  for (double from = low; from < high;) {
+    const double to = fmin(from * (1.0 + LOG_STEP), high);
+    square += (to - from) * linear_power_at(linear, 0.5 * (from + to)) / (2.0 * M_PI * M_PI);
+    from = to;
+  }
+  return sqrt(square);
+}
+
 void kaiser_factors(double f, double factor[3]) {
   factor[0] = 1.0 + 2.0 / 3.0 * f + 1.0 / 5.0 * f * f;
   factor[1] = 4.0 / 3.0 * f + 4.0 / 7.0 * f * f;

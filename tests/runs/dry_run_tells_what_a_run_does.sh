@@ -23,6 +23,14 @@ for value in 'accuracy = high' 'max_dlna = 0.00625' 'stretch = 4' 'eta = 0.5' 'e
   grep -qx "$value" out || complain "time.accuracy = high: no line with: $value"
 done
 
+# Displacements shrink as 1/(1 + z), nearly, and with the spacing's waves.
+waves() { "$PHOTONS" --dry-run config.ini "$@" | sed -n 's/^  waves  *//p'; }
+late=$(waves --set ic.z_init=49) early=$(waves --set ic.z_init=99 --set ic.order=3 --set ic.fixed=yes --set ic.sphere_mode=no)
+case $late in '2LPT from z = 49, from a grid: displacements of '*' of the spacing (rms)') ;; *) complain "waves: $late" ;; esac
+case $early in '3LPT from z = 99, fixed amplitudes, with corner modes, from a grid: '*) ;; *) complain "waves: $early" ;; esac
+echo "$late $early" | sed 's/[^0-9. ]//g' | awk '{ n = 0; for (i = 1; i <= NF; i++) if ($i ~ /^0\./) x[n++] = $i
+  ratio = x[0]/x[1] } END { exit !(n == 2 && ratio > 1.98 && ratio < 2.02) }' || complain "displacements: $late, $early"
+
 # refused CODE MESSAGE ARGUMENT...: the dry run says so, and the run does.
 refused() {
   code=$1 message=$2

@@ -17,6 +17,10 @@ struct linear_power;
 void linear_correlation(const struct linear_power *linear, const double *r, size_t count,
                         double smooth, double *xi);
 
+/** The rms length of the linear displacement at z = 0 by the waves from @p low to @p high h/Mpc, Mpc/h: the root of the integral of
+ * P(k)/(2 pi^2) dk. */
+double linear_displacement(const struct linear_power *linear, double low, double high);
+
 /** P0, P2 and P4 in redshift space over P(k) in linear theory (Kaiser 1987, MNRAS 227, 1).
  * @param f  dln D1/dln a */
 void kaiser_factors(double f, double factor[3]);
