@@ -7,13 +7,18 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "halo_home.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/base/parts.h"
+#include "photons/runtime/loop.h"
 #include "src/base/exchange.h"
 
 static const char what[] = "links of merger trees";
-enum { MEMBERS_SENT = 1 << 20 }; /* by a rank at a time */
+enum {
+  MEMBERS_SENT = 1 << 20, /* by a rank at a time */
+  NOTED = 1 << 14         /* members of a part of a loop */
+};
 
 /** 64 well mixed bits of an id: Fibonacci hashing (Knuth, The Art of Computer Programming 3, 6.4). */
 static uint64_t hash(uint64_t id) { return (id ^ id >> 32) * UINT64_C(0x9e3779b97f4a7c15); }
@@ -94,6 +99,24 @@ static struct questions ask_for_particles(size_t count, const uint64_t *id) {
   return q;
 }
 
+/** Members whose objects are noted in a table. */
+struct noting {
+  const struct table *table;
+  const struct tree_member *member;
+  size_t count;
+};
+
+/** Each member is in one object and has a slot of its own. */
+static void note_part(void *context, uint32_t part) {
+  const struct noting *n = context;
+  const size_t first = (size_t)part * NOTED,
+               end = first + NOTED < n->count ? first + NOTED : n->count;
+  for (size_t i = first; i < end; i++) {
+    const size_t slot = table_slot(n->table, n->member[i].id);
+    if (n->table->used[slot]) n->table->slot[slot].object = n->member[i].object;
+  }
+}
+
 /** Note the objects of some members, if these are asked for. Members go to the ranks of their ids. */
 static void find_some(struct table *t, const struct tree_member *member, size_t count) {
   size_t *send = exchange_counts(), *receive = exchange_counts();
@@ -101,11 +124,8 @@ static void find_some(struct table *t, const struct tree_member *member, size_t 
   for (size_t i = 0; i < count; i++) rank[i] = rank_of_id(member[i].id);
   struct tree_member *received = exchange_scattered(member, sizeof *member, count, rank, NULL, send,
                                                     receive);
-  const size_t found = exchange_total(receive);
-  for (size_t i = 0; i < found; i++) {
-    const size_t slot = table_slot(t, received[i].id);
-    if (t->used[slot]) t->slot[slot].object = received[i].object;
-  }
+  struct noting n = {t, received, exchange_total(receive)};
+  loop_run(&halos_stage, (uint32_t)((n.count + NOTED - 1) / NOTED), note_part, &n);
   free(received);
   free(rank);
   free(send);
