@@ -8,6 +8,7 @@
 #include "photons/domain/kick_largest.h"
 #include "photons/runtime/gpu.h"
 #include "photons/step/external_field.h"
+#include "photons/step/kick.h"
 #include "photons/step/momentum_sum.h"
 #include "photons/step/rungs.h"
 
@@ -16,7 +17,7 @@ extern "C" {
 #endif
 
 /** @param largest  in pinned host memory */
-void gpu_kick(struct gpu *g, uint32_t count, float factor, const float *acceleration,
+void gpu_kick(struct gpu *g, uint32_t count, struct kick kick, const float *acceleration,
               float *momentum, struct kick_largest *largest);
 /** @param rungs  in pinned host memory, [RUNGS]; written from kick.top on
  * @param largest  in pinned host memory */

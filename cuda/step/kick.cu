@@ -15,16 +15,17 @@ static __device__ float take_root(int32_t *square) {
   return sqrtf(magnitude_from_bits(atomicExch(square, 0)));
 }
 
-static __global__ void kick(uint32_t count, float factor, const float *__restrict__ acceleration,
-                            float *__restrict__ momentum, struct largest *largest) {
+static __global__ void kick_all(uint32_t count, struct kick kick,
+                                const float *__restrict__ acceleration,
+                                float *__restrict__ momentum, struct largest *largest) {
   const size_t n = count, i = (size_t)blockIdx.x * BLOCK + threadIdx.x;
   __shared__ int32_t of_block[2];
   int32_t a2 = 0, p2 = 0;
   if (threadIdx.x < 2) of_block[threadIdx.x] = 0;
   if (i < n) {
     const float ax = acceleration[i], ay = acceleration[n + i], az = acceleration[2 * n + i];
-    const float px = momentum[i] + factor * ax, py = momentum[n + i] + factor * ay,
-                pz = momentum[2 * n + i] + factor * az;
+    const float px = after_kick(kick, momentum[i], ax), py = after_kick(kick, momentum[n + i], ay),
+                pz = after_kick(kick, momentum[2 * n + i], az);
     a2 = magnitude_bits(ax * ax + ay * ay + az * az);
     p2 = magnitude_bits(px * px + py * py + pz * pz);
     momentum[i] = px;
@@ -50,13 +51,13 @@ static __global__ void kick(uint32_t count, float factor, const float *__restric
   }
 }
 
-void gpu_kick(struct gpu *g, uint32_t count, float factor, const float *acceleration,
+void gpu_kick(struct gpu *g, uint32_t count, struct kick kick, const float *acceleration,
               float *momentum, struct kick_largest *result) {
   struct largest *largest = (struct largest *)(g->counters + COUNTERS_KICK);
   static_assert(sizeof *largest <= (COUNTERS_RUNGS - COUNTERS_KICK) * sizeof *g->counters,
                 "more than the counters hold");
-  kick<<<blocks_for(count, BLOCK), BLOCK, 0, g->stream>>>(count, factor, acceleration, momentum,
-                                                          largest);
+  kick_all<<<blocks_for(count, BLOCK), BLOCK, 0, g->stream>>>(count, kick, acceleration, momentum,
+                                                              largest);
   gpu_launched("kick");
   CHECK_CUDA(
       cudaMemcpyAsync(result, &largest->result, sizeof *result, cudaMemcpyDeviceToHost, g->stream));

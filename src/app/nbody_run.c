@@ -128,7 +128,10 @@ static bool begin(void *state, bool restarted, struct step_record *record) {
     step_measure(r->nbody);
     return false;
   }
-  step_first_forces(r->nbody);
+  if (r->parameters->time.step == STEP_PM) /* begins with a drift */
+    step_begin_drift(r->nbody);
+  else
+    step_first_forces(r->nbody);
   require_forces(r);
   record->rebuilt = 1;
   fill_record(r, record->a, record);
@@ -237,20 +240,41 @@ static double next(void *state, const struct progress *now) {
                        softening_at(r->parameters, now->a));
 }
 
-/** Of a step that kicks all particles by whole forces. */
-static struct kick_factors kicks_of(const struct parameters *p, const struct cosmology *c,
-                                    double a0, double a1) {
-  if (p->time.step == STEP_PM && p->time.kicks == KICKS_GROWTH)
-    return cosmology_growth_kicks(c, a0, a1);
+/** A step kick-drift-kick of all particles. */
+static void global_step(struct nbody_run *r, double a0, double a1, struct sort_choice *choice,
+                        void (*meanwhile)(void *)) {
+  const struct cosmology *c = &r->cosmology;
   const double middle = moment_middle(c->isolated, a0, a1);
-  return (struct kick_factors){cosmology_kick(c, a0, middle), cosmology_kick(c, middle, a1)};
+  step_drift(r->nbody, cosmology_kick(c, a0, middle), cosmology_drift(c, a0, a1));
+  reorder(r, choice);
+  apply_softening(r, a1);
+  step_forces(r->nbody, cosmology_kick(c, middle, a1), meanwhile, r);
+}
+
+static struct growth_step plain_step(const struct cosmology *c, double a0, double a1) {
+  const double middle = sqrt(a0 * a1);
+  return (struct growth_step){.middle = middle,
+                              .open = cosmology_drift(c, a0, middle),
+                              .push = cosmology_kick(c, a0, a1),
+                              .close = cosmology_drift(c, middle, a1)};
+}
+
+/** A step drift-kick-drift of the mesh alone. */
+static void mesh_step(struct nbody_run *r, double a0, double a1, struct sort_choice *choice) {
+  const bool growth = r->parameters->time.kicks == KICKS_GROWTH;
+  const struct growth_step s = growth ? cosmology_growth_step(&r->cosmology, a0, a1)
+                                      : plain_step(&r->cosmology, a0, a1);
+  step_move(r->nbody, a0, s.middle, s.open);
+  reorder(r, choice);
+  respond(r, s.middle);
+  step_kick(r->nbody, (struct kick){.push = (float)s.push, .loss = (float)s.loss});
+  step_move(r->nbody, s.middle, a1, s.close);
 }
 
 static void step(void *state, struct progress *now, bool (*output_due)(void *context, double a),
                  void *context, struct step_record *record) {
   struct nbody_run *r = state;
   const struct parameters *p = r->parameters;
-  const struct cosmology *c = &r->cosmology;
   const double a0 = now->a;
   release_escapers(r);
   const bool refined = refine_mesh(r, a0);
@@ -258,26 +282,28 @@ static void step(void *state, struct progress *now, bool (*output_due)(void *con
   r->nbody->step = now->step + 1;
   r->nbody->a = a1;
   balance(r, now->step);
-  respond(r, a1);
+  if (p->time.step != STEP_PM) respond(r, a1);
   struct sort_choice choice = renews_within(p) ? (struct sort_choice){false, false}
                                                : sort_policy_choose(&r->policy, p,
                                                                     r->nbody->domain.particles.all);
-  if (refined && !choice.rebuild) choice.sort = true;
-  /* An output in the memory of the mesh comes after the forces, and halos of light particles need
-   * copies of all their columns. */
-  const bool beside = !nbody_rests(r->nbody) && !halos_are_light(p, &r->nbody->domain.particles);
-  void (*meanwhile)(void *) = output_due(context, a1) && beside ? nbody_run_write_positions : NULL;
+  const bool due = output_due(context, a1);
+  /* Halos search trees, which no pairs have kept in order. */
+  const bool loose = due && p->time.step == STEP_PM;
+  if ((refined || loose) && !choice.rebuild) choice.sort = true;
+  /* An output in the memory of the mesh, or of positions that drift once more, comes after the forces,
+   * and halos of light particles need copies of all their columns. */
+  const bool beside = !nbody_rests(r->nbody) && p->time.step != STEP_PM &&
+                      !halos_are_light(p, &r->nbody->domain.particles);
+  void (*meanwhile)(void *) = due && beside ? nbody_run_write_positions : NULL;
   now->a = a1;
   r->output_progress = *now;
   light_cone_begin(r->nbody, a0, a1);
   if (p->time.step == STEP_BLOCK) {
     block_step(r, a0, a1, &choice, meanwhile, record);
+  } else if (p->time.step == STEP_PM) {
+    mesh_step(r, a0, a1, &choice);
   } else {
-    const struct kick_factors kick = kicks_of(p, c, a0, a1);
-    step_drift(r->nbody, kick.open, cosmology_drift(c, a0, a1));
-    reorder(r, &choice);
-    apply_softening(r, a1);
-    step_forces(r->nbody, kick.close, meanwhile, r);
+    global_step(r, a0, a1, &choice, meanwhile);
   }
   record->rebuilt = choice.rebuild + record->block.rebuilds;
   record->sorted = choice.sort + record->block.sorts;

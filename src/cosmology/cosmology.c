@@ -318,6 +318,39 @@ struct kick_factors cosmology_growth_kicks(const struct cosmology *c, double a0,
                                .close = (growth_momentum(c, a1, &end) - middle) / (force * end.d1)};
 }
 
+/** The scale factor between a0 and a1 at which D1 is d1. Newton's method. */
+static double growth_reached(const struct cosmology *c, double a0, double a1, double d1) {
+  enum { ITERATIONS = 8 };
+  double a = sqrt(a0 * a1);
+  for (int i = 0; i < ITERATIONS; i++) {
+    const struct growth g = cosmology_growth(c, a);
+    const double change = (d1 / g.d1 - 1.0) / g.f1;
+    a *= exp(change);
+    if (fabs(change) < 1e-10) break;
+  }
+  return fmax(a0, fmin(a, a1));
+}
+
+/** dD2/dD1 */
+static double second_slope(const struct growth *g) { return g->f2 * g->d2 / (g->f1 * g->d1); }
+
+/* With D1 as time a velocity is psi1 + D2' psi2, and in the middle of a drift from (D1, D2) the force over
+ * (3/2) Omega_m H0^2 D1/a is psi1 + pull psi2. The kick's two factors fit the velocity at the end in both
+ * orders. */
+struct growth_step cosmology_growth_step(const struct cosmology *c, double a0, double a1) {
+  const struct growth begin = cosmology_growth(c, a0), end = cosmology_growth(c, a1);
+  const double half = 0.5 * (end.d1 - begin.d1), middle = begin.d1 + half,
+               pull = (begin.d2 + second_slope(&begin) * half) / middle - middle,
+               kept = (second_slope(&end) - pull) / (second_slope(&begin) - pull),
+               before = growth_momentum(c, a0, &begin), after = growth_momentum(c, a1, &end);
+  return (struct growth_step){.middle = growth_reached(c, a0, a1, middle),
+                              .open = half / before,
+                              .close = half / after,
+                              .push = after * (1.0 - kept) /
+                                      (1.5 * c->omega_m * HUBBLE_0 * HUBBLE_0 * middle),
+                              .loss = 1.0 - kept * after / before};
+}
+
 double cosmology_particle_mass(const struct cosmology *c, double box, double count) {
   return c->omega_m * RHO_CRITICAL * box * box * box / count;
 }

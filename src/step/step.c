@@ -72,12 +72,17 @@ void step_all_forces(struct nbody *n, void (*close)(struct nbody *, struct group
 }
 
 static void close_step(struct nbody *n, struct group *g, const void *kick) {
-  kick_submit(n, g, *(const float *)kick);
+  kick_submit(n, g, *(const struct kick *)kick);
 }
 
 void step_forces(struct nbody *n, double kick, void (*meanwhile)(void *), void *context) {
   DEBUG_CHECK(!n->rungs, "a global step of %s", "block time steps");
-  step_all_forces(n, close_step, &(const float){(float)kick}, meanwhile, context);
+  step_all_forces(n, close_step, &(const struct kick){.push = (float)kick}, meanwhile, context);
+}
+
+void step_kick(struct nbody *n, struct kick kick) {
+  DEBUG_CHECK(!n->rungs, "a global step of %s", "block time steps");
+  step_all_forces(n, close_step, &kick, NULL, NULL);
 }
 
 /** Make room for a drift after the kicks that were submitted. */
@@ -89,18 +94,34 @@ static void follow_drift(struct nbody *n, double drift) {
   frame_follow(n);
 }
 
+/** Drifts need to know how far particles go. */
+static bool is_bounded(const struct nbody *n) { return !nbody_has_mesh(n) || n->cone; }
+
+static void move_group(struct nbody *n, struct group *g, double from, double to, double drift) {
+  if (n->cone) light_cone_submit(n, g, from, to, (float)drift);
+  drift_submit(n, g, (float)drift);
+  refit_submit(&n->short_range, g);
+}
+
 void step_drift(struct nbody *n, double kick, double drift) {
-  const bool bounded = !nbody_has_mesh(n) || n->cone; /* need to know how far particles go */
+  const bool bounded = is_bounded(n);
+  const struct kick open = {.push = (float)kick};
+  const double from = n->cone ? n->cone->a0 : 0.0, to = n->cone ? n->cone->a1 : 0.0;
   if (bounded) {
-    FOR_GROUPS(&n->domain, g) kick_submit(n, g, (float)kick);
+    FOR_GROUPS(&n->domain, g) kick_submit(n, g, open);
     follow_drift(n, drift);
   }
   FOR_GROUPS(&n->domain, g) {
-    if (!bounded) kick_submit(n, g, (float)kick);
-    if (n->cone) light_cone_submit(n, g, n->cone->a0, n->cone->a1, (float)drift);
-    drift_submit(n, g, (float)drift);
-    refit_submit(&n->short_range, g);
+    if (!bounded) kick_submit(n, g, open);
+    move_group(n, g, from, to, drift);
   }
+  message_wait();
+  motion_check(n, drift);
+}
+
+void step_move(struct nbody *n, double from, double to, double drift) {
+  if (is_bounded(n)) follow_drift(n, drift);
+  FOR_GROUPS(&n->domain, g) move_group(n, g, from, to, drift);
   message_wait();
   motion_check(n, drift);
 }
@@ -152,9 +173,14 @@ static void measure_mesh(struct nbody *n) {
 void step_measure(struct nbody *n) {
   if (n->rungs && nbody_has_mesh(n)) measure_mesh(n);
   if (!nbody_has_mesh(n)) step_refit(n); /* the frame follows the boxes of groups */
-  FOR_GROUPS(&n->domain, g) kick_submit(n, g, 0.0f);
+  FOR_GROUPS(&n->domain, g) kick_submit(n, g, (struct kick){0});
   message_wait();
   motion_check(n, 0.0);
+}
+
+void step_begin_drift(struct nbody *n) {
+  step_refit(n);
+  step_measure(n);
 }
 
 double step_acc_max(const struct nbody *n) {

@@ -137,6 +137,19 @@ struct kick_factors {
  * cosmology_drift(). This is the condition of FastPM (Feng et al. 2016, MNRAS 463, 2273), fulfilled by
  * the kicks alone; compare Rampf, List & Hahn 2025 (JCAP 02, 020). Of an expanding universe. */
 struct kick_factors cosmology_growth_kicks(const struct cosmology *c, double a0, double a1);
+/** A step drift-kick-drift of an expanding universe. */
+struct growth_step {
+  double middle; /**< scale factor of the forces */
+  double open,
+      close; /**< factors of the drifts before and after the kick, (Mpc/h)/(km/s): times p they give
+                           the change of the comoving position */
+  double push,
+      loss; /**< the kick adds push times the acceleration to p, and takes loss times p from it */
+};
+/** The step BullFrog (Rampf, List & Hahn 2025, JCAP 02, 020): a particle that follows Lagrangian
+ * perturbation theory of second order has its velocity after the step, however long, and its position but for
+ * the curvature of the second order's growth over the step. The first order is exact. */
+struct growth_step cosmology_growth_step(const struct cosmology *c, double a0, double a1);
 /** Particle mass in 1e10 Msun/h for N particles in a box of L Mpc/h. */
 double cosmology_particle_mass(const struct cosmology *c, double box, double count);
 

@@ -4,12 +4,13 @@
 #define PHOTONS_STEP_CODELETS_H
 
 #include "photons/step/external.h"
+#include "photons/step/kick.h"
 #include "photons/step/light_cone.h"
 #include "photons/step/momentum_sum.h"
 #include "photons/step/nbody.h"
 
-/** p += factor * acceleration. @param factor  integral of dt/a, (Mpc/h)/(km/s) */
-void kick_submit(struct nbody *n, struct group *g, float factor);
+/** Kick the particles of a group. */
+void kick_submit(struct nbody *n, struct group *g, struct kick kick);
 /** Kick the targets of a group (targets.h) by rungs. The numbers of particles on the rungs from
  * kick.top on are written to n->rungs. */
 void kick_rungs_submit(struct nbody *n, struct group *g, const struct rung_kick *kick);

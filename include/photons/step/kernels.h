@@ -8,13 +8,14 @@
 #include "photons/domain/kick_largest.h"
 #include "photons/runtime/isa.h"
 #include "photons/step/external_field.h"
+#include "photons/step/kick.h"
 #include "photons/step/momentum_sum.h"
 #include "photons/step/rungs.h"
 
 /** Kernels for the particles of one group. Component c of an array stands at array + c * count. */
 struct step_kernels {
-  /** momentum += factor * acceleration; returns the largest |acceleration| and |momentum|. */
-  struct kick_largest (*kick)(uint32_t count, float factor, const float *acceleration,
+  /** Kick all particles; returns the largest |acceleration| and |momentum|. */
+  struct kick_largest (*kick)(uint32_t count, struct kick kick, const float *acceleration,
                               float *momentum);
   /** Kick active particles by rungs.
    * @param[out] rungs  [RUNGS] numbers of active particles by their new rungs

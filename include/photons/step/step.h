@@ -4,6 +4,7 @@
 #ifndef PHOTONS_STEP_H
 #define PHOTONS_STEP_H
 
+#include "photons/step/kick.h"
 #include "photons/step/nbody.h"
 
 /**
@@ -12,6 +13,15 @@
  * @param drift  integral of dt/a^2 over the step, (Mpc/h)/(km/s)
  */
 void step_drift(struct nbody *n, double kick, double drift);
+
+/**
+ * A drift from the scale factor @p from to @p to, and the refit, after forces of the same particles.
+ * @param drift  as in step_drift(), over the drift
+ */
+void step_move(struct nbody *n, double from, double to, double drift);
+
+/** The forces at the current positions, whose trees are refitted, and a kick by all of them. */
+void step_kick(struct nbody *n, struct kick kick);
 
 /**
  * The forces at the current positions, whose trees are refitted, and the closing half kick.
@@ -38,6 +48,10 @@ void step_rebuild(struct nbody *n);
 /** The first forces. With the relative acceptance criterion, forces are computed twice: the first
  * time with the geometric criterion, which gives the accelerations that the relative one needs. */
 void step_first_forces(struct nbody *n);
+
+/** In the place of the first forces where a run begins with step_move(): find the boxes of the groups and
+ * their largest momenta. */
+void step_begin_drift(struct nbody *n);
 
 /** Forces on all particles of other trees or of another mesh, without a step. */
 void step_forces_anew(struct nbody *n);

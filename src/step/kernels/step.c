@@ -6,14 +6,14 @@
 
 #include "photons/step/kernels.h"
 
-struct kick_largest KERNEL(kick)(uint32_t count, float factor, const float *acceleration,
+struct kick_largest KERNEL(kick)(uint32_t count, struct kick kick, const float *acceleration,
                                  float *momentum) {
   const size_t n = count;
   int32_t acceleration2 = 0, momentum2 = 0;
   for (size_t i = 0; i < n; i++) {
     float ax = acceleration[i], ay = acceleration[n + i], az = acceleration[2 * n + i];
-    float px = momentum[i] + factor * ax, py = momentum[n + i] + factor * ay,
-          pz = momentum[2 * n + i] + factor * az;
+    float px = after_kick(kick, momentum[i], ax), py = after_kick(kick, momentum[n + i], ay),
+          pz = after_kick(kick, momentum[2 * n + i], az);
     int32_t a2 = magnitude_bits(ax * ax + ay * ay + az * az),
             p2 = magnitude_bits(px * px + py * py + pz * pz);
     acceleration2 = a2 > acceleration2 ? a2 : acceleration2;

@@ -100,7 +100,7 @@ void check_motion(const struct bench *b, struct group *g, struct difference *kic
   check_momentum_sum(b, g, momentum_out);
   check_external(b, g, kick);
   uint32_t *x_out = to_device(x, n * sizeof *x);
-  const float half = 1e-3f;
+  const struct kick half = {.push = 1e-3f, .loss = 0.2f};
   largest[0] = s->kernels->kick(g->count, half, p.acc[0], momentum);
   const float factor = 0x1p26f /
                        largest[0].momentum; /* at most a 64th of the box: farther than half

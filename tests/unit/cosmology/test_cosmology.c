@@ -222,6 +222,57 @@ static void test_growth_kicks_follow_growth(void **state) {
       }
 }
 
+/* A particle displaced by D1 psi1 + D2 psi2 (Lagrangian perturbation theory of second order). */
+struct displaced {
+  double x[2], p[2]; /* of psi1, psi2 */
+};
+
+static void drift(struct displaced *d, double factor) {
+  for (int i = 0; i < 2; i++) d->x[i] += factor * d->p[i];
+}
+
+/** By the force of what is displaced so: Bouchet et al. 1995. */
+static void kick_displaced(struct displaced *d, const struct cosmology *c,
+                           const struct growth_step *s) {
+  const double force = 1.5 * c->omega_m * HUBBLE_0 * HUBBLE_0,
+               by[2] = {force * d->x[0], force * (d->x[1] - d->x[0] * d->x[0])};
+  for (int i = 0; i < 2; i++) d->p[i] += s->push * by[i] - s->loss * d->p[i];
+}
+
+static struct displaced displaced_at(const struct cosmology *c, double a) {
+  const struct growth g = cosmology_growth(c, a);
+  const double speed = a * a * cosmology_hubble(c, a);
+  return (struct displaced){{g.d1, g.d2}, {speed * g.f1 * g.d1, speed * g.f2 * g.d2}};
+}
+
+/* Steps of any length keep the first order and the velocity of the second; the second order's displacement is
+ * off by its curvature over a step, which in Einstein-de Sitter is none. */
+static void test_growth_steps_follow_second_order(void **state) {
+  (void)state;
+  const struct cosmology *const all[] = {&einstein_de_sitter, &lambda_cdm};
+  const int steps[] = {3, 10, 100};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+    for (size_t k = 0; k < sizeof steps / sizeof *steps; k++) {
+      const struct cosmology *c = all[i];
+      const double first = 0.1, length = (1.0 - first) / steps[k];
+      struct displaced d = displaced_at(c, first);
+      for (int n = 0; n < steps[k]; n++) {
+        const double a0 = first + n * length, a1 = a0 + length;
+        const struct growth_step s = cosmology_growth_step(c, a0, a1);
+        assert_true(a0 < s.middle && s.middle < a1);
+        drift(&d, s.open);
+        assert_relative(d.x[0], cosmology_growth(c, s.middle).d1, 1e-8);
+        kick_displaced(&d, c, &s);
+        drift(&d, s.close);
+      }
+      const struct displaced end = displaced_at(c, 1.0);
+      assert_relative(d.x[0], end.x[0], 1e-8);
+      assert_relative(d.p[0], end.p[0], 1e-8);
+      assert_relative(d.x[1], end.x[1], i == 0 ? 1e-8 : 2e-2 / (steps[k] * steps[k]));
+      assert_relative(d.p[1], end.p[1], i == 0 ? 1e-8 : 2e-2 / (steps[k] * steps[k]));
+    }
+}
+
 /* Matter and radiation, y = Omega_m a/Omega_r: D1 = 1 + 3y/2 (Meszaros 1974). */
 static void test_growth_with_radiation(void **state) {
   (void)state;
@@ -335,6 +386,7 @@ int main(void) {
       cmocka_unit_test(test_growth_with_curvature),
       cmocka_unit_test(test_growth_with_radiation),
       cmocka_unit_test(test_growth_kicks_follow_growth),
+      cmocka_unit_test(test_growth_steps_follow_second_order),
       cmocka_unit_test(test_growth_with_dynamical_dark_energy),
       cmocka_unit_test(test_particle_mass),
       cmocka_unit_test(test_neutrinos_become_matter),

@@ -45,7 +45,7 @@ static struct kick_largest kick(const struct step_kernels *k, uint32_t count, ui
     momentum[i] = wave(i + 1000);
   }
   (of_momentum ? momentum : acceleration)[at] = value;
-  return k->kick(count, 0.5f, acceleration, momentum);
+  return k->kick(count, (struct kick){.push = 0.5f}, acceleration, momentum);
 }
 
 /** In every component of every particle, in registers and in the rest. */
