@@ -32,7 +32,10 @@ static void print_layout(FILE *out, const struct parameters *p, size_t n) {
   fprintf(out, "  groups      %u of %zu particles, leaves of at most %u (tree depth %u)\n",
           l.domain.group_count, (n + l.domain.group_count - 1) / l.domain.group_count,
           l.domain.leaf_size, l.domain.depth);
-  if (l.mesh.cells > 0)
+  if (p->time.step == STEP_PM)
+    fprintf(out, "  mesh        %u^3%s, no pairs\n", l.mesh.cells,
+            p->gravity.interlace ? " interlaced" : "");
+  else if (l.mesh.cells > 0)
     fprintf(out, "  mesh        %u^3%s, r_split %.3g, r_cut %.3g cells%s\n", l.mesh.cells,
             p->gravity.interlace ? " interlaced" : "", p->gravity.r_split, p->gravity.r_cut,
             finer_mesh(p, n, l.mesh.cells));

@@ -70,10 +70,13 @@ static void write_snapshot(const struct products *o, const struct halo_catalogue
   }
 }
 
+/** Forces of the mesh alone are smooth where folds would measure. */
+static unsigned folds(const struct parameters *p) { return p->time.step == STEP_PM ? 0 : FOLDS; }
+
 static void write_power(struct products *o) {
   size_t count;
   const struct provenance provenance = provenance_of(o->parameters);
-  struct power_bin *bins = power_measure(o->particles, o->mesh, FOLDS, &count);
+  struct power_bin *bins = power_measure(o->particles, o->mesh, folds(o->parameters), &count);
   const double effective = power_effective_number(o->particles);
   if (comm_rank() == 0)
     power_write(product_name_of(o, "powerspec", "txt").path, bins, count, o->particles, effective,
