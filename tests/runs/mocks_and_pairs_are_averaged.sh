@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # tools/mocks.py makes mocks and their covariance, and goes on after a kill with those that have not ended.
-# tools/pairs.py runs a pair of opposite phases and writes the mean.
+# tools/pairs.py runs a pair of opposite phases and writes the mean. The commands of the tutorial's section 7 do so,
+# with few particles.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
 need_python h5py matplotlib numpy
 
@@ -56,4 +57,18 @@ cp -p pair/plus/powerspec_000.txt before
 tool pairs config.ini --set output.dir=pair || complain "pairs again: $(cat err)"
 [ pair/plus/powerspec_000.txt -nt before ] && complain 'a pair that has ended is repeated'
 helper "$(cat out)" || complain 'the numbers'
+
+page=$PHOTONS_SOURCE/docs/user/tutorial.md
+mkdir -p tutorial/params && cd tutorial && ln -s "$PHOTONS_SOURCE/tools" tools || exit 99
+few() { sed 's/^npart_side = [0-9]*/npart_side = 8/'; }
+few <"$PHOTONS_SOURCE/params/mocks.ini" >params/mocks.ini
+sed -n '/^## 5/,/^## 6/p' "$page" | sed -n '/^\[/,/^```$/p' | sed '/^```$/,$d' | few >my.ini
+sed -n '/^## 7/,/^## /p' "$page" | grep -E '^tools/python.sh tools/(mocks|pairs).py' | sed 's/ini 8$/ini 2/' >commands
+[ "$(wc -l <commands)" = 2 ] || complain "the tutorial has other commands: $(cat commands)"
+PYTHON=$PYTHON PATH=$(dirname "$PHOTONS"):$PATH timeout 120 sh -e commands >out 2>err ||
+  complain "the commands of the tutorial: $(cat err)"
+for file in mocks/mockcovariance_000.txt mocks/figures/mocks_000.png pair/figures/growth.png; do
+  [ -s "output/$file" ] || complain "the commands of the tutorial make no output/$file"
+done
+cd ..
 finish
