@@ -29,7 +29,7 @@ struct sorting {
   const uint32_t *x_key, *y_key; /* y_key NULL: a single key along y */
   size_t keys, y_keys;
   uint32_t chunks;
-  size_t *offset; /* [key][chunk] index in `out`, and the end */
+  size_t *offset; /* [chunk][key] index in `out`: tasks write to no common cache line */
   struct point_set out;
   bool move;
 };
@@ -53,7 +53,7 @@ static inline void sort_point(const struct sorting *s, uint32_t chunk, struct po
                               const float *mass) {
   size_t key = s->x_key[power_cell(p.x[0], s->n)];
   if (s->y_key) key = key * s->y_keys + s->y_key[power_cell(p.x[1], s->n)];
-  size_t *at = &s->offset[key * s->chunks + chunk];
+  size_t *at = &s->offset[chunk * s->keys + key];
   if (s->move) s->out.point[*at] = p;
   if (s->move && mass) s->out.mass[*at] = *mass;
   ++*at;
@@ -94,18 +94,20 @@ static void sort(struct sorting *s, size_t *key_end) {
                                               : s->in.mass != NULL);
   memset(key_end, 0, s->keys * sizeof *key_end);
   if (s->chunks == 0) return;
-  const size_t rows = s->keys * s->chunks;
-  s->offset = allocate(rows, sizeof *s->offset, "power spectrum");
+  s->offset = allocate(s->keys * s->chunks, sizeof *s->offset, "power spectrum");
   loop_run(&power_spectrum_stage, s->chunks, sort_chunk, s);
-  for (size_t i = 0, sum = 0; i < rows; i++) {
-    const size_t count = s->offset[i];
-    s->offset[i] = sum;
-    sum += count;
-  }
+  for (size_t key = 0, sum = 0; key < s->keys; key++)
+    for (size_t chunk = 0; chunk < s->chunks; chunk++) {
+      size_t *at = &s->offset[chunk * s->keys + key];
+      const size_t count = *at;
+      *at = sum;
+      sum += count;
+    }
   s->move = true;
   /* each task moves its offsets to where the next task's begin */
   loop_run(&power_spectrum_stage, s->chunks, sort_chunk, s);
-  for (size_t key = 0; key < s->keys; key++) key_end[key] = s->offset[(key + 1) * s->chunks - 1];
+  for (size_t key = 0; key < s->keys; key++)
+    key_end[key] = s->offset[(s->chunks - 1) * s->keys + key];
   free(s->offset);
 }
 
