@@ -18,6 +18,7 @@
 #include "photons/cosmology/halofit.h"
 #include "photons/cosmology/linear_power.h"
 #include "photons/io/provenance.h"
+#include "photons/mesh/mesh.h"
 #include "photons/runtime/loop.h"
 #include "power_mesh.h"
 
@@ -86,6 +87,12 @@ static void measurement_end(struct measurement *m) {
   free(m->phase);
   free(m->deconvolve);
   free(m->square);
+}
+
+struct power_range power_range_of(const struct parameters *p, size_t particles, size_t mesh) {
+  if (p->time.step != STEP_PM) return (struct power_range){.mesh = mesh, .folds = 2};
+  const size_t lattice = mesh_good_size((uint32_t)lround(cbrt((double)particles)));
+  return (struct power_range){.mesh = smaller(mesh, lattice), .folds = 0};
 }
 
 double power_memory(const struct parameters *p, size_t particles, size_t mesh) {

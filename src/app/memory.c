@@ -69,7 +69,8 @@ static double rebuild(const struct layout *l, double particles) {
 
 static double outputs(const struct parameters *p, size_t particles, uint32_t mesh) {
   const double heads = p->analysis.fof ? (double)particles * sizeof(uint32_t) : 0.0;
-  const double products = power_memory(p, particles, mesh) * (double)comm_size() +
+  const size_t cells = power_range_of(p, particles, mesh).mesh;
+  const double products = power_memory(p, particles, cells) * (double)comm_size() +
                           statistics_memory(p, particles, statistics_mesh(p, mesh)) *
                               (double)comm_size() +
                           image_memory(p, particles) + subhalos_memory(p, particles) +

@@ -26,7 +26,6 @@
  * shows its waves. */
 #define FRAME_LOW (-0.6)
 #define FRAME_HIGH 1.2
-enum { FOLDS = 2 }; /* P(k) reaches 2^FOLDS times the mesh's Nyquist frequency */
 
 /** Stems of the names of snapshots and halo catalogues. */
 static const struct {
@@ -70,17 +69,15 @@ static void write_snapshot(const struct products *o, const struct halo_catalogue
   }
 }
 
-/** Forces of the mesh alone are smooth where folds would measure. */
-static unsigned folds(const struct parameters *p) { return p->time.step == STEP_PM ? 0 : FOLDS; }
-
 static void write_power(struct products *o) {
   size_t count;
   const struct provenance provenance = provenance_of(o->parameters);
-  struct power_bin *bins = power_measure(o->particles, o->mesh, folds(o->parameters), &count);
+  const struct power_range range = power_range_of(o->parameters, o->particles->all, o->mesh);
+  struct power_bin *bins = power_measure(o->particles, range.mesh, range.folds, &count);
   const double effective = power_effective_number(o->particles);
   if (comm_rank() == 0)
     power_write(product_name_of(o, "powerspec", "txt").path, bins, count, o->particles, effective,
-                o->regular, o->mesh, o->a, o->linear, o->cosmology, &provenance);
+                o->regular, range.mesh, o->a, o->linear, o->cosmology, &provenance);
   free(bins);
 }
 

@@ -52,6 +52,16 @@ struct power_bin *power_measure_cells(const struct fft *f, double *memory, doubl
  * m^2: N itself where all have one mass. Rounding depends on the number of ranks. */
 double power_effective_number(const struct particles *s);
 
+/** Where P(k) of a run is measured. */
+struct power_range {
+  size_t mesh; /**< cells a side */
+  unsigned folds;
+};
+/** The mesh of the forces, and two folds; with forces of the mesh alone, which are smooth beyond the particles'
+ * Nyquist frequency, as many cells a side as particles, and none.
+ * @param mesh  cells a side of the forces */
+struct power_range power_range_of(const struct parameters *p, size_t particles, size_t mesh);
+
 /** Most bytes that power_measure() needs on one rank besides the particles; 0 if the parameters ask
  * for no power spectrum. Local. */
 double power_memory(const struct parameters *p, size_t particles, size_t mesh);
