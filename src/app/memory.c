@@ -14,7 +14,6 @@
 #include "photons/config/parameters.h"
 #include "photons/domain/domain.h"
 #include "photons/ic/ic.h"
-#include "photons/mesh/long_range.h"
 #include "photons/runtime/scheduler.h"
 #include "photons/step/light_cone_size.h"
 
@@ -113,8 +112,7 @@ struct memory_use memory_estimate(const struct parameters *p, size_t particles) 
   /* Initial conditions come before trees, meshes and tasks. */
   const double before = (p->ic.source == IC_GENERATE ? ic_generate_memory(p) : 0.0) + use.on_gpus -
                         use.trees - use.mesh - use.tasks - (rests(p) ? 0.0 : packed);
-  const uint32_t spectra = l.mesh.cells > 0 ? mesh_of_spectra(p, particles) : 0;
-  double between = larger(rebuild(&l, (double)particles), outputs(p, particles, spectra));
+  double between = larger(rebuild(&l, (double)particles), outputs(p, particles, l.mesh.cells));
   if (rests(p)) { /* sub-steps, rebuilds and outputs have the memory of the mesh */
     use.tasks += all_targets(p, particles);
     between = larger(between, packed) - use.mesh - all_targets(p, particles);

@@ -10,7 +10,6 @@
 #include "photons/base/clock.h"
 #include "photons/base/error.h"
 #include "photons/io/snapshot.h"
-#include "photons/mesh/long_range.h"
 
 /** The side of the lattice that the ids number; 0: unknown. */
 static size_t lattice_side(const struct parameters *p) {
@@ -19,18 +18,19 @@ static size_t lattice_side(const struct parameters *p) {
 
 /** What the next output consists of. Spectra of all outputs have the bins of the first mesh. */
 static struct products products_of(const struct nbody_run *r, double a, size_t number) {
-  return (struct products){.parameters = r->parameters,
-                           .cosmology = &r->cosmology,
-                           .linear = r->linear,
-                           .particles = &r->nbody->domain.particles,
-                           .depth = r->nbody->domain.depth,
-                           .lattice = lattice_side(r->parameters),
-                           .regular = r->parameters->ic.source == IC_GENERATE,
-                           .a = a,
-                           .number = number,
-                           .mesh = mesh_of_spectra(r->parameters, r->nbody->domain.particles.all),
-                           .last = timeline_outputs_until(r->timeline, a) == r->timeline->outputs,
-                           .snapshot = true};
+  return (struct products){
+      .parameters = r->parameters,
+      .cosmology = &r->cosmology,
+      .linear = r->linear,
+      .particles = &r->nbody->domain.particles,
+      .depth = r->nbody->domain.depth,
+      .lattice = lattice_side(r->parameters),
+      .regular = r->parameters->ic.source == IC_GENERATE,
+      .a = a,
+      .number = number,
+      .mesh = layout_choose(r->parameters, r->nbody->domain.particles.all).mesh.cells,
+      .last = timeline_outputs_until(r->timeline, a) == r->timeline->outputs,
+      .snapshot = true};
 }
 
 void nbody_run_write_positions(void *context) {

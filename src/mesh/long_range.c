@@ -24,9 +24,9 @@ enum { SLABS_MOST = 32, PLANES_LEAST = 8, GPU_SLABS_MOST = 16 };
  * columns keep the number of messages low. */
 enum { RANK_SLABS_MOST = 8, RANK_COLUMNS_MOST = 4 };
 
-/** @param finer  cells a side over the particles a side, where no parameter says how many cells */
-static uint32_t choose_cells(const struct parameters *p, size_t particles, double finer) {
+static uint32_t choose_cells(const struct parameters *p, size_t particles) {
   if (p->gravity.pm_grid) return (uint32_t)p->gravity.pm_grid;
+  const double finer = p->time.step == STEP_PM ? 2.0 : 1.0;
   const uint32_t cells = mesh_good_size((uint32_t)lround(finer * cbrt((double)particles)));
   /* r_cut < L/2, so that at most one image is in reach */
   const uint32_t least = mesh_good_size((uint32_t)ceil(2.0 * p->gravity.r_cut) + 2);
@@ -50,12 +50,8 @@ static struct mesh_layout layout_of(uint32_t cells) {
   return l;
 }
 
-uint32_t mesh_of_spectra(const struct parameters *p, size_t particles) {
-  return choose_cells(p, particles, 1.0);
-}
-
 struct mesh_layout mesh_layout_choose(const struct parameters *p, size_t particles) {
-  const uint32_t cells = choose_cells(p, particles, p->time.step == STEP_PM ? 2.0 : 1.0);
+  const uint32_t cells = choose_cells(p, particles);
   if (cells > MESH_MOST)
     fail(EXIT_BAD_USAGE,
          "%zu particles want a mesh of %u^3 cells, more than %d^3: set gravity.pm_grid", particles,

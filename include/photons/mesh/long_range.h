@@ -24,9 +24,6 @@ struct mesh_layout {
 };
 /** The layout of the mesh with which a run begins. */
 struct mesh_layout mesh_layout_choose(const struct parameters *p, size_t particles);
-/** Cells a side of the mesh of measured power spectra: gravity.pm_grid, or as many as particles a side. Folds of the
- * box reach beyond its Nyquist wave number, so that it is not finer where the mesh alone makes forces. */
-uint32_t mesh_of_spectra(const struct parameters *p, size_t particles);
 
 enum { SETS_MOST = 2 }; /* the mesh, and with interlacing the mesh shifted by half a cell */
 
