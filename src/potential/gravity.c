@@ -131,12 +131,13 @@ static int relaxations_of(const struct self_gravity *s, struct level_solution ho
   return how.mode == POTENTIAL_CORRECT || how.mode == POTENTIAL_REPEAT ? CORRECTION_RELAXATIONS : 0;
 }
 
-/** Halves of a level in turn are red-black relaxation of blocks: with 1.5 times the changes errors of long waves, which
- * last longest, become smaller by a factor of 2 in each turn (Young 1954, Trans. Am. Math. Soc. 76, 92), without
- * by 1.1. The first two solutions have no old one to change, and the last one fits its neighbours as it is. */
+/** Solutions of even and odd groups in turn are red-black relaxation of blocks: where 1.5 times what they change is taken,
+ * the errors of long waves, which last longest, become smaller by a factor of 2 in each turn, else by 1.1 (Young
+ * 1954, Trans. Am. Math. Soc. 76, 92). The first solutions have no old ones to change. The last ones are taken as they are,
+ * for the short waves that the others leave. */
 static double excess_of(int solution, int solutions) {
-  const bool many = solutions > 2 + 2 * CORRECTION_RELAXATIONS;
-  return many && solution >= 2 && solution < solutions - 1 ? 0.5 : 0.0;
+  enum { FIRST = 2, LAST = 4 };
+  return solution >= FIRST && solution < solutions - LAST ? 0.5 : 0.0;
 }
 
 /** Solve the groups of a level: even ones, then the odd ones with their values, and so on. */
