@@ -71,7 +71,7 @@ static HOST_DEVICE inline void gravity_stress(const double *p, const struct stre
 
 /** A tenuous cell at the edge of a level gets at most this part of its own acceleration: the stress is that of all
  * the mass inside. */
-#define BORDER_MOST 0.1
+#define BORDER_MOST 0.5
 
 /** What a cell beside a refined patch is to be accelerated by, besides the gradient of its potential, so that the stress on
  * the face between them is the finer one: in the units of differences of the potential over two cells.
