@@ -25,17 +25,17 @@ INLINE real kick_energy(double factor, const double *p, int step, real density, 
 
 /** Along one axis: the work of the mass that flowed through the two faces of each cell of a row, less the energy that
  * the two kicks of the step give.
- * @param lower, upper  mass fluxes through the faces, `apart` from cell to cell */
-INLINE void work_along(double dt_dh, struct row_potentials p, int step, const real *restrict lower,
-                       const real *restrict upper, size_t apart, struct row_cells begin,
-                       struct row_cells end, real *restrict more) {
+ * @param lower, upper  mass fluxes through the faces */
+INLINE void work_along(double dt_dh, struct row_potentials p, int step, const real *lower,
+                       const real *upper, struct row_cells begin, struct row_cells end,
+                       real *restrict more) {
   const double quarter = 0.25 * dt_dh;
 #pragma omp simd
   for (int x = 0; x < 8; x++) {
     const double *b = p.begin + x, *e = p.end + x;
     const real below = (real)(quarter * (b[0] - b[-step] + e[0] - e[-step])),
                above = (real)(quarter * (b[step] - b[0] + e[step] - e[0]));
-    more[x] -= lower[(size_t)x * apart] * below + upper[(size_t)x * apart] * above;
+    more[x] -= lower[x] * below + upper[x] * above;
     more[x] -= kick_energy(quarter, b, step, begin.density[x], begin.momentum[x], -1) +
                kick_energy(quarter, e, step, end.density[x], end.momentum[x], 1);
   }
@@ -61,24 +61,35 @@ INLINE void add_heat(struct cold_limits cold, const real *more, const real *befo
   }
 }
 
+/** Mass fluxes through the x faces of eight rows of a patch, whose x are 256 apart among all: side by side.
+ * @param first  of the rows */
+INLINE void x_faces(const real *restrict mass, struct patch_row first, real faces[restrict 8][9]) {
+  for (unsigned x = 0; x < 9; x++) {
+    const real *from = mass + ((first.x + x) * GAS_GROUP_SIDE + first.z) * GAS_GROUP_SIDE + first.y;
+    for (unsigned y = 0; y < 8; y++) faces[y][x] = from[y];
+  }
+}
+
 static void work(const struct gas_physics *physics, double dt_dh, const double *begin,
                  const double *end, const void *mass, const void *before, void *group) {
   static const int step[3] = {1, POISSON_SIDE, POISSON_SIDE * POISSON_SIDE};
   enum { NEXT = GAS_GROUP_CELLS, SIDE = GAS_GROUP_SIDE, PLANE = SIDE * SIDE };
   const struct cold_limits cold = {(real)physics->dual_energy_switch,
                                    (real)(physics->dual_energy_change / (dt_dh * dt_dh))};
+  real faces[8][9];
   for (unsigned row = 0; row < GAS_GROUP_CELLS / 8; row++) {
     const struct patch_row r = patch_row(row / 64, row / 8 % 8, row % 8);
     const size_t at = ((r.z + 1) * POISSON_SIDE + r.y + 1) * POISSON_SIDE + r.x + 1,
-                 face[3] = {(r.x * SIDE + r.z) * SIDE + r.y, (r.y * SIDE + r.z) * SIDE + r.x,
-                            (r.z * SIDE + r.y) * SIDE + r.x};
+                 face[3] = {0, (r.y * SIDE + r.z) * SIDE + r.x, (r.z * SIDE + r.y) * SIDE + r.x};
+    if (row % 8 == 0) x_faces(mass, r, faces);
     const real *was = (const real *)before + r.in_patch;
     real *u = (real *)group + r.in_patch, more[8] = {0};
     for (unsigned a = 0; a < 3; a++) {
-      const real *lower = (const real *)mass + a * (GAS_MASS_FLUXES / 3) + face[a];
+      const real *lower = a == 0 ? faces[row % 8]
+                                 : (const real *)mass + a * (GAS_MASS_FLUXES / 3) + face[a];
       const size_t momentum = (GAS_MOMENTUM_X + a) * NEXT;
       work_along(dt_dh, (struct row_potentials){begin + at, end + at}, step[a], lower,
-                 lower + PLANE, a == 0 ? PLANE : 1, (struct row_cells){was, was + momentum},
+                 a == 0 ? lower + 1 : lower + PLANE, (struct row_cells){was, was + momentum},
                  (struct row_cells){u, u + momentum}, more);
     }
     add_heat(cold, more, was, u);
