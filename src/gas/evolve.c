@@ -134,8 +134,7 @@ static void predict_potential(struct gas *g, int level, double dt, double weight
 static void close_by_gravity(struct gas *g, int level, double weight) {
   const double dt = g->level[level].dt,
                begin = level > 0 ? weight - dt / g->level[level - 1].dt : 0.0;
-  gravity_work(g, level, (struct gravity_step){dt, begin, weight});
-  gravity_kick(g, level, 0.5 * dt, weight);
+  gravity_close_step(g, level, (struct gravity_step){dt, begin, weight});
 }
 
 /** Accelerate a level and all finer ones, and let sources act, for the second half of their steps. */

@@ -258,11 +258,14 @@ void gravity_kick(struct gas *g, int level, double dt, double weight) {
   g->level[level].stale = true;
 }
 
-void gravity_work(struct gas *g, int level, struct gravity_step step) {
+void gravity_close_step(struct gas *g, int level, struct gravity_step step) {
+  gravity_send_around(g, level, step.end); /* for particles, too */
   if (g->scheme.particles_alone) return;
-  gravity_send_around(g, level, step.end);
-  for (uint32_t i = gas_own_begin(g, level); i < gas_own_end(g, level); i++)
+  for (uint32_t i = gas_own_begin(g, level); i < gas_own_end(g, level); i++) {
     gas_work_submit(g, level, i, step);
+    if (has_border(g, level, i)) gas_border_submit(g, level, i, 0.5 * step.dt, step.end);
+  }
+  g->level[level].stale = true;
 }
 
 void gravity_begin_step(struct gas *g, int level) {

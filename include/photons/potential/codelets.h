@@ -40,7 +40,7 @@ void gas_sheet_submit(struct gas *g, int level, uint32_t batch);
 void gas_kick_submit(struct gas *g, int level, uint32_t batch, double dt, double weight);
 /** Accelerate the cells of a batch beside refined patches, besides gas_kick: gravity_kernels.border. */
 void gas_border_submit(struct gas *g, int level, uint32_t batch, double dt, double weight);
-/** Correct the energy of a batch, before the second kick of its step: gravity_kernels.work. */
+/** Correct the energy of a batch, gravity_kernels.work, and accelerate it for the second half of its step. */
 void gas_work_submit(struct gas *g, int level, uint32_t batch, struct gravity_step step);
 /** Set gas_level.field, from POTENTIAL_END, when all levels are at the same time. */
 void gas_field_submit(struct gas *g, int level, uint32_t batch);

@@ -66,9 +66,9 @@ void gravity_kick(struct gas *g, int level, double dt, double weight);
 struct gravity_step {
   double dt, begin, end;
 };
-/** Before the second kick of a step of a level: make the energy that gravity gives in the step that which the gas
- * loses in the potential, gravity_kernels.work. */
-void gravity_work(struct gas *g, int level, struct gravity_step step);
+/** Make the energy that gravity gives in a step of a level that which the gas loses in the potential,
+ * gravity_kernels.work, and accelerate the cells for the second half of the step. */
+void gravity_close_step(struct gas *g, int level, struct gravity_step step);
 /** The potential of a level is now that at the beginning of its step. One at the end is to come. */
 void gravity_begin_step(struct gas *g, int level);
 /** Find the potential at the end of a level's step from the level's own densities, while finer levels
