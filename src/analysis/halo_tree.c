@@ -2,7 +2,6 @@
 #include "halo_tree.h"
 
 #include <float.h>
-#include <math.h>
 #include <stdlib.h>
 
 #include "halo_home.h"
@@ -10,8 +9,7 @@
 #include "photons/domain/tree.h"
 #include "photons/runtime/loop.h"
 
-#define ROUNDING (1.0 + 1e-12) /* more than sums of squares and roots are rounded */
-enum { LEAF = 16 };            /* most particles of a leaf */
+enum { LEAF = 16 }; /* most particles of a leaf */
 
 void halo_loop(bool shared, uint32_t n, void (*function)(void *context, uint32_t i),
                void *context) {
@@ -140,12 +138,11 @@ struct nearest {
   const struct halo_tree *tree;
   const double *point;
   size_t count, most;
-  double within2; /* the square of a distance within which there are `most` */
   struct neighbour *found;
 };
 
 static bool is_near(const struct nearest *s, double distance2) {
-  return s->count < s->most ? distance2 <= s->within2 : distance2 < s->found[s->most - 1].distance2;
+  return s->count < s->most || distance2 < s->found[s->most - 1].distance2;
 }
 
 static void add_neighbour(struct nearest *s, double distance2, uint32_t place) {
@@ -175,8 +172,8 @@ static void search_node(struct nearest *s, uint32_t node) {
   if (is_near(s, d2[!near])) search_node(s, child[!near]);
 }
 
-void halo_tree_nearest(const struct halo_tree *t, const double point[3], size_t k, double within,
+void halo_tree_nearest(const struct halo_tree *t, const double point[3], size_t k,
                        struct neighbour *found) {
-  struct nearest s = {t, point, 0, k, within * within * ROUNDING, found};
+  struct nearest s = {t, point, 0, k, found};
   search_node(&s, 1);
 }

@@ -41,10 +41,8 @@ struct neighbour {
 };
 
 /** Find the nearest particles, those at the point included.
- * @param within      a distance within which there are k particles: what is farther is not looked at. HUGE_VAL: none
- *         is known
  * @param[out] found  [k <= t->count] by rising distance */
-void halo_tree_nearest(const struct halo_tree *t, const double point[3], size_t k, double within,
+void halo_tree_nearest(const struct halo_tree *t, const double point[3], size_t k,
                        struct neighbour *found);
 
 #endif

@@ -38,8 +38,6 @@ static double density_of(size_t n, const struct neighbour *near) {
   return sum / (h * h * h);
 }
 
-/** Particles that follow each other in the tree are near each other: the neighbours of one are not far from the
- * next. */
 static void smooth_part(void *context, uint32_t part) {
   const struct field *f = context;
   const size_t first = (size_t)part * CHUNK,
@@ -47,10 +45,7 @@ static void smooth_part(void *context, uint32_t part) {
   struct neighbour near[SMOOTHED];
   for (size_t i = first; i < end; i++) {
     const uint32_t body = f->tree->body[i];
-    const double within = i > first ? sqrt(near[f->smoothed - 1].distance2) +
-                                          body_distance(f->tree->x[i - 1], f->tree->x[i])
-                                    : HUGE_VAL;
-    halo_tree_nearest(f->tree, f->body[body].x, f->smoothed, within, near);
+    halo_tree_nearest(f->tree, f->body[body].x, f->smoothed, near);
     f->density[body] = density_of(f->smoothed, near);
     for (size_t k = 0; k < f->linked; k++)
       f->neighbour[body * f->linked + k] = f->tree->body[near[k].place];

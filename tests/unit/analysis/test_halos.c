@@ -15,8 +15,10 @@
 #include <hdf5.h>
 
 #include "photons/analysis/halo.h"
+#include "photons/analysis/kernels.h"
 #include "photons/config/parameters.h"
 #include "photons/cosmology/mass_function.h"
+#include "src/analysis/halo_tree.h"
 #include "src/io/hdf5_checksum.h"
 #include "support/assert_near.h"
 #include "support/flip_bits.h"
@@ -760,12 +762,46 @@ static void test_heavy_particles(void **state) {
   particles_free(&s);
 }
 
+extern const struct halo_kernels halo_kernels_baseline;
+
+/** Potentials are those of direct sums within the error of the tree, and have the same bits for points alone and with
+ * others, with any instruction set. */
+static void test_potentials(void **state) {
+  (void)state;
+  enum { BODIES = 700 };
+  const double softening = 0.02;
+  static struct halo_body body[BODIES];
+  for (size_t i = 0; i < BODIES; i++)
+    for (size_t c = 0; c < 3; c++) body[i].x[c] = sin((double)(7 * i + 3) * (double)(c + 1) * 0.61);
+  struct halo_tree tree = halo_tree_create(BODIES, body, false);
+  struct halo_points many = {.count = HALO_POINTS - 1};
+  for (int k = 0; k < many.count; k++)
+    for (int c = 0; c < 3; c++) many.x[c][k] = body[40 * k].x[c];
+  struct halo_points plain = many;
+  halo_kernels_select()->potentials(&tree, softening, &many);
+  halo_kernels_baseline.potentials(&tree, softening, &plain);
+  for (int k = 0; k < many.count; k++) {
+    struct halo_points one = {.count = 1};
+    double sum = 0.0;
+    for (int c = 0; c < 3; c++) one.x[c][0] = many.x[c][k];
+    halo_kernels_select()->potentials(&tree, softening, &one);
+    for (size_t i = 0; i < BODIES; i++)
+      sum += 1.0 /
+             sqrt(gsl_pow_2(body_distance(body[i].x, body[40 * k].x)) + softening * softening);
+    assert_near(many.sum[k], sum, 0.01 * sum);
+    assert_memory_equal(&one.sum[0], &many.sum[k], sizeof(double));
+    assert_memory_equal(&plain.sum[k], &many.sum[k], sizeof(double));
+  }
+  halo_tree_free(&tree);
+}
+
 int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_halos),
                                      cmocka_unit_test(test_simulated_halos),
                                      cmocka_unit_test(test_isothermal_sphere),
                                      cmocka_unit_test(test_nfw_halo),
                                      cmocka_unit_test(test_definitions),
+                                     cmocka_unit_test(test_potentials),
                                      cmocka_unit_test(test_subhalos),
                                      cmocka_unit_test(test_members_at_one_point),
                                      cmocka_unit_test(test_heavy_particles)};
