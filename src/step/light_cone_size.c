@@ -21,6 +21,10 @@ static double longest_step(const struct parameters *p, double a) {
   const double early = 0.2; /* see time.stretch */
   if (p->time.step == STEP_FIXED)
     return log((1.0 + p->ic.z_init) / (1.0 + p->time.z_end)) / (double)p->time.steps;
+  if (p->time.step == STEP_PM) { /* of equal length in a */
+    const double whole = 1.0 / (1.0 + p->time.z_end) - 1.0 / (1.0 + p->ic.z_init);
+    return log1p(whole / ((double)p->time.steps * a));
+  }
   if (p->time.step != STEP_BLOCK || p->time.kicks != KICKS_GROWTH) return p->time.max_dlna;
   return p->time.max_dlna * fmax(fmin(p->time.stretch, early / a), 1.0);
 }
