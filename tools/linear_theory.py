@@ -5,17 +5,24 @@ Lesgourgues & Tram 2011, JCAP 07, 034).
 
 usage: linear_theory.py config.ini --power pk.txt
        linear_theory.py config.ini --power pk.txt --species species.txt
+       linear_theory.py config.ini --power pk.txt --transfers transfers.txt
        linear_theory.py config.ini --radiation
 
 --power makes the table for ic.power_spectrum_file: P(k) of cold dark matter and baryons at z = 0. sigma8
 of all matter is cosmology.sigma8. --species makes the table for cosmology.species_file: how cold dark
 matter and baryons grow from before ic.z_init to z = 0, and which part massive neutrinos, radiation,
-dark energy and general relativity (in N-body gauge) add to their attraction. --radiation prints Omega_r:
-photons, and those of N_eff neutrinos that have no mass in m_nu. The species table needs this Omega_r in
-the file.
+dark energy and general relativity (in N-body gauge) add to their attraction. --transfers makes the table
+for ic.transfer_file: how far gas and dark matter are from the mean of both at ic.z_init. --radiation prints
+Omega_r: photons, and those of N_eff neutrinos that have no mass in m_nu. The species table needs this
+Omega_r in the file; for the others it may be 0, and CLASS has the radiation all the same. With
+cosmology.w_table they are those of the w0 and wa that are nearest to it.
+
+--running and --wdm change P(k): by a running spectral index, and for thermal relics of warm dark matter by
+the fit of Viel et al. (2005), Phys. Rev. D 71, 063534.
 """
 
 from photons.files import read_config
+from photons.lightcone import DarkEnergy
 from photons.modules import Deferred, fail, need, parser_of
 
 classy, np = Deferred("classy"), Deferred("numpy")
@@ -51,6 +58,13 @@ PRECISE = {
 }
 
 
+def nearest_w(section):
+    """w0 and wa nearest to cosmology.w_table at a from 0.3 to 1, where dark energy counts."""
+    dark, a = DarkEnergy(section), np.linspace(0.3, 1.0, 71)
+    slope, w0 = np.polyfit(a - 1.0, np.interp(a, dark.a, dark.w), 1)
+    return float(w0), float(-slope)
+
+
 def universe_of(path):
     """The values of [cosmology] in a config.ini, with the masses of neutrinos in eV, and z_init."""
     config = read_config(path)
@@ -58,10 +72,11 @@ def universe_of(path):
     c = {key: float(section.get(key, value)) for key, value in DEFAULTS.items()}
     c["m_nu"] = [float(mass) for mass in section.get("m_nu", "").replace(",", " ").split()]
     if section.get("w_table"):
-        raise ValueError(f"{path}: CLASS takes w0 and wa, and no table of w: leave out w_table")
+        c["w0"], c["wa"] = nearest_w(section)
     if len(c["m_nu"]) > 3:
         raise ValueError(f"{path}: m_nu has {len(c['m_nu'])} masses; at most 3 are expected")
     c["Omega_lambda"] = float(section.get("Omega_lambda", 1 - c["Omega_m"] - c["Omega_r"]))
+    c["running"], c["wdm"], c["w_table"] = 0.0, 0.0, section.get("w_table", "")
     c["z_init"] = float(config.get("ic", {}).get("z_init", Z_INIT))
     return c
 
@@ -87,8 +102,9 @@ def class_parameters(c):
         "Omega_cdm": cold,
         "Omega_k": 1 - c["Omega_m"] - c["Omega_lambda"] - c["Omega_r"],
         "n_s": c["n_s"],
+        "alpha_s": c["running"],
         "A_s": 2.1e-9,
-        "N_ur": max(0.0, (c["Omega_r"] * h2 / PHOTONS - 1) / MASSLESS),
+        "N_ur": c["n_ur"],
         "gauge": "synchronous",
         "nbody_gauge_transfer_functions": "yes",
         "extra_metric_transfer_functions": "yes",
@@ -217,14 +233,27 @@ def all_modes(c, ln_a, z_max):
 
 def primordial(c, k):
     """P(k) of a transfer function of 1 with A_s = 2.1e-9, (Mpc/h)^3; k in h/Mpc."""
-    return 2 * np.pi**2 / k**3 * 2.1e-9 * (k * c["h"] / 0.05) ** (c["n_s"] - 1)
+    x = np.log(k * c["h"] / 0.05)
+    return 2 * np.pi**2 / k**3 * 2.1e-9 * np.exp((c["n_s"] - 1 + 0.5 * c["running"] * x) * x)
+
+
+def warm(c, k):
+    """The transfer function of warm over that of cold dark matter; k in h/Mpc. Viel et al. 2005, eqs. 6 and 7."""
+    if not c["wdm"]:
+        return np.ones_like(k)
+    dark = c["Omega_m"] - c["Omega_b"] - sum(c["m_nu"]) / NEUTRINO_EV / c["h"] ** 2
+    length = 0.049 * c["wdm"] ** -1.11 * (dark / 0.25) ** 0.11 * (c["h"] / 0.7) ** 1.22  # Mpc/h
+    return (1 + (length * k) ** 2.24) ** (-5 / 1.12)
 
 
 def heading(c):
     values = {key: c[key] for key in ("Omega_m", "Omega_b", "Omega_r", "h", "w0", "wa")}
     values.update(sum_m_nu=sum(c["m_nu"]), n_s=c["n_s"], sigma8=c["sigma8"])
+    values.update((key, c[key]) for key in ("running", "wdm") if c[key])
     yield f"Made by tools/linear_theory.py with CLASS {classy.__version__}."
     yield from (f"{key} = {value:.10g}" for key, value in values.items())
+    yield "gauge = N-body"
+    yield "unit_of_k = h/Mpc"
 
 
 def write(path, lines, rows):
@@ -244,9 +273,11 @@ def write_power(c, path):
     cold = c["Omega_m"] - sum(c["m_nu"]) / NEUTRINO_EV / c["h"] ** 2
     contrast = (baryons * transfer["d_b"] + (cold - baryons) * transfer["d_cdm"]) / cold
     power = primordial(c, k) * contrast**2 * (c["sigma8"] / model.sigma8()) ** 2
+    power *= warm(c, k) ** 2
     lines = [
         "P(k) of cold dark matter and baryons at z = 0; sigma8 is that of all matter, neutrinos included.",
         *heading(c),
+        "z = 0",
         "k [h/Mpc]   P [(Mpc/h)^3]",
     ]
     write(path, lines, np.column_stack([k, power]))
@@ -273,32 +304,69 @@ def write_species(c, path):
     write(path, lines, rows)
 
 
+def write_transfers(c, path):
+    middle, around = -np.log1p(c["z_init"]), np.linspace(-0.1, 0.1, 9)
+    model = solve(c, K_MAX, 1.2 * (1 + c["z_init"]), perturbations_sampling_stepsize=0.02)
+    transfers = [model.get_transfer(np.expm1(-middle - x)) for x in around]
+    k = transfers[0]["k (h/Mpc)"]
+    share = model.Omega_b() / (model.Omega_b() + model.Omega0_cdm())
+    contrast = {name: np.array([t["d_" + name] for t in transfers]) for name in ("b", "cdm")}
+    matter = share * contrast["b"] + (1 - share) * contrast["cdm"]
+
+    def now(values):
+        return [interpolate.CubicSpline(around, values, axis=0)(0.0, order) for order in (0, 1)]
+
+    ratios = [now(contrast[name])[i] / now(matter)[i] for i in (0, 1) for name in ("b", "cdm")]
+    lines = [
+        "Density contrasts of baryons and cold dark matter over that of both together by mass, and the same of",
+        "their derivatives by ln a.",
+        *heading(c),
+        f"z = {c['z_init']:.10g}",
+        "k [h/Mpc]   delta_b   delta_cdm   delta_b'   delta_cdm'",
+    ]
+    write(path, lines, np.column_stack([k, *ratios]))
+
+
 def main():
     parser = parser_of(__doc__)
     parser.add_argument("config", help="config.ini")
     parser.add_argument("--power", metavar="FILE", help="write P(k)")
     parser.add_argument("--species", metavar="FILE", help="write growth and response")
+    parser.add_argument("--transfers", metavar="FILE", help="write gas and dark matter at z_init")
+    parser.add_argument("--running", type=float, default=0.0, metavar="ALPHA",
+                        help="dn_s/dln k at 0.05/Mpc (0)")  # fmt: skip
+    parser.add_argument("--wdm", type=float, default=0.0, metavar="KEV",
+                        help="mass of thermal relics; 0: cold dark matter (0)")  # fmt: skip
     parser.add_argument("--radiation", action="store_true", help="print Omega_r")
     parser.add_argument("--n-eff", type=float, default=3.044, metavar="NUMBER",
                         help="neutrino species, with and without mass (3.044)")  # fmt: skip
     options = parser.parse_args()
     try:
         c = universe_of(options.config)
+        c["running"], c["wdm"] = options.running, options.wdm
+        if c["wdm"] < 0:
+            raise ValueError(f"--wdm {c['wdm']:g}: expected a mass in keV above 0")
         expected = radiation(c, options.n_eff)
         if options.radiation:
             print(f"Omega_r = {expected:.6g}")
-        if not (options.power or options.species):
+        if not (options.power or options.species or options.transfers):
             return
         need("classy", "numpy", "scipy")
-        if abs(c["Omega_r"] / expected - 1) > 1e-3:
+        smooth = c["Omega_r"] == 0 and not options.species
+        if not smooth and abs(c["Omega_r"] / expected - 1) > 1e-3:
             raise ValueError(
                 f"{options.config}: Omega_r = {c['Omega_r']:g}, expected {expected:.6g}, which photons"
                 f" and {options.n_eff:g} - {len(c['m_nu'])} massless neutrinos have"
             )
+        c["n_ur"] = options.n_eff - N_EFF_MASSIVE * len(c["m_nu"])
         if options.power:
             write_power(c, options.power)
         if options.species:
+            if c["w_table"]:
+                raise ValueError(f"{options.config}: the growth of each k needs w0 and wa: leave out w_table")
             write_species(c, options.species)
+        if options.transfers:
+            write_transfers(c, options.transfers)
     except (OSError, ValueError) as error:
         fail(error)
 

@@ -16,6 +16,7 @@
 #include "photons/gas/gas_file.h"
 #include "photons/gas/gas_picture.h"
 #include "photons/gas/gas_power.h"
+#include "photons/gas/gas_waves.h"
 #include "photons/potential/gravity.h"
 #include "photons/runtime/scheduler.h"
 
@@ -94,6 +95,8 @@ static void describe_mesh(FILE *out, const struct parameters *p) {
             "h %g\n",
             p->box.size, p->cosmology.omega_m, p->cosmology.omega_m * comoving_gas_share(p),
             p->cosmology.omega_lambda, cosmology_printed_curvature(p), p->cosmology.h);
+  if (*p->ic.transfer_file)
+    fprintf(out, "  waves       of gas and of particles, from %s\n", p->ic.transfer_file);
   if (p->gas.gravity == GAS_GRAVITY_SELF && p->gas.comoving)
     fprintf(out, "  gravity     of %s\n", attracting);
   else if (p->gas.gravity == GAS_GRAVITY_SELF)
@@ -354,6 +357,8 @@ static void dry(struct parameters *p, const char *checkpoint_path, struct progre
   } else if (p->ic.source == IC_ARRAY) {
     struct gas_ic ic = gas_ic_make(p); /* looks at the file */
     gas_ic_free(&ic);
+  } else if (p->ic.source == IC_GENERATE) {
+    gas_waves_check(p);
   }
   if (!checkpoint_path && gas_particles_wanted(p)) particles = gas_particles_look(p);
   gas_require_root(p, !checkpoint_path);

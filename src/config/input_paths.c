@@ -38,10 +38,15 @@ static void find_named(const char *section, const char *key, struct parameters *
 }
 
 void input_paths_find(struct parameters *p, const struct parameter_problems *problems) {
-  static const char *const input[][2] = {
-      {"ic", "file"},           {"ic", "glass"},          {"ic", "power_spectrum_file"},
-      {"ic", "particles"},      {"output", "times_file"}, {"cosmology", "species_file"},
-      {"cosmology", "w_table"}, {"external", "table"}};
+  static const char *const input[][2] = {{"ic", "file"},
+                                         {"ic", "glass"},
+                                         {"ic", "power_spectrum_file"},
+                                         {"ic", "transfer_file"},
+                                         {"ic", "particles"},
+                                         {"output", "times_file"},
+                                         {"cosmology", "species_file"},
+                                         {"cosmology", "w_table"},
+                                         {"external", "table"}};
   for (size_t i = 0; i < sizeof input / sizeof *input; i++)
     find_named(input[i][0], input[i][1], p, problems);
   for (size_t k = 1; k < GALAXIES_MAX; k++) find_named(galaxy_sections[k], "file", p, problems);

@@ -119,6 +119,12 @@ static void check_dark_matter(const struct parameters *p, struct parameter_probl
     problem_with(problems, baryons, p, NULL,
                  "gas and particles need more than 0 and less than Omega_m = %g",
                  p->cosmology.omega_m);
+  const struct parameter *transfer = row_of("ic", "transfer_file");
+  if (*p->ic.transfer_file && !(p->gas.solver != GAS_NONE && p->box.npart_side > 0))
+    problem_with(problems, transfer, p, NULL,
+                 "needs gas and particles: box.npart_side, and another gas.solver than none");
+  else if (*p->ic.transfer_file)
+    check_readable(p, problems, transfer, p->ic.transfer_file);
   for (size_t c = 1; c < p->gas.root_count && p->box.npart_side > 0 && sound(problems, side); c++)
     if (fmod((double)p->box.npart_side * p->gas.root[c], p->gas.root[0]) != 0.0)
       problem_with(problems, side, p, NULL,

@@ -161,6 +161,7 @@ const struct parameter parameter_table[] = {
   {"ic", "glass", TEXT(ic.glass), "", OF(BOX), WITH(GENERATED), .help = "Gadget file with a glass, copied to fill the box; empty: the particles start from a grid"},
   {"ic", "power_spectrum", WORD(ic.power_spectrum), "eh98", OF(EXPANDING), .help = "linear power spectrum: the fit of Eisenstein & Hu (1998), a table, or a power law, k to the power cosmology.n_s, for scale-free universes", .words = power_sources},
   {"ic", "power_spectrum_file", TEXT(ic.power_spectrum_file), "", OF(EXPANDING), .help = "table of k [h/Mpc] and P(k) [(Mpc/h)^3] at z = 0, or of their log10"},
+  {"ic", "transfer_file", TEXT(ic.transfer_file), "", OF(COMOVING), WITH(GENERATED), .help = "with gas and particles: table of their density contrasts and growth at z_init over those of all matter, by k, from tools/linear_theory.py --transfers; empty: both have the same waves"},
   {"ic", "normalise", SWITCH(ic.normalise), "yes", OF(EXPANDING), .help = "yes: scale the power spectrum to sigma8; no: use the table as it is, whose sigma8 must be within a factor of 2", .words = no_yes},
   {"ic", "direction", WORD(ic.direction), "x", OF(GAS), WITH(WAVES | SOURCE(IC_SOD) | SOURCE(IC_PANCAKE)), .help = "with source = sod, acoustic or jeans: along which the tube or the wave lies", .words = gas_directions},
   {"ic", "energy", REAL, FIELD(ic.energy), "1", OF(REST), WITH(SOURCE(IC_SEDOV)), .help = "with source = sedov: energy of the explosion", RANGE(1e-30, 1e30)},

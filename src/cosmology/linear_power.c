@@ -19,6 +19,7 @@
 #include "photons/base/error.h"
 #include "photons/base/input_file.h"
 #include "photons/config/parameters.h"
+#include "photons/cosmology/linear_table.h"
 
 /* Eisenstein & Hu 1998 (ApJ 496, 605), with their equation numbers and units: wavenumbers in 1/Mpc,
  * lengths in Mpc. */
@@ -188,7 +189,9 @@ static void check_spline(const struct linear_power *power, const char *path) {
     }
 }
 
-static void table_read(struct linear_power *power, const char *path) {
+static void table_read(struct linear_power *power, const struct parameters *p) {
+  const char *path = power->path;
+  const struct linear_heading heading = {"power spectrum table", path, p, .scaled = true};
   const char *reason;
   FILE *file = input_open(path, &reason);
   if (!file) fail(EXIT_BAD_INPUT, "power spectrum table %s: %s", path, reason);
@@ -197,8 +200,11 @@ static void table_read(struct linear_power *power, const char *path) {
   char *line = NULL;
   size_t size = 0;
   errno = 0;
-  for (size_t number = 1; getline(&line, &size, file) >= 0; number++)
-    parse_line(&rows, &logarithmic, number == 1 ? input_text(line) : line, path, number);
+  for (size_t number = 1; getline(&line, &size, file) >= 0; number++) {
+    char *text = number == 1 ? input_text(line) : line;
+    if (*text == '#') linear_heading_check(&heading, text);
+    parse_line(&rows, &logarithmic, text, path, number);
+  }
   if (ferror(file)) fail(EXIT_BAD_INPUT, "power spectrum table %s: %s", path, strerror(errno));
   free(line);
   fclose(file);
@@ -304,7 +310,7 @@ struct linear_power *linear_power_create(const struct parameters *p) {
   const bool from_file = p->ic.power_spectrum == POWER_FILE;
   if (from_file) {
     memcpy(power->path, p->ic.power_spectrum_file, sizeof power->path);
-    table_read(power, power->path);
+    table_read(power, p);
     if (p->ic.normalise) check_range(power, power->path);
     if (covers(power, SIGMA8_LOW, SIGMA8_HIGH)) {
       power->table_sigma8 = linear_power_sigma(power, 8.0);

@@ -2,112 +2,45 @@
 /* The table of linear species: read, checked, and interpolated in ln a and ln k. */
 #include "photons/cosmology/species.h"
 
-#include <errno.h>
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_spline.h>
 #include <gsl/gsl_spline2d.h>
 #include <math.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "photons/base/error.h"
-#include "photons/base/input_file.h"
 #include "photons/config/parameters.h"
+#include "photons/cosmology/linear_table.h"
 
 enum column { A, K, GROWTH, RATE, RESPONSE, COLUMNS };
 
 struct species {
   const char *path;
-  size_t rows, capacity;
-  double *value[COLUMNS]; /**< by row, that of ln a, ln k and ln of the growth. Rows of one time are
-                               together. ln k of the first time serves all, ln a is one a time */
+  struct linear_table
+      table;      /**< ln a, ln k and ln of the growth. Rows of one time are together. ln k of
+                                the first time serves all, ln a is one a time */
+  double **value; /**< of the table, by column */
   size_t times, waves;
   gsl_spline2d *spline[COLUMNS]; /**< of the last three */
 };
 
 /* -- reading ------------------------------------------------------------------------------------ */
 
-/** Parameters that the table's heading repeats, as lines "# Omega_m = 0.3144". */
-static void check_heading(const struct parameters *p, const char *path, const char *line) {
-  double mass = 0.0;
-  for (size_t i = 0; i < p->cosmology.m_nu_count; i++) mass += p->cosmology.m_nu[i];
-  const struct {
-    const char *name;
-    double value, tolerance;
-  } known[] = {{"Omega_m", p->cosmology.omega_m, 1e-4},
-               {"Omega_b", p->cosmology.omega_b, 1e-4},
-               {"Omega_r", p->cosmology.omega_r, 1e-6},
-               {"h", p->cosmology.h, 1e-4},
-               {"w0", p->cosmology.w0, 1e-4},
-               {"wa", p->cosmology.wa, 1e-4},
-               {"sum_m_nu", mass, 1e-3}};
-  char name[32];
-  int place = 0;
-  if (sscanf(line, "# %31s = %n", name, &place) != 1 || place == 0) return;
-  const double value = strtod(line + place, NULL);
-  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-    if (strcmp(name, known[i].name) == 0 && !(fabs(value - known[i].value) <= known[i].tolerance))
-      fail(EXIT_BAD_INPUT, "species table %s: it is of a universe with %s = %g, and the run has %g",
-           path, name, value, known[i].value);
-}
-
-/** Whether a line has these numbers and nothing else. */
-static bool read_numbers(const char *line, double row[COLUMNS]) {
-  for (enum column c = A; c < COLUMNS; c++) {
-    char *end;
-    row[c] = strtod(line, &end);
-    if (end == line || !isfinite(row[c])) return false;
-    line = end;
-  }
-  return line[strspn(line, " \t\r\n")] == '\0';
-}
-
-static void parse_row(struct species *s, const char *line, size_t number) {
-  double row[COLUMNS];
-  if (!read_numbers(line, row))
-    fail(EXIT_BAD_INPUT, "%s:%zu: expected five numbers: a, k [h/Mpc], growth, rate and response",
-         s->path, number);
+static void settle_row(double row[LINEAR_COLUMNS_MAX], const char *place) {
   if (!(row[A] > 0.0 && row[K] > 0.0 && row[GROWTH] > 0.0 && row[RESPONSE] > -1.0))
-    fail(EXIT_BAD_INPUT, "%s:%zu: a, k and growth must be above 0, the response above -1", s->path,
-         number);
+    fail(EXIT_BAD_INPUT, "%s: a, k and growth must be above 0, the response above -1", place);
   for (enum column c = A; c <= GROWTH; c++) row[c] = log(row[c]);
-  if (s->rows == s->capacity) {
-    s->capacity = s->capacity ? 2 * s->capacity : 4096;
-    for (enum column c = A; c < COLUMNS; c++)
-      s->value[c] = reallocate(s->value[c], s->capacity, sizeof *row, "species table");
-  }
-  for (enum column c = A; c < COLUMNS; c++) s->value[c][s->rows] = row[c];
-  s->rows++;
-}
-
-static void read_rows(struct species *s, const struct parameters *p) {
-  const char *reason;
-  FILE *file = input_open(s->path, &reason);
-  if (!file) fail(EXIT_BAD_INPUT, "species table %s: %s", s->path, reason);
-  char *line = NULL;
-  size_t size = 0;
-  errno = 0;
-  for (size_t number = 1; getline(&line, &size, file) >= 0; number++) {
-    const char *text = number == 1 ? input_text(line) : line;
-    if (*text == '#')
-      check_heading(p, s->path, text);
-    else if (text[strspn(text, " \t\r\n")] != '\0')
-      parse_row(s, text, number);
-  }
-  if (ferror(file)) fail(EXIT_BAD_INPUT, "species table %s: %s", s->path, strerror(errno));
-  free(line);
-  fclose(file);
 }
 
 /** Every time must have the same rising k, and times must rise. */
 static void find_shape(struct species *s) {
   enum { LEAST = 4 }; /* of cubic splines */
   const double *ln_a = s->value[A], *ln_k = s->value[K], same = 1e-6;
-  while (s->waves < s->rows && ln_a[s->waves] == ln_a[0]) s->waves++;
-  bool sound = s->waves >= LEAST && s->rows % s->waves == 0 && s->rows >= LEAST * s->waves;
-  for (size_t i = 1; sound && i < s->rows; i++)
+  while (s->waves < s->table.rows && ln_a[s->waves] == ln_a[0]) s->waves++;
+  bool sound = s->waves >= LEAST && s->table.rows % s->waves == 0 &&
+               s->table.rows >= LEAST * s->waves;
+  for (size_t i = 1; sound && i < s->table.rows; i++)
     sound = i < s->waves ? ln_k[i] > ln_k[i - 1]
             : i % s->waves == 0
                 ? ln_a[i] > ln_a[i - 1] && fabs(ln_k[i] - ln_k[0]) <= same
@@ -117,7 +50,7 @@ static void find_shape(struct species *s) {
          "species table %s: expected rows of rising a, at each of %d or more a the same %d or more "
          "rising k",
          s->path, LEAST, LEAST);
-  s->times = s->rows / s->waves;
+  s->times = s->table.rows / s->waves;
   for (size_t t = 0; t < s->times; t++) s->value[A][t] = ln_a[t * s->waves];
 }
 
@@ -145,7 +78,13 @@ struct species *species_create(const struct parameters *p) {
   if (!p->cosmology.species_file[0]) return NULL;
   struct species *s = allocate(1, sizeof *s, "species table");
   s->path = p->cosmology.species_file;
-  read_rows(s, p);
+  s->table = (struct linear_table){
+      .heading = {"species table", s->path, p, .z = NAN, .background = true},
+      .columns = COLUMNS,
+      .expected = "five numbers: a, k [h/Mpc], growth, rate and response",
+      .settle = settle_row};
+  s->value = s->table.value;
+  linear_table_read(&s->table);
   find_shape(s);
   check_range(s, p);
   for (enum column c = GROWTH; c < COLUMNS; c++) s->spline[c] = spline_of(s, s->value[c]);
@@ -154,10 +93,8 @@ struct species *species_create(const struct parameters *p) {
 
 void species_free(struct species *s) {
   if (!s) return;
-  for (enum column c = A; c < COLUMNS; c++) {
-    if (s->spline[c]) gsl_spline2d_free(s->spline[c]);
-    free(s->value[c]);
-  }
+  for (enum column c = GROWTH; c < COLUMNS; c++) gsl_spline2d_free(s->spline[c]);
+  linear_table_free(&s->table);
   free(s);
 }
 

@@ -9,11 +9,13 @@
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/config/parameters.h"
+#include "photons/cosmology/fluids.h"
 #include "photons/cosmology/linear_power.h"
 #include "photons/gas/comoving.h"
 #include "photons/gas/gas_ic.h"
 #include "src/ic/ic_displacement.h"
 
+/* The displacement whose change is the velocity, over f1: the displacement itself where all k grow alike. */
 enum { CONTRAST, DISPLACEMENT_X, DISPLACEMENT_Y, DISPLACEMENT_Z, FIELDS };
 
 struct gas_waves {
@@ -30,10 +32,10 @@ static struct fft_mesh mesh_of(const struct parameters *p) {
   return (struct fft_mesh){.cells = {n, n, n}};
 }
 
-static double *copy_field(const struct displacement *d) {
+static double *copy_field(const struct displacement *d, enum displacement_field field) {
   const struct fft_box *b = &d->fft.values;
   double *copy = allocate(b->count[0] * b->step[0], sizeof *copy, "waves of gas");
-  memcpy(copy, d->field[0], b->count[0] * b->step[0] * sizeof *copy);
+  memcpy(copy, d->field[field], b->count[0] * b->step[0] * sizeof *copy);
   return copy;
 }
 
@@ -63,7 +65,10 @@ struct gas_waves *gas_waves_make(const struct parameters *p) {
   const double a = 1.0 / (1.0 + p->ic.z_init);
   const struct growth g = cosmology_growth(&c, a);
   struct linear_power *power = linear_power_create(p);
-  struct displacement d = displacement_create(&first_order, power, NULL, a, &g,
+  struct fluids *fluids = fluids_create(p);
+  const struct wave_growth waves = {
+      .a = a, .d1 = g.d1, .f1 = g.f1, .fluids = fluids, .fluid = FLUID_BARYONS};
+  struct displacement d = displacement_create(&first_order, power, &waves, &g,
                                               (size_t)p->gas.root[0], false);
   struct gas_waves *w = allocate(1, sizeof *w, "waves of gas");
   *w = (struct gas_waves){.mesh = mesh_of(p),
@@ -73,15 +78,22 @@ struct gas_waves *gas_waves_make(const struct parameters *p) {
                           .gamma = p->gas.gamma};
   displacement_average(&d);
   displacement_contrast(&d);
-  w->plane[CONTRAST] = copy_field(&d);
+  w->plane[CONTRAST] = copy_field(&d, FIRST_ORDER);
+  const enum displacement_field flow = fluids ? FIRST_RATE : FIRST_ORDER;
   for (unsigned axis = 0; axis < 3; axis++) {
     displacement_transform(&d, axis);
-    w->plane[DISPLACEMENT_X + axis] = copy_field(&d);
+    w->plane[DISPLACEMENT_X + axis] = copy_field(&d, flow);
   }
   displacement_free(&d);
+  fluids_free(fluids);
   linear_power_free(power);
   require_density(w, p->ic.z_init);
   return w;
+}
+
+void gas_waves_check(const struct parameters *p) {
+  linear_power_free(linear_power_create(p));
+  fluids_free(fluids_create(p));
 }
 
 void gas_waves_free(struct gas_waves *w) {
@@ -141,10 +153,10 @@ double gas_waves_held_memory(const struct parameters *p) {
 
 double gas_waves_memory(const struct parameters *p) {
   const struct fft_mesh mesh = mesh_of(p);
-  const double field = fft_bytes_of_all(&mesh);
+  const double field = fft_bytes_of_all(&mesh), rate = p->ic.transfer_file[0] ? 2.0 * field : 0.0;
   /* All fields but one, and the modes, a component and an exchange of the last one; or a field twice,
    * and the messages. */
-  const double made = (FIELDS + 1) * field + fmax(field, fft_exchange_bytes_of_all(&mesh)),
+  const double made = rate + (FIELDS + 1) * field + fmax(field, fft_exchange_bytes_of_all(&mesh)),
                shared = (FIELDS + 1) * field + root_exchange_bytes_of_all(cells(p));
   return fmax(made, shared);
 }

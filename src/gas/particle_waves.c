@@ -10,6 +10,7 @@
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/config/parameters.h"
+#include "photons/cosmology/fluids.h"
 #include "photons/cosmology/linear_power.h"
 #include "photons/gas/comoving.h"
 #include "photons/gas/gas_ic.h"
@@ -38,7 +39,9 @@ static struct gas_particle *generate(const struct parameters *p, size_t *count) 
   first_order.ic.order = 1;
   const struct cosmology c = cosmology_from(p);
   struct linear_power *power = linear_power_create(p);
-  struct particles s = ic_generate(&first_order, &c, power, NULL);
+  struct fluids *fluids = fluids_create(p);
+  struct particles s = ic_generate_cold(&first_order, &c, power, fluids);
+  fluids_free(fluids);
   *count = s.count;
   struct gas_particle *particle = allocate(s.count, sizeof *particle, "particles");
   const double mass = mass_of_each(p);

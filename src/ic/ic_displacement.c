@@ -157,6 +157,19 @@ void second_order_modes(struct displacement *d, const struct growth *g) {
   for_lines(inverse_laplacian_line, &loop);
 }
 
+double wave_growth(const struct wave_growth *w, double k) {
+  const double matter = w->species ? species_growth(w->species, w->a, k) : w->d1;
+  return w->fluids ? matter * fluids_contrast(w->fluids, w->fluid, k) : matter;
+}
+
+double wave_rate(const struct wave_growth *w, double k) {
+  const double matter = w->species ? species_rate(w->species, w->a, k) : w->f1;
+  if (!w->fluids) return matter;
+  return matter * fluids_flow(w->fluids, w->fluid, k) / fluids_contrast(w->fluids, w->fluid, k);
+}
+
+bool wave_rate_depends_on_k(const struct wave_growth *w) { return w->species || w->fluids; }
+
 /* Rates by the square of the mode number. */
 struct rates {
   const struct displacement *d;
@@ -178,11 +191,11 @@ static void rate_line(void *context, uint32_t line) {
 }
 
 /* Modes of the first order times f(k)/f1. */
-static void rate_modes(struct displacement *d, const struct species *species, double a, double f1) {
+static void rate_modes(struct displacement *d, const struct wave_growth *waves) {
   const size_t half = side(d) / 2, squares = 3 * half * half + 1;
   double *rate = allocate(squares, sizeof *rate, "growth rates");
   for (size_t i = 1; i < squares; i++)
-    rate[i] = species_rate(species, a, d->scale * sqrt((double)i)) / f1;
+    rate[i] = wave_rate(waves, d->scale * sqrt((double)i)) / waves->f1;
   d->modes[FIRST_RATE] = displacement_planes(d, false);
   loop_run(&initial_conditions_stage, (uint32_t)d->fft.modes.count[1], rate_line,
            &(struct rates){d, rate});
@@ -190,7 +203,7 @@ static void rate_modes(struct displacement *d, const struct species *species, do
 }
 
 size_t displacement_meshes(const struct parameters *p) {
-  const size_t rate = p->cosmology.species_file[0] ? 2 : 0;
+  const size_t rate = p->cosmology.species_file[0] || p->ic.transfer_file[0] ? 2 : 0;
   /* While the third order is made: modes of two orders, three fields, four slopes of the first order that
    * are in no field, and four sources. */
   return rate + (p->ic.order == 3 ? 2 + 3 + 4 + 4 : 2 * (size_t)p->ic.order);
@@ -198,13 +211,13 @@ size_t displacement_meshes(const struct parameters *p) {
 
 struct displacement displacement_create(const struct parameters *p,
                                         const struct linear_power *power,
-                                        const struct species *species, double a,
-                                        const struct growth *g, size_t mesh, bool between) {
+                                        const struct wave_growth *waves, const struct growth *g,
+                                        size_t mesh, bool between) {
   struct displacement d = {.fft = fft_create(&(struct fft_mesh){.cells = {mesh, mesh, mesh}}),
                            .scale = 2.0 * M_PI / p->box.size,
                            .between = between};
   for (int order = 0; order < p->ic.order; order++) d.field[order] = displacement_planes(&d, true);
-  if (species) d.field[FIRST_RATE] = displacement_planes(&d, true);
+  if (wave_rate_depends_on_k(waves)) d.field[FIRST_RATE] = displacement_planes(&d, true);
   d.modes[0] = displacement_planes(&d, false);
 
   d.window = allocate(mesh, sizeof *d.window, "interpolation window");
@@ -213,12 +226,12 @@ struct displacement displacement_create(const struct parameters *p,
     d.window[i] = between && x != 0.0 ? pow(x / sin(x), 2.0) : 1.0;
   }
 
-  ic_random_modes(p, power, species, a, g->d1, &d.fft, d.modes[0]);
+  ic_random_modes(p, power, waves, &d.fft, d.modes[0]);
   if (p->ic.f_nl != 0.0) {
     const struct cosmology c = cosmology_from(p);
-    ic_add_local_term(p, power, species, &c, a, g->d1, &d.fft, d.modes[0], d.field[0]);
+    ic_add_local_term(p, power, waves, &c, &d.fft, d.modes[0], d.field[0]);
   }
-  if (species) rate_modes(&d, species, a, g->f1);
+  if (wave_rate_depends_on_k(waves)) rate_modes(&d, waves);
   if (p->ic.order >= 2) second_order_modes(&d, g);
   return d;
 }

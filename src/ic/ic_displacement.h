@@ -14,6 +14,7 @@
 #include <stddef.h>
 
 #include "photons/cosmology/cosmology.h"
+#include "photons/cosmology/fluids.h"
 #include "photons/fft/fft.h"
 #include "photons/runtime/stage.h"
 
@@ -23,31 +24,42 @@ extern struct stage initial_conditions_stage;
 struct parameters;
 struct linear_power;
 struct species;
+struct fluids;
+
+/** How much of the waves of z = 0 there is, and how fast they grow, by k. Without tables all k grow alike. */
+struct wave_growth {
+  double a, d1, f1;              /**< scale factor, growth factor, dln D1/dln a */
+  const struct species *species; /**< or NULL: the growth of each k */
+  const struct fluids *fluids;   /**< or NULL: what a fluid has of the waves of all matter */
+  enum fluid fluid;
+};
+
+/** Density contrast over that of all matter at z = 0; k in h/Mpc. */
+double wave_growth(const struct wave_growth *w, double k);
+/** dln delta/dln a. */
+double wave_rate(const struct wave_growth *w, double k);
+bool wave_rate_depends_on_k(const struct wave_growth *w);
 
 /**
  * Random first-order modes: A_k = i delta_k/k^2 with |delta_k|^2 L^3 = -P(k) ln(u) d1^2 (or P(k)
- * d1^2: ic.fixed), where a table of species names the growth of each k in the place of d1. Zero at k = 0, where a component is the mesh's Nyquist frequency, and beyond the
+ * d1^2: ic.fixed), where d1 is wave_growth(). Zero at k = 0, where a component is the mesh's Nyquist frequency, and beyond the
  * particles' Nyquist frequency. Collective.
  * @param f           mesh and the modes of this rank
- * @param species     NULL: all k grow alike
- * @param a           scale factor
- * @param d1          growth factor; scales P(k) from z = 0
  * @param[out] modes  where f->modes says
  */
 void ic_random_modes(const struct parameters *p, const struct linear_power *power,
-                     const struct species *species, double a, double d1, const struct fft *f,
-                     fftw_complex *modes);
+                     const struct wave_growth *growth, const struct fft *f, fftw_complex *modes);
 
 /**
  * Give first-order modes local non-Gaussianity: the primordial potential phi that belongs to them becomes
  * phi + ic.f_nl (phi^2 - <phi^2>). Modes that are 0 stay so. Collective.
- * @param c      of the same universe as @p species and @p d1, the growth of the modes
+ * @param growth  of the modes
  * @param modes  of ic_random_modes()
  * @param scratch  [fft_bytes(f)]
  */
 void ic_add_local_term(const struct parameters *p, const struct linear_power *power,
-                       const struct species *species, const struct cosmology *c, double a,
-                       double d1, const struct fft *f, fftw_complex *modes, double *scratch);
+                       const struct wave_growth *growth, const struct cosmology *c,
+                       const struct fft *f, fftw_complex *modes, double *scratch);
 
 /** Displacements of each order, and what the first becomes in a unit of ln a, over f1: the same
  * where all k grow alike. */
@@ -72,17 +84,16 @@ struct displacement {
 size_t displacement_meshes(const struct parameters *p);
 
 /**
- * Make the modes of the displacement fields of first and second order at the scale factor @p a of the growth factors @p g.
- * Collective.
- * @param species  NULL: all k grow alike
+ * Make the modes of the displacement fields of first and second order at the scale factor of @p waves, with the growth
+ * factors @p g. Collective.
  * @param mesh     cells a side, even
  * @param between  particles will lie between mesh points: the modes are divided by the window of
  *         cloud-in-cell interpolation, averaged over all positions in a cell
  */
 struct displacement displacement_create(const struct parameters *p,
                                         const struct linear_power *power,
-                                        const struct species *species, double a,
-                                        const struct growth *g, size_t mesh, bool between);
+                                        const struct wave_growth *waves, const struct growth *g,
+                                        size_t mesh, bool between);
 /** Make the modes of one order from those of the orders below. Collective. The third order is apart: it is to be
  * made after displacement_create() with ic.order = 3. */
 void second_order_modes(struct displacement *d, const struct growth *g);

@@ -147,14 +147,17 @@ static void displace_particles(struct displaced *work, struct displacement *fiel
   index_order_free(&order);
 }
 
-struct particles ic_generate(const struct parameters *p, const struct cosmology *c,
-                             const struct linear_power *power, const struct species *species) {
+static struct particles generate(const struct parameters *p, const struct cosmology *c,
+                                 const struct linear_power *power, struct wave_growth waves) {
   struct lattice lattice = lattice_create(p);
   const size_t side = (size_t)p->box.npart_side, count = side * side * side, mesh = choose_mesh(p);
   const double box = p->box.size, a = 1.0 / (1.0 + p->ic.z_init);
   const struct growth g = cosmology_growth(c, a);
   struct third_growth third = {0};
-  struct displacement field = displacement_create(p, power, species, a, &g, mesh,
+  waves.a = a;
+  waves.d1 = g.d1;
+  waves.f1 = g.f1;
+  struct displacement field = displacement_create(p, power, &waves, &g, mesh,
                                                   p->ic.glass[0] || mesh % side != 0);
   if (p->ic.order == 3) {
     third = cosmology_third_growth(c, a);
@@ -177,4 +180,14 @@ struct particles ic_generate(const struct parameters *p, const struct cosmology 
   lattice_free(&lattice);
   ic_warn(&s, c->omega_k, "generated initial conditions");
   return s;
+}
+
+struct particles ic_generate(const struct parameters *p, const struct cosmology *c,
+                             const struct linear_power *power, const struct species *species) {
+  return generate(p, c, power, (struct wave_growth){.species = species});
+}
+
+struct particles ic_generate_cold(const struct parameters *p, const struct cosmology *c,
+                                  const struct linear_power *power, const struct fluids *fluids) {
+  return generate(p, c, power, (struct wave_growth){.fluids = fluids, .fluid = FLUID_COLD});
 }

@@ -17,7 +17,6 @@
 #include "photons/base/error.h"
 #include "photons/config/parameters.h"
 #include "photons/cosmology/linear_power.h"
-#include "photons/cosmology/species.h"
 #include "photons/runtime/loop.h"
 
 struct local_term {
@@ -44,18 +43,16 @@ static void check_table(const struct parameters *p, const struct linear_power *p
 }
 
 /* k^2/M at the growth of a mode; 0 where there is no spectrum. */
-static double *ratio_table(const struct linear_power *power, const struct species *species,
-                           const struct cosmology *c, double a, double d1, double box,
-                           size_t squares) {
+static double *ratio_table(const struct linear_power *power, const struct wave_growth *growth,
+                           const struct cosmology *c, double box, size_t squares) {
   const double matter = c->omega_m + neutrinos_density(&c->neutrinos, 1.0);
   const double factor = 1.5 * matter * pow(HUBBLE_0 / SPEED_OF_LIGHT, 2.0) /
                         cosmology_growth_since_matter(c);
   double *table = allocate(squares, sizeof *table, "potentials of initial modes");
   for (size_t square = 1; square < squares; square++) {
     const double k = 2.0 * M_PI / box * sqrt((double)square);
-    const double growth = species ? species_growth(species, a, k) : d1;
     const double transfer = linear_power_transfer(power, k);
-    table[square] = transfer > 0.0 ? factor / (transfer * growth) : 0.0;
+    table[square] = transfer > 0.0 ? factor / (transfer * wave_growth(growth, k)) : 0.0;
   }
   return table;
 }
@@ -94,11 +91,11 @@ static void add_line(void *context, uint32_t line) {
 }
 
 void ic_add_local_term(const struct parameters *p, const struct linear_power *power,
-                       const struct species *species, const struct cosmology *c, double a,
-                       double d1, const struct fft *f, fftw_complex *modes, double *scratch) {
+                       const struct wave_growth *growth, const struct cosmology *c,
+                       const struct fft *f, fftw_complex *modes, double *scratch) {
   const size_t half = f->size[0] / 2, squares = 3 * half * half + 1;
   check_table(p, power);
-  double *ratio = ratio_table(power, species, c, a, d1, p->box.size, squares);
+  double *ratio = ratio_table(power, growth, c, p->box.size, squares);
   struct local_term t = {.f = f,
                          .modes = modes,
                          .potential = (fftw_complex *)scratch,

@@ -11,7 +11,6 @@
 #include "photons/base/error.h"
 #include "photons/config/parameters.h"
 #include "photons/cosmology/linear_power.h"
-#include "photons/cosmology/species.h"
 #include "photons/runtime/loop.h"
 
 LOOP_STAGE(initial_conditions, 0x999933, .untimed = true);
@@ -62,17 +61,16 @@ static struct seeds seeds_create(const struct fft *f, uint64_t seed) {
   return s;
 }
 
-/* d1 sqrt(P/L^3)/k^2 by the square of the mode number. The rows of a table are finite, but its
+/* The growth times sqrt(P/L^3)/k^2 by the square of the mode number. The rows of a table are finite, but its
  * spline may overflow between rows. */
 static double *amplitude_table(const struct parameters *p, const struct linear_power *power,
-                               const struct species *species, double a, double d1, size_t squares) {
+                               const struct wave_growth *growth, size_t squares) {
   const double box = p->box.size;
   double *table = allocate(squares, sizeof *table, "amplitudes of initial modes");
   const double fundamental = 2.0 * M_PI / box, volume = box * box * box;
   for (size_t square = 1; square < squares; square++) {
     double k = fundamental * sqrt((double)square);
-    const double growth = species ? species_growth(species, a, k) : d1;
-    table[square] = growth * sqrt(linear_power_at(power, k) / volume) / (k * k);
+    table[square] = wave_growth(growth, k) * sqrt(linear_power_at(power, k) / volume) / (k * k);
     if (!isfinite(table[square]))
       fail(p->ic.power_spectrum == POWER_FILE ? EXIT_BAD_INPUT : EXIT_RUN_FAILED,
            "initial conditions: P(k) at k = %g h/Mpc is %g (Mpc/h)^3, beyond what numbers can "
@@ -139,15 +137,14 @@ static void draw_line(void *context, uint32_t line) {
 }
 
 void ic_random_modes(const struct parameters *p, const struct linear_power *power,
-                     const struct species *species, double a, double d1, const struct fft *f,
-                     fftw_complex *modes) {
+                     const struct wave_growth *growth, const struct fft *f, fftw_complex *modes) {
   const size_t half = f->size[0] / 2, cut = (size_t)p->box.npart_side / 2;
   /* k may be up to `cut` in the cube; in the sphere its square is bounded. Nyquist frequencies are
    * never used. */
   const size_t largest = cut < half ? cut : half - 1;
   const size_t most = p->ic.sphere_mode ? cut * cut : 3 * largest * largest;
   const size_t squares = (most < 3 * largest * largest ? most : 3 * largest * largest) + 1;
-  double *amplitude = amplitude_table(p, power, species, a, d1, squares);
+  double *amplitude = amplitude_table(p, power, growth, squares);
   warn_of_missing_power(amplitude, squares, p->box.size);
   struct random_modes random = {.f = f,
                                 .seeds = seeds_create(f, (uint64_t)p->ic.seed),

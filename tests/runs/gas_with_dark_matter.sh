@@ -50,6 +50,11 @@ run alone universe.ini $small --set gas.solver=none --set gas.levels=1 --set gas
 grep -v 'root\|comoving\|^\[gas\]\|system\|^\[run\]\|gravity\|images' universe.ini >nbody.ini
 run nbody nbody.ini $small --set ic.order=1 --set analysis.fof=no --set output.images=no \
   --set output.power_spectrum=no
+fluids="--set ic.z_init=99 --set output.redshifts=99,9"
+transfers="--set ic.transfer_file=$PHOTONS_SOURCE/tests/data/two_fluids_z99.txt"
+run fluids universe.ini $fluids $transfers
+run same universe.ini $fluids --steps 0
+helper fluids "$PHOTONS_SOURCE/tests/data" || complain "other fluids"
 helper compare || complain "another growth"
 
 # What cannot be: refuse PATTERN CODE OPTION...
@@ -70,6 +75,16 @@ refuse 'not with box.npart_side' 2 --set ic.particles=other.hdf5 universe.ini
 refuse 'Omega = 0.255, and must be 0.2' 3 --set box.npart_side= --set ic.particles=other.hdf5 \
   --set cosmology.Omega_b=0.1 universe.ini
 refuse 'there are no particles' 2 --set gas.flag_particles=8 --set box.npart_side= universe.ini
+refuse 'it is of z = 99, expected 49' 3 $transfers universe.ini
+refuse 'universe with Omega_b = 0.045, and the run has 0.05' 3 $fluids $transfers --set cosmology.Omega_b=0.05 universe.ini
+refuse 'begins at k = 0.00515' 3 $fluids $transfers --set box.size=4000 universe.ini
+refuse 'needs gas and particles' 2 $fluids $transfers --set box.npart_side= universe.ini
+sed '/^[0-9]/s/ [^ ]*/ 2/' "$PHOTONS_SOURCE/tests/data/two_fluids_z99.txt" >wrong.txt
+refuse 'the mean of both fluids by mass is 1.1.* expected 1' 3 $fluids --set ic.transfer_file=wrong.txt universe.ini
+sed 's/gauge = N-body/gauge = synchronous/' "$PHOTONS_SOURCE/tests/data/two_fluids_z99.txt" >wrong.txt
+refuse 'gauge = synchronous, expected N-body' 3 $fluids --set ic.transfer_file=wrong.txt universe.ini
+"$PHOTONS" --dry-run $fluids $transfers universe.ini >out 2>err || complain "dry run"
+grep -q "^  waves       of gas and of particles, from .*two_fluids_z99.txt" out || complain "the dry run says nothing of the waves"
 "$PHOTONS" --dry-run universe.ini >out 2>err || complain "dry run"
 grep -q '^  particles   32768' out || complain "the dry run says nothing of the particles"
 grep -q 'Omega_m 0.3, of it 0.045 gas' out || complain "the dry run says nothing of the gas"

@@ -95,6 +95,13 @@ config "$radiation" 'w0 = -0.9' >config.ini
 tool config.ini --power pk.txt || complain "--power: $(cat err)"
 asked "near(p['Omega_cdm'], 0.9999078 - 0.05) and p['w0_fld'] == -0.9 and 'm_ncdm' not in p"
 asked "near(p['N_ur'], 3.044)" # within the digits of Omega_r
+# a running index and warm dark matter
+tool config.ini --power warm.txt --running 0.01 --wdm 1 || complain "--wdm: $(cat err)"
+asked "p['alpha_s'] == 0.01"
+grep -q '^# wdm = 1$' warm.txt && grep -q '^# gauge = N-body$' warm.txt || complain 'the table does not say what it is'
+grep -v '^#' pk.txt >cold_rows
+grep -v '^#' warm.txt | paste -d ' ' cold_rows - | awk '{ x = $4/$2*exp(-0.005*log($1*0.6732/0.05)^2); if ($1 < 0.05 && (x > 1.001 || x < 0.99)) bad = 1
+  if ($1 > 10 && x > 0.2) bad = 1; n += $1 > 10 } END { exit bad || !n }' || complain 'another cutoff of warm dark matter'
 # heavy neutrinos, three of them
 config 1e-9 'm_nu = 0.1, 0.1, 0.1' >config.ini
 tool config.ini --radiation
@@ -134,6 +141,9 @@ says 3 'sum_m_nu = 0, and the run has 0.06' --set cosmology.m_nu=0.06 \
   --set cosmology.species_file=species.txt
 says 3 'expected from z_init = 99 or earlier' --set ic.z_init=99 \
   --set cosmology.species_file=species.txt
+sed 's/^# z = 0$/# z = 1/' pk.txt >early.txt
+says 3 'it is of z = 1, expected 0' --set ic.power_spectrum_file=early.txt
+says 0 'it is of a universe with h = 0.6732, and the run has 0.7' --set cosmology.h=0.7
 grep -v '^1.0' species.txt >cut.txt
 says 3 'to 0' --set cosmology.species_file=cut.txt
 { cat species.txt && echo '1 2 3'; } >damaged.txt

@@ -71,7 +71,9 @@ struct parameters {
     char glass[PARAMETER_PATH_MAX]; /**< Gadget file with a glass, or empty for a grid */
     enum power_source power_spectrum;
     char power_spectrum_file[PARAMETER_PATH_MAX];
-    bool normalise; /**< scale the spectrum to sigma8; else use the table as given */
+    char transfer_file
+        [PARAMETER_PATH_MAX]; /**< of gas and particles; empty: all matter has the same waves */
+    bool normalise;           /**< scale the spectrum to sigma8; else use the table as given */
     enum gas_direction direction;
     double energy, amplitude, separation; /**< of named problems of gas */
     char particles[PARAMETER_PATH_MAX];   /**< file of particles beside gas; empty: none */

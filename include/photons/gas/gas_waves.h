@@ -18,6 +18,8 @@ struct gas_waves;
  * Collective.
  */
 struct gas_waves *gas_waves_make(const struct parameters *p);
+/** Read the tables that these waves, or those of particles, are made with: what is wrong in them ends the program as there. */
+void gas_waves_check(const struct parameters *p);
 /** @param w  may be NULL */
 void gas_waves_free(struct gas_waves *w);
 

@@ -11,6 +11,7 @@
 struct parameters;
 struct linear_power;
 struct species;
+struct fluids;
 
 /**
  * Zel'dovich (ic.order = 1), 2LPT (2) or 3LPT (3) initial conditions on a grid or glass, with the random
@@ -27,7 +28,11 @@ struct species;
  */
 struct particles ic_generate(const struct parameters *p, const struct cosmology *c,
                              const struct linear_power *power, const struct species *species);
-/** Most bytes that this needs on all ranks besides the particles. */
+/** The same of cold dark matter beside gas, with the waves of ic.transfer_file.
+ * @param fluids  NULL: all matter has the same waves */
+struct particles ic_generate_cold(const struct parameters *p, const struct cosmology *c,
+                                  const struct linear_power *power, const struct fluids *fluids);
+/** Most bytes that these need on all ranks besides the particles. */
 double ic_generate_memory(const struct parameters *p);
 
 /**

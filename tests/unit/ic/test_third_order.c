@@ -58,7 +58,8 @@ static struct displacement displace(const struct wave *wave, size_t count) {
       .box = {.size = BOX, .npart_side = N},
       .ic = {.order = ORDERS, .seed = 1, .normalise = true}};
   struct linear_power *power = linear_power_create(&p);
-  struct displacement d = displacement_create(&p, power, NULL, 1.0, &growth, N, false);
+  const struct wave_growth waves = {.a = 1.0, .d1 = growth.d1, .f1 = growth.f1};
+  struct displacement d = displacement_create(&p, power, &waves, &growth, N, false);
   linear_power_free(power);
   set_waves(&d, wave, count);
   fftw_free(d.modes[SECOND_ORDER]);
