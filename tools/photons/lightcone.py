@@ -79,7 +79,7 @@ class Universe:
         if abs(1.0 - self.omega_m - self.omega_r - self.omega_lambda) > CURVATURE_MOST:
             raise ValueError("the universe of the run is not flat, as the convergence needs it")
         # Distances by Simpson's rule in ln(1 + z), to redshift 1100.
-        x = np.linspace(0.0, np.log(1101.0), 8001)
+        x = np.linspace(0.0, np.log(1101.0), 16001)
         z, step = np.expm1(x[::2]), x[1] - x[0]
         y = np.exp(x) / self.expansion(np.expm1(x))
         chi = np.cumsum(y[:-2:2] + 4.0 * y[1::2] + y[2::2]) * step / 3.0
