@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Which groups of a level need what of groups of other homes. */
+/* The messages between homes: of which groups they have what, and their data. */
 #include "photons/amr/ghosts.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "ghost_needs.h"
 #include "photons/amr/gas.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/runtime/handle.h"
+#include "photons/runtime/loop.h"
 #include "photons/runtime/owner_computes.h"
 
+LOOP_STAGE(gas_ghosts, 0x886699, .family = "gas");
+
 enum {
-  CUBES = 4,          /* of a group, along an axis */
-  MESSAGE_GROUPS = 32 /* at least, if there are so many: messages are packed by different workers */
-};
+  MESSAGE_GROUPS = 32
+}; /* at least, if there are so many: messages are packed by different workers */
 
 size_t ghost_part_bytes(const struct gas *g, enum ghost_kind kind) {
   if (kind == GHOST_POTENTIALS || kind == GHOST_MATTER)
@@ -24,233 +27,6 @@ size_t ghost_part_bytes(const struct gas *g, enum ghost_kind kind) {
   const size_t cells = kind == GHOST_MEANS ? GAS_PATCH_CELLS : GAS_FACE_CELLS;
   return g->scheme.variables * cells *
          g->scheme.kernels->real_size; /* a cube has as many cells as a face */
-}
-
-/** A group that one home has, and what another home needs of it. */
-struct need {
-  uint32_t mine, other; /* home of this rank, and the other one of the two */
-  struct ghost_item item;
-};
-
-/** Consecutive groups of a level. */
-struct span {
-  uint32_t first, end;
-};
-
-/** What is found of a kind of messages in one direction. */
-struct needs {
-  const struct gas *gas;
-  int level;
-  bool sent;
-  uint32_t mine; /* the home for which it is found */
-  struct span
-      own[3]; /* groups of that: of the next coarser level, of the level, of the next finer one */
-  size_t count, room;
-  struct need *need;
-};
-
-/** The groups of a home. */
-static struct span span_of(const struct gas *g, int level, uint32_t home) {
-  if (level < 0 || level > g->topology.finest) return (struct span){0, 0};
-  return (struct span){gas_home_group(g, level, home), gas_home_group(g, level, home + 1)};
-}
-
-static struct span own(const struct needs *s, int level) { return s->own[level - s->level + 1]; }
-
-/** Note that the home that has group `where` of a level gets or gives parts of a group. */
-static inline void add_need(struct needs *s, int level, uint32_t where, uint32_t group,
-                            uint64_t parts) {
-  const struct span mine = own(s, level);
-  if (where >= mine.first && where < mine.end) return;
-  if (s->count == s->room)
-    s->need = reallocate(s->need, s->room = 2 * s->room + 64, sizeof *s->need, "ghosts of gas");
-  s->need[s->count++] = (struct need){
-      s->mine, gas_home(s->gas, level, where), {.group = group, .parts = parts}};
-}
-
-/** The cubes of a group, or of a patch of it, that its neighbour in the direction opposite to n has
- * as ghost cells: for that neighbour the group is neighbour n. */
-static uint64_t cubes(int patch, int n) {
-  const int direction[3] = {n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1};
-  int low[3], high[3];
-  uint64_t parts = 0;
-  for (int c = 0; c < 3; c++) {
-    const int first = patch < 0 ? 0 : CUBES / 2 * (patch >> c & 1);
-    const int last = first + (patch < 0 ? CUBES : CUBES / 2) - 1;
-    low[c] = direction[c] < 0 ? last : first;
-    high[c] = direction[c] > 0 ? first : last;
-  }
-  for (int z = low[2]; z <= high[2]; z++)
-    for (int y = low[1]; y <= high[1]; y++)
-      for (int x = low[0]; x <= high[0]; x++) parts |= (uint64_t)1 << ((z * CUBES + y) * CUBES + x);
-  return parts;
-}
-
-static int opposite(int n) { return NEIGHBOURS - 1 - n; }
-
-/** Cells around an own group, of its level. */
-static void need_near(struct needs *s, uint32_t group) {
-  const uint32_t *near = s->gas->topology.level[s->level].group[group].near;
-  for (int n = 0; n < NEIGHBOURS; n++) {
-    if (near[n] == NO_GROUP) continue;
-    if (s->sent)
-      add_need(s, s->level, near[n], group, cubes(-1, opposite(n)));
-    else
-      add_need(s, s->level, near[n], near[n], cubes(-1, n));
-  }
-}
-
-/** Cells of an own group that groups of the next finer level need. */
-static void need_by_finer(struct needs *s, uint32_t group) {
-  for (int p = 0; p < GAS_PATCHES; p++)
-    for (int n = 0; n < NEIGHBOURS; n++) {
-      const uint32_t son = topology_finer_neighbour(&s->gas->topology, s->level, group, p, n);
-      if (son != NO_GROUP) add_need(s, s->level + 1, son, group, cubes(p, opposite(n)));
-    }
-}
-
-/** Cells that an own group of the next finer level needs. */
-static void need_coarser(struct needs *s, uint32_t son) {
-  const struct gas_tree_level *fine = &s->gas->topology.level[s->level + 1];
-  for (int n = 0; n < NEIGHBOURS; n++) {
-    const struct patch_number at = topology_patch_neighbour(
-        &s->gas->topology, s->level, fine->group[son].father, (int)(fine->key[son] & 7), n);
-    if (at.group != NO_GROUP) add_need(s, s->level, at.group, at.group, cubes(at.patch, n));
-  }
-}
-
-/** Whether another home has what refines a group or its neighbours: mostly none does. */
-static bool is_at_others(const struct needs *s, uint32_t group) {
-  const struct gas_group *all = s->gas->topology.level[s->level].group;
-  const struct span mine = own(s, s->level + 1);
-  for (int n = 0; n < NEIGHBOURS; n++) {
-    const uint32_t near = all[group].near[n];
-    for (int p = 0; p < GAS_PATCHES && near != NO_GROUP; p++) {
-      const uint32_t son = all[near].son[p];
-      if (son != NO_GROUP && (son < mine.first || son >= mine.end)) return true;
-    }
-  }
-  return false;
-}
-
-static void find_cells(struct needs *s) {
-  const struct gas *g = s->gas;
-  const bool finer = s->level < g->topology.finest;
-  const struct span mine = own(s, s->level), fine = own(s, s->level + 1);
-  for (uint32_t i = mine.first; i < mine.end; i++) {
-    need_near(s, i);
-    if (s->sent && finer && is_at_others(s, i)) need_by_finer(s, i);
-  }
-  for (uint32_t i = fine.first; i < fine.end && !s->sent; i++) need_coarser(s, i);
-}
-
-/** The sides of an own group beside patches of the next coarser level that are not refined. */
-static void send_sides(struct needs *s, uint32_t group) {
-  const struct gas *g = s->gas;
-  const struct gas_tree_level *l = &g->topology.level[s->level];
-  for (int face = 0; face < GAS_FACES; face++) {
-    const struct patch_number at = topology_patch_neighbour(
-        &g->topology, s->level - 1, l->group[group].father, (int)(l->key[group] & 7),
-        topology_across(face));
-    if (at.group != NO_GROUP &&
-        g->topology.level[s->level - 1].group[at.group].son[at.patch] == NO_GROUP)
-      add_need(s, s->level - 1, at.group, group, (uint64_t)1 << face);
-  }
-}
-
-/** The sides of finer groups beside a patch that is not refined, of an own group. */
-static void receive_sides(struct needs *s, uint32_t father, int patch) {
-  const struct gas *g = s->gas;
-  if (g->topology.level[s->level - 1].group[father].son[patch] != NO_GROUP) return;
-  for (int face = 0; face < GAS_FACES; face++) {
-    const uint32_t son = topology_finer_neighbour(&g->topology, s->level - 1, father, patch,
-                                                  topology_across(face));
-    if (son != NO_GROUP) add_need(s, s->level, son, son, (uint64_t)1 << (face ^ 1));
-  }
-}
-
-/** Patches of own groups that other homes refine; or patches that own groups of the next finer level
- * refine. */
-static void find_refined(struct needs *s) {
-  const struct gas *g = s->gas;
-  if (s->level == g->topology.finest) return;
-  const int level = s->sent ? s->level : s->level + 1;
-  const struct gas_tree_level *l = &g->topology.level[level];
-  const struct span mine = own(s, level);
-  for (uint32_t i = mine.first; i < mine.end; i++) {
-    const uint32_t father = l->group[i].father;
-    if (!s->sent) add_need(s, s->level, father, father, cubes((int)(l->key[i] & 7), MYSELF));
-    for (int p = 0; p < GAS_PATCHES && s->sent; p++) {
-      const uint32_t son = l->group[i].son[p];
-      if (son != NO_GROUP) add_need(s, level + 1, son, i, cubes(p, MYSELF));
-    }
-  }
-}
-
-static void send_means(struct needs *s, uint32_t group) {
-  const uint32_t father = s->gas->topology.level[s->level].group[group].father;
-  add_need(s, s->level - 1, father, group, 1);
-}
-
-static void receive_means(struct needs *s, uint32_t father, int patch) {
-  const uint32_t son = s->gas->topology.level[s->level - 1].group[father].son[patch];
-  if (son != NO_GROUP) add_need(s, s->level, son, son, 1);
-}
-
-/** The shares of an own group go where the patch that it refines is, and the patches beside. */
-static void send_shares(struct needs *s, uint32_t group) {
-  const struct gas *g = s->gas;
-  const struct gas_tree_level *l = &g->topology.level[s->level];
-  const uint32_t father = l->group[group].father;
-  add_need(s, s->level - 1, father, group, 1);
-  for (int face = 0; face < GAS_FACES; face++) {
-    const uint32_t beside = topology_patch_neighbour(&g->topology, s->level - 1, father,
-                                                     (int)(l->key[group] & 7),
-                                                     topology_across(face))
-                                .group;
-    if (beside != NO_GROUP) add_need(s, s->level - 1, beside, group, 1);
-  }
-}
-
-static void receive_shares(struct needs *s, uint32_t father, int patch) {
-  const struct gas *g = s->gas;
-  receive_means(s, father, patch);
-  for (int face = 0; face < GAS_FACES; face++) {
-    const uint32_t son = topology_finer_neighbour(&g->topology, s->level - 1, father, patch,
-                                                  topology_across(face));
-    if (son != NO_GROUP) add_need(s, s->level, son, son, 1);
-  }
-}
-
-/** What the next coarser level needs. */
-static void find_for_coarser(struct needs *s, void (*send)(struct needs *, uint32_t),
-                             void (*receive)(struct needs *, uint32_t, int)) {
-  if (s->level == 0) return;
-  const int level = s->sent ? s->level : s->level - 1;
-  const struct span mine = own(s, level);
-  for (uint32_t i = mine.first; i < mine.end; i++) {
-    if (s->sent) send(s, i);
-    for (int p = 0; p < GAS_PATCHES && !s->sent; p++) receive(s, i, p);
-  }
-}
-
-static int compare_needs(const void *a, const void *b) {
-  const struct need *x = a, *y = b;
-  if (x->mine != y->mine) return (x->mine > y->mine) - (x->mine < y->mine);
-  if (x->other != y->other) return (x->other > y->other) - (x->other < y->other);
-  return (x->item.group > y->item.group) - (x->item.group < y->item.group);
-}
-
-/** Sort by homes and group, and join what is needed of a group. */
-static void sort_needs(struct needs *s) {
-  size_t n = 0;
-  if (s->count > 0) qsort(s->need, s->count, sizeof *s->need, compare_needs);
-  for (size_t i = 0; i < s->count; i++)
-    if (n > 0 && compare_needs(&s->need[n - 1], &s->need[i]) == 0)
-      s->need[n - 1].item.parts |= s->need[i].item.parts;
-    else
-      s->need[n++] = s->need[i];
-  s->count = n;
 }
 
 /** The end of the message that begins with item i. */
@@ -306,30 +82,39 @@ static struct ghost_messages messages_of(const struct needs *s, enum ghost_kind 
   return all;
 }
 
-/** What a home of this rank needs or gives. */
-static void find_of_home(struct needs *s, enum ghost_kind kind, uint32_t home) {
-  s->mine = home;
-  for (int i = 0; i < 3; i++) s->own[i] = span_of(s->gas, s->level - 1 + i, home);
-  if (kind == GHOST_CELLS || kind == GHOST_POTENTIALS)
-    find_cells(s);
-  else if (kind == GHOST_SIDES)
-    find_for_coarser(s, send_sides, receive_sides);
-  else if (kind == GHOST_MATTER)
-    find_refined(s);
-  else if (ghost_for_fathers(kind))
-    find_for_coarser(s, send_means, receive_means);
-  else
-    find_for_coarser(s, send_shares, receive_shares);
+/** What the homes of this rank send or receive of a level. */
+struct search {
+  const struct gas *gas;
+  int level;
+  uint32_t parts;                  /* of all homes */
+  struct needs *needs;             /* [kind][sent][part] */
+  struct ghost_messages *messages; /* [kind][sent] */
+};
+
+static void find(void *context, uint32_t i) {
+  const struct search *search = context;
+  const uint32_t direction = i / search->parts, part = i % search->parts;
+  struct needs *s = &search->needs[i];
+  *s = (struct needs){
+      .gas = search->gas, .level = search->level, .sent = direction % 2, .part = part % NEED_PARTS};
+  needs_find(s, (enum ghost_kind)(direction / 2), gas_home_begin(search->gas) + part / NEED_PARTS);
+  needs_sort(s);
 }
 
-static struct ghost_messages find(const struct gas *g, int level, enum ghost_kind kind, bool sent) {
-  struct needs s = {.gas = g, .level = level, .sent = sent};
-  for (uint32_t home = gas_home_begin(g); home < gas_home_end(g); home++)
-    find_of_home(&s, kind, home);
-  sort_needs(&s);
-  const struct ghost_messages all = messages_of(&s, kind);
-  free(s.need);
-  return all;
+/** Join what was found of a kind in one direction, and free it. */
+static void join(void *context, uint32_t direction) {
+  const struct search *search = context;
+  struct needs *found = search->needs + direction * search->parts, all = found[0];
+  for (uint32_t i = 1; i < search->parts; i++) all.count += found[i].count;
+  all.need = allocate(all.count, sizeof *all.need, "ghosts of gas");
+  size_t n = 0;
+  for (uint32_t i = 0; i < search->parts; n += found[i++].count) {
+    if (found[i].count > 0) memcpy(all.need + n, found[i].need, found[i].count * sizeof *all.need);
+    free(found[i].need);
+  }
+  needs_sort(&all);
+  search->messages[direction] = messages_of(&all, (enum ghost_kind)(direction / 2));
+  free(all.need);
 }
 
 static int compare_messages(const void *a, const void *b) {
@@ -339,12 +124,20 @@ static int compare_messages(const void *a, const void *b) {
   return (x->number > y->number) - (x->number < y->number);
 }
 
+/** Levels below the root get new groups time and again: with room, sizes recur, and StarPU finds memory of GPUs
+ * that it has already. */
+static starpu_data_handle_t make_data(const struct gas *g, int level, enum ghost_kind kind,
+                                      uint32_t parts) {
+  return handle_make((level > 0 ? handle_room(parts) : parts) * ghost_part_bytes(g, kind), 1);
+}
+
 /** Make the data of messages. A home that packs a message owns it. */
-static void make_packed(const struct gas *g, enum ghost_kind kind, struct gas_ghosts *ghosts) {
+static void make_packed(const struct gas *g, int level, enum ghost_kind kind,
+                        struct gas_ghosts *ghosts) {
   struct ghost_messages *sent = &ghosts->sent[kind], *received = &ghosts->received[kind];
   for (uint32_t i = 0; i < sent->count; i++) {
     struct ghost_message *m = &sent->message[i];
-    m->packed = handle_make(m->parts * ghost_part_bytes(g, kind), 1);
+    m->packed = make_data(g, level, kind, m->parts);
     owner_set(m->packed, m->from - gas_home_begin(g), g->tasks.homes);
   }
   for (uint32_t i = 0; i < received->count; i++) {
@@ -354,18 +147,28 @@ static void make_packed(const struct gas *g, enum ghost_kind kind, struct gas_gh
                                                          compare_messages))
                       ->packed;
     else
-      m->packed = handle_make(m->parts * ghost_part_bytes(g, kind), 1);
+      m->packed = make_data(g, level, kind, m->parts);
   }
 }
 
 struct gas_ghosts ghosts_find(const struct gas *g, int level) {
   struct gas_ghosts ghosts = {0};
-  const int kinds = g->particles ? GHOST_KINDS : g->gravity ? GHOST_MATTER : GHOST_POTENTIALS;
-  for (int kind = 0; kind < kinds && (uint32_t)comm_size() * g->tasks.homes > 1; kind++) {
-    ghosts.sent[kind] = find(g, level, (enum ghost_kind)kind, true);
-    ghosts.received[kind] = find(g, level, (enum ghost_kind)kind, false);
-    make_packed(g, (enum ghost_kind)kind, &ghosts);
+  struct ghost_messages messages[2 * GHOST_KINDS];
+  const uint32_t kinds = g->particles ? GHOST_KINDS
+                         : g->gravity ? GHOST_MATTER
+                                      : GHOST_POTENTIALS,
+                 parts = NEED_PARTS * g->tasks.homes;
+  if ((uint32_t)comm_size() * g->tasks.homes == 1) return ghosts;
+  struct needs *needs = allocate(2 * kinds * parts, sizeof *needs, "ghosts of gas");
+  struct search search = {g, level, parts, needs, messages};
+  loop_run(&gas_ghosts_stage, 2 * kinds * parts, find, &search);
+  loop_run(&gas_ghosts_stage, 2 * kinds, join, &search);
+  for (uint32_t kind = 0; kind < kinds; kind++) {
+    ghosts.received[kind] = messages[2 * kind];
+    ghosts.sent[kind] = messages[2 * kind + 1];
+    make_packed(g, level, (enum ghost_kind)kind, &ghosts);
   }
+  free(needs);
   return ghosts;
 }
 

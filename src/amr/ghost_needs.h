@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Which groups of a level need what of groups of other homes: what messages are made from. */
+#ifndef PHOTONS_GHOST_NEEDS_H
+#define PHOTONS_GHOST_NEEDS_H
+
+#include "photons/amr/gas.h"
+
+enum { NEED_PARTS = 8 }; /**< of the groups of a home, which workers look at */
+
+/** A group that one home has, and what another home needs of it. */
+struct need {
+  uint32_t mine, other; /* home of this rank, and the other one of the two */
+  struct ghost_item item;
+};
+
+/** Consecutive groups of a level. */
+struct span {
+  uint32_t first, end;
+};
+
+/** What is found of a kind of messages in one direction, of a part of the groups of a home. */
+struct needs {
+  const struct gas *gas;
+  int level;
+  bool sent;
+  uint32_t mine; /* the home */
+  uint32_t part; /* of NEED_PARTS */
+  struct span
+      own[3]; /* groups of the home: of the next coarser level, of the level, of the next finer one */
+  size_t count, room;
+  struct need *need;
+};
+
+/** Find what a home of this rank sends or receives of a kind: the part's share of it. */
+void needs_find(struct needs *s, enum ghost_kind kind, uint32_t home);
+/** Sort by homes and group, and join what is needed of a group. */
+void needs_sort(struct needs *s);
+
+#endif
