@@ -15,9 +15,9 @@
 
 LOOP_STAGE(gas_ghosts, 0x886699, .family = "gas");
 
-enum {
-  MESSAGE_GROUPS = 32
-}; /* at least, if there are so many: messages are packed by different workers */
+/* A message has the groups of so many batches at least, if there are so many: workers pack messages side by
+ * side, but each message costs tasks. */
+enum { MESSAGE_BATCHES = 8 };
 
 size_t ghost_part_bytes(const struct gas *g, enum ghost_kind kind) {
   if (kind == GHOST_POTENTIALS || kind == GHOST_MATTER)
@@ -36,7 +36,7 @@ static size_t message_end(const struct needs *s, size_t i) {
   for (i++; i < s->count && s->need[i].mine == s->need[first].mine &&
             s->need[i].other == s->need[first].other;
        i++)
-    if (i >= first + MESSAGE_GROUPS &&
+    if (i >= first + (size_t)MESSAGE_BATCHES * batch &&
         s->need[i].item.group / batch != s->need[i - 1].item.group / batch)
       break;
   return i;
