@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* gas_fix: replaces the fluxes of a level by those of the next finer one, where a patch that is not
- * refined has a refined neighbour.
+ * refined has a refined neighbour. Then refined patches get the means of the finer cells, as gas_restrict
+ * gives them these.
  *
- * reads   fluxes; fluxes through the sides of finer groups; links on GPUs
+ * reads   fluxes; fluxes through the sides of finer groups; finer cells; links on GPUs
  * updates cells */
 #include <stdlib.h>
 
-#include "codelets/amr/batches.h"
+#include "codelets/hydro/restrict.h"
 #include "cuda/hydro/gpu_hydro.h"
 #include "photons/hydro/codelets.h"
 
@@ -56,17 +57,19 @@ static void gas_fix_cpu(void *buffers[], const struct gas_fix_argument *a) {
   for (uint32_t i = 0; i < b->count; i++)
     for (int p = 0; p < GAS_PATCHES; p++)
       if (group[i].son[p] == NO_GROUP) fix_patch(buffers, a, i, p);
+  restrict_batch_cpu(&a->a, buffers[CELLS], buffers + SIDES + b->fine.count);
 }
 
 static void gas_fix_gpu(struct gpu *gpu, void *buffers[], const struct gas_fix_argument *argument) {
   const struct batch_argument *a = &argument->a;
-  const uint32_t fine = batch_of(a)->fine.count;
+  const uint32_t fine = batch_of(a)->fine.count, sons = batch_of(a)->sons.count;
+  void *links = buffers[SIDES + fine + sons];
   const char **sides = slots_addresses(buffers, SIDES, fine);
   const struct gpu_gas g = gpu_gas_closing(gpu, a, argument->least_heat);
-  gpu_gas_fix(&g, argument->dt / gas_cell(a->gas, a->level),
-              VECTOR(const struct gas_links, buffers[SIDES + fine]), sides, fine,
-              VECTOR(void, buffers[FLUXES]), VECTOR(void, buffers[CELLS]));
+  gpu_gas_fix(&g, argument->dt / gas_cell(a->gas, a->level), VECTOR(const struct gas_links, links),
+              sides, fine, VECTOR(void, buffers[FLUXES]), VECTOR(void, buffers[CELLS]));
   free(sides);
+  if (sons > 0) restrict_batch_gpu(gpu, a, buffers[CELLS], buffers + SIDES + fine, links);
 }
 
 STAGE(gas_fix, 0xcc6677, "gas");
@@ -80,6 +83,7 @@ void gas_fix_submit(struct gas *g, int level, uint32_t batch, double dt, double 
   slots_add(&slots, b->fluxes, STARPU_R);
   for (uint32_t i = 0; i < b->fine.count; i++)
     slots_add(&slots, slots_seen(&slots, level + 1, b->fine.batch[i])->sides, STARPU_R);
+  slots_add_list(&slots, g, level + 1, &b->sons, true);
   slots_add_links(&slots, b);
   gas_fix_insert(a, slots_task(&slots, PRIORITY_HIGH));
   free(slots.data);

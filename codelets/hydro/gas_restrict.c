@@ -3,10 +3,7 @@
  *
  * reads   cells of the next finer level; links on GPUs
  * updates cells */
-#include <stdlib.h>
-
-#include "codelets/amr/batches.h"
-#include "cuda/hydro/gpu_hydro.h"
+#include "codelets/hydro/restrict.h"
 #include "photons/hydro/codelets.h"
 
 #define gas_restrict_argument batch_argument
@@ -14,7 +11,7 @@ enum { CELLS, FINE };
 
 static double gas_restrict_work(const struct batch_argument *a) { return batch_work(a); }
 
-static void gas_restrict_cpu(void *buffers[], const struct batch_argument *a) {
+void restrict_batch_cpu(const struct batch_argument *a, void *cells, void *fine[]) {
   const struct gas *g = a->gas;
   const struct gas_batch *b = batch_of(a);
   const uint32_t home = gas_home_of_batch(g, a->level, a->batch);
@@ -24,19 +21,19 @@ static void gas_restrict_cpu(void *buffers[], const struct batch_argument *a) {
       uint32_t k = 0;
       if (son == NO_GROUP || gas_home(g, a->level + 1, son) != home) continue;
       while (b->sons.batch[k] != son / g->tasks.batch) k++;
-      g->scheme.kernels->restrict_group(
-          g->scheme.variables, nth(buffers[FINE + k], gas_group_bytes(g), son % g->tasks.batch),
-          nth(buffers[CELLS], gas_group_bytes(g), i), p);
+      g->scheme.kernels->restrict_group(g->scheme.variables,
+                                        nth(fine[k], gas_group_bytes(g), son % g->tasks.batch),
+                                        nth(cells, gas_group_bytes(g), i), p);
     }
 }
 
+static void gas_restrict_cpu(void *buffers[], const struct batch_argument *a) {
+  restrict_batch_cpu(a, buffers[CELLS], buffers + FINE);
+}
+
 static void gas_restrict_gpu(struct gpu *gpu, void *buffers[], const struct batch_argument *a) {
-  const uint32_t sons = batch_of(a)->sons.count;
-  const char **cells = slots_addresses(buffers, FINE, sons);
-  const struct gpu_gas g = gpu_gas_of(gpu, a);
-  gpu_gas_restrict(&g, VECTOR(const struct gas_links, buffers[FINE + sons]), cells, sons,
-                   VECTOR(void, buffers[CELLS]));
-  free(cells);
+  restrict_batch_gpu(gpu, a, buffers[CELLS], buffers + FINE,
+                     buffers[FINE + batch_of(a)->sons.count]);
 }
 
 STAGE(gas_restrict, 0xddcc77, "gas");

@@ -37,13 +37,22 @@ static void restrict_level(struct gas *g, int level) {
   g->level[level].stale = true;
 }
 
+/** Fluxes change cells of patches that are not refined, and means those of the others: messages may bring the
+ * means before the fluxes. */
 void hydro_correct(struct gas *g, int level, struct hydro_step s) {
   if (g->scheme.particles_alone || !topology_has_groups(&g->topology, level + 1)) return;
-  if (g->scheme.fix_fluxes) gas_ghosts_submit(g, level + 1, GHOST_SIDES);
+  if (!g->scheme.fix_fluxes) {
+    restrict_level(g, level);
+    return;
+  }
+  gas_ghosts_submit(g, level + 1, GHOST_SIDES);
+  gas_ghosts_submit(g, level + 1, GHOST_MEANS);
   for (uint32_t i = gas_own_begin(g, level); i < gas_own_end(g, level); i++)
-    if (g->scheme.fix_fluxes && g->level[level].batch[i].fine.count > 0)
+    if (g->level[level].batch[i].fine.count > 0)
       gas_fix_submit(g, level, i, s.dt, s.least_heat);
-  restrict_level(g, level);
+    else if (g->level[level].batch[i].sons.count > 0)
+      gas_restrict_submit(g, level, i);
+  g->level[level].stale = true;
 }
 
 void hydro_restrict(struct gas *g, int level) {

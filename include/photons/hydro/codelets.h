@@ -23,7 +23,7 @@ void gas_advance_submit(struct gas *g, int level, uint32_t batch, double dt, dou
                         double share, double least_heat);
 /** Make the fluxes through the sides of refined patches those of the finer level (Berger & Colella
  * 1989, J. Comput. Phys. 82, 64). @param dt  of the step that the level has taken
- * @param least_heat  as of gas_solve_submit() */
+ * Then do what gas_restrict_submit() does. @param least_heat  as of gas_solve_submit() */
 void gas_fix_submit(struct gas *g, int level, uint32_t batch, double dt, double least_heat);
 /** Give refined patches the means of those finer cells that this rank has. */
 void gas_restrict_submit(struct gas *g, int level, uint32_t batch);
