@@ -15,7 +15,13 @@
 #define SHRINK 0.9       /* radius of a sphere over that of the sphere before */
 #define PEAK_LEAST 10    /* the last sphere has at least this number of members, */
 #define PEAK_SHARE 0.005 /* and at least this fraction of all members */
-enum { TASKS = 64, LARGE = 1 << 15 /* members of a halo that is not the work of one worker */ };
+enum {
+  PARTS = 1024, /* of a loop over all halos */
+  /* All workers share the work on a halo of so many members, if these are more than this part of all. Other halos are
+   * the work of one worker each, which is faster: little of the work on one halo must be done in order. */
+  LARGE = 1 << 15,
+  LARGE_SHARE = 100
+};
 
 struct ranked {
   uint64_t id;
@@ -155,13 +161,25 @@ static struct open_sphere measure_halo(const struct measuring *w, struct gatheri
   return halo_measure_spheres(g, &w->threshold_counts, h);
 }
 
+/** The first halo whose members begin in this part of all members or a later one. */
+static size_t first_of_part(const struct halo_home *home, uint32_t part) {
+  size_t low = 0, high = home->count;
+  while (low < high) {
+    const size_t middle = (low + high) / 2;
+    if (home->halo[middle].first * PARTS / home->members < part)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
 /** Call a function for the halos whose members begin in this part of all members. */
 static void visit_part(const struct measuring *w, uint32_t part,
                        void (*visit)(const struct measuring *w, struct gathering *g, size_t h)) {
-  const struct halo_home *home = w->home;
-  struct gathering g = {.fof = home->fof};
-  for (size_t h = 0; h < home->count; h++)
-    if (home->halo[h].first * TASKS / home->members == part) visit(w, &g, h);
+  struct gathering g = {.fof = w->home->fof};
+  const size_t end = first_of_part(w->home, part + 1);
+  for (size_t h = first_of_part(w->home, part); h < end; h++) visit(w, &g, h);
   free(g.distance2);
 }
 
@@ -225,9 +243,13 @@ static void describe_part(void *context, uint32_t part) {
   visit_part(context, part, visit_describe);
 }
 
+static bool is_large(const struct halo_home *home, size_t h) {
+  return home->halo[h].count >= LARGE && home->halo[h].count > home->members / LARGE_SHARE;
+}
+
 static void visit_small(const struct measuring *w, struct gathering *g, size_t h) {
   (void)g;
-  if (w->home->halo[h].count < LARGE) find_subhalos(w, h, false);
+  if (!is_large(w->home, h)) find_subhalos(w, h, false);
 }
 static void search_part(void *context, uint32_t part) { visit_part(context, part, visit_small); }
 
@@ -236,8 +258,8 @@ static void search_halos(struct measuring *w) {
   struct halo_home *home = w->home;
   const double start = wall_clock();
   for (size_t h = 0; h < home->count; h++)
-    if (home->halo[h].count >= LARGE) find_subhalos(w, h, true);
-  loop_run(&halos_stage, TASKS, search_part, w);
+    if (is_large(home, h)) find_subhalos(w, h, true);
+  loop_run(&halos_stage, PARTS, search_part, w);
   home->subhalo_seconds = wall_clock() - start;
 }
 
@@ -270,13 +292,13 @@ void halo_measure(struct halo_home *home, size_t subhalo_members,
                         .open = allocate(home->count, sizeof *w.open, "spherical overdensity"),
                         .subhalo_members = subhalo_members,
                         .subhalo = allocate(home->count, sizeof *w.subhalo, "subhalos")};
-  if (home->count > 0) loop_run(&halos_stage, TASKS, measure_part, &w);
+  if (home->count > 0) loop_run(&halos_stage, PARTS, measure_part, &w);
   size_t open = 0;
   for (size_t h = 0; h < home->count; h++)
     if (w.open[h].halo) w.open[open++] = w.open[h];
   halo_close_spheres(home->fof, &w.threshold_counts, w.open, open);
   free(w.open);
-  if (home->count > 0) loop_run(&halos_stage, TASKS, describe_part, &w);
+  if (home->count > 0) loop_run(&halos_stage, PARTS, describe_part, &w);
   if (home->count > 0 && subhalo_members > 0) search_halos(&w);
   list_subhalos(home, w.subhalo);
   free(w.subhalo);

@@ -9,15 +9,13 @@
 #include "halo_tree.h"
 #include "photons/base/error.h"
 #include "photons/config/parameters.h"
-#include "photons/cosmology/cosmology.h"
 
 #define SOFTENING (1.0 / 30.0) /* mean distances of particles: the automatic softening of runs */
 enum { LARGE = 1 << 15 };      /* candidates of so many particles are unbound by all workers */
 
-/* The largest halo has no larger part of all particles in a box of 25 Mpc/h at z = 0, where 0.033 are
- * measured, and no larger mass in larger boxes, 1e10 Msun/h. */
-#define LARGEST_SHARE 0.04
-#define LARGEST_MASS 3e5
+/* Members of the halos that are searched at a time, a part of all particles: 16 workers have a halo of a hundredth of all
+ * members each, which are 0.4 of the particles of a box of 25 Mpc/h at z = 0. The largest halo there has 0.033 alone. */
+#define SEARCHED_SHARE 0.064
 /* Of a member while particles are removed: itself, its place in two orders, its energy, and a copy of it
  * in a tree (struct halo_body, struct candidates, struct bound, struct halo_tree). While densities are
  * smoothed it has 20 neighbours instead, which are as large. */
@@ -25,8 +23,7 @@ enum { LARGE = 1 << 15 };      /* candidates of so many particles are unbound by
 
 double subhalos_memory(const struct parameters *p, size_t particles) {
   if (!p->output.subhalos || !p->analysis.fof) return 0.0;
-  const double all = p->cosmology.omega_m * RHO_CRITICAL * pow(p->box.size, 3.0);
-  return MEMBER_BYTES * (double)particles * fmin(LARGEST_SHARE, LARGEST_MASS / all);
+  return MEMBER_BYTES * SEARCHED_SHARE * (double)particles;
 }
 
 /** The search in one halo. */
