@@ -125,22 +125,54 @@ static struct away_list count_spans(const struct fof *f, size_t min_members, uin
   return away;
 }
 
+/** Halos by the particles that are their heads. */
+struct heads {
+  struct halo_home *home;
+  size_t min_members;
+  uint32_t *slot;  /* [head], as in list_halos() */
+  uint32_t *first; /* [block] halos whose heads are in the block, then number of the first of them */
+};
+
+static bool is_head_of_halo(const struct heads *w, size_t i) {
+  return w->slot[i] >= w->min_members && w->slot[i] > 0;
+}
+
+static void count_heads(void *context, uint32_t block) {
+  const struct heads *w = context;
+  const struct particle_block b = particles_block(w->home->fof->particles, block);
+  for (size_t i = b.first; i < b.first + b.count; i++) w->first[block] += is_head_of_halo(w, i);
+}
+
+static void list_heads(void *context, uint32_t block) {
+  const struct heads *w = context;
+  const struct particle_block b = particles_block(w->home->fof->particles, block);
+  uint32_t next = w->first[block];
+  for (size_t i = b.first; i < b.first + b.count; i++) {
+    if (!is_head_of_halo(w, i)) {
+      w->slot[i] = 0;
+      continue;
+    }
+    w->home->halo[next] = (struct halo){.count = w->slot[i], .first = i, .lowest_id = UINT64_MAX};
+    w->slot[i] = ++next;
+  }
+}
+
 /** List the halos whose home is this rank. On return slot[head] is the halo's number + 1, 0 for FoF
  * groups that are too small, and larger than any number here for halos whose home is elsewhere. */
 static void list_halos(struct halo_home *home, size_t min_members, uint32_t *slot,
                        const struct away_list *away) {
-  const size_t n = home->fof->particles->count;
-  for (size_t i = 0; i < n; i++) home->count += slot[i] >= min_members && slot[i] > 0;
-  home->halo = allocate(home->count, sizeof *home->halo, "halos");
-  uint32_t next = 0;
-  for (size_t i = 0; i < n; i++) {
-    if (slot[i] < min_members || slot[i] == 0) {
-      slot[i] = 0;
-      continue;
-    }
-    home->halo[next] = (struct halo){.count = slot[i], .first = i, .lowest_id = UINT64_MAX};
-    slot[i] = ++next;
+  const uint32_t blocks = (uint32_t)home->fof->particles->blocks;
+  struct heads heads = {home, min_members, slot,
+                        allocate(blocks, sizeof *heads.first, "halos of ORB groups")};
+  loop_run(&halos_stage, blocks, count_heads, &heads);
+  for (uint32_t block = 0; block < blocks; block++) {
+    const uint32_t count = heads.first[block];
+    heads.first[block] = (uint32_t)home->count;
+    home->count += count;
   }
+  home->halo = allocate(home->count, sizeof *home->halo, "halos");
+  loop_run(&halos_stage, blocks, list_heads, &heads);
+  free(heads.first);
   for (size_t k = 0; k < away->count; k++)
     if (away->list[k].is_halo) slot[away->list[k].head] = (uint32_t)(home->count + 1 + k);
 }
