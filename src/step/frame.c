@@ -81,7 +81,7 @@ static void name_farthest(const struct domain *d, char *text, size_t size) {
 /** @param reach  largest_reach()
  * @param side   of the frame that is needed, Mpc */
 static void require_resolution(const struct nbody *n, double reach, double side) {
-  const double softening = n->parameters->gravity.softening;
+  const double softening = softening_shortest(n->parameters);
   if (softening >= 1e3 * SOFTENING_LEAST * side) return;
   double own = 0.0;
   char farthest[256] = "";
@@ -91,7 +91,7 @@ static void require_resolution(const struct nbody *n, double reach, double side)
   fail(
       EXIT_RUN_FAILED,
       "step %lld, t = %.6g Myr: particles leave the frame, the farthest of them with the ids %s: a "
-      "frame of %g kpc does not resolve gravity.softening = %g kpc; box.escape_radius takes out "
+      "frame of %g kpc does not resolve a softening of %g kpc; box.escape_radius takes out "
       "particles that are far away; what was written before is good",
       (long long)n->step, cosmology_myr(n->a), farthest, 1e3 * side, softening);
 }
