@@ -10,7 +10,6 @@
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/config/parameters.h"
-#include "photons/cosmology/species.h"
 #include "photons/domain/particles.h"
 #include "photons/runtime/loop.h"
 
@@ -156,19 +155,6 @@ void second_order_modes(struct displacement *d, const struct growth *g) {
                       .factor = g->d2 / (g->d1 * g->d1) / (cells * d->scale * d->scale)};
   for_lines(inverse_laplacian_line, &loop);
 }
-
-double wave_growth(const struct wave_growth *w, double k) {
-  const double matter = w->species ? species_growth(w->species, w->a, k) : w->d1;
-  return w->fluids ? matter * fluids_contrast(w->fluids, w->fluid, k) : matter;
-}
-
-double wave_rate(const struct wave_growth *w, double k) {
-  const double matter = w->species ? species_rate(w->species, w->a, k) : w->f1;
-  if (!w->fluids) return matter;
-  return matter * fluids_flow(w->fluids, w->fluid, k) / fluids_contrast(w->fluids, w->fluid, k);
-}
-
-bool wave_rate_depends_on_k(const struct wave_growth *w) { return w->species || w->fluids; }
 
 /* Rates by the square of the mode number. */
 struct rates {

@@ -13,8 +13,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "ic_wave_growth.h"
 #include "photons/cosmology/cosmology.h"
-#include "photons/cosmology/fluids.h"
 #include "photons/fft/fft.h"
 #include "photons/runtime/stage.h"
 
@@ -23,22 +23,6 @@ extern struct stage initial_conditions_stage;
 
 struct parameters;
 struct linear_power;
-struct species;
-struct fluids;
-
-/** How much of the waves of z = 0 there is, and how fast they grow, by k. Without tables all k grow alike. */
-struct wave_growth {
-  double a, d1, f1;              /**< scale factor, growth factor, dln D1/dln a */
-  const struct species *species; /**< or NULL: the growth of each k */
-  const struct fluids *fluids;   /**< or NULL: what a fluid has of the waves of all matter */
-  enum fluid fluid;
-};
-
-/** Density contrast over that of all matter at z = 0; k in h/Mpc. */
-double wave_growth(const struct wave_growth *w, double k);
-/** dln delta/dln a. */
-double wave_rate(const struct wave_growth *w, double k);
-bool wave_rate_depends_on_k(const struct wave_growth *w);
 
 /**
  * Random first-order modes: A_k = i delta_k/k^2 with |delta_k|^2 L^3 = -P(k) ln(u) d1^2 (or P(k)
