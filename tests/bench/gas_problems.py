@@ -11,10 +11,34 @@ import glob
 import os
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tools"))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "..", "tools"))
+sys.path.insert(1, os.path.join(HERE, "..", "runs"))
 
+import gas_beside_exact_solutions
+import gas_cold_flows
 import numpy as np
 from photons import gas, gas_problems
+
+# What `exact` runs: (name, error of GAMER's MHM, goal)
+EXACT = {
+    "toro1": ("Toro's test 1, L1(ρ)", "2.4e-3", "≤ 2.4e-3"),
+    "toro2": ("Toro's test 2 (Einfeldt's), L1(ρ)", "2.5e-3", "≤ 2.5e-3"),
+    "toro3": ("Toro's test 3, L1(ρ)", "5.5e-2", "≤ 5.5e-2"),
+    "toro4": ("Toro's test 4, L1(ρ)", "1.5e-1", "≤ 1.5e-1"),
+    "toro5": ("Toro's test 5, L1(ρ)", "2.4e-2", "≤ 2.4e-2"),
+    "noh": ("Noh's two shocks, L1(ρ)", "", ""),
+    "noh3": ("Noh's ball, error over the mass within 0.35", "", ""),
+    "waves": ("Shu and Osher's waves, L1(ρ)", "", "≤ 6.8e-2"),
+    "blasts": ("Woodward and Colella's blasts, L1(ρ)", "", "≤ 1.44e-1"),
+    "vortex0": ("Gresho's vortex at rest, kinetic energy left", "", "≥ 0.97"),
+    "vortex1": ("the same at speed 1", "", "≥ 0.96"),
+    "vortex3": ("the same at speed 3", "", "≥ 0.93"),
+    "plane": ("Mach 6 in noise of 1e-6, speed across", "", "1e-6"),
+    "explosion": ("an explosion, difference between axes", "3e-7", ""),
+    "mach": ("a wave at Mach 1000, change of the pressure", "", "0"),
+    "fall": ("a cold fall, change of the entropy", "", "0"),
+}
 
 
 def runs(folder, pattern):
@@ -167,7 +191,39 @@ def beside_gamer(folder, line):
     return rows
 
 
+def error_of(folder, problem, solver, levels):
+    """The error of a run of `exact`, as text; "" if there is no run."""
+    path = os.path.join(folder, f"{problem}-{solver}-{levels}", "gas_000.hdf5")
+    if not os.path.exists(path):
+        return ""
+    if problem == "mach":
+        error = gas_cold_flows.pressure_error(path)
+    elif problem == "fall":
+        error = gas_cold_flows.entropy_change(path)[0]
+    else:
+        error = gas_beside_exact_solutions.measure(f"{problem}-{levels}", solver, folder)
+    return f"{error:.3f}" if problem.startswith("vortex") else f"{error:.2g}"
+
+
+def errors(folder):
+    """Rows of problems with known solutions: without levels; with two."""
+    rows = []
+    for problem, (name, gamer, goal) in EXACT.items():
+        found = [
+            [error_of(folder, problem, solver, levels) for levels in (0, 2)]
+            for solver in ("muscl", "ppm", "rtvd")
+        ]
+        if any(sum(found, [])):
+            rows.append([name, *("; ".join(filter(None, row)) for row in found), gamer, goal])
+    return rows
+
+
 def main(folder, line=None):
+    show(
+        "Problems with known solutions, without levels; with two",
+        ["problem", "muscl", "ppm", "rtvd", "GAMER's MHM", "goal"],
+        errors(folder),
+    )
     for kind, where in (("acoustic", "the diagonal"), ("wave", "x")):
         show(
             f"Standing waves along {where}",
