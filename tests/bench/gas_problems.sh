@@ -138,11 +138,11 @@ all="exact gamer acoustic sod axes sedov diagonal conservation" # paper must be 
 for problem in ${*:-$all}; do
   case $problem in
   exact)
-    for name in toro1 toro2 toro3 toro4 toro5 noh noh3 waves blasts plane explosion; do
-      exact $name 0
-      exact $name 2
+    for known in toro1 toro2 toro3 toro4 toro5 noh noh3 waves blasts plane explosion; do
+      exact "$known" 0
+      exact "$known" 2
     done
-    for name in vortex0 vortex1 vortex3; do exact $name 0; done # their flags would refine nothing
+    for known in vortex0 vortex1 vortex3; do exact "$known" 0; done # their flags would refine nothing
     cold 0
     cold 2
     ;;
