@@ -120,12 +120,13 @@ exact() {
   options=
 }
 
-# A wave of density at Mach 1000, and a cold ball that falls, which need the entropy. cold LEVELS
+# A wave of density at Mach 1000, and a cold ball that falls, which need the entropy. cold LEVELS DENSITIES,
+# where the wave is refined
 cold() {
   [ -s "$folder/ball.hdf5" ] || helper gas_cold_flows make
   for solver in muscl ppm; do
     run "mach-$solver-$1" "[ic]" "source = array" "file = $folder/wave_1000.hdf5" \
-      "[gas]" "solver = $solver" "root = 64, 16, 16" "levels = $1" "flag_density = 1.15, 1.27" \
+      "[gas]" "solver = $solver" "root = 64, 16, 16" "levels = $1" "flag_density = $2" \
       "[time]" "end = 0.001"
     run "fall-$solver-$1" "[ic]" "source = array" "file = $folder/ball.hdf5" \
       "[gas]" "solver = $solver" "root = 32, 32, 32" "levels = $1" "flag_density = 2" "gravity = self" \
@@ -143,8 +144,8 @@ for problem in ${*:-$all}; do
       exact "$known" 2
     done
     for known in vortex0 vortex1 vortex3; do exact "$known" 0; done # their flags would refine nothing
-    cold 0
-    cold 2
+    cold 0 1.15
+    cold 2 "1.15, 1.27"
     ;;
   gamer) gamer rtvd ;;
   conservation)
