@@ -24,7 +24,7 @@ run() {
     >"$folder/$name.ini"
   echo "== $name: $(date -u)"
   # shellcheck disable=SC2086
-  "${PHOTONS:-./photons-starpu}" "$folder/$name.ini" $options >"$folder/$name.txt"
+  "${PHOTONS:-./photons-starpu}" "$folder/$name.ini" $options >"$folder/$name.txt" || echo "== $name: failed"
 }
 
 # Standing waves that return to their first form.
