@@ -41,7 +41,11 @@ template <typename real> INLINE real larger(real a, real b) { return a > b ? a :
 template <typename real> INLINE real smaller(real a, real b) { return a < b ? a : b; }
 INLINE float epsilon(float) { return FLT_EPSILON; }
 INLINE double epsilon(double) { return DBL_EPSILON; }
-template <typename real> INLINE bool is_positive(real a) { return a > 0 && isfinite(a); }
+/* Without branches: the sweeps ask this of each cell. */
+INLINE float largest(float) { return FLT_MAX; }
+INLINE double largest(double) { return DBL_MAX; }
+template <typename real> INLINE bool is_finite(real a) { return fabs(a) <= largest(a); }
+template <typename real> INLINE bool is_positive(real a) { return (a > 0) & (a <= largest(a)); }
 
 /** struct gas_physics in the precision of the cells. */
 template <typename real> struct constants {
@@ -78,8 +82,8 @@ template <int V, typename real> INLINE real lost_energy(const constants<real> &c
 template <int V, typename real> INLINE bool is_physical(const constants<real> &c, const real *u) {
   const real thermal = thermal_energy(u);
   const bool cold = V == 6 && entropy_decides(c, u, thermal);
-  return is_positive(u[0]) && is_positive(u[4]) && is_positive(cold ? u[V - 1] : thermal) &&
-         isfinite(thermal) && isfinite(u[V - 1]);
+  return is_positive(u[0]) & is_positive(u[4]) & is_positive(cold ? u[V - 1] : thermal) &
+         is_finite(thermal) & is_finite(u[V - 1]);
 }
 
 template <int V, typename real> INLINE real pressure_of(const constants<real> &c, const real *u) {

@@ -91,30 +91,35 @@ INLINE void hll(const constants<real> &c, const real *a, const real *b, real *fl
   flux[4] += from * a[PRESSURE] + to * b[PRESSURE];
 }
 
-/* Rare fluxes. Their arrays have no registers: copies keep those of the caller in registers. */
+/* Rare fluxes, apart from what is often. */
+
+/** Variables of a cell, or of a flux. As arguments they need no memory, which arrays do. */
+template <typename real> struct six { real of[6]; };
 
 template <typename real>
-static __device__ __noinline__ void first_order_apart(const constants<real> &c, const real *u_below,
-                                                      const real *u_above, real *flux) {
+static __device__ __noinline__ six<real> first_order_apart(const constants<real> &c,
+                                                           six<real> below, six<real> above) {
   real a[6], b[6];
-  primitive_variables(c, u_below, a);
-  primitive_variables(c, u_above, b);
-  hllc(c, a, b, flux);
+  six<real> flux;
+  primitive_variables(c, below.of, a);
+  primitive_variables(c, above.of, b);
+  hllc(c, a, b, flux.of);
+  return flux;
 }
 
 /** The flux of first order between two cells. */
 template <typename real>
 INLINE void first_order_flux(const constants<real> &c, const real *u_below, const real *u_above,
                              real *flux) {
-  real from[6], to[6], result[6];
+  six<real> below, above;
 #pragma unroll
   for (int q = 0; q < 6; q++) {
-    from[q] = u_below[q];
-    to[q] = u_above[q];
+    below.of[q] = u_below[q];
+    above.of[q] = u_above[q];
   }
-  first_order_apart(c, from, to, result);
+  const six<real> result = first_order_apart(c, below, above);
 #pragma unroll
-  for (int q = 0; q < 6; q++) flux[q] = result[q];
+  for (int q = 0; q < 6; q++) flux[q] = result.of[q];
 }
 
 #endif
