@@ -93,24 +93,43 @@ template <typename real> static __device__ __noinline__ real heat_beside(const r
   return heat;
 }
 
-/** Whether the thermal energy is an error of the change in the step: find_cold() in src/hydro/kernels/sweep.h.
- * @param before  the cell in its block
- * @param scale  gas_physics.dual_energy_change/(dt/dh)^2 */
-template <typename real> INLINE bool is_cold_flow(real scale, const real *before, const real *u) {
-  const real change = u[0] - before[0], squared = scale * change * change;
-  return thermal_energy(u) * u[0] < squared && heat_beside(before) < divide(squared, u[0] * u[0]);
-}
+/** Cells of a column in the group's block, before the first sweep. The density of the next one is asked for while
+ * the sweep is at the one before, since it comes from far. */
+template <int V, int AXIS, typename real> struct cells_before {
+  const real *cell;
+  real density;
+
+  /** @param x, y, z  the column's first cell */
+  __device__ __forceinline__ cells_before(const sweep<real> &s, uint32_t group, int x, int y, int z)
+      : cell(s.blocks + (size_t)group * s.variables * GAS_BLOCK_CELLS +
+             ((z + GAS_GHOSTS) * GAS_BLOCK_SIDE + y + GAS_GHOSTS) * GAS_BLOCK_SIDE + x +
+             GAS_GHOSTS),
+        density(V == 6 && s.last ? *cell : (real)0) {}
+
+  __device__ __forceinline__ void next() {
+    cell += AXIS == 0 ? 1 : AXIS == 1 ? GAS_BLOCK_SIDE : GAS_BLOCK_SIDE * GAS_BLOCK_SIDE;
+    density = *cell; /* behind the last cell is a ghost cell */
+  }
+
+  /** Whether the thermal energy is an error of the change in the step: find_cold() in src/hydro/kernels/sweep.h.
+   * @param scale  gas_physics.dual_energy_change/(dt/dh)^2 */
+  __device__ __forceinline__ bool is_cold_flow(real scale, const real *u) const {
+    const real change = u[0] - density, squared = scale * change * change;
+    return thermal_energy(u) * u[0] < squared && heat_beside(cell) < divide(squared, u[0] * u[0]);
+  }
+};
 
 /** What follows the last sweep.
- * @param block  of the group, before the first sweep
+ * @param before  this cell; then the next one of the column
  * @return the place of cell x, y, z in the group */
-template <int V, typename real>
-INLINE int finish_cell(const sweep<real> &s, uint32_t group, const real *block, int x, int y, int z,
-                       real *u) {
+template <int V, int AXIS, typename real>
+INLINE int finish_cell(const sweep<real> &s, uint32_t group, cells_before<V, AXIS, real> &before,
+                       int x, int y, int z, real *u) {
   const int place = place_in_group(x, y, z);
-  const int at = ((z + GAS_GHOSTS) * GAS_BLOCK_SIDE + y + GAS_GHOSTS) * GAS_BLOCK_SIDE + x +
-                 GAS_GHOSTS;
-  if (V == 6) reconcile_entropy(s.c, is_cold_flow(s.change, block + at, u), u);
+  if (V == 6) {
+    reconcile_entropy(s.c, before.is_cold_flow(s.change, u), u);
+    before.next();
+  }
   keep_warm<V>(s.c, u);
   if (V == 5) raise_lost_pressure(s.c, u);
   if (!is_physical<V>(s.c, u)) atomicMax(&s.fault[group], ~(uint32_t)place);
@@ -142,7 +161,7 @@ __global__ void __launch_bounds__(SWEEP_THREADS)
   const int left = AXIS == 1 ? nx * GAS_GROUP_SIDE * nz : nx * ny * GAS_GROUP_SIDE;
   real *to = s.to + (size_t)group * variables * left +
              (s.last ? 0 : x + (AXIS == 1 ? o * nx * GAS_GROUP_SIDE : o * nx));
-  const real *block = s.blocks + (size_t)group * variables * GAS_BLOCK_CELLS;
+  cells_before<V, AXIS, real> before(s, group, x, AXIS == 1 ? 0 : o, AXIS == 1 ? o : 0);
   advance_column<AXIS, solver, KEEPS_MASS>(
       s, at, shocks_of<AXIS, solver>(s, group, at), fluxes_of(s, group),
       mass_of(s, group, nx * outer, column), nx * outer, &s.first_order[group],
@@ -153,7 +172,7 @@ __global__ void __launch_bounds__(SWEEP_THREADS)
       [&](int i, real *u) {
         int place = i * along;
         if (s.last)
-          place = finish_cell<V>(s, group, block, x, AXIS == 1 ? i : o, AXIS == 1 ? o : i, u);
+          place = finish_cell(s, group, before, x, AXIS == 1 ? i : o, AXIS == 1 ? o : i, u);
 #pragma unroll
         for (int q = 0; q < V; q++) to[variable_of<AXIS>(q) * left + place] = u[q];
       });
@@ -184,7 +203,7 @@ __global__ void __launch_bounds__(ROW_THREADS)
     const uint32_t group = (first + threadIdx.x) / (uint32_t)rows;
     const int row = (int)((first + threadIdx.x) % (uint32_t)rows), y = row % ny, z = row / ny;
     const struct across at = {y - (ny - GAS_GROUP_SIDE) / 2, z - (nz - GAS_GROUP_SIDE) / 2};
-    const real *block = s.blocks + (size_t)group * variables * GAS_BLOCK_CELLS;
+    cells_before<V, 0, real> before(s, group, 0, y, z);
     real *mine = tile + threadIdx.x * ROW_ROOM;
     advance_column<0, solver, KEEPS_MASS>(
         s, at, shocks_of<0, solver>(s, group, at), fluxes_of(s, group),
@@ -194,7 +213,7 @@ __global__ void __launch_bounds__(ROW_THREADS)
           for (int q = 0; q < V; q++) u[q] = mine[q * ROW_THREADS * ROW_ROOM + i];
         },
         [&](int i, real *u) {
-          if (s.last) finish_cell<V>(s, group, block, i, y, z, u);
+          if (s.last) finish_cell(s, group, before, i, y, z, u);
 #pragma unroll
           for (int q = 0; q < V; q++) mine[q * ROW_THREADS * ROW_ROOM + i] = u[q];
         });
