@@ -4,7 +4,7 @@
 #include "cuda/hydro/heat.cuh"
 
 enum {
-  SHOCK_THREADS = 1024,
+  SHOCK_THREADS = 512,
   ROW = GAS_BLOCK_SIDE,
   PLANE = GAS_BLOCK_SIDE * GAS_BLOCK_SIDE,
   WARPS_OF_PLANE = PLANE / WARP /* as many warps on, or one more, is a cell's neighbour along z */
@@ -51,14 +51,14 @@ INLINE bool may_have_shocks(const heat_range *heat, int w) {
   return may_be_shock(heat[w], near);
 }
 
-/** One CUDA block a group, with the thermal energies of those of its cells that may have shocks.
+/** One CUDA block a group. It takes little shared memory, so that it finds room beside the sweeps of another stream.
+ * all_thermal: [group][GAS_BLOCK_CELLS] scratch, the thermal energies of those cells that may have shocks
  * shocks: not written for groups that have none */
 template <typename real>
 static __global__ void __launch_bounds__(SHOCK_THREADS)
     mark_shocks(const real *blocks, uint32_t variables, const heat_range *heat, looks look,
-                uint32_t *shocks, uint32_t *any) {
-  extern __shared__ double memory[];
-  real *thermal = (real *)memory; /* [GAS_BLOCK_CELLS] */
+                real *all_thermal, uint32_t *shocks, uint32_t *any) {
+  real *thermal = all_thermal + (size_t)blockIdx.x * GAS_BLOCK_CELLS;
   __shared__ uint32_t columns[3 * PLANE];
   __shared__ heat_range range[HEAT_RANGES];
   __shared__ bool doubtful[HEAT_RANGES], any_doubt, found;
@@ -124,20 +124,17 @@ struct heat_range *gpu_gas_heat(const struct gpu_gas *g) {
 
 template <typename real>
 static void mark_in(const struct gpu_gas *g, const void *blocks, const struct heat_range *heat,
-                    const looks &look, uint32_t *shocks, uint32_t *any) {
-  const int bytes = GAS_BLOCK_CELLS * (int)sizeof(real);
-  CHECK_CUDA(
-      cudaFuncSetAttribute(mark_shocks<real>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
-  mark_shocks<<<g->groups, SHOCK_THREADS, bytes, g->gpu->stream>>>(
-      (const real *)blocks, gas_variables(&g->physics), heat, look, shocks, any);
+                    const looks &look, void *thermal, uint32_t *shocks, uint32_t *any) {
+  mark_shocks<<<g->groups, SHOCK_THREADS, 0, g->gpu->stream>>>(
+      (const real *)blocks, gas_variables(&g->physics), heat, look, (real *)thermal, shocks, any);
   gpu_launched("mark_shocks");
 }
 
 void gpu_gas_mark_shocks(const struct gpu_gas *g, const void *blocks, const struct heat_range *heat,
-                         const int axes[3], uint32_t *shocks, uint32_t *any) {
+                         const int axes[3], void *thermal, uint32_t *shocks, uint32_t *any) {
   const looks look = {{axes[0], axes[1], axes[2]}};
   if (g->double_precision)
-    mark_in<double>(g, blocks, heat, look, shocks, any);
+    mark_in<double>(g, blocks, heat, look, thermal, shocks, any);
   else
-    mark_in<float>(g, blocks, heat, look, shocks, any);
+    mark_in<float>(g, blocks, heat, look, thermal, shocks, any);
 }
