@@ -28,6 +28,7 @@ struct place {
  * ghosts */
 INLINE struct place inside(const struct gas_links &l, uint32_t reflecting, struct place p,
                            int width) {
+  if (!l.edges) return p; /* as most are */
 #pragma unroll
   for (int c = 0; c < 3; c++)
     for (int side = 0; side < 2; side++) {

@@ -3,12 +3,7 @@
 #include "cuda/hydro/gpu_hydro.h"
 #include "cuda/hydro/heat.cuh"
 
-enum {
-  SHOCK_THREADS = 512,
-  ROW = GAS_BLOCK_SIDE,
-  PLANE = GAS_BLOCK_SIDE * GAS_BLOCK_SIDE,
-  WARPS_OF_PLANE = PLANE / WARP /* as many warps on, or one more, is a cell's neighbour along z */
-};
+enum { SHOCK_THREADS = 512, ROW = GAS_BLOCK_SIDE, PLANE = GAS_BLOCK_SIDE * GAS_BLOCK_SIDE };
 
 /** Whether the thermal energies of two neighbours differ as in a strong shock. */
 template <typename real> INLINE bool may_be_shock(real a, real b) {
@@ -39,16 +34,20 @@ INLINE void mark_cell(uint32_t *columns, const looks &l, int axis, int x, int y,
   if (l.axes[2] >> axis & 1) atomicOr(&columns[2 * PLANE + y * ROW + x], 1u << z);
 }
 
-/** Whether a strong shock may be at cells of warp w of a block. heat: of all its warps */
-INLINE bool may_have_shocks(const heat_range *heat, int w) {
-  const int beside[4] = {0, 1, WARPS_OF_PLANE, WARPS_OF_PLANE + 1};
-  heat_range near = no_heat();
+/** The range in which a cell of a block is. */
+INLINE int range_of(int cell) { return cell / PLANE * HEAT_RANGES_OF_PLANE + cell % PLANE / WARP; }
+
+/** Whether a strong shock may be at cells of range r of a block. Neighbours of its cells are in it, in those beside it
+ * and in those of the next planes. heat: of all ranges */
+INLINE bool may_have_shocks(const heat_range *heat, int r) {
+  const int beside[2] = {1, HEAT_RANGES_OF_PLANE};
+  heat_range near = heat[r];
 #pragma unroll
-  for (int k = 0; k < 4; k++) {
-    if (w >= beside[k]) near = common_heat(near, heat[w - beside[k]]);
-    if (w + beside[k] < HEAT_RANGES) near = common_heat(near, heat[w + beside[k]]);
+  for (int k = 0; k < 2; k++) {
+    if (r >= beside[k]) near = common_heat(near, heat[r - beside[k]]);
+    if (r + beside[k] < HEAT_RANGES) near = common_heat(near, heat[r + beside[k]]);
   }
-  return may_be_shock(heat[w], near);
+  return may_be_shock(heat[r], near);
 }
 
 /** One CUDA block a group. It takes little shared memory, so that it finds room beside the sweeps of another stream.
@@ -77,7 +76,7 @@ static __global__ void __launch_bounds__(SHOCK_THREADS)
   for (int k = (int)threadIdx.x; k < 3 * PLANE; k += SHOCK_THREADS) columns[k] = 0;
 #pragma unroll 4
   for (int i = (int)threadIdx.x; i < GAS_BLOCK_CELLS; i += SHOCK_THREADS)
-    if (doubtful[i / WARP]) {
+    if (doubtful[range_of(i)]) {
       real u[5];
 #pragma unroll
       for (int q = 0; q < 5; q++) u[q] = block[q * GAS_BLOCK_CELLS + i];
@@ -85,14 +84,14 @@ static __global__ void __launch_bounds__(SHOCK_THREADS)
     }
   __syncthreads();
   for (int i = (int)threadIdx.x; i < GAS_BLOCK_CELLS; i += SHOCK_THREADS) {
-    if (!doubtful[i / WARP]) continue;
+    if (!doubtful[range_of(i)]) continue;
     const int at[3] = {i % ROW, i / ROW % ROW, i / PLANE}, steps[3] = {1, ROW, PLANE};
     int next[3];
     bool may_be = false;
 #pragma unroll
     for (int axis = 0; axis < 3; axis++) {
       const int beside = i + steps[axis];
-      const bool here = at[axis] < ROW - 1 && doubtful[beside / WARP] &&
+      const bool here = at[axis] < ROW - 1 && doubtful[range_of(beside)] &&
                         may_be_shock(thermal[i], thermal[beside]);
       next[axis] = here ? beside : i; /* no shock is between a cell and itself */
       may_be |= here;

@@ -9,13 +9,16 @@
 extern "C" {
 #endif
 
-/** What 32 cells of a block that follow each other say of strong shocks: one between two cells needs a
+/** What 32 cells of a plane of a block that follow each other say of strong shocks: one between two cells needs a
  * thermal energy `most` of the cells with one of the two that is not below `least` of those with the other. */
 struct heat_range {
   float least; /**< of thermal energies, each with itself or 0.01 of the energy added */
   float most;  /**< of thermal energies above 0.01 of the energy */
 };
-enum { HEAT_RANGES = (GAS_BLOCK_CELLS + 31) / 32 }; /**< of a block */
+enum {
+  HEAT_RANGES_OF_PLANE = (GAS_BLOCK_SIDE * GAS_BLOCK_SIDE + 31) / 32,
+  HEAT_RANGES = GAS_BLOCK_SIDE * HEAT_RANGES_OF_PLANE /**< of a block */
+};
 
 /** Memory in which gas_advance and gas_flag have blocks until the next call. */
 void *gpu_gas_blocks(const struct gpu_gas *g);
