@@ -48,6 +48,32 @@ INLINE bool is_shock(const real *restrict block, const real *restrict thermal, i
          (m[i] * block[next] > m[next] * block[i]);
 }
 
+/* Whether the thermal energy of any of n cells and of its next one differ by a factor of two. */
+INLINE bool any_jump(const real *thermal, const real *next, int n) {
+  real_bits any = 0;
+#pragma omp simd reduction(| : any)
+  for (int i = 0; i < n; i++) {
+    const real low = smallest(thermal[i], next[i]), high = largest(thermal[i], next[i]);
+    any |= high - low > low ? 1 : 0;
+  }
+  return any != 0;
+}
+
+/* Which cells have a strong shock between them and the next one along an axis, at `step`. That most planes have no
+ * jump of the pressure is seen quickly. */
+static void find_between(const real *restrict block, const real *restrict thermal, int axis,
+                         int step, uint8_t *restrict between) {
+  const int end = GAS_BLOCK_CELLS - step;
+  memset(between, 0, GAS_BLOCK_CELLS);
+  for (int first = 0; first < end; first += PLANE_SIDE) {
+    const int n = end - first < PLANE_SIDE ? end - first : PLANE_SIDE;
+    if (!any_jump(thermal + first, thermal + first + step, n)) continue;
+#pragma omp simd
+    for (int i = first; i < first + n; i++)
+      between[i] = is_shock(block, thermal, axis, i, i + step) ? 1 : 0;
+  }
+}
+
 /* The last cell of each row along an axis has no next one. */
 static void clear_ends(int axis, uint8_t *restrict between) {
   if (axis == 0)
@@ -69,9 +95,7 @@ static bool find_shocks(const real *restrict block, real *restrict thermal,
   uint8_t any = 0;
   for (int axis = 0; axis < 3; axis++) {
     const int step = steps[axis];
-#pragma omp simd
-    for (int i = 0; i < GAS_BLOCK_CELLS - step; i++)
-      between[i] = is_shock(block, thermal, axis, i, i + step) ? 1 : 0;
+    find_between(block, thermal, axis, step, between);
     clear_ends(axis, between);
 #pragma omp simd reduction(| : any)
     for (int i = 0; i < GAS_BLOCK_CELLS; i++) any |= between[i];
