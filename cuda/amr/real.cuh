@@ -13,7 +13,7 @@
 
 #define INLINE static __device__ __forceinline__
 
-/** Without the instructions that bring small numbers into the range of the fast ones. b: at least FLT_MIN. */
+/** A divisor below FLT_MIN counts as 0: the instructions that would scale it take longer than the division. */
 INLINE float divide(float a, float b) {
 #ifdef __CUDA_ARCH__
   float inverse;
@@ -24,7 +24,7 @@ INLINE float divide(float a, float b) {
 #endif
 }
 INLINE double divide(double a, double b) { return a / b; }
-/** That of a number below FLT_MIN is 0. */
+/** The root of a number below FLT_MIN is 0. */
 INLINE float root(float a) {
   float inverse;
 #ifdef __CUDA_ARCH__
