@@ -27,7 +27,6 @@
 enum {
   BATCH_GROUPS = 4,          /* on cores: some milliseconds of work */
   GPU_BATCH_GROUPS = 256,    /* on GPUs: some 100 000 columns of cells at once */
-  HOME_BATCH_GROUPS = 128,   /* where several GPUs divide levels of a few hundred groups */
   BLOCKS_FOR_EACH_WORKER = 2 /* one that is solved, one that is prepared */
 };
 
@@ -79,9 +78,8 @@ static void set_flags(struct gas *g, const struct parameters *p) {
         .loehner_filter = 0.01};
 }
 
-static uint32_t default_batch(const struct gas *g) {
-  if (!scheduler_any_gpu()) return BATCH_GROUPS;
-  return g->tasks.homes > 1 && g->topology.finest > 0 ? HOME_BATCH_GROUPS : GPU_BATCH_GROUPS;
+static uint32_t default_batch(void) {
+  return scheduler_any_gpu() ? GPU_BATCH_GROUPS : BATCH_GROUPS;
 }
 
 /** A home for each GPU of a rank, where tasks run on the GPU that owns their data. Ranks with more GPUs
@@ -121,7 +119,7 @@ struct gas *gas_create(const struct parameters *p) {
   g->cell = gas_length(p) / p->gas.root[0];
   packages_read(g, p);
   set_flags(g, p);
-  g->tasks.batch = p->gas.batch > 0 ? (uint32_t)p->gas.batch : default_batch(g);
+  g->tasks.batch = p->gas.batch > 0 ? (uint32_t)p->gas.batch : default_batch();
   g->tasks.blocks = g->tasks.fused ? 0 : BLOCKS_FOR_EACH_WORKER * engine_workers();
   g->tasks.block = allocate(g->tasks.blocks, sizeof *g->tasks.block, "blocks of gas");
   for (uint32_t i = 0; i < g->tasks.blocks; i++)
