@@ -139,7 +139,7 @@ static double *project(bool gpu, size_t side, const struct projection *projectio
 
 static bool check_tasks(void) {
   enum { SIDE = 64, PIXELS = 300 };
-  const struct projection whole = {PIXELS, 0, UINT32_MAX};
+  const struct projection whole = {PIXELS, 0, UINT32_MAX, NULL};
   uint64_t tasks;
   double *cpu = project(false, SIDE, &whole, &tasks), *gpu = project(true, SIDE, &whole, &tasks);
   bool same = true;
