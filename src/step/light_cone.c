@@ -9,20 +9,6 @@
 #include "photons/domain/geometry.h"
 
 #define PI 3.14159265358979323846
-double light_cone_distance(const struct cosmology *c, double a) {
-  return SPEED_OF_LIGHT * cosmology_kick(c, a, 1.0);
-}
-
-/** Newton's method in ln a, where the distance falls by c/(a H). */
-double light_cone_scale_factor(const struct cosmology *c, double distance) {
-  enum { ITERATIONS = 20 };
-  double a = 1.0;
-  for (int i = 0; i < ITERATIONS; i++) {
-    const double slope = SPEED_OF_LIGHT / (a * cosmology_hubble(c, a));
-    a *= exp((light_cone_distance(c, a) - distance) / slope);
-  }
-  return a;
-}
 
 /** A list of the parameters, or what it means where it is empty. */
 static void take_vector(const double *list, size_t count, const double empty[3], double x[3]) {
