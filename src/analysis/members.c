@@ -77,7 +77,9 @@ struct block_tally {
   uint64_t *count; /* [n] */
 };
 
-static void call_counter(const void *context, const struct body *body, double *sum) {
+/** A body_function, which has a sum of doubles. */
+static void call_counter(const void *context, const struct body *body,
+                         double *sum) { /* NOLINT(readability-non-const-parameter) */
   (void)sum;
   const struct block_tally *t = context;
   t->tally->function(t->tally->context, body, t->count);

@@ -187,11 +187,12 @@ static void test_alone(void **state) {
 /** Bytes of addresses that may still be used. The sanitizers' own are not bounded. */
 static void allow_memory(size_t more) {
 #ifndef __SANITIZE_ADDRESS__
-  unsigned long pages = 0;
+  char line[256];
   FILE *file = fopen("/proc/self/statm", "r");
   assert_non_null(file);
-  assert_int_equal(fscanf(file, "%lu", &pages), 1);
+  assert_non_null(fgets(line, sizeof line, file));
   fclose(file);
+  const unsigned long pages = strtoul(line, NULL, 10);
   struct rlimit limit;
   assert_int_equal(getrlimit(RLIMIT_AS, &limit), 0);
   limit.rlim_cur = pages * (rlim_t)sysconf(_SC_PAGESIZE) + more;

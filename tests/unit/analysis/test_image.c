@@ -475,7 +475,7 @@ static void test_edges(void **state) {
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
     for (size_t k = 0; k < sizeof slices / sizeof *slices; k++) {
       const size_t side = cases[i].side, pixels = cases[i].pixels;
-      const struct projection projection = {pixels, slices[k][0], slices[k][1]};
+      const struct projection projection = {pixels, slices[k][0], slices[k][1], NULL};
       const double all = pow((double)side, 3), mean = all / (double)(pixels * pixels);
       double most = 0.0, *map = map_of(make_lattice(side, 3, cases[i].shape, 0.3), side, pixels,
                                        slices[k][0], slices[k][1]);
