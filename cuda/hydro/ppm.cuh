@@ -94,6 +94,14 @@ INLINE void traced_state(real dt_dh, const sound<real> &s, const real *w, const 
   state[ENTROPY] = part(ENTROPY, middle);
 }
 
+/* Whether p/rho of a state is larger than four times that of the cell and of the two beside it. */
+template <typename real> INLINE bool is_too_hot(const real *s, const real (*w)[6]) {
+  bool hot = true;
+#pragma unroll
+  for (int i = 0; i < 3; i++) hot = hot && s[PRESSURE] * w[i][0] > 4 * w[i][PRESSURE] * s[0];
+  return hot;
+}
+
 /* Whether a cell stays physical with twice the change that one of its faces makes: u + part (flux - F(u)). */
 template <typename real>
 INLINE bool half_is_physical(const constants<real> &c, const real *u, const real *w, real part,
@@ -140,7 +148,8 @@ template <typename T> struct ppm {
     traced_state<-1>(dt_dh, s, w[1], low, high, low_state);
     traced_state<1>(dt_dh, s, w[1], low, high, high_state);
     const bool good = smaller(smaller(low_state[0], high_state[0]),
-                              smaller(low_state[PRESSURE], high_state[PRESSURE])) > 0;
+                              smaller(low_state[PRESSURE], high_state[PRESSURE])) > 0 &&
+                      !is_too_hot(low_state, w) && !is_too_hot(high_state, w);
 #pragma unroll
     for (int q = 0; q < 6; q++) {
       low_state[q] = good ? low_state[q] : w[1][q];

@@ -33,8 +33,11 @@ wave 1000 levels --set gas.levels=2 --set gas.flag_density=1.2,1.28 --set gas.bu
 
 set -- --set ic.file=ball.hdf5 --set gas.root=32,32,32 --set gas.gravity=self --set time.end=0.4
 for side in x_low x_high y_low y_high z_low z_high; do set -- "$@" --set gas.$side=outflow; done
-run fall config.ini "$@"
-helper entropy_stays fall/gas_000.hdf5 2>err || complain "a cold fall has another entropy"
+for solver in muscl ppm; do
+  run fall_$solver config.ini "$@" --set gas.solver=$solver
+  helper entropy_stays fall_$solver/gas_000.hdf5 2>err ||
+    complain "$solver: a cold fall has another entropy"
+done
 
 for speed in 0 8; do
   run tube_$speed config.ini --set ic.file=tube_$speed.hdf5 --set gas.gamma=1.4 \

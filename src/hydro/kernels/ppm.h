@@ -167,20 +167,34 @@ INLINE struct state traced_state(real dt_dh, struct sound s, struct parabolas f,
 
 INLINE struct state negative(struct state s) { return difference((struct state){0}, s); }
 
-/* Where one of the states has no positive density or pressure, both are the cell's state before the step. */
+/* Whether p/rho of a state is larger than four times that of a cell. */
+INLINE bool is_hotter(struct state s, const column_cell *cell, int l) {
+  return s.pressure * cell[0][0][l] > 4 * cell[0][GAS_ENERGY][l] * s.density;
+}
+
+/* Beside a contact of very different densities an edge can have the density of the light gas and the pressure of the
+ * dense one, which a cold cell takes from an entropy that has mixed: it would be hotter than all cells around.
+ * w: the cell and the two beside it */
+INLINE bool is_too_hot(struct state s, const column_cell *const w[3], int l) {
+  return is_hotter(s, w[0], l) & is_hotter(s, w[1], l) & is_hotter(s, w[2], l);
+}
+
+/* Where one of the states has no positive density or pressure, or is too hot, both are the cell's state before the
+ * step. w: the cell in the middle and the two beside it */
 INLINE void traced_states(real dt_dh, const column_sound *restrict sound,
-                          const column_cell *restrict w, const column_cell *restrict low,
+                          const column_cell *const w[3], const column_cell *restrict low,
                           const column_cell *restrict high, column_cell *restrict lower,
                           column_cell *restrict upper) {
 #pragma omp simd
   for (int l = 0; l < LANES; l++) {
-    const struct state mean = state_at(w, l), a = state_at(low, l), b = state_at(high, l);
+    const struct state mean = state_at(w[1], l), a = state_at(low, l), b = state_at(high, l);
     const struct sound s = sound_at(sound, l);
     const struct state up = traced_state(dt_dh, s, (struct parabolas){mean, a, b}, 1);
     const struct state down = traced_state(dt_dh, s,
                                            (struct parabolas){mean, negative(b), negative(a)}, -1);
-    const bool good = smallest(smallest(down.density, up.density),
-                               smallest(down.pressure, up.pressure)) > 0;
+    const bool good = (smallest(smallest(down.density, up.density),
+                                smallest(down.pressure, up.pressure)) > 0) &
+                      !is_too_hot(down, w, l) & !is_too_hot(up, w, l);
     put_state(lower, l, chosen_state(good, down, mean));
     put_state(upper, l, chosen_state(good, up, mean));
   }
@@ -260,7 +274,7 @@ INLINE void states_at_faces(real gamma, real dt_dh, const column_cell *const w[5
   memcpy(to_high, high, sizeof to_high);
   steepen(gamma, w[0], w[1], w[2], w[3], w[4], below, above, to_low[0], to_high[0]);
   rises(w[2], &to_low, &to_high);
-  traced_states(dt_dh, sound, w[2], &to_low, &to_high, lower, upper);
+  traced_states(dt_dh, sound, w + 1, &to_low, &to_high, lower, upper);
 }
 
 /** A face: cells before the step and primitive variables of the two beside it, the states at the face, and what
