@@ -354,4 +354,8 @@ for count in (1, 2, 30):
     drawn = galaxy_plots.figures_of(galaxy_plots.Evolution(["few.hdf5"]))
     drawn = {name for name, draw in drawn.items() if draw() is not None}
     assert ("density_profile" in drawn) == (count == 30) and "picture" in drawn, drawn
+    # the labels of a panel that stands alone are within the figure
+    figure = galaxy_pictures.plot_picture(galaxy_plots.Evolution(["few.hdf5"]))
+    figure.canvas.draw()
+    assert min(axis.get_tightbbox().x0 for axis in figure.axes) > 0
 assert np.all(galaxy.densest_point(np.ones((200, 3)), np.ones(200)) == 1)

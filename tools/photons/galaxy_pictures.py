@@ -76,7 +76,8 @@ def new_panels(count, size):
     """A figure with pairs of axes, face-on above edge-on, in rows of COLUMNS."""
     columns = min(count, COLUMNS)
     rows = -(-count // columns)
-    figure = plt.figure(figsize=(size * columns + 1.3, size * (1 + STRIP) * rows + 0.9),
+    beside = 1.3 if columns > 1 else 2.2  # labels and the colour bar; panels that stand alone give no room
+    figure = plt.figure(figsize=(size * columns + beside, size * (1 + STRIP) * rows + 0.9),
                         layout="constrained")  # fmt: skip
     figure.get_layout_engine().set(w_pad=0.02, h_pad=0.02, wspace=0, hspace=0)
     grid = figure.subplots(
