@@ -61,6 +61,11 @@ void old_level_free(struct old_level *old) {
   free(old->key);
 }
 
+/** NULL: the batch was kept. */
+static starpu_data_handle_t cells_of(const struct old_level *old, uint32_t batch) {
+  return old->level.batch[batch].handle[old->level.now];
+}
+
 /** A group that stays: its numbers, and the ranks that had and have it. */
 struct stay {
   uint32_t old, new;
@@ -79,7 +84,7 @@ static struct stay *find_stays(const struct old_level *old, const struct gas *g,
     if (k == old->count || old->key[k] != tree->key[i]) continue;
     const int from = (int)block_containing(batches, ranks, k / g->tasks.batch),
               to = gas_owner(g, level, i);
-    if (from == comm_rank() && !old->level.batch[k / g->tasks.batch].handle[0]) continue; /* kept */
+    if (from == comm_rank() && !cells_of(old, k / g->tasks.batch)) continue; /* kept */
     if (from == comm_rank() || to == comm_rank()) stay[(*count)++] = (struct stay){k, i, from, to};
   }
   return stay;
@@ -88,10 +93,6 @@ static struct stay *find_stays(const struct old_level *old, const struct gas *g,
 /** Whether a group goes to another rank. */
 static bool leaves(const struct stay *s) { return s->from == comm_rank() && s->to != comm_rank(); }
 static bool comes(const struct stay *s) { return s->to == comm_rank() && s->from != comm_rank(); }
-
-static starpu_data_handle_t cells_of(const struct old_level *old, uint32_t batch) {
-  return old->level.batch[batch].handle[old->level.now];
-}
 
 /** Copy the groups that leave this rank, in their order. The host takes over one batch after the
  * other. */

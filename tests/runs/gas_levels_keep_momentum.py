@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Particles and gas for gas_levels_keep_momentum.sh, and what became of their momenta.
 
-usage: gas_levels_keep_momentum.py make | rest FOLDER... | crossing FOLDER | plummer FOLDER | blobs FOLDER MOST"""
+usage: gas_levels_keep_momentum.py make | rest FOLDER... | crossing FOLDER | plummer FOLDER | blobs FOLDER MOST
+       | energy FOLDER"""
 
 import csv
 import sys
@@ -81,9 +82,13 @@ def crossing(folder):
     assert np.linalg.norm(change) < 3e-5
 
 
-def gained(folder, kind):
+def statistics(folder):
     with open(f"{folder}/log/statistics.csv") as file:
-        rows = list(csv.DictReader(line for line in file if line[0] != "#"))
+        return list(csv.DictReader(line for line in file if line[0] != "#"))
+
+
+def gained(folder, kind):
+    rows = statistics(folder)
     momenta = np.array([[float(row[f"{kind}momentum_{c}"]) for c in "xyz"] for row in rows])
     return np.linalg.norm(momenta - momenta[0], axis=1).max()
 
@@ -102,5 +107,17 @@ def blobs(folder, most):
     assert 0 < gained(folder, "") / mass < float(most)
 
 
+def energy(folder):
+    """Groups that stay where others go keep their cells: smoothed ones would be a thirtieth of the potential energy."""
+    potential, own = np.array([[float(row[f"{kind}energy"]) for row in statistics(folder)] for kind in ("potential_", "")])
+    with open(f"{folder}/log/timings.csv") as file:
+        patches = [row["level_patches"] for row in csv.DictReader(line for line in file if line[0] != "#")]
+    change = abs(potential + own - potential[0] - own[0]).max() / abs(potential).max()
+    print(f"two blobs change their energy by {change:.2g} of the potential energy, with patches", patches)
+    assert len(set(patches)) > 1, "no group went"
+    assert change < 1e-3
+
+
 if __name__ == "__main__":
-    {"make": make, "rest": rest, "crossing": crossing, "plummer": sphere, "blobs": blobs}[sys.argv[1]](*sys.argv[2:])
+    {"make": make, "rest": rest, "crossing": crossing, "plummer": sphere, "blobs": blobs,
+     "energy": energy}[sys.argv[1]](*sys.argv[2:])

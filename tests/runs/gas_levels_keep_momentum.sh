@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Self-gravity keeps the momentum of particles and gas across levels of refinement: a particle at rest
 # does not feel itself, one that takes its levels along keeps its velocity, and a Plummer sphere and
-# two blobs of gas that fall together stay where they are.
+# two blobs of gas that fall together stay where they are. These keep their energy, too, where groups of a level go.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
 . "$PHOTONS_SOURCE/tests/support/gas.sh"
 need_python h5py numpy
@@ -55,8 +55,9 @@ images = no
 END
 run blobs blobs.ini
 helper blobs blobs 1e-4 || complain 'two blobs'
-run two_levels blobs.ini --set gas.levels=2 --set time.end=0.03
+run two_levels blobs.ini --set gas.levels=2 --set time.end=0.037
 helper blobs two_levels 5e-5 || complain 'two blobs with two levels'
+helper energy two_levels || complain 'the energy of two blobs, groups of which go'
 # Levels that take the same steps feel what they do to each other.
 run shared blobs.ini --set gas.levels=2 --set gas.steps=shared --set time.end=0.01
 helper blobs shared 1e-6 || complain 'two blobs with two levels and the same steps'
