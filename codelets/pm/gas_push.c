@@ -21,22 +21,12 @@ enum { PARTICLES, POTENTIALS_AROUND };
 
 static double gas_push_work(const struct gas_push_argument *a) { return batch_work(&a->batch); }
 
-static struct surroundings surroundings(const struct gas_push_argument *a) {
-  return (struct surroundings){.gas = a->batch.gas,
-                               .level = a->batch.level,
-                               .batch = a->batch.batch,
-                               .near = true,
-                               .coarse = true,
-                               .weight = a->weight,
-                               .which = POTENTIAL_END};
-}
-
 static void gas_push_cpu(void *buffers[], const struct gas_push_argument *a) {
   const struct gas *g = a->batch.gas;
   const struct gas_batch *b = batch_of(&a->batch);
   const struct particle_level *l = &g->particles->level[a->batch.level];
   const char **addresses;
-  const struct surroundings around = surroundings(a);
+  const struct surroundings around = surroundings_of_kick(&a->batch, a->weight);
   const struct potential_sources sources = surroundings_of(&around, buffers, POTENTIALS_AROUND,
                                                            &addresses);
   for (uint32_t group = b->first; group < b->first + b->count; group++) {
@@ -57,7 +47,7 @@ static void gas_push_gpu(struct gpu *gpu, void *buffers[], const struct gas_push
   const struct particle_level *l = &batch->gas->particles->level[batch->level];
   const struct gpu_gas g = gpu_gas_of(gpu, batch);
   const struct gpu_particle_box box = particle_box_of(batch->gas, batch->level);
-  const struct surroundings around = surroundings(a);
+  const struct surroundings around = surroundings_of_kick(&a->batch, a->weight);
   const size_t links = POTENTIALS_AROUND + surroundings_count(&around);
   const char **addresses;
   const struct gpu_potentials from = gpu_potentials_of(&around, buffers, POTENTIALS_AROUND, links,
@@ -75,7 +65,7 @@ STAGE(gas_push, 0xddaa22, "gas");
 
 void gas_push_submit(struct gas *g, int level, uint32_t batch, double dt, double weight) {
   const struct gas_push_argument a = {{g, level, batch}, dt, weight};
-  const struct surroundings around = surroundings(&a);
+  const struct surroundings around = surroundings_of_kick(&a.batch, a.weight);
   struct slots slots = slots_of("gas_push", g, level, batch);
   slots_require(&slots, g->particles->level[level].settled == g->topology.level[level].changes,
                 "particles", level);

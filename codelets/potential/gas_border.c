@@ -18,16 +18,6 @@ enum { CELLS, POTENTIALS_AROUND };
 
 static double gas_border_work(const struct gas_border_argument *a) { return batch_work(&a->batch); }
 
-static struct surroundings surroundings(const struct gas_border_argument *a) {
-  return (struct surroundings){.gas = a->batch.gas,
-                               .level = a->batch.level,
-                               .batch = a->batch.batch,
-                               .near = true,
-                               .coarse = true,
-                               .weight = a->weight,
-                               .which = POTENTIAL_END};
-}
-
 /** What refines the neighbour across a face of a patch; NULL: nothing does, or the patch itself is refined.
  * @param shares  buffers of gas_batch.fine */
 static const struct poisson_share *finer_share(void *shares[], const struct batch_argument *a,
@@ -60,7 +50,7 @@ static void kick_group(void *shares[], const struct gas_border_argument *a,
 static void gas_border_cpu(void *buffers[], const struct gas_border_argument *a) {
   const struct gas_batch *b = batch_of(&a->batch);
   const char **addresses;
-  const struct surroundings around = surroundings(a);
+  const struct surroundings around = surroundings_of_kick(&a->batch, a->weight);
   const struct potential_sources sources = surroundings_of(&around, buffers, POTENTIALS_AROUND,
                                                            &addresses);
   for (uint32_t i = 0; i < b->count; i++)
@@ -71,7 +61,7 @@ static void gas_border_cpu(void *buffers[], const struct gas_border_argument *a)
 
 static void gas_border_gpu(struct gpu *gpu, void *buffers[], const struct gas_border_argument *a) {
   const struct gpu_gas g = gpu_gas_of(gpu, &a->batch);
-  const struct surroundings around = surroundings(a);
+  const struct surroundings around = surroundings_of_kick(&a->batch, a->weight);
   const size_t first = POTENTIALS_AROUND, finer = first + surroundings_count(&around);
   const uint32_t fine = batch_of(&a->batch)->fine.count;
   const char **addresses, **shares = slots_addresses(buffers, finer, fine);
@@ -93,7 +83,7 @@ void gas_border_submit(struct gas *g, int level, uint32_t batch, double dt, doub
       {dt / (2.0 * gas_cell(g, level)), factor, 2.0 * factor * gravity_background(g)}};
   const struct gas_level *l = &g->level[level];
   const struct gas_batch *b = batch_of(&a.batch);
-  const struct surroundings around = surroundings(&a);
+  const struct surroundings around = surroundings_of_kick(&a.batch, a.weight);
   struct slots slots = slots_of("gas_border", g, level, batch);
   slots_add(&slots, b->handle[l->now], STARPU_RW);
   surroundings_slots(&slots, &around);

@@ -16,16 +16,6 @@ enum { CELLS, POTENTIALS_AROUND };
 
 static double gas_kick_work(const struct gas_kick_argument *a) { return batch_work(&a->batch); }
 
-static struct surroundings surroundings(const struct gas_kick_argument *a) {
-  return (struct surroundings){.gas = a->batch.gas,
-                               .level = a->batch.level,
-                               .batch = a->batch.batch,
-                               .near = true,
-                               .coarse = true,
-                               .weight = a->weight,
-                               .which = POTENTIAL_END};
-}
-
 /** Time / (2 cell). */
 static double kick_factor(const struct gas_kick_argument *a) {
   return a->time / (2.0 * gas_cell(a->batch.gas, a->batch.level));
@@ -35,7 +25,7 @@ static void gas_kick_cpu(void *buffers[], const struct gas_kick_argument *a) {
   const struct gas *g = a->batch.gas;
   const struct gas_batch *b = batch_of(&a->batch);
   const char **addresses;
-  const struct surroundings around = surroundings(a);
+  const struct surroundings around = surroundings_of_kick(&a->batch, a->weight);
   const struct potential_sources sources = surroundings_of(&around, buffers, POTENTIALS_AROUND,
                                                            &addresses);
   for (uint32_t i = 0; i < b->count; i++) {
@@ -48,7 +38,7 @@ static void gas_kick_cpu(void *buffers[], const struct gas_kick_argument *a) {
 
 static void gas_kick_gpu(struct gpu *gpu, void *buffers[], const struct gas_kick_argument *a) {
   const struct gpu_gas g = gpu_gas_of(gpu, &a->batch);
-  const struct surroundings around = surroundings(a);
+  const struct surroundings around = surroundings_of_kick(&a->batch, a->weight);
   const size_t first = POTENTIALS_AROUND;
   const char **addresses;
   const struct gpu_potentials from = gpu_potentials_of(
@@ -64,7 +54,7 @@ STAGE(gas_kick, 0xee8866, "gas");
 void gas_kick_submit(struct gas *g, int level, uint32_t batch, double dt, double weight) {
   const struct gas_kick_argument a = {{g, level, batch}, dt, weight};
   const struct gas_level *l = &g->level[level];
-  const struct surroundings around = surroundings(&a);
+  const struct surroundings around = surroundings_of_kick(&a.batch, a.weight);
   struct slots slots = slots_of("gas_kick", g, level, batch);
   slots_add(&slots, l->batch[batch].handle[l->now], STARPU_RW);
   surroundings_slots(&slots, &around);

@@ -25,6 +25,17 @@ struct surroundings {
   double change;             /**< of potential_sources */
   enum gas_potential before; /**< of the coarser level: what the change begins with */
 };
+/** What kicks by POTENTIAL_END read. @param weight  of struct surroundings */
+static inline struct surroundings surroundings_of_kick(const struct batch_argument *a,
+                                                       double weight) {
+  return (struct surroundings){.gas = a->gas,
+                               .level = a->level,
+                               .batch = a->batch,
+                               .near = true,
+                               .coarse = true,
+                               .weight = weight,
+                               .which = POTENTIAL_END};
+}
 /** Slots for it. */
 void surroundings_slots(struct slots *s, const struct surroundings *a);
 /** The sources that these slots are, from `first` on. @param[out] addresses  free() it */
