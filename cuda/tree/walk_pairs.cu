@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* walk of isolated systems: the dual walk of src/tree/kernels/walk.c. Each pair of nodes is judged
- * once, by one thread. A turn is a kernel that judges the pairs of a queue. A CUDA block goes on with
- * the parts of pairs to be opened, generation after generation, as long as they occupy enough of its
- * threads. Parts that are left, or too many for it, are the queue of the next turn. Parts for which
- * the queue has no room wait aside, and are taken when the queue has become short.
+ * once, by one thread. A turn is a kernel that judges the pairs of a queue. A CUDA block puts the
+ * parts of pairs to be opened on its stack, and goes on with them, generation after generation, as
+ * long as they occupy enough of its threads. Parts that are left, or too many for the stack, are the
+ * queue of the next turn. Parts for which the queue has no room wait aside, and are taken when the
+ * queue has become short.
  *
  * The order in which entries are found differs from run to run. They are sorted, so that lists are
  * the same in every run, and leaves near each other follow each other: short lists by a warp, long
@@ -19,10 +20,11 @@
 enum {
   BLOCK = 256,
   BLOCKS_MOST = 1056,    /* CUDA blocks of a turn: work for the whole GPU */
-  QUEUE_LEAST = 1 << 12, /* room for pairs of a turn: so many for each target, within these bounds */
-  QUEUE_MOST = 1 << 20,
+  STACK = 4 * BLOCK,     /* pairs of a CUDA block */
+  QUEUE_LEAST = 1 << 16, /* room for pairs of a turn: so many for each target, within these bounds */
+  QUEUE_MOST = 1 << 21,
   QUEUE_OF_TARGET = 8,
-  WAITING = 8,            /* room for pairs to wait, in units of that of a turn; doubled at need, */
+  WAITING = 2,            /* room for pairs to wait, in units of that of a turn; doubled at need, */
   WAITING_MOST = 1 << 30, /* up to so many pairs */
   TURNS = 4,              /* more, if pairs are left after as many turns as the last walk took */
   GENERATIONS = 16,       /* of a turn */
@@ -40,7 +42,7 @@ struct pair {
   uint32_t target; /* its node; from bit TARGET_BITS on the levels, five bits each, of the nodes whose
                       masses count as the target's and as the source's */
 };
-enum { TARGET_BITS = 22, LEVEL_BITS = 5 };
+enum { TARGET_BITS = 22, LEVEL_BITS = 5, COUNT_BITS = 16 };
 
 /** What the kernels of a walk tell each other, and the host. */
 struct alignas(uint64_t) progress {
@@ -115,48 +117,47 @@ static __device__ inline struct judged judge_pair(const struct problem &p,
   return j;
 }
 
-/** A CUDA block's pairs of a generation. */
-struct local_queue {
-  struct pair pair[BLOCK];
-  uint32_t opened[BLOCK / WARP], found[BLOCK / WARP]; /* of each warp */
-  uint32_t global, entry; /* the first of the places that the block has claimed */
+/** A CUDA block's pairs. */
+struct local_stack {
+  struct pair pair[STACK];
+  /* of each warp: how many threads have opened their pair; above COUNT_BITS, have found an entry */
+  uint32_t counts[BLOCK / WARP];
+  uint32_t global; /* the first of the places in the next queue that the block has claimed */
+  uint32_t entry;  /* the first of those among the entries, of the last generation */
 };
 
-/** Places of a thread. */
+/** An entry that a thread has found. It is stored a generation later: by then the places for which
+ * the block has asked are known, and no thread waits for them. */
+struct pending {
+  uint32_t row, entry;
+  uint32_t place; /* in its row */
+  uint32_t at;    /* among the entries that the block found in the generation */
+  uint32_t first; /* thread 0: the first place of these entries among all */
+  bool found;
+};
+
+/** Places of a thread's finds among those of its CUDA block. */
 struct places {
-  uint32_t child; /* of the first part of its pair, among all parts that the CUDA block has */
-  uint32_t children;
-  uint32_t entry; /* of what it has found, among all entries */
+  uint32_t child, children; /* of the first part of its pair, and all parts of the block's pairs */
+  uint32_t entry, entries;
 };
 
-/** Claim places for what the threads of a CUDA block have of pairs: among the entries, and in the next
- * queue for those parts for which the block itself has no room. Every thread calls this. */
-static __device__ inline struct places claim(const struct problem &p, uint32_t to,
-                                             const struct judged &j, struct local_queue *q) {
+/** Count what the threads of a CUDA block have of pairs. Every thread calls this, and all are past it
+ * before one returns. */
+static __device__ inline struct places places_of(const struct judged &j, struct local_stack *q) {
   const uint32_t opened = __ballot_sync(~0u, j.opened), found = __ballot_sync(~0u, j.found),
                  warp = threadIdx.x / WARP;
-  if (threadIdx.x % WARP == 0) {
-    q->opened[warp] = __popc(opened);
-    q->found[warp] = __popc(found);
-  }
+  if (threadIdx.x % WARP == 0) q->counts[warp] = __popc(opened) | __popc(found) << COUNT_BITS;
   __syncthreads();
-  struct places at = {2u * __popc(opened & lanes_before()), 0,
-                      (uint32_t)__popc(found & lanes_before())};
-  uint32_t all_found = 0;
+  uint32_t before = 0, all = 0;
+#pragma unroll
   for (uint32_t k = 0; k < BLOCK / WARP; k++) {
-    if (k == warp) {
-      at.child += at.children;
-      at.entry += all_found;
-    }
-    at.children += 2 * q->opened[k];
-    all_found += q->found[k];
+    before += k < warp ? q->counts[k] : 0;
+    all += q->counts[k];
   }
-  if (threadIdx.x == 0 && all_found > 0) q->entry = atomicAdd(&p.progress->entries, all_found);
-  if (threadIdx.x == WARP && at.children > BLOCK)
-    q->global = atomicAdd(&p.progress->pairs[to], at.children - BLOCK);
-  __syncthreads();
-  at.entry += q->entry;
-  return at;
+  const uint32_t opened_mask = (1u << COUNT_BITS) - 1;
+  return {2 * ((before & opened_mask) + __popc(opened & lanes_before())), 2 * (all & opened_mask),
+          (before >> COUNT_BITS) + __popc(found & lanes_before()), all >> COUNT_BITS};
 }
 
 /** Put two pairs of a lane into the next queue, or aside. Every lane of the warp calls this.
@@ -178,18 +179,29 @@ static __device__ inline void push(const struct problem &p, uint32_t to, const s
   place[1] = pair[1];
 }
 
+/** Store an entry that the last generation has found. */
 template <enum pass PASS>
-static __device__ inline void store_entry(const struct problem &p, const struct judged &j,
-                                          uint32_t entry, uint32_t at) {
+static __device__ inline void store_entry(const struct problem &p, const struct pending &last,
+                                          uint32_t first) {
+  const uint32_t at = first + last.at;
+  if (!last.found) return;
+  if (PASS == FILL)
+    p.key[at] = (uint64_t)last.row << p.entry_bits | last.entry;
+  else if (at < p.kept_most)
+    p.far_kept[at] = {last.row, last.place, last.entry};
+}
+
+/** Ask for the places of an entry and of the block's entries. */
+template <enum pass PASS>
+static __device__ inline struct pending ask_places(const struct problem &p, const struct judged &j,
+                                                   uint32_t entry, const struct places &at) {
   const uint32_t leaves = 1u << p.depth;
-  if (!j.found) return;
-  if (PASS == FILL) {
-    p.key[at] = (uint64_t)j.row << p.entry_bits | entry;
-  } else {
-    uint32_t *length = j.row < leaves ? p.near_offset + j.row : p.far_offset + (j.row - leaves);
-    const uint32_t place = atomicAdd(length, 1);
-    if (at < p.kept_most) p.far_kept[at] = {j.row, place, entry};
-  }
+  struct pending asked = {j.row, entry, 0, at.entry, 0, j.found};
+  if (PASS == KEEP && j.found)
+    asked.place = atomicAdd(
+        j.row < leaves ? p.near_offset + j.row : p.far_offset + (j.row - leaves), 1);
+  if (threadIdx.x == 0 && at.entries > 0) asked.first = atomicAdd(&p.progress->entries, at.entries);
+  return asked;
 }
 
 /** Add up what the threads of a CUDA block have counted. */
@@ -227,65 +239,93 @@ static __device__ inline void end_turn(const struct problem &p, uint32_t from) {
   g->turn++;
 }
 
-/** Judge the first n pairs of a CUDA block's queue, and put their parts in their place.
- * @return the number of these */
+/** Put the pairs of the stack from number `keep` on, of n, into the next queue. */
+static __device__ inline void push_pairs(const struct problem &p, uint32_t to,
+                                         struct local_stack *q, uint32_t keep, uint32_t n) {
+  if (n <= keep) return;
+  if (threadIdx.x == 0) q->global = atomicAdd(&p.progress->pairs[to], n - keep);
+  __syncthreads();
+  for (uint32_t first = keep; first < n; first += 2 * BLOCK) {
+    const uint32_t mine = first + 2 * threadIdx.x;
+    push(p, to, mine < n ? q->pair + mine : NULL, q->global + (mine - keep));
+  }
+  __syncthreads();
+}
+
+/** Judge the topmost of n pairs of a CUDA block's stack, and put their parts in their place.
+ * @return the number of pairs on the stack then */
 template <enum pass PASS>
 static __device__ inline uint32_t
-judge_generation(const struct problem &p, const struct acceptance &a, uint32_t to,
-                 struct local_queue *q, uint32_t n, struct counts &counts) {
+judge_generation(const struct problem &p, const struct acceptance &a, struct local_stack *q,
+                 uint32_t n, struct counts &counts, struct pending &last) {
+  const uint32_t taken = min(n, (uint32_t)BLOCK), below = n - taken;
   struct pair pair = {};
   struct judged j = {};
-  if (threadIdx.x < n) {
-    pair = q->pair[threadIdx.x];
+  if (threadIdx.x < taken) {
+    pair = q->pair[below + threadIdx.x];
     j = judge_pair(p, a, pair, counts);
   }
-  const struct places at = claim(p, to, j, q);
-  if (j.opened && at.child < BLOCK) {
-    q->pair[at.child] = j.child[0];
-    q->pair[at.child + 1] = j.child[1];
+  if (threadIdx.x == 0) q->entry = last.first;
+  const struct places at = places_of(j, q);
+  store_entry<PASS>(p, last, q->entry);
+  last = ask_places<PASS>(p, j, pair.entry, at);
+  if (j.opened) {
+    q->pair[below + at.child] = j.child[0];
+    q->pair[below + at.child + 1] = j.child[1];
   }
-  if (at.children > BLOCK)
-    push(p, to, j.opened && at.child >= BLOCK ? j.child : NULL, q->global + at.child - BLOCK);
-  store_entry<PASS>(p, j, pair.entry, at.entry);
   __syncthreads();
-  return min(at.children, (uint32_t)BLOCK);
+  return below + at.children;
 }
 
-/** Put the n pairs that are left into the next queue. */
-static __device__ inline void push_rest(const struct problem &p, uint32_t to, struct local_queue *q,
-                                        uint32_t n) {
-  if (n == 0) return;
-  if (threadIdx.x == 0) q->global = atomicAdd(&p.progress->pairs[to], n);
+/** Pairs that the turn judges: those of the queue, then some that waited. */
+struct turn {
+  uint32_t from; /* number of the queue */
+  uint32_t queued, pairs, aside;
+};
+
+/** Put up to BLOCK pairs of the turn on the stack. @return the number of pairs on it then */
+static __device__ inline uint32_t take_pairs(const struct problem &p, const struct turn &t,
+                                             uint32_t first, struct local_stack *q, uint32_t n) {
+  const uint32_t i = first + threadIdx.x;
+  if (i < t.pairs)
+    q->pair[n + threadIdx.x] = i < t.queued ? p.queue[t.from][i]
+                                            : p.waiting[t.aside + (i - t.queued)];
   __syncthreads();
-  const uint32_t mine = 2 * threadIdx.x;
-  push(p, to, mine < n ? q->pair + mine : NULL, q->global + mine);
-  __syncthreads();
+  return n + min(t.pairs - first, (uint32_t)BLOCK);
 }
 
 template <enum pass PASS>
-static __global__ void __launch_bounds__(BLOCK, 4)
+static __global__ void __launch_bounds__(BLOCK, 6)
     walk_turn(const __grid_constant__ struct problem p,
               const __grid_constant__ struct acceptance a) {
-  __shared__ struct local_queue q;
+  __shared__ struct local_stack q;
   const struct progress *g = p.progress;
   /* No CUDA block changes these before all have read them. */
-  const uint32_t from = g->turn % 2, queued = g->pairs[from], pairs = queued + g->taken,
-                 aside = g->taken > 0 ? g->waiting : 0;
-  if (pairs == 0) return;
-  /* Where pairs that waited are taken, their parts must find room in the queue: see end_turn(). A
-   * queue that fills the GPU leaves no generation with many idle threads. */
-  const uint32_t generations = g->taken > 0 ? 1 : GENERATIONS,
-                 least = pairs >= gridDim.x * BLOCK ? BLOCK / 2 : 1;
+  const uint32_t from = g->turn % 2, queued = g->pairs[from], taken = g->taken;
+  const struct turn t = {from, queued, queued + taken, taken > 0 ? g->waiting : 0};
+  if (t.pairs == 0) return;
+  /* A queue that fills the GPU leaves no generation with many idle threads. */
+  const uint32_t least = t.pairs >= gridDim.x * BLOCK ? BLOCK / 2 : 1;
   struct counts counts = {0, 0};
-  for (uint32_t first = blockIdx.x * BLOCK; first < pairs; first += gridDim.x * BLOCK) {
-    uint32_t n = min(pairs - first, (uint32_t)BLOCK);
-    const uint32_t i = first + threadIdx.x;
-    if (i < pairs)
-      q.pair[threadIdx.x] = i < queued ? p.queue[from][i] : p.waiting[aside + (i - queued)];
-    for (uint32_t k = 0; k < generations && n > 0 && (k == 0 || n >= least); k++)
-      n = judge_generation<PASS>(p, a, 1 - from, &q, n, counts);
-    push_rest(p, 1 - from, &q, n);
+  struct pending last = {};
+  uint32_t n = 0, next = blockIdx.x * BLOCK;
+  for (uint32_t late = 0; next < t.pairs || (n >= least && late < GENERATIONS);) {
+    if (n < BLOCK && next < t.pairs) {
+      n = take_pairs(p, t, next, &q, n);
+      next += gridDim.x * BLOCK;
+    } else {
+      late += next >= t.pairs;
+    }
+    n = judge_generation<PASS>(p, a, &q, n, counts, last);
+    /* Where pairs that waited are taken, their parts must find room in the queue: see end_turn(). */
+    const uint32_t keep = taken > 0 ? 0 : n > STACK - BLOCK ? BLOCK : n;
+    push_pairs(p, 1 - from, &q, keep, n);
+    n = min(n, keep);
   }
+  push_pairs(p, 1 - from, &q, 0, n);
+  if (threadIdx.x == 0) q.entry = last.first;
+  __syncthreads();
+  store_entry<PASS>(p, last, q.entry);
   __threadfence();
   add_counts(p.result, counts);
   if (threadIdx.x == 0 && atomicAdd(&p.progress->done, 1) == gridDim.x - 1) end_turn(p, from);
@@ -434,7 +474,7 @@ static bool judge_all(struct gpu *g, const struct acceptance *a, const struct pr
       const uint32_t blocks = min(blocks_for(pairs, BLOCK), (uint32_t)BLOCKS_MOST);
       walk_turn<PASS><<<blocks, BLOCK, 0, g->stream>>>(p, *a);
       gpu_launched("walk_turn");
-      pairs = min((GENERATIONS + 1) * blocks * BLOCK, p.queue_room);
+      pairs = min(2 * pairs + GENERATIONS * blocks * BLOCK, p.queue_room);
     }
     CHECK_CUDA(cudaMemcpyAsync(&now, p.progress, sizeof now, cudaMemcpyDeviceToHost, g->stream));
     CHECK_CUDA(cudaStreamSynchronize(g->stream));
