@@ -10,7 +10,9 @@
 #include "motion_check.h"
 #include "photons/base/comm.h"
 #include "photons/base/debug_check.h"
+#include "photons/domain/codelets.h"
 #include "photons/runtime/handle.h"
+#include "photons/runtime/loop.h"
 #include "photons/runtime/message.h"
 #include "photons/runtime/scheduler.h"
 #include "photons/step/codelets.h"
@@ -237,18 +239,26 @@ static void account(const struct nbody *n, struct base_step *b, uint8_t top) {
     renewal_policy_account(b->policy, &b->fresh, top, &b->last, active, n->domain.particles.all);
 }
 
-static void count_rungs(struct nbody *n) {
+static void count_rungs_of(void *nbody, uint32_t i) {
+  struct nbody *n = nbody;
   const struct particles *p = &n->domain.particles;
+  const struct group *g = &n->domain.groups[p->first_block + i];
+  const uint8_t *rung = p->rung + particles_block(p, i).first;
+  /* Neighbours are often on the same rung: a single table would wait for its last sum. */
+  enum { TABLES = 4 };
+  uint32_t count[TABLES][RUNGS] = {{0}}, *particles = n->rungs[g->index].particles;
+  for (uint32_t k = 0; k < g->count; k++) count[k % TABLES][rung[k]]++;
+  for (int k = 0; k < RUNGS; k++)
+    particles[k] = count[0][k] + count[1][k] + count[2][k] + count[3][k];
+}
+
+/** Count the particles of each rung: of each group by a worker. */
+static void count_rungs(struct nbody *n) {
   FOR_GROUPS(&n->domain, g)
   (void)starpu_data_prefetch_on_node(g->column[COLUMN_rung], STARPU_MAIN_RAM, 1);
-  FOR_GROUPS(&n->domain, g) {
-    const size_t first = particles_block(p, g->index - p->first_block).first;
-    uint32_t *particles = n->rungs[g->index].particles;
-    handle_acquire(g->column[COLUMN_rung], STARPU_R);
-    for (int k = 0; k < RUNGS; k++) particles[k] = 0;
-    for (size_t i = first; i < first + g->count; i++) particles[p->rung[i]]++;
-    starpu_data_release(g->column[COLUMN_rung]);
-  }
+  FOR_GROUPS(&n->domain, g) handle_acquire(g->column[COLUMN_rung], STARPU_R);
+  loop_run(&rebuild_stage, (uint32_t)n->domain.particles.blocks, count_rungs_of, n);
+  FOR_GROUPS(&n->domain, g) starpu_data_release(g->column[COLUMN_rung]);
 }
 
 /** Make new groups. In isolated systems all groups have drifted to the present tick, because each is
