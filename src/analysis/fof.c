@@ -7,9 +7,11 @@
 #include <stdlib.h>
 
 #include "fof_link.h"
+#include "photons/analysis/codelets.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/domain/tree.h"
+#include "photons/runtime/handle.h"
 #include "photons/runtime/loop.h"
 
 static void fill_shares(struct fof *f) {
@@ -23,44 +25,105 @@ static void fill_shares(struct fof *f) {
     f->rank_first[r] = block_first(s->all, s->all_blocks, f->rank_block[r]);
 }
 
-/* Tasks, one for each ORB group. */
+/* Loops over parts of the ORB groups: nodes of one level of their trees. With GPUs there are few, large
+ * ORB groups, and their parts keep all workers busy. */
 
-static void link_block(void *context, uint32_t g) {
-  struct fof *f = context;
-  const struct side side = side_of_block(f, g);
-  side_fill_boxes(&side);
-  for (uint32_t i = 0; i < side.count; i++) f->head[side.first + i] = side.first + i;
-  struct link l = link_begin(f);
-  link_node(&l, &side, 1);
-  link_end(&l);
+enum { PARTS_WANTED = 1024 };
+
+static unsigned choose_part_level(const struct fof *f) {
+  unsigned level = 0;
+  while (level < f->depth && f->particles->blocks << level < PARTS_WANTED) level++;
+  return level;
 }
 
-/** One ORB group to be linked with others. */
+struct part {
+  uint32_t block; /* ORB group of this rank */
+  struct side side;
+  uint32_t node; /* of the side */
+};
+
+static struct part part_of(struct fof *f, uint32_t i) {
+  const uint32_t block = i >> f->part_level, before = block << f->part_level;
+  return (struct part){block, side_of_block(f, block), (1u << f->part_level) + i - before};
+}
+
+static void run_parts(struct fof *f, void (*function)(void *context, uint32_t part)) {
+  loop_run(&fof_stage, (uint32_t)f->particles->blocks << f->part_level, function, f);
+}
+
+static void fill_boxes(void *context, uint32_t i) {
+  const struct part p = part_of(context, i);
+  side_fill_boxes(&p.side, p.node);
+}
+
+static void fill_upper_boxes(void *context, uint32_t g) {
+  struct fof *f = context;
+  const struct side side = side_of_block(f, g);
+  side_join_boxes(&side, f->part_level);
+}
+
+static void fill_whole(void *context, uint32_t i) {
+  const struct part p = part_of(context, i);
+  side_fill_whole(context, &p.side, p.node);
+}
+
+/** A part of an ORB group to be linked with other ORB groups. */
 struct block_link {
   struct link link;
-  struct side side;
+  struct part part;
 };
 
 static void link_to_block(void *context, size_t g) {
   const struct block_link *b = context;
   struct fof *f = b->link.fof;
   const struct side other = side_of_block(f, g - f->particles->first_block);
-  link_pair(&b->link, &b->side, 1, &other, 1);
+  link_pair(&b->link, &b->part.side, b->part.node, &other, 1);
 }
 
-static void link_to_others(void *context, uint32_t g) {
+static void link_to_others(void *context, uint32_t i) {
   struct fof *f = context;
   const struct particles *s = f->particles;
-  struct block_link b = {.link = link_begin(f), .side = side_of_block(f, g)};
-  fof_near_blocks(f, &b.side.boxes[1], f->length2, s->first_block + g + 1,
+  struct block_link b = {.link = link_begin(f), .part = part_of(f, i)};
+  fof_near_blocks(f, &b.part.side.boxes[b.part.node], f->length2, s->first_block + b.part.block + 1,
                   s->first_block + s->blocks, link_to_block, &b);
   link_end(&b.link);
 }
 
-static void settle_heads(void *context, uint32_t g) {
+static void settle_heads(void *context, uint32_t i) {
   struct fof *f = context;
-  const struct particle_block b = particles_block(f->particles, g);
-  for (size_t i = b.first; i < b.first + b.count; i++) f->head[i] = fof_head(f, (uint32_t)i);
+  const struct part p = part_of(f, i);
+  const uint32_t first = p.side.first + node_first(p.side.count, p.node),
+                 end = p.side.first + node_end(p.side.count, p.node);
+  for (uint32_t k = first; k < end; k++) f->head[k] = fof_head(f, k);
+}
+
+/* Links inside each ORB group. */
+
+static void link_block(void *context, uint32_t g) { fof_link_block(context, g); }
+
+/** Tasks on GPUs link, while cores find the boxes of the trees. */
+static void link_blocks_on_gpus(struct fof *f) {
+  const uint32_t blocks = (uint32_t)f->particles->blocks;
+  starpu_data_handle_t *position = allocate(2 * (size_t)blocks, sizeof *position, "data handles"),
+                       *head = position + blocks;
+  for (uint32_t g = 0; g < blocks; g++) {
+    const struct particle_block b = particles_block(f->particles, g);
+    position[g] = handle_register(b.x[0], 3 * b.count, sizeof *b.x[0]);
+    head[g] = handle_register(f->head + b.first, b.count, sizeof *f->head);
+    fof_link_submit(f, g, position[g], head[g]);
+  }
+  run_parts(f, fill_boxes);
+  loop_run(&fof_stage, blocks, fill_upper_boxes, f);
+  for (uint32_t g = 0; g < 2 * blocks; g++) handle_unregister(&position[g]);
+  free(position);
+  run_parts(f, fill_whole);
+}
+
+static void link_blocks(struct fof *f) {
+  if (starpu_is_initialized() && starpu_cuda_worker_get_count() > 0)
+    link_blocks_on_gpus(f);
+  else
+    loop_run(&fof_stage, (uint32_t)f->particles->blocks, link_block, f);
 }
 
 uint64_t fof_length2(double length, double box) {
@@ -86,12 +149,12 @@ struct fof *fof_find(const struct particles *s, unsigned depth, double length) {
   f->top = allocate(tree_nodes(f->top_depth), sizeof *f->top, "boxes for friends of friends");
   f->head = allocate(s->count, sizeof *f->head, "heads of groups");
   fill_shares(f);
-  const uint32_t blocks = (uint32_t)s->blocks;
-  loop_run(&fof_stage, blocks, link_block, f);
+  f->part_level = choose_part_level(f);
+  link_blocks(f);
   fof_fill_top(f);
-  loop_run(&fof_stage, blocks, link_to_others, f);
+  run_parts(f, link_to_others);
   if (comm_size() > 1) fof_link_ranks(f);
-  loop_run(&fof_stage, blocks, settle_heads, f);
+  run_parts(f, settle_heads);
   return f;
 }
 

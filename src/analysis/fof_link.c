@@ -26,31 +26,6 @@ static struct fof_box box_around(size_t n, uint32_t *const x[3], size_t first) {
   return box;
 }
 
-struct fof_box box_union(const struct fof_box *a, const struct fof_box *b) {
-  struct fof_box box;
-  for (int c = 0; c < 3; c++) {
-    uint64_t from_a = (uint64_t)(uint32_t)(b->low[c] - a->low[c]) + b->extent[c];
-    uint64_t from_b = (uint64_t)(uint32_t)(a->low[c] - b->low[c]) + a->extent[c];
-    from_a = from_a > a->extent[c] ? from_a : a->extent[c];
-    from_b = from_b > b->extent[c] ? from_b : b->extent[c];
-    uint64_t extent = from_a < from_b ? from_a : from_b;
-    box.low[c] = extent > UINT32_MAX ? 0 : from_a < from_b ? a->low[c] : b->low[c];
-    box.extent[c] = extent > UINT32_MAX ? UINT32_MAX : (uint32_t)extent;
-  }
-  return box;
-}
-
-/** Are any two points of the box within the linking length of each other? */
-static bool box_is_small(const struct fof *f, const struct fof_box *box) {
-  uint64_t sum = 0;
-  for (int c = 0; c < 3; c++) {
-    /* the linking length is shorter than half the box */
-    if (box->extent[c] > INT32_MAX) return false;
-    sum += (uint64_t)box->extent[c] * box->extent[c];
-  }
-  return sum <= f->length2;
-}
-
 /* Walks. */
 
 struct side side_of_block(struct fof *f, size_t g) {
@@ -63,12 +38,41 @@ struct side side_of_block(struct fof *f, size_t g) {
                        .whole = f->whole + g * tree_nodes(f->depth)};
 }
 
-void side_fill_boxes(const struct side *s) {
-  for (uint32_t leaf = s->leaf_begin; leaf < 2 * s->leaf_begin; leaf++)
-    s->boxes[leaf] = box_around(node_end(s->count, leaf) - node_first(s->count, leaf), s->x,
-                                node_first(s->count, leaf));
-  for (uint32_t node = s->leaf_begin - 1; node > 0; node--)
-    s->boxes[node] = box_union(&s->boxes[2 * node], &s->boxes[2 * node + 1]);
+void side_fill_boxes(const struct side *s, uint32_t node) {
+  if (node >= s->leaf_begin) {
+    const size_t first = node_first(s->count, node), end = node_end(s->count, node);
+    s->boxes[node] = box_around(end - first, s->x, first);
+    return;
+  }
+  side_fill_boxes(s, 2 * node);
+  side_fill_boxes(s, 2 * node + 1);
+  s->boxes[node] = fof_box_union(&s->boxes[2 * node], &s->boxes[2 * node + 1]);
+}
+
+void side_join_boxes(const struct side *s, unsigned level) {
+  for (uint32_t node = (1u << level) - 1; node > 0; node--)
+    s->boxes[node] = fof_box_union(&s->boxes[2 * node], &s->boxes[2 * node + 1]);
+}
+
+static bool leaf_is_whole(struct fof *f, const struct side *s, uint32_t leaf) {
+  const uint32_t first = s->first + node_first(s->count, leaf),
+                 end = s->first + node_end(s->count, leaf), head = fof_head(f, first);
+  for (uint32_t i = first + 1; i < end; i++)
+    if (fof_head(f, i) != head) return false;
+  return true;
+}
+
+bool side_fill_whole(struct fof *f, const struct side *s, uint32_t node) {
+  bool whole;
+  if (node >= s->leaf_begin) {
+    whole = leaf_is_whole(f, s, node);
+  } else {
+    const bool left = side_fill_whole(f, s, 2 * node), right = side_fill_whole(f, s, 2 * node + 1);
+    whole = left && right &&
+            fof_head(f, s->first + node_first(s->count, node)) ==
+                fof_head(f, s->first + node_first(s->count, 2 * node + 1));
+  }
+  return s->whole[node] = whole;
 }
 
 struct link link_begin(struct fof *f) {
@@ -153,8 +157,8 @@ void link_pair(const struct link *l, const struct side *a, uint32_t node_a, cons
   if (a->whole[node_a] && b->whole[node_b]) {
     const uint32_t head_a = node_head(l, a, node_a), head_b = node_head(l, b, node_b);
     if (head_a == head_b) return;
-    const struct fof_box both = box_union(box_a, box_b);
-    if (box_is_small(l->fof, &both)) {
+    const struct fof_box both = fof_box_union(box_a, box_b);
+    if (fof_box_is_small(&both, l->fof->length2)) {
       fof_unite(l->fof, head_a, head_b);
       return;
     }
@@ -187,15 +191,12 @@ static bool link_leaf(const struct link *l, const struct side *s, uint32_t leaf)
         fof_unite(l->fof, base + i, base + j);
     }
   }
-  const uint32_t head = fof_head(l->fof, base + first);
-  for (uint32_t i = first + 1; i < end; i++)
-    if (fof_head(l->fof, base + i) != head) return false;
-  return true;
+  return leaf_is_whole(l->fof, s, leaf);
 }
 
 bool link_node(const struct link *l, const struct side *s, uint32_t node) {
   bool whole;
-  if (box_is_small(l->fof, &s->boxes[node])) {
+  if (fof_box_is_small(&s->boxes[node], l->fof->length2)) {
     const uint32_t first = node_first(s->count, node), end = node_end(s->count, node);
     const uint32_t base = s->first;
     for (uint32_t i = first + 1; i < end; i++) fof_unite(l->fof, base + first, base + i);
@@ -211,4 +212,13 @@ bool link_node(const struct link *l, const struct side *s, uint32_t node) {
     whole = left && right && node_head(l, s, 2 * node) == node_head(l, s, 2 * node + 1);
   }
   return s->whole[node] = whole;
+}
+
+void fof_link_block(struct fof *f, uint32_t g) {
+  const struct side side = side_of_block(f, g);
+  side_fill_boxes(&side, 1);
+  for (uint32_t i = 0; i < side.count; i++) f->head[side.first + i] = side.first + i;
+  struct link l = link_begin(f);
+  link_node(&l, &side, 1);
+  link_end(&l);
 }

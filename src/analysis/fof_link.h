@@ -71,13 +71,16 @@ void link_end(struct link *l);
 
 /** The particles of this rank's ORB group g. */
 struct side side_of_block(struct fof *f, size_t g);
-/** Fill the boxes of the nodes of a side. */
-void side_fill_boxes(const struct side *s);
+/** Fill the boxes of a node of a side, and of all below. */
+void side_fill_boxes(const struct side *s, uint32_t node);
+/** Fill the boxes above a level, of which the nodes have theirs. */
+void side_join_boxes(const struct side *s, unsigned level);
+/** Find out for a node of a side and for all below, from the heads, whether they are whole. @return
+ * whether the node is. */
+bool side_fill_whole(struct fof *f, const struct side *s, uint32_t node);
 
-/** The shorter of the two periodic boxes that begin at the low corner of one of the boxes and cover
- * both. */
-struct fof_box box_union(const struct fof_box *a, const struct fof_box *b);
-
+/** Link the particles inside ORB group g of this rank, and fill its boxes. */
+void fof_link_block(struct fof *f, uint32_t g);
 /** Link the particles inside a node. @return whether they are all in one FoF group */
 bool link_node(const struct link *l, const struct side *s, uint32_t node);
 /** Link the particles of two nodes with each other. */

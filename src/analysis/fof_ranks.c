@@ -169,7 +169,7 @@ static struct ghost_side ghost_side_begin(struct fof *f, const struct ghost *gho
     s->x[c] = allocate(count, sizeof *s->x[c], what);
     for (uint32_t i = 0; i < count; i++) s->x[c][i] = ghosts[i].x[c];
   }
-  side_fill_boxes(s);
+  side_fill_boxes(s, 1);
   for (uint32_t i = 0; i < count; i++) {
     f->head[first + i] = first + i;
     g.order[i] = (uint64_t)ghosts[i].head << 32 | i;
@@ -178,16 +178,7 @@ static struct ghost_side ghost_side_begin(struct fof *f, const struct ghost *gho
   for (uint32_t i = 1; i < count; i++) /* ghosts in one FoF group there are in one FoF group here */
     if (g.order[i] >> 32 == g.order[i - 1] >> 32)
       fof_unite(f, first + (uint32_t)g.order[i], first + (uint32_t)g.order[i - 1]);
-  for (uint32_t node = 2 * s->leaf_begin - 1; node > 0; node--) {
-    const uint32_t begin = first + node_first(count, node), end = first + node_end(count, node);
-    s->whole[node] = true;
-    if (node < s->leaf_begin)
-      s->whole[node] = s->whole[2 * node] && s->whole[2 * node + 1] &&
-                       fof_head(f, begin) == fof_head(f, first + node_first(count, 2 * node + 1));
-    else
-      for (uint32_t i = begin + 1; i < end && s->whole[node]; i++)
-        s->whole[node] = fof_head(f, i) == fof_head(f, begin);
-  }
+  side_fill_whole(f, s, 1);
   return g;
 }
 

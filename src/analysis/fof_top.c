@@ -61,7 +61,7 @@ void fof_fill_top(struct fof *f) {
   free(mine);
   for (uint32_t node = leaf_begin - 1; node > 0; node--)
     if (top_first(f, 2 * node + 1) < blocks)
-      f->top[node] = box_union(&f->top[2 * node], &f->top[2 * node + 1]);
+      f->top[node] = fof_box_union(&f->top[2 * node], &f->top[2 * node + 1]);
     else
       f->top[node] = f->top[2 * node];
 }

@@ -30,6 +30,8 @@ void check_buffers(void);
 void check_owners(void);
 /** Pictures of the GPU beside those of the CPU, bit for bit, and the times of both. */
 void check_pictures(void);
+/** Friends of friends of the GPU beside those of the CPU: the same numbers. */
+void check_friends(void);
 /** Runs of gas on two GPUs, where kernels run on the processor. */
 void check_gas_on_two_gpus(void);
 /** The stages of gas, and whole runs with refinement. */

@@ -76,6 +76,17 @@ void start_engine(const struct parameters *p, bool gpu) {
   engine_start(&settings, NULL);
 }
 
+uint64_t gpu_tasks(void) {
+  uint64_t tasks = 0;
+  for (uint32_t w = 0; w < engine_workers(); w++) {
+    struct starpu_profiling_worker_info info;
+    if (starpu_worker_get_type((int)w) == STARPU_CUDA_WORKER &&
+        starpu_profiling_worker_get_info((int)w, &info) == 0)
+      tasks += (uint64_t)info.executed_tasks;
+  }
+  return tasks;
+}
+
 void gpu_or_skip(void) {
   int gpus;
   if (ON_CORES) { /* two streams of the GPU take a thread each, more than there may be cores */

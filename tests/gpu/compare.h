@@ -6,6 +6,7 @@
 #include <cuda_runtime_api.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "photons/base/error.h"
 
@@ -57,6 +58,8 @@ void report_difference(const char *what, struct difference d, double bar);
 void report_whether(const char *what, bool good);
 /** Start StarPU with GPUs, which must be there, or without. */
 void start_engine(const struct parameters *p, bool gpu);
+/** The number of tasks that GPUs have run since StarPU's profiling began. */
+uint64_t gpu_tasks(void);
 /** End the program with exit code 77 unless there is a GPU. */
 void gpu_or_skip(void);
 

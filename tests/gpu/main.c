@@ -25,6 +25,11 @@ static void universe(int count, char **overrides) {
   check_text(UNIVERSE, count, overrides);
 }
 
+static void friends(int count, char **arguments) {
+  (void)count, (void)arguments;
+  check_friends();
+}
+
 static void isolated(int count, char **overrides) { check_text(GALAXY, count, overrides); }
 
 static void mixed(int count, char **arguments) {
@@ -59,6 +64,7 @@ static const struct word {
   void (*check)(int count, char **arguments); /* what follows the word */
 } words[] = {
     {"universe", "a small universe, which is generated, and pictures", universe},
+    {"friends", "friends of friends", friends},
     {"isolated", "M31 in empty space", isolated},
     {"mixed", "[N]: several systems of particles of different masses, or system N of them", mixed},
     {"buffers", "a task with as much data as direct sums among many groups have; owners of data",
@@ -77,6 +83,7 @@ static void check_file(const char *file, int count, char **overrides) {
 /** @param overrides  of the universe's parameters */
 static void check_all(int count, char **overrides) {
   universe(count, overrides);
+  check_friends();
   check_sets();
   check_isolated();
   check_mixed(0);
@@ -89,6 +96,7 @@ static void check_all(int count, char **overrides) {
 static void check_little(void) {
   static char *few[] = {"box.npart_side=12", "runtime.leaf_size=16"};
   universe(2, few);
+  check_friends();
   buffers(0, NULL);
 }
 

@@ -14,14 +14,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "photons/domain/geometry.h"
+#include "photons/analysis/fof_box.h"
 #include "photons/domain/particles.h"
-
-/** A periodic box around particles: [low, low + extent] along each axis, in position units,
- * possibly across the edge. */
-struct fof_box {
-  uint32_t low[3], extent[3];
-};
 
 /** A FoF group that has members on several ranks. */
 struct fof_span {
@@ -33,6 +27,7 @@ struct fof {
   const struct particles *particles; /**< each ORB group in the order of its tree
                                           (domain_rebuild()) */
   unsigned depth;                    /**< of the trees of the ORB groups: tree.h */
+  unsigned part_level;               /**< of these trees: loops work on nodes of this level */
   unsigned top_depth;                /**< of the tree above all ORB groups of the run, which are its
                                           leaves */
   uint64_t length2;                  /**< linking length squared, position units */
@@ -77,39 +72,5 @@ uint64_t fof_length2(double length, double box);
 void fof_near_blocks(const struct fof *f, const struct fof_box *box, uint64_t distance2,
                      size_t first, size_t end, void (*visit)(void *context, size_t g),
                      void *context);
-
-/** Squared distance of two points, nearest images, position units. */
-static inline uint64_t distance2(uint32_t x0, uint32_t y0, uint32_t z0, uint32_t x1, uint32_t y1,
-                                 uint32_t z1) {
-  const int64_t x = position_difference(x0, x1), y = position_difference(y0, y1),
-                z = position_difference(z0, z1);
-  return (uint64_t)(x * x) + (uint64_t)(y * y) + (uint64_t)(z * z);
-}
-
-/** Gap between two periodic intervals: from the end of each to the beginning of the other, the
- * shorter of the two. */
-static inline uint32_t fof_gap(uint32_t low_a, uint32_t extent_a, uint32_t low_b,
-                               uint32_t extent_b) {
-  uint32_t to_b = low_b - low_a, to_a = low_a - low_b;
-  if (to_b <= extent_a || to_a <= extent_b) return 0;
-  to_b -= extent_a;
-  to_a -= extent_b;
-  return to_b < to_a ? to_b : to_a;
-}
-
-/** Squared distance of two boxes, 0 where they touch. */
-static inline uint64_t fof_boxes_distance2(const struct fof_box *a, const struct fof_box *b) {
-  uint64_t sum = 0;
-  for (int c = 0; c < 3; c++) {
-    uint64_t d = fof_gap(a->low[c], a->extent[c], b->low[c], b->extent[c]);
-    sum += d * d; /* d < 2^31 */
-  }
-  return sum;
-}
-
-/** A box that consists of one point. */
-static inline struct fof_box fof_point_box(uint32_t x, uint32_t y, uint32_t z) {
-  return (struct fof_box){.low = {x, y, z}};
-}
 
 #endif

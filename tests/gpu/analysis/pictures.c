@@ -108,7 +108,7 @@ static bool check_deposit(enum shape shape, size_t side, size_t pixels, bool sli
 
 /** The map of a lattice by StarPU's tasks. */
 static double *project(bool gpu, size_t side, const struct projection *projection,
-                       uint64_t *gpu_tasks) {
+                       uint64_t *tasks) {
   struct parameters p;
   parameters_from_text(&p, "[box]\nsize = 100\nnpart_side = 2\n", NULL, 0);
   start_engine(&p, gpu);
@@ -125,13 +125,7 @@ static double *project(bool gpu, size_t side, const struct projection *projectio
   }
   double *map;
   if (!sheet_project(&s, side, 1, projection, &map)) fail(EXIT_RUN_FAILED, "no lattice");
-  *gpu_tasks = 0;
-  for (uint32_t w = 0; w < engine_workers(); w++) {
-    struct starpu_profiling_worker_info info;
-    if (starpu_worker_get_type((int)w) == STARPU_CUDA_WORKER &&
-        starpu_profiling_worker_get_info((int)w, &info) == 0)
-      *gpu_tasks += (uint64_t)info.executed_tasks;
-  }
+  *tasks = gpu_tasks();
   particles_free(&s);
   engine_stop();
   return map;
