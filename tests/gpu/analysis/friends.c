@@ -8,6 +8,7 @@
 #include "photons/config/parameters.h"
 #include "photons/runtime/engine.h"
 #include "support/fof_shares.h"
+#include "support/force_set.h"
 #include "tests/gpu/checks.h"
 #include "tests/gpu/compare.h"
 
