@@ -74,22 +74,25 @@ static void sort_chunk(void *context, uint32_t chunk) {
       sort_point(s, chunk, s->in.point[i], s->in.mass ? &s->in.mass[i] : NULL);
     return;
   }
-  const size_t blocks = s->particles->blocks, end = block_first(blocks, s->chunks, chunk + 1);
-  for (size_t g = block_first(blocks, s->chunks, chunk); g < end; g++) {
-    const struct particle_block b = particles_block(s->particles, g);
-    for (size_t i = 0; i < b.count; i++)
+  const size_t first = block_first(s->count, s->chunks, chunk),
+               end = block_first(s->count, s->chunks, chunk + 1);
+  for (size_t at = first; at < end;) {
+    const struct particle_block b = particles_block_of(s->particles, at);
+    const size_t stop = end < b.first + b.count ? end : b.first + b.count;
+    for (; at < stop; at++) {
+      const size_t i = at - b.first;
       sort_point(s, chunk,
                  (struct point){{b.x[0][i] << s->fold, b.x[1][i] << s->fold,
                                  line_of_sight(s, &b, i) << s->fold}},
                  b.relative_mass ? &b.relative_mass[i] : NULL);
+    }
   }
 }
 
 /** Sort into s->out, allocated here.
  * @param[out] key_end  [key] end of each key's points in s->out */
 static void sort(struct sorting *s, size_t *key_end) {
-  const size_t pieces = s->particles ? s->particles->blocks : s->count;
-  s->chunks = pieces < CHUNKS ? (uint32_t)pieces : CHUNKS;
+  s->chunks = s->count < CHUNKS ? (uint32_t)s->count : CHUNKS;
   s->out = make_points(s->count, s->particles ? particles_have(s->particles, COLUMN_relative_mass)
                                               : s->in.mass != NULL);
   memset(key_end, 0, s->keys * sizeof *key_end);
