@@ -6,7 +6,6 @@
 
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
-#include "photons/base/parts.h"
 
 static size_t *in_bytes(const size_t *counts, size_t size) {
   size_t *bytes = allocate((size_t)comm_size(), sizeof *bytes, "message sizes");
@@ -22,13 +21,31 @@ static void exchange(const struct index_order *o, const void *values, size_t siz
   free(receive);
 }
 
+/** How many of the increasing indices are less than `end`. */
+static size_t count_below(size_t count, const uint64_t *index, uint64_t end) {
+  size_t low = 0;
+  while (low < count) {
+    const size_t middle = low + (count - low) / 2;
+    if (index[middle] < end)
+      low = middle + 1;
+    else
+      count = middle;
+  }
+  return low;
+}
+
 struct index_order index_order_create(size_t n, size_t count, const uint64_t *index) {
   const size_t size = (size_t)comm_size(), first = comm_first(n, comm_rank());
   struct index_order o = {.count = comm_first(n, comm_rank() + 1) - first};
   o.send = allocate(2 * size, sizeof *o.send, "message sizes");
   o.receive = o.send + size;
-  for (size_t i = 0; i < count; i++) o.send[block_containing(n, size, index[i])]++;
+  for (size_t r = 0, before = 0; r < size; r++) {
+    const size_t below = count_below(count, index, comm_first(n, (int)r + 1));
+    o.send[r] = below - before;
+    before = below;
+  }
   comm_exchange_sizes(o.send, o.receive);
+  if (size == 1) return o; /* all indices, in order */
 
   uint64_t *received = allocate(o.count, sizeof *received, "the order of particles");
   exchange(&o, index, sizeof *index, received);
