@@ -8,6 +8,7 @@
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/config/parameters.h"
+#include "photons/runtime/loop.h"
 #include "src/base/index_order.h"
 
 struct halo_catalogue *halo_catalogue_create(const struct fof *f, size_t min_members,
@@ -32,10 +33,25 @@ void halo_catalogue_free(struct halo_catalogue *c) {
   free(c);
 }
 
+enum { PARTS = 256 }; /* of a loop over all members */
+
+struct member_ids {
+  const struct halo_catalogue *catalogue;
+  uint64_t *id; /* [member] */
+};
+
+static void take_ids(void *context, uint32_t part) {
+  const struct member_ids *m = context;
+  const struct halo_catalogue *c = m->catalogue;
+  const size_t end = block_first(c->members, PARTS, part + 1);
+  for (size_t k = block_first(c->members, PARTS, part); k < end; k++)
+    m->id[k] = c->particles->id[c->member[k]];
+}
+
 uint64_t *halo_member_ids(const struct halo_catalogue *c) {
-  const struct particles *s = c->particles;
   uint64_t *mine = allocate(c->members, sizeof *mine, "ids of halo members");
-  for (size_t k = 0; k < c->members; k++) mine[k] = s->id[c->member[k]];
+  struct member_ids m = {c, mine};
+  loop_run(&halos_stage, PARTS, take_ids, &m);
   struct index_order order = index_order_create(c->all_members, c->members, c->row);
   uint64_t *ids = allocate(order.count, sizeof *ids, "ids of halo members");
   index_order_apply(&order, mine, sizeof *mine, ids);

@@ -25,10 +25,26 @@ static void atomic_min_u64(uint64_t *to, uint64_t value) {
 }
 /* NOLINTEND(readability-non-const-parameter) */
 
-int halo_compare(const void *a, const void *b) {
-  const struct halo *x = a, *y = b;
+/** What orders halos, and the place of the halo in a list. Sorting these moves less memory than sorting
+ * halos. */
+struct halo_key {
+  uint64_t count, lowest_id;
+  size_t place;
+};
+
+static struct halo_key key_of(const struct halo *h, size_t place) {
+  return (struct halo_key){h->count, h->lowest_id, place};
+}
+
+static int compare_keys(const void *a, const void *b) {
+  const struct halo_key *x = a, *y = b;
   if (x->count != y->count) return x->count < y->count ? 1 : -1;
   return (x->lowest_id > y->lowest_id) - (x->lowest_id < y->lowest_id);
+}
+
+int halo_compare(const void *a, const void *b) {
+  const struct halo_key x = key_of(a, 0), y = key_of(b, 0);
+  return compare_keys(&x, &y);
 }
 
 void halo_find_block(const struct particles *s, size_t i, struct particle_block *block) {
@@ -50,13 +66,19 @@ static struct run run_from(const struct fof *f, size_t first, size_t end) {
   return r;
 }
 
-/** Call a function for each run of an ORB group. */
-static void visit_runs(const struct fof *f, uint32_t block,
+enum { PARTS = 512 }; /* of the particles of this rank, one turn of a loop each */
+
+static size_t part_first(const struct fof *f, uint32_t part) {
+  return block_first(f->particles->count, PARTS, part);
+}
+
+/** Call a function for each run of a part. */
+static void visit_runs(const struct fof *f, uint32_t part,
                        void (*visit)(void *context, const struct run *run), void *context) {
-  const struct particle_block b = particles_block(f->particles, block);
-  struct run r = {b.first, b.first};
-  while (r.end < b.first + b.count) {
-    r = run_from(f, r.end, b.first + b.count);
+  const size_t begin = part_first(f, part), end = part_first(f, part + 1);
+  struct run r = {begin, begin};
+  while (r.end < end) {
+    r = run_from(f, r.end, end);
     visit(context, &r);
   }
 }
@@ -130,24 +152,25 @@ struct heads {
   struct halo_home *home;
   size_t min_members;
   uint32_t *slot;  /* [head], as in list_halos() */
-  uint32_t *first; /* [block] halos whose heads are in the block, then number of the first of them */
+  uint32_t *first; /* [part] halos whose heads are in the part, then number of the first of them */
 };
 
 static bool is_head_of_halo(const struct heads *w, size_t i) {
   return w->slot[i] >= w->min_members && w->slot[i] > 0;
 }
 
-static void count_heads(void *context, uint32_t block) {
+static void count_heads(void *context, uint32_t part) {
   const struct heads *w = context;
-  const struct particle_block b = particles_block(w->home->fof->particles, block);
-  for (size_t i = b.first; i < b.first + b.count; i++) w->first[block] += is_head_of_halo(w, i);
+  const size_t end = part_first(w->home->fof, part + 1);
+  for (size_t i = part_first(w->home->fof, part); i < end; i++)
+    w->first[part] += is_head_of_halo(w, i);
 }
 
-static void list_heads(void *context, uint32_t block) {
+static void list_heads(void *context, uint32_t part) {
   const struct heads *w = context;
-  const struct particle_block b = particles_block(w->home->fof->particles, block);
-  uint32_t next = w->first[block];
-  for (size_t i = b.first; i < b.first + b.count; i++) {
+  const size_t end = part_first(w->home->fof, part + 1);
+  uint32_t next = w->first[part];
+  for (size_t i = part_first(w->home->fof, part); i < end; i++) {
     if (!is_head_of_halo(w, i)) {
       w->slot[i] = 0;
       continue;
@@ -161,17 +184,16 @@ static void list_heads(void *context, uint32_t block) {
  * groups that are too small, and larger than any number here for halos whose home is elsewhere. */
 static void list_halos(struct halo_home *home, size_t min_members, uint32_t *slot,
                        const struct away_list *away) {
-  const uint32_t blocks = (uint32_t)home->fof->particles->blocks;
   struct heads heads = {home, min_members, slot,
-                        allocate(blocks, sizeof *heads.first, "halos of ORB groups")};
-  loop_run(&halos_stage, blocks, count_heads, &heads);
-  for (uint32_t block = 0; block < blocks; block++) {
-    const uint32_t count = heads.first[block];
-    heads.first[block] = (uint32_t)home->count;
+                        allocate(PARTS, sizeof *heads.first, "halos of parts")};
+  loop_run(&halos_stage, PARTS, count_heads, &heads);
+  for (uint32_t part = 0; part < PARTS; part++) {
+    const uint32_t count = heads.first[part];
+    heads.first[part] = (uint32_t)home->count;
     home->count += count;
   }
   home->halo = allocate(home->count, sizeof *home->halo, "halos");
-  loop_run(&halos_stage, blocks, list_heads, &heads);
+  loop_run(&halos_stage, PARTS, list_heads, &heads);
   free(heads.first);
   for (size_t k = 0; k < away->count; k++)
     if (away->list[k].is_halo) slot[away->list[k].head] = (uint32_t)(home->count + 1 + k);
@@ -219,9 +241,9 @@ static void count_run(void *context, const struct run *run) {
   const struct search *s = context;
   atomic_add_u32(&s->slot[s->home->fof->head[run->first]], (uint32_t)(run->end - run->first));
 }
-static void count_block(void *context, uint32_t block) {
+static void count_part(void *context, uint32_t part) {
   const struct search *s = context;
-  visit_runs(s->home->fof, block, count_run, context);
+  visit_runs(s->home->fof, part, count_run, context);
 }
 
 /** Store a run in one of the lists in @p list. */
@@ -243,9 +265,9 @@ static void look_at_run(void *context, const struct run *run) {
   for (size_t i = run->first; i < run->end; i++) lowest = id[i] < lowest ? id[i] : lowest;
   atomic_min_u64(&s->home->halo[number - 1].lowest_id, lowest);
 }
-static void look_at_block(void *context, uint32_t block) {
+static void look_at_part(void *context, uint32_t part) {
   const struct search *s = context;
-  visit_runs(s->home->fof, block, look_at_run, context);
+  visit_runs(s->home->fof, part, look_at_run, context);
 }
 
 /** List the members whose halos are elsewhere by these halos, and find the lowest ids of the halos
@@ -259,7 +281,7 @@ static void look_through(struct search *s, const struct away_list *away) {
     sends += away->list[k].is_halo ? away->list[k].count : 0;
   }
   home->sent = allocate(sends, sizeof *home->sent, "halo members");
-  loop_run(&halos_stage, (uint32_t)home->fof->particles->blocks, look_at_block, s);
+  loop_run(&halos_stage, PARTS, look_at_part, s);
   free(s->next);
 }
 
@@ -268,9 +290,21 @@ static void take_run(void *context, const struct run *run) {
   const uint32_t number = s->slot[s->home->fof->head[run->first]];
   if (number > 0 && number <= s->home->count) list_run(s, run, number - 1, s->home->member);
 }
-static void take_block(void *context, uint32_t block) {
+static void take_part(void *context, uint32_t part) {
   const struct search *s = context;
-  visit_runs(s->home->fof, block, take_run, context);
+  visit_runs(s->home->fof, part, take_run, context);
+}
+
+/** Bring the halos into the order of halo_compare(). */
+static void sort_halos(struct halo_home *home) {
+  struct halo_key *key = allocate(home->count, sizeof *key, "the order of halos");
+  struct halo *sorted = allocate(home->count, sizeof *sorted, "halos");
+  for (size_t h = 0; h < home->count; h++) key[h] = key_of(&home->halo[h], h);
+  qsort(key, home->count, sizeof *key, compare_keys);
+  for (size_t h = 0; h < home->count; h++) sorted[h] = home->halo[key[h].place];
+  free(key);
+  free(home->halo);
+  home->halo = sorted;
 }
 
 struct halo_home halo_home_create(const struct fof *f, size_t min_members) {
@@ -279,8 +313,7 @@ struct halo_home halo_home_create(const struct fof *f, size_t min_members) {
       .fof = f, .guests_from = exchange_counts(), .sent_to = exchange_counts()};
   uint32_t *slot = allocate(s->count, sizeof *slot, "halo numbers");
   struct search search = {&home, slot, NULL};
-  const uint32_t blocks = (uint32_t)s->blocks;
-  loop_run(&halos_stage, blocks, count_block, &search);
+  loop_run(&halos_stage, PARTS, count_part, &search);
   struct away_list away = count_spans(f, min_members, slot);
   list_halos(&home, min_members, slot, &away);
   look_through(&search, &away);
@@ -297,7 +330,7 @@ struct halo_home halo_home_create(const struct fof *f, size_t min_members) {
     struct halo *h = &home.halo[slot[home.guest[i].label - first] - 1];
     if (home.guest[i].id < h->lowest_id) h->lowest_id = home.guest[i].id;
   }
-  qsort(home.halo, home.count, sizeof *home.halo, halo_compare);
+  sort_halos(&home);
   uint64_t *next = allocate(home.count, sizeof *next, "halo members");
   for (size_t h = 0; h < home.count; h++) {
     slot[home.halo[h].first] = (uint32_t)h + 1; /* `first` still holds the head here */
@@ -306,7 +339,7 @@ struct halo_home halo_home_create(const struct fof *f, size_t min_members) {
   }
   home.member = allocate(home.members, sizeof *home.member, "halo members");
   search.next = next;
-  loop_run(&halos_stage, blocks, take_block, &search);
+  loop_run(&halos_stage, PARTS, take_part, &search);
   for (size_t i = 0; i < guests; i++)
     home.member[next[slot[home.guest[i].label - first] - 1]++] = (uint32_t)(s->count + i);
   free(next);
