@@ -133,12 +133,17 @@ INLINE real interpolated_carried(const sources<real> &s, const struct gas_links 
   return u;
 }
 
+/** Thermal energy per mass. */
+template <typename real> INLINE real heat_of(const real *u) {
+  return divide(thermal_energy(u), u[0]);
+}
+
 /** A cell that is interpolated from the coarser level: src/hydro/kernels/levels.h.
  * @return the least density of the coarser cell and its children */
 template <int V, typename real>
 INLINE real interpolated_cell(const sources<real> &s, const struct gas_links &l, struct place p,
                               real *u) {
-  real middle[V], slope[3][V];
+  real middle[V], slope[3][V], speed = 0, heat = 0; /* of is_cold_flow() there */
   const int x = p.at[0] + 3 >> 1, y = p.at[1] + 3 >> 1, z = p.at[2] + 3 >> 1;
   coarse_cell<V>(s, l, x, y, z, middle);
 #pragma unroll
@@ -149,9 +154,12 @@ INLINE real interpolated_cell(const sources<real> &s, const struct gas_links &l,
 #pragma unroll
     for (int q = 0; q < V; q++)
       slope[a][q] = (real)0.25 * minmod(middle[q] - low[q], high[q] - middle[q]);
+    speed += (real)0.5 * (divide(high[1 + a], high[0]) - divide(low[1 + a], low[0]));
+    heat = larger(heat, larger(heat_of(low), heat_of(high)));
   }
   const bool cold = V == 6 && s.c.keeps_entropy &&
-                    entropy_decides(s.c, middle, thermal_energy(middle));
+                    (entropy_decides(s.c, middle, thermal_energy(middle)) ||
+                     larger(heat, heat_of(middle)) < s.c.dual_energy_change * speed * speed);
   const int mine = (p.at[0] + 3 & 1) + 2 * (p.at[1] + 3 & 1) + 4 * (p.at[2] + 3 & 1);
   bool good = true;
   for (int k = 0; k < 8; k++) {

@@ -50,15 +50,20 @@ template <typename real> INLINE bool is_positive(real a) { return (a > 0) & (a <
 /** struct gas_physics in the precision of the cells. */
 template <typename real> struct constants {
   real gamma, thermal; /* thermal: gamma - 1, pressure over thermal energy */
-  real minmod, dual_energy_switch, least_heat;
+  real minmod, dual_energy_switch, dual_energy_change, least_heat;
   bool keeps_entropy; /* also where fluxes are corrected and cells are interpolated */
   uint32_t variables; /* of a cell: those of the solver, and those that the gas carries */
 };
 
 template <typename real> constants<real> constants_of(const struct gas_physics *p) {
-  return {(real)p->gamma,      (real)(p->gamma - 1.0),
-          (real)p->minmod,     p->solver != GAS_RTVD ? (real)p->dual_energy_switch : (real)0,
-          (real)p->least_heat, p->solver != GAS_RTVD && p->dual_energy_change > 0.0,
+  const bool has_entropy = p->solver != GAS_RTVD;
+  return {(real)p->gamma,
+          (real)(p->gamma - 1.0),
+          (real)p->minmod,
+          has_entropy ? (real)p->dual_energy_switch : (real)0,
+          has_entropy ? (real)p->dual_energy_change : (real)0,
+          (real)p->least_heat,
+          has_entropy && p->dual_energy_change > 0.0,
           gas_variables(p)};
 }
 

@@ -38,6 +38,10 @@ for solver in muscl ppm; do
   helper entropy_stays fall_$solver/gas_000.hdf5 2>err ||
     complain "$solver: a cold fall has another entropy"
 done
+# Gas at rest in the middle is a small part of the coarse cells from which the levels begin.
+run fall_levels config.ini "$@" --set gas.levels=2 --set gas.flag_density=2
+helper entropy_stays fall_levels/gas_000.hdf5 2>err ||
+  complain "a cold fall on two levels has another entropy"
 
 for speed in 0 8; do
   run tube_$speed config.ini --set ic.file=tube_$speed.hdf5 --set gas.gamma=1.4 \

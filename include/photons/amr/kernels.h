@@ -40,9 +40,9 @@ struct gas_physics {
   double dual_energy_switch;
   /** The entropy also decides, after a step, where the thermal energies per mass of a cell and of the six beside it
    * are less than this times (change of ln(density) in the time in which a cell is crossed at speed 1)^2: the
-   * scheme's error where the flow is at rest for a moment, but converges or diverges. Where the entropy decides by
-   * dual_energy_switch, interpolation and flux_fix then keep the entropy and not the energy. 0: no
-   * to all of this. */
+   * scheme's error where the flow is at rest for a moment, but converges or diverges. Interpolation from such cells
+   * keeps the entropy and not the energy, with the divergence of their velocity for the change of ln(density). Where the
+   * entropy decides by dual_energy_switch, interpolation and flux_fix keep it, too. 0: no to all of this. */
   double dual_energy_change;
   /** After solve and flux_fix pressure over density is at least this: gas with less is warmed.
    * 0: it may have any. */

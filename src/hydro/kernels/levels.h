@@ -32,13 +32,33 @@ INLINE void linear_children(unsigned variables, const real *coarse, int n,
   }
 }
 
-/* With keeps_entropy, where the entropy decides it gives the children's thermal energy, which
- * limited slopes of kinetic energy would change. */
+INLINE real heat_of(const real *coarse) {
+  const struct cell a = cell_at(coarse, GAS_COARSE_CELLS, 0, false);
+  return thermal_energy(a) / a.density;
+}
+
+/* Whether gas flows together or apart so fast that the thermal energies per mass of a coarse cell and of the six beside
+ * it are small beside that of the speed that it gets over the cell: find_cold() in sweep.h. */
+INLINE bool is_cold_flow(const struct constants *c, const real *coarse) {
+  static const int steps[3] = {1, GAS_COARSE_SIDE, GAS_COARSE_SIDE * GAS_COARSE_SIDE};
+  real speed = 0, heat = heat_of(coarse);
+  for (int a = 0; a < 3; a++) {
+    const real *low = coarse - steps[a], *high = coarse + steps[a];
+    const int momentum = (GAS_MOMENTUM_X + a) * GAS_COARSE_CELLS;
+    speed += (real)0.5 * (high[momentum] / high[0] - low[momentum] / low[0]);
+    heat = largest(heat, largest(heat_of(low), heat_of(high)));
+  }
+  return heat < c->dual_energy_change * speed * speed;
+}
+
+/* With keeps_entropy, where gas is cold the entropy gives the children's thermal energy, which limited slopes of
+ * kinetic energy would change. */
 INLINE void keep_entropy(const struct constants *c, const real *coarse, int n,
                          struct children *children) {
   for (int i = 0; c->keeps_entropy && i < n; i++) {
     const struct cell parent = cell_at(coarse, GAS_COARSE_CELLS, (size_t)i, c->has_entropy);
-    const bool cold = entropy_decides(c, parent, thermal_energy(parent));
+    const bool cold = entropy_decides(c, parent, thermal_energy(parent)) ||
+                      is_cold_flow(c, coarse + i);
     for (unsigned k = 0; cold && k < 8; k++)
       children->u[GAS_ENERGY][k][i] += lost_energy(
           c, cell_at(children->u[0][k], 8 * ROW, (size_t)i, true));

@@ -40,7 +40,7 @@ INLINE real smallest(real a, real b) { return a < b ? a : b; }
 /** struct gas_physics in the precision of the kernels. */
 struct constants {
   real gamma, thermal; /**< thermal: gamma - 1, pressure over thermal energy */
-  real minmod, dual_energy_switch, least_heat;
+  real minmod, dual_energy_switch, dual_energy_change, least_heat;
   bool has_entropy;
   bool keeps_entropy; /**< also where fluxes are corrected and cells are interpolated */
   unsigned carried;   /**< variables that follow those of the solver */
@@ -52,6 +52,7 @@ INLINE struct constants constants_of(const struct gas_physics *physics) {
                             (real)(physics->gamma - 1.0),
                             (real)physics->minmod,
                             has_entropy ? (real)physics->dual_energy_switch : 0,
+                            has_entropy ? (real)physics->dual_energy_change : 0,
                             (real)physics->least_heat,
                             has_entropy,
                             has_entropy && physics->dual_energy_change > 0.0,
