@@ -133,8 +133,7 @@ INLINE real interpolated_carried(const sources<real> &s, const struct gas_links 
   return u;
 }
 
-/** Thermal energy per mass. */
-template <typename real> INLINE real heat_of(const real *u) {
+template <typename real> INLINE real heat_per_mass(const real *u) {
   return divide(thermal_energy(u), u[0]);
 }
 
@@ -155,11 +154,11 @@ INLINE real interpolated_cell(const sources<real> &s, const struct gas_links &l,
     for (int q = 0; q < V; q++)
       slope[a][q] = (real)0.25 * minmod(middle[q] - low[q], high[q] - middle[q]);
     speed += (real)0.5 * (divide(high[1 + a], high[0]) - divide(low[1 + a], low[0]));
-    heat = larger(heat, larger(heat_of(low), heat_of(high)));
+    heat = larger(heat, larger(heat_per_mass(low), heat_per_mass(high)));
   }
   const bool cold = V == 6 && s.c.keeps_entropy &&
                     (entropy_decides(s.c, middle, thermal_energy(middle)) ||
-                     larger(heat, heat_of(middle)) < s.c.dual_energy_change * speed * speed);
+                     larger(heat, heat_per_mass(middle)) < s.c.dual_energy_change * speed * speed);
   const int mine = (p.at[0] + 3 & 1) + 2 * (p.at[1] + 3 & 1) + 4 * (p.at[2] + 3 & 1);
   bool good = true;
   for (int k = 0; k < 8; k++) {

@@ -32,7 +32,7 @@ INLINE void linear_children(unsigned variables, const real *coarse, int n,
   }
 }
 
-INLINE real heat_of(const real *coarse) {
+INLINE real heat_per_mass(const real *coarse) {
   const struct cell a = cell_at(coarse, GAS_COARSE_CELLS, 0, false);
   return thermal_energy(a) / a.density;
 }
@@ -41,12 +41,12 @@ INLINE real heat_of(const real *coarse) {
  * it are small beside that of the speed that it gets over the cell: find_cold() in sweep.h. */
 INLINE bool is_cold_flow(const struct constants *c, const real *coarse) {
   static const int steps[3] = {1, GAS_COARSE_SIDE, GAS_COARSE_SIDE * GAS_COARSE_SIDE};
-  real speed = 0, heat = heat_of(coarse);
+  real speed = 0, heat = heat_per_mass(coarse);
   for (int a = 0; a < 3; a++) {
     const real *low = coarse - steps[a], *high = coarse + steps[a];
     const int momentum = (GAS_MOMENTUM_X + a) * GAS_COARSE_CELLS;
     speed += (real)0.5 * (high[momentum] / high[0] - low[momentum] / low[0]);
-    heat = largest(heat, largest(heat_of(low), heat_of(high)));
+    heat = largest(heat, largest(heat_per_mass(low), heat_per_mass(high)));
   }
   return heat < c->dual_energy_change * speed * speed;
 }
