@@ -75,12 +75,12 @@ static void gas_border_gpu(struct gpu *gpu, void *buffers[], const struct gas_bo
 
 STAGE(gas_border, 0xbb9944, "gas");
 
-void gas_border_submit(struct gas *g, int level, uint32_t batch, double dt, double weight) {
+void gas_border_submit(struct gas *g, int level, uint32_t batch, struct kick_task kick) {
   const double factor = gravity_factor(g, level);
-  const struct gas_border_argument a = {
-      {g, level, batch},
-      weight,
-      {dt / (2.0 * gas_cell(g, level)), factor, 2.0 * factor * gravity_background(g)}};
+  const struct gas_border_argument a = {{g, level, batch},
+                                        kick.weight,
+                                        {kick.dt / (2.0 * gas_cell(g, level)), factor,
+                                         2.0 * factor * gravity_background(g), kick.closing}};
   const struct gas_level *l = &g->level[level];
   const struct gas_batch *b = batch_of(&a.batch);
   const struct surroundings around = surroundings_of_kick(&a.batch, a.weight);

@@ -30,9 +30,10 @@ static __global__ void __launch_bounds__(GAS_FACE_CELLS)
     at[f.along[0]] = i % GAS_PATCH_SIDE;
     at[f.along[1]] = i / GAS_PATCH_SIDE;
     for (int c = 0; c < 3; c++) cell[c] = GAS_PATCH_SIDE * (patch >> c & 1) + at[c];
-    const struct finer_face of_finer = {
-        share->slope[side][i],
-        {share->stress[side][0][i], share->stress[side][1][i], share->stress[side][2][i]}};
+    const double(*stress)[GAS_FACE_CELLS] = kick.closing ? share->closing[side]
+                                                         : share->stress[side];
+    const struct finer_face of_finer = {share->slope[side][i],
+                                        {stress[0][i], stress[1][i], stress[2][i]}};
     real *u = cells + (group * variables * GAS_PATCHES + patch) * GAS_PATCH_CELLS +
               (at[2] * 8 + at[1]) * 8 + at[0];
     double pull[3];

@@ -63,6 +63,9 @@ void gpu_gas_share(const struct gpu_gas *g, const struct gpu_density *density, c
 /** poisson_kernels.stress. @param wide  of gpu_gas_potential_wide() */
 void gpu_gas_stress(const struct gpu_gas *g, double background, const double *wide,
                     struct poisson_share *shares);
+/** poisson_kernels.sum_stress. */
+void gpu_gas_sum_stress(const struct gpu_gas *g, const struct stress_kick *kick,
+                        struct poisson_share *shares, struct stress_sum *sums);
 /** Put finer means into blocks, and find the pseudo-mass.
  * @param shares, batches  of the batches of gas_batch.around */
 void gpu_gas_sheet(const struct gpu_gas *g, const struct gas_links *links,

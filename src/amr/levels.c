@@ -70,6 +70,7 @@ static void make_batch(const struct gas *g, struct gas_batch *b) {
     make_potentials(g, b);
     b->sheets = handle_make(handle_room(b->count), CUBE_BYTES);
     make_shares(g, b);
+    b->stresses = handle_make(handle_room(b->count), sizeof(struct stress_sum));
   }
   if (g->particles) make_matter(g, b);
 }
@@ -133,6 +134,7 @@ static void drop_all_but_cells(struct gas_batch *b) {
   for (int i = 0; i < POTENTIALS; i++) handle_drop(&b->potential[i]);
   handle_drop(&b->sheets);
   handle_drop(&b->shares);
+  handle_drop(&b->stresses);
   handle_drop(&b->matter);
   b->particles = NULL;
 }
@@ -210,7 +212,7 @@ static void make_ghosts(const struct gas *g, int level) {
 /** Let a batch's data belong to the GPU of a home of this rank. */
 static void bring_home(const struct gas *g, const struct gas_batch *b, uint32_t home) {
   const starpu_data_handle_t data[] = {b->handle[0], b->handle[1], b->fluxes, b->sides, b->sheets,
-                                       b->shares,    b->matter,    b->links,  b->mass};
+                                       b->shares,    b->stresses,  b->matter, b->links, b->mass};
   for (size_t k = 0; k < sizeof data / sizeof *data; k++) owner_set(data[k], home, g->tasks.homes);
   for (int k = 0; k < POTENTIALS; k++) owner_set(b->potential[k], home, g->tasks.homes);
 }

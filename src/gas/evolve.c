@@ -140,6 +140,7 @@ static void close_by_gravity(struct gas *g, int level, double weight) {
 /** Accelerate a level and all finer ones, and let sources act, for the second half of their steps. */
 static void close_steps(struct gas *g, int level, double weight) {
   if (!g->gravity && !packages_have_sources(g)) return;
+  if (g->gravity) gravity_close_stresses(g, level, weight);
   for (int l = level; topology_has_groups(&g->topology, l); l++) {
     if (g->gravity) close_by_gravity(g, l, l == level ? weight : 1.0);
     packages_apply(g, l, 0.5 * g->level[l].dt);

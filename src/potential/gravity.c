@@ -12,6 +12,8 @@
 #include "photons/runtime/handle.h"
 
 enum { CUBE_BYTES = GAS_GROUP_CELLS * sizeof(double) };
+/** In the place of a weight: gas_batch.shares has the present stress. */
+#define SHARED (-1.0)
 
 struct self_gravity *gravity_make(const struct gas *g, const struct parameters *p) {
   if (p->gas.gravity == GAS_GRAVITY_NONE) return NULL;
@@ -45,7 +47,7 @@ double gravity_bytes_per_group(const struct parameters *p) {
   return p->gas.gravity == GAS_GRAVITY_NONE
              ? 0.0
              : (POTENTIALS + 1.0) * CUBE_BYTES + sizeof(struct poisson_share) +
-                   GAS_MASS_FLUXES * real;
+                   sizeof(struct stress_sum) + GAS_MASS_FLUXES * real;
 }
 
 static void swap(struct gas_level *l, enum gas_potential a, enum gas_potential b) {
@@ -242,18 +244,61 @@ void gravity_solve(struct gas *g, int level, double weight) {
   for (int k = 0; k < corrections; k++) correct_levels(g, level, weight, k == corrections - 1);
 }
 
-/** Whether cells of a batch are beside refined patches, whose stresses are known. That of gas is not known apart from that
+/** Whether the next coarser level gets the stress on the sides of a level's groups. That of gas is not known apart from that
  * of particles. */
+static bool has_stress(const struct gas *g, int level) {
+  return level > 0 && is_corrected(g, level - 1) && !g->particles;
+}
+
+/** Whether cells of a batch are beside refined patches, whose stresses are known. */
 static bool has_border(const struct gas *g, int level, uint32_t batch) {
-  return is_corrected(g, level) && !g->particles && g->level[level].batch[batch].fine.count > 0;
+  return has_stress(g, level + 1) && g->level[level].batch[batch].fine.count > 0;
+}
+
+static void submit_border(struct gas *g, int level, uint32_t batch, struct kick_task kick) {
+  if (has_border(g, level, batch)) gas_border_submit(g, level, batch, kick);
+}
+
+/** Add a kick to the time integrals of a level's stresses. */
+static void add_stress(struct gas *g, int level, struct stress_kick kick, double weight) {
+  kick.time /= gravity_factor(g, level);
+  for (uint32_t i = gas_own_begin(g, level); i < gas_own_end(g, level); i++)
+    gas_stress_submit(g, level, i, kick, weight);
+}
+
+/** The first kick of a level's step. The coarser level has taken the stress at the beginning of its own step. */
+static void open_stress(struct gas *g, int level, double dt, double weight) {
+  if (!has_stress(g, level)) return;
+  if (weight == 0.0)
+    add_stress(g, level, (struct stress_kick){STRESS_FIRST, dt - 0.5 * g->level[level - 1].dt, 0.0},
+               SHARED);
+  else
+    add_stress(g, level, (struct stress_kick){STRESS_BETWEEN, dt, 0.0}, SHARED);
+}
+
+void gravity_close_stresses(struct gas *g, int level, double weight) {
+  if (g->scheme.particles_alone) return;
+  if (has_stress(g, level)) {
+    gravity_send_around(g, level, weight);
+    add_stress(g, level, (struct stress_kick){STRESS_BETWEEN, 0.5 * g->level[level].dt, 0.0},
+               weight);
+  }
+  for (int l = level + 1; l <= finest(g) && has_stress(g, l); l++) {
+    add_stress(g, l,
+               (struct stress_kick){STRESS_LAST, 0.5 * g->level[l].dt,
+                                    gravity_factor(g, l) / (0.5 * g->level[l - 1].dt)},
+               SHARED);
+    gas_ghosts_submit(g, l, GHOST_SHARES);
+  }
 }
 
 void gravity_kick(struct gas *g, int level, double dt, double weight) {
   gravity_send_around(g, level, weight); /* for particles, too */
   if (g->scheme.particles_alone) return;
+  open_stress(g, level, dt, weight);
   for (uint32_t i = gas_own_begin(g, level); i < gas_own_end(g, level); i++) {
     gas_kick_submit(g, level, i, dt, weight);
-    if (has_border(g, level, i)) gas_border_submit(g, level, i, dt, weight);
+    submit_border(g, level, i, (struct kick_task){dt, weight, false});
   }
   g->level[level].stale = true;
 }
@@ -263,7 +308,7 @@ void gravity_close_step(struct gas *g, int level, struct gravity_step step) {
   if (g->scheme.particles_alone) return;
   for (uint32_t i = gas_own_begin(g, level); i < gas_own_end(g, level); i++) {
     gas_work_submit(g, level, i, step);
-    if (has_border(g, level, i)) gas_border_submit(g, level, i, 0.5 * step.dt, step.end);
+    submit_border(g, level, i, (struct kick_task){0.5 * step.dt, step.end, true});
   }
   g->level[level].stale = true;
 }

@@ -48,8 +48,15 @@ struct poisson_share {
                                                 on the six sides of the group */
   double stress[GAS_FACES][3][GAS_FACE_CELLS]; /**< means of the stress on 2^2 faces, of the last
                                                     correction: stress.h */
-  double mean[GAS_PATCH_CELLS];                /**< of the potential of 2^3 cells */
+  double closing[GAS_FACES][3]
+                [GAS_FACE_CELLS]; /**< the same for the second kick of the coarser level's step */
+  double mean[GAS_PATCH_CELLS];   /**< of the potential of 2^3 cells */
   double defect[GAS_PATCH_CELLS]; /**< of source - (sum of neighbours - 6 potential) of 2^3 cells */
+};
+
+/** Time integrals of the stress on the sides of a group, as those of poisson_share: stress.h. */
+struct stress_sum {
+  double sum[GAS_FACES][3][GAS_FACE_CELLS];
 };
 
 /** What the host asks about the potential of a group. */

@@ -56,8 +56,10 @@ struct gas_batch {
   starpu_data_handle_t sides; /**< [group][face][variable][8][8]: the mean, over a step of the
                                        next coarser level, of the fluxes through the groups' sides */
   starpu_data_handle_t potential[POTENTIALS]; /**< [group][16][16][16] double; gravity.h */
-  starpu_data_handle_t sheets;    /**< [group][16][16][16] double: pseudo-mass, gravity.h */
-  starpu_data_handle_t shares;    /**< [group] struct poisson_share: for the next coarser level */
+  starpu_data_handle_t sheets; /**< [group][16][16][16] double: pseudo-mass, gravity.h */
+  starpu_data_handle_t shares; /**< [group] struct poisson_share: for the next coarser level */
+  starpu_data_handle_t
+      stresses; /**< [group] struct stress_sum: in the course of the coarser level's step */
   starpu_data_handle_t particles; /**< those of the groups, of struct particle_level; on cores without
                                        data */
   starpu_data_handle_t matter;    /**< [group] struct gas_matter: densities of particles */

@@ -5,6 +5,7 @@
 
 #include "photons/amr/codelets.h"
 #include "photons/potential/gravity.h"
+#include "photons/potential/stress.h"
 
 /** What a potential is made from, besides the coarser level. */
 enum potential_mode {
@@ -38,8 +39,17 @@ void gas_share_submit(struct gas *g, int level, uint32_t batch, bool massive, bo
 void gas_sheet_submit(struct gas *g, int level, uint32_t batch);
 /** Accelerate a batch for a time, by POTENTIAL_END. @param weight  of potential_task */
 void gas_kick_submit(struct gas *g, int level, uint32_t batch, double dt, double weight);
-/** Accelerate the cells of a batch beside refined patches, besides gas_kick: gravity_kernels.border. */
-void gas_border_submit(struct gas *g, int level, uint32_t batch, double dt, double weight);
+/** A kick of a level. */
+struct kick_task {
+  double dt, weight; /**< weight: of potential_task */
+  bool closing;      /**< the second of a step */
+};
+/** Accelerate the cells of a batch beside refined patches, besides gas_kick or gas_work: gravity_kernels.border. */
+void gas_border_submit(struct gas *g, int level, uint32_t batch, struct kick_task kick);
+/** Add what the stress on the sides of a batch's groups does in a kick to gas_batch.stresses, for the next coarser level.
+ * @param weight  of potential_task, where the stress is to be found from POTENTIAL_END; below 0: shares have it */
+void gas_stress_submit(struct gas *g, int level, uint32_t batch, struct stress_kick kick,
+                       double weight);
 /** Correct the energy of a batch, gravity_kernels.work, and accelerate it for the second half of its step. */
 void gas_work_submit(struct gas *g, int level, uint32_t batch, struct gravity_step step);
 /** Set gas_level.field, from POTENTIAL_END, when all levels are at the same time. */

@@ -66,6 +66,9 @@ void gravity_kick(struct gas *g, int level, double dt, double weight);
 struct gravity_step {
   double dt, begin, end;
 };
+/** Before levels that have come to the same time close their steps: what the stress of finer levels has done in each
+ * coarser level's step. @param level  the coarsest. @param weight  of the end of its step, as above */
+void gravity_close_stresses(struct gas *g, int level, double weight);
 /** Make the energy that gravity gives in a step of a level that which the gas loses in the potential,
  * gravity_kernels.work, and accelerate the cells for the second half of the step. */
 void gravity_close_step(struct gas *g, int level, struct gravity_step step);

@@ -49,6 +49,8 @@ struct poisson_result {
   double residual; /**< sum over the cells of |sum of neighbours - 6 potential - source| */
 };
 
+struct stress_kick;
+
 struct poisson_kernels {
   /** Fills a block from the coarse potential: through three cells along each axis, exact for
    * parabolas. */
@@ -76,6 +78,8 @@ struct poisson_kernels {
 
   /** The stress on the sides of a group. @param background  of gravity_stress() */
   void (*stress)(const double *wide, double background, struct poisson_share *share);
+  /** stress_add() on all sides of a group. */
+  void (*sum_stress)(struct stress_kick kick, struct poisson_share *share, struct stress_sum *sums);
 
   /** The pseudo-mass of the cells of a patch that is not refined, beside a refined one: with it the
    * flux through the face between them is the finer one.
@@ -102,6 +106,7 @@ struct border_kick {
   double factor;     /**< time / (2 cell) */
   double source;     /**< 4 pi G cell^2 */
   double background; /**< of gravity_stress() */
+  bool closing;      /**< the second of a step, by poisson_share.closing */
 };
 
 /** What gravity does with cells of one precision. */

@@ -10,6 +10,9 @@
  * therefore zero in sum. At the edge of a level the stresses of finer and coarser cells on the same face differ
  * by their truncation; the coarse cell gets that of the finer ones, as it gets their fluxes of gas.
  *
+ * A step of the coarser level has two kicks, at its ends; the finer level has kicks in between, too. In the second kick the
+ * coarse cell gets what is left of the time integral of the finer stress over all of these.
+ *
  * Here stresses are in units of 1/(8 pi G cell^2). */
 #ifndef PHOTONS_POTENTIAL_STRESS_H
 #define PHOTONS_POTENTIAL_STRESS_H
@@ -32,6 +35,27 @@ struct finer_face {
   double slope;     /**< poisson_share.slope */
   double stress[3]; /**< poisson_share.stress */
 };
+
+/** Which of the finer level's kicks in a step of the coarser level. */
+enum stress_part { STRESS_FIRST, STRESS_BETWEEN, STRESS_LAST };
+/** A kick of the finer level. */
+struct stress_kick {
+  enum stress_part part;
+  double
+      time; /**< over gravity_factor(); of the first one less that of the coarser level's first kick */
+  double
+      back; /**< of the last one: gravity_factor() over the time of the coarser level's second kick */
+};
+
+/** Add what the stress on a face does in a kick. @param closing  of poisson_share, set by the last kick */
+static HOST_DEVICE inline void stress_add(struct stress_kick kick, double stress, double *sum,
+                                          double *closing) {
+  const double all = (kick.part == STRESS_FIRST ? 0.0 : *sum) + kick.time * stress;
+  if (kick.part == STRESS_LAST)
+    *closing = kick.back * all;
+  else
+    *sum = all;
+}
 
 static HOST_DEVICE inline struct stress_face stress_face_of(int face) {
   const int axis = face / 2;

@@ -66,15 +66,15 @@ static void border(const double *wide, int patch, int face, const struct poisson
                    struct border_kick kick, void *group) {
   const struct stress_face f = stress_face_of(face);
   const int side = face ^ 1;
+  const double(*stress)[GAS_FACE_CELLS] = kick.closing ? finer->closing[side] : finer->stress[side];
   for (int i = 0; i < GAS_FACE_CELLS; i++) {
     int in_patch[3], cell[3];
     in_patch[f.axis] = f.upper ? GAS_PATCH_SIDE - 1 : 0;
     in_patch[f.along[0]] = i % GAS_PATCH_SIDE;
     in_patch[f.along[1]] = i / GAS_PATCH_SIDE;
     for (int c = 0; c < 3; c++) cell[c] = GAS_PATCH_SIDE * (patch >> c & 1) + in_patch[c];
-    const struct finer_face of_finer = {
-        finer->slope[side][i],
-        {finer->stress[side][0][i], finer->stress[side][1][i], finer->stress[side][2][i]}};
+    const struct finer_face of_finer = {finer->slope[side][i],
+                                        {stress[0][i], stress[1][i], stress[2][i]}};
     real *u = (real *)group + patch * GAS_PATCH_CELLS + (in_patch[2] * 8 + in_patch[1]) * 8 +
               in_patch[0];
     double pull[3];

@@ -266,6 +266,14 @@ static void stress(const double *wide, double background, struct poisson_share *
       }
 }
 
+static void sum_stress(struct stress_kick kick, struct poisson_share *share,
+                       struct stress_sum *sums) {
+  const double *stress = share->stress[0][0];
+  double *closing = share->closing[0][0], *sum = sums->sum[0][0];
+  for (int i = 0; i < GAS_FACES * 3 * GAS_FACE_CELLS; i++)
+    stress_add(kick, stress[i], &sum[i], &closing[i]);
+}
+
 static void cover(const double *block, const double *source, const struct poisson_share *share,
                   int patch, double factor, double *cube) {
   const int corner[3] = {GAS_PATCH_SIDE * (patch & 1), GAS_PATCH_SIDE * (patch >> 1 & 1),
@@ -280,5 +288,5 @@ static void cover(const double *block, const double *source, const struct poisso
 
 extern const struct poisson_kernels KERNEL(poisson_kernels);
 const struct poisson_kernels KERNEL(poisson_kernels) = {
-    interpolate, interpolate_ghosts, solve_directly, solve, residual, share, stress, sheet,
-    cover,       interpolate_wide};
+    interpolate, interpolate_ghosts, solve_directly, solve, residual,        share,
+    stress,      sum_stress,         sheet,          cover, interpolate_wide};

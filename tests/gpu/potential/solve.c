@@ -84,23 +84,33 @@ void check_solution(struct prepared *t, bool direct, struct gpu_half half, bool 
   free(cpu);
 }
 
+static const struct stress_kick stress_kicks[] = {
+    {STRESS_FIRST, -0.5, 0.0}, {STRESS_BETWEEN, 0.5, 0.0}, {STRESS_LAST, 0.25, 2.0}};
+enum { STRESS_KICKS = sizeof stress_kicks / sizeof *stress_kicks };
+
 void check_shares(struct prepared *t, bool massive) {
   const struct gpu_gas g = batch_on_gpu(t->s, t->b);
   const struct gpu_density density = density_of(t, massive);
   const size_t bytes = t->b->count * sizeof(struct poisson_share);
   struct poisson_share *cpu = allocate(bytes, 1, "shares"), *gpu = allocate(bytes, 1, "shares"),
                        *out = device_memory(bytes);
+  struct stress_sum *sums = device_memory(t->b->count * sizeof *sums);
   for (uint32_t i = 0; i < t->b->count; i++) {
     double source[GAS_GROUP_CELLS];
+    struct stress_sum sum;
     find_source(t, i, massive, source);
     t->s->g->gravity->poisson->share(block_of(t, i), source, &cpu[i]);
     t->s->g->gravity->poisson->stress(wide_of(t, i), mean, &cpu[i]);
+    for (int k = 0; k < STRESS_KICKS; k++)
+      t->s->g->gravity->poisson->sum_stress(stress_kicks[k], &cpu[i], &sum);
   }
   gpu_gas_share(&g, &density, (const double *)(void *)t->blocks.device, out);
   gpu_gas_stress(&g, mean, (const double *)(void *)t->wide.device, out);
+  for (int k = 0; k < STRESS_KICKS; k++) gpu_gas_sum_stress(&g, &stress_kicks[k], out, sums);
   copy_back(t->s, gpu, out, bytes);
   compare_numbers(&t->s->shares, sizeof(double), cpu, gpu, bytes);
   CUDA(cudaFree(out));
+  CUDA(cudaFree(sums));
   free(cpu);
   free(gpu);
 }
@@ -194,7 +204,8 @@ void check_kick(struct prepared *t) {
   free(back);
 }
 
-static const struct border_kick border_kick = {0.1, FACTOR_PERCENT / 100.0, MEAN_PERCENT / 100.0};
+static const struct border_kick border_kick = {0.1, FACTOR_PERCENT / 100.0, MEAN_PERCENT / 100.0,
+                                               true};
 
 /** Kick a group's cells beside refined patches. */
 static void kick_border(const struct prepared *t, uint32_t i, char *cells) {

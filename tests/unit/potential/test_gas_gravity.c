@@ -267,6 +267,24 @@ static void stress_makes_the_force(void **state) {
   }
 }
 
+/** The two kicks of a coarser level's step, of length 1, do what the kicks of two steps of the finer level do together. */
+static void stresses_are_summed(void **state) {
+  (void)state;
+  const struct poisson_kernels *k = poisson_kernels_select();
+  static struct poisson_share share;
+  static struct stress_sum sums;
+  const double stresses[] = {3.0, 5.0, 11.0};
+  const struct stress_kick kicks[] = {
+      {STRESS_FIRST, 0.25 - 0.5, 0.0}, {STRESS_BETWEEN, 0.5, 0.0}, {STRESS_LAST, 0.25, 1.0 / 0.5}};
+  for (int i = 0; i < 3; i++) {
+    for (int j = 0; j < GAS_FACE_CELLS; j++) share.stress[5][2][j] = j * stresses[i];
+    k->sum_stress(kicks[i], &share, &sums);
+  }
+  for (int j = 0; j < GAS_FACE_CELLS; j++)
+    assert_true(fabs(0.5 * j * stresses[0] + 0.5 * share.closing[5][2][j] -
+                     j * (0.25 * 3.0 + 0.5 * 5.0 + 0.25 * 11.0)) < 1e-12);
+}
+
 /** With the pseudo-mass of cover(), a coarse patch whose potential is the finer one's mean has the
  * defect of the finer one, and no other. */
 static void covered_cells_agree(void **state) {
@@ -676,6 +694,7 @@ int main(void) {
       cmocka_unit_test(work_is_what_the_potential_loses),
       cmocka_unit_test(work_leaves_heat),
       cmocka_unit_test(stress_makes_the_force),
+      cmocka_unit_test(stresses_are_summed),
       cmocka_unit_test(covered_cells_agree),
       cmocka_unit_test(potential_is_of_second_order),
       cmocka_unit_test(isolated_mass),
