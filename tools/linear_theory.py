@@ -41,6 +41,7 @@ DEFAULTS = {
     "Omega_r": 0.0,
 }
 Z_INIT = 49.0
+Z_EARLIEST = 199.0  # with ic.z_init = auto
 NEUTRINO_EV = 93.14  # Omega h^2 = mass / NEUTRINO_EV at the temperature ratio below
 TEMPERATURE_RATIO = 0.71611
 PHOTONS = 2.47282e-5  # Omega h^2 at 2.7255 K
@@ -77,7 +78,9 @@ def universe_of(path):
         raise ValueError(f"{path}: m_nu has {len(c['m_nu'])} masses; at most 3 are expected")
     c["Omega_lambda"] = float(section.get("Omega_lambda", 1 - c["Omega_m"] - c["Omega_r"]))
     c["running"], c["wdm"], c["w_table"] = 0.0, 0.0, section.get("w_table", "")
-    c["z_init"] = float(config.get("ic", {}).get("z_init", Z_INIT))
+    z_init = config.get("ic", {}).get("z_init", Z_INIT)
+    c["chosen"] = z_init in ("auto", "-1")
+    c["z_init"] = Z_EARLIEST if c["chosen"] else float(z_init)
     return c
 
 
@@ -333,6 +336,8 @@ def main():
     parser.add_argument("--power", metavar="FILE", help="write P(k)")
     parser.add_argument("--species", metavar="FILE", help="write growth and response")
     parser.add_argument("--transfers", metavar="FILE", help="write gas and dark matter at z_init")
+    parser.add_argument("--z-init", type=float, metavar="Z",
+                        help="redshift of the initial conditions (ic.z_init)")  # fmt: skip
     parser.add_argument("--running", type=float, default=0.0, metavar="ALPHA",
                         help="dn_s/dln k at 0.05/Mpc (0)")  # fmt: skip
     parser.add_argument("--wdm", type=float, default=0.0, metavar="KEV",
@@ -344,6 +349,13 @@ def main():
     try:
         c = universe_of(options.config)
         c["running"], c["wdm"] = options.running, options.wdm
+        if options.z_init is not None:
+            c["z_init"] = options.z_init
+        elif c["chosen"] and options.transfers:
+            raise ValueError(
+                f"{options.config}: ic.z_init = auto: give the redshift that photons-starpu --dry-run says"
+                " as --z-init"
+            )
         if c["wdm"] < 0:
             raise ValueError(f"--wdm {c['wdm']:g}: expected a mass in keV above 0")
         expected = radiation(c, options.n_eff)

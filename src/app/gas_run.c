@@ -17,6 +17,7 @@
 #include "photons/gas/gas_picture.h"
 #include "photons/gas/gas_power.h"
 #include "photons/gas/gas_waves.h"
+#include "photons/ic/start.h"
 #include "photons/potential/gravity.h"
 #include "photons/runtime/scheduler.h"
 
@@ -95,6 +96,7 @@ static void describe_mesh(FILE *out, const struct parameters *p) {
             "h %g\n",
             p->box.size, p->cosmology.omega_m, p->cosmology.omega_m * comoving_gas_share(p),
             p->cosmology.omega_lambda, cosmology_printed_curvature(p), p->cosmology.h);
+  ic_print_start(out, p);
   if (*p->ic.transfer_file)
     fprintf(out, "  waves       of gas and of particles, from %s\n", p->ic.transfer_file);
   if (p->gas.gravity == GAS_GRAVITY_SELF && p->gas.comoving)

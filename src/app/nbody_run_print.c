@@ -11,6 +11,7 @@
 #include "photons/cosmology/linear_power.h"
 #include "photons/cosmology/linear_statistics.h"
 #include "photons/cosmology/species.h"
+#include "photons/ic/start.h"
 
 /** Which finer mesh a run may change to, and its memory, for people. */
 static const char *finer_mesh(const struct parameters *p, size_t n, uint32_t first) {
@@ -111,6 +112,7 @@ static void print_waves(FILE *out, const struct parameters *p, const struct line
       order[p->ic.order], p->ic.z_init, p->ic.fixed ? ", fixed amplitudes" : "",
       p->ic.sphere_mode ? "" : ", with corner modes", p->ic.glass[0] ? "glass" : "grid",
       way * side / p->box.size);
+  ic_print_start(out, p);
 }
 
 void nbody_run_print(FILE *out, const struct story *s) {

@@ -21,6 +21,7 @@
 #include "photons/base/folder_lock.h"
 #include "photons/base/heartbeat.h"
 #include "photons/base/output_file.h"
+#include "photons/ic/start.h"
 #include "photons/runtime/engine.h"
 #include "photons/runtime/message.h"
 #include "photons/runtime/scheduler.h"
@@ -396,6 +397,7 @@ int run_simulation(struct parameters *p, const struct run_options *options) {
                   .solver = solver_of(p),
                   .start = start,
                   .checkpoint_wall = start};
+  ic_choose_start(p);
   scheduler_foresee(p);
   if (r.solver->choose_devices) r.solver->choose_devices(p);
   if (options->dry_run) return run_dry(&r);

@@ -102,6 +102,6 @@ void output_times_collect(struct parameters *p, struct parameter_problems *probl
   memset(z + kept, 0, (count - kept) * sizeof *z);
   p->output.redshift_count = kept;
   /* The initial conditions alone are no run. */
-  if (!parameter_given(p, "time", "z_end") && z[kept - 1] < p->ic.z_init)
+  if (!parameter_given(p, "time", "z_end") && (start_is_automatic(p) || z[kept - 1] < p->ic.z_init))
     p->time.z_end = z[kept - 1];
 }

@@ -9,13 +9,17 @@ static double omega_curvature(const struct parameters *p) {
   return 1 - p->cosmology.omega_m - p->cosmology.omega_lambda - p->cosmology.omega_r;
 }
 
+/** Before, no run begins that chooses its start. */
+#define EARLIEST_START 200.0
+
 /** The lowest redshift up to z_init at which the universe does not expand. NAN: it always
  * expands. */
 static double expansion_ends(const struct parameters *p) {
   const double w0 = p->cosmology.w0, wa = p->cosmology.wa, omega_k = omega_curvature(p);
+  const double z_init = start_is_automatic(p) ? EARLIEST_START : p->ic.z_init;
   enum { SAMPLES = 256 };
   for (int i = 0; i <= SAMPLES; i++) {
-    const double x = pow(1 + p->ic.z_init, i / (double)SAMPLES); /* 1/a */
+    const double x = pow(1 + z_init, i / (double)SAMPLES); /* 1/a */
     const double dark_energy = dark_energy_density(&p->cosmology.w, w0, wa, 1 / x);
     const double others = ((p->cosmology.omega_r * x + p->cosmology.omega_m) * x + omega_k) * x * x;
     if (!(others + p->cosmology.omega_lambda * dark_energy > 0)) return x - 1;
@@ -111,6 +115,11 @@ void check_cosmology(const struct parameters *p, struct parameter_problems *prob
   for (size_t i = 0; i < parameter_count; i++)
     if (strcmp(parameter_table[i].section, "cosmology") == 0)
       all_sound = all_sound && sound(problems, &parameter_table[i]);
+  if (all_sound && start_is_automatic(p) && p->ic.source != IC_GENERATE)
+    problem_with(
+        problems, row_of("ic", "z_init"), p, "auto",
+        "of ic.source = generate alone: a file has its redshift, leave this out, and other "
+        "sources need a number");
   if (!all_sound) return;
   char reason[160];
   if (!cosmology_possible(p, reason, sizeof reason))
@@ -123,6 +132,7 @@ void check_cosmology(const struct parameters *p, struct parameter_problems *prob
 
 void check_begins_before_end(const struct parameters *p, struct parameter_problems *problems) {
   const struct parameter *z_init = row_of("ic", "z_init");
+  if (start_is_automatic(p)) return;
   if (sound(problems, z_init) && sound(problems, row_of("time", "z_end")) &&
       p->ic.z_init <= p->time.z_end)
     problem_with(problems, z_init, p, NULL,
@@ -157,8 +167,9 @@ void check_power_spectrum(const struct parameters *p, struct parameter_problems 
 
 void check_redshifts(const struct parameters *p, struct parameter_problems *problems) {
   const struct parameter *row = row_of("output", "redshifts");
-  const bool start_known = p->ic.source == IC_GENERATE || p->run.system == SYSTEM_GAS ||
-                           parameter_given(p, "ic", "z_init");
+  const bool start_known = !start_is_automatic(p) &&
+                           (p->ic.source == IC_GENERATE || p->run.system == SYSTEM_GAS ||
+                            parameter_given(p, "ic", "z_init"));
   if (!sound(problems, row) || !sound(problems, row_of("ic", "z_init")) ||
       !sound(problems, row_of("time", "z_end")))
     return;

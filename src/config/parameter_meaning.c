@@ -157,7 +157,7 @@ static void check_lightcone(const struct parameters *p, struct parameter_problem
        "nothing would be written; allowed: yes, or a lightcone.nside above 0"},
       {"z_max",
        (p->ic.source == IC_GENERATE || parameter_given(p, "ic", "z_init")) &&
-           !(p->lightcone.z_max <= p->ic.z_init),
+           !start_is_automatic(p) && !(p->lightcone.z_max <= p->ic.z_init),
        "above ic.z_init, where the run begins"},
       {"z_max", !(p->lightcone.z_max > p->time.z_end), "not above time.z_end, where the run ends"},
   };
@@ -222,7 +222,8 @@ void parameters_check_meaning(const struct parameters *p, struct parameter_probl
 
 static void warn_of_start(const struct parameters *p) {
   const double least = 5.0;
-  if (p->ic.source == IC_GENERATE && run_has_redshifts(p) && p->ic.z_init < least)
+  if (p->ic.source == IC_GENERATE && run_has_redshifts(p) && !start_is_automatic(p) &&
+      p->ic.z_init < least)
     warn("ic.z_init = %g is late: Lagrangian perturbation theory makes the initial conditions, and "
          "does not hold where structures have formed; usual is 20 to 100",
          p->ic.z_init);

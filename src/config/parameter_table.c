@@ -150,7 +150,7 @@ const struct parameter parameter_table[] = {
   {"ic", "unit_length_kpc", REAL, FIELD(ic.unit_length_kpc), "1", OF(ISOLATED), .help = "with boundary = isolated: length unit of files, unless they name it", .unit = "kpc", RANGE(1e-9, 1e9)},
   {"ic", "unit_mass_msun", REAL, FIELD(ic.unit_mass_msun), "1e10", OF(ISOLATED), .help = "with boundary = isolated: mass unit of files, unless they name it", .unit = "Msun", RANGE(1e-9, 1e30)},
   {"ic", "unit_velocity_kms", REAL, FIELD(ic.unit_velocity_kms), "1", OF(ISOLATED), .help = "with boundary = isolated: velocity unit of files, unless they name it", .unit = "km/s", RANGE(1e-9, 1e9)},
-  {"ic", "z_init", REAL, FIELD(ic.z_init), "49", OF(EXPANDING), .help = "redshift of the initial conditions", RANGE(0, 10000)},
+  {"ic", "z_init", REAL, FIELD(ic.z_init), "49", OF(EXPANDING), .help = "redshift of the initial conditions; automatic, of generated ones: the least at which ic.order is enough for the waves of the lattice and for the growth until the first output", RANGE(0, 10000), .automatic = "-1"},
   {"ic", "order", INTEGER, FIELD(ic.order), "2", OF(BOX), WITH(GENERATED), .help = "1: Zel'dovich approximation; 2, 3: Lagrangian perturbation theory of second, of third order", RANGE(1, 3)},
   {"ic", "seed", INTEGER, FIELD(ic.seed), "12345", OF(PARTICLES | COMOVING), .help = "seed of the random phases; the same seed gives the same universe as N-GenIC and 2LPTic", RANGE(1, 2147483647)},
   {"ic", "mesh", INTEGER, FIELD(ic.mesh), "0", OF(BOX), WITH(GENERATED), .help = "cells a side of the mesh for displacements, even; automatic: npart_side, or twice npart_side if that is odd", RANGE(2, 65536), .automatic = "0"},

@@ -121,6 +121,7 @@ static bool read_list(const struct parameter *row, const char *text, double *val
 
 bool parameter_parse(const struct parameter *row, const char *text, struct parameters *p,
                      char *reason, size_t size) {
+  if (row->automatic && strcmp(text, "auto") == 0) text = row->automatic;
   double real;
   int64_t integer;
   unsigned word;

@@ -24,14 +24,24 @@ void linear_correlation(const struct linear_power *linear, const double *r, size
   }
 }
 
-double linear_displacement(const struct linear_power *linear, double low, double high) {
+/** The root of the integral of P(k) k^power/(2 pi^2) dk. */
+static double rms_of_waves(const struct linear_power *linear, double low, double high,
+                           double power) {
   double square = 0.0;
   for (double from = low; from < high;) {
-    const double to = fmin(from * (1.0 + LOG_STEP), high);
-    square += (to - from) * linear_power_at(linear, 0.5 * (from + to)) / (2.0 * M_PI * M_PI);
+    const double to = fmin(from * (1.0 + LOG_STEP), high), k = 0.5 * (from + to);
+    square += (to - from) * pow(k, power) * linear_power_at(linear, k) / (2.0 * M_PI * M_PI);
     from = to;
   }
   return sqrt(square);
+}
+
+double linear_displacement(const struct linear_power *linear, double low, double high) {
+  return rms_of_waves(linear, low, high, 0.0);
+}
+
+double linear_contrast(const struct linear_power *linear, double low, double high) {
+  return rms_of_waves(linear, low, high, 2.0);
 }
 
 void kaiser_factors(double f, double factor[3]) {

@@ -266,6 +266,7 @@ static bool came_with_the_run(const struct parameters *p, const struct parameter
   if (row->automatic && strlen(row->automatic) == length &&
       memcmp(row->automatic, now, length) == 0)
     return true;
+  if (p->ic.start[0] && strcmp(row->key, "z_init") == 0) return true;
   static const char *const from_file[][2] = {{"box", "size"},
                                              {"cosmology", "Omega_m"},
                                              {"cosmology", "Omega_lambda"},

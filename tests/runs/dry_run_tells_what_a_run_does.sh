@@ -31,6 +31,40 @@ case $early in '3LPT from z = 99, fixed amplitudes, with corner modes, from a gr
 echo "$late $early" | sed 's/[^0-9. ]//g' | awk '{ n = 0; for (i = 1; i <= NF; i++) if ($i ~ /^0\./) x[n++] = $i
   ratio = x[0]/x[1] } END { exit !(n == 2 && ratio > 1.98 && ratio < 2.02) }' || complain "displacements: $late, $early"
 
+# ic.z_init = auto is the least redshift at which a criterion is met; which one, it says. Before z = 10 structures of a
+# universe of matter have grown by 10 with 2LPT, and by 100^(1/3) with 3LPT, as a does: rounding decides
+# between 109 and 110.
+start() { "$PHOTONS" --dry-run config.ini --set ic.z_init=auto "$@" | sed -n 's/^  start  *//p'; }
+start_is() {
+  expected=$1
+  shift
+  found=$(start "$@")
+  case $found in $expected) ;; *) complain "start with $*: $found, not $expected" ;; esac
+}
+universe='--set cosmology.Omega_m=1 --set cosmology.Omega_lambda=0'
+# shellcheck disable=SC2086
+start_is 'z = 1[01][09] chosen by growth to the first output, z = 10, by 10*, at least 10' $universe
+# shellcheck disable=SC2086
+start_is 'z = 51 chosen by growth to the first output, z = 10, by 4.7'* --set ic.order=3 $universe
+start_is 'z = 199 chosen by growth to '*', at least 100, the earliest choice' --set ic.order=1
+fine='--set box.npart_side=64 --set box.size=16 --set time.z_end=0'
+# shellcheck disable=SC2086
+start_is 'z = * chosen by the rms displacement, 0.48* of the spacing, at most 0.5' $fine
+# shellcheck disable=SC2086
+z=$(start $fine | sed 's/z = \([0-9]*\).*/\1/')
+# shellcheck disable=SC2086
+waves $fine --set ic.z_init=$((z - 1)) | grep -q 'displacements of 0\.50[0-9]* of' || complain "z = $z is not the least redshift"
+# shellcheck disable=SC2086
+start_is 'z = * chosen by the rms density contrast of the lattice'"'"'s waves, 0.36*, at most 0.368' --set ic.order=3 $fine
+# comoving gas begins with waves of first order
+gas='--set run.system=gas --set gas.comoving=yes --set gas.gravity=self --set gas.root=16,16,16 --set time.step=block --set time.steps=0'
+# shellcheck disable=SC2086
+start_is 'z = * chosen by growth to '*', at least 100' $gas --set time.z_end=0
+"$PHOTONS" --dry-run config.ini --set ic.z_init=auto --set ic.source=gadget --set ic.file=config.ini >out 2>err &&
+  complain 'a file begins elsewhere'
+grep -q 'z_init = auto: of ic.source = generate alone' err || complain "ic.z_init = auto of a file: $(cat err)"
+"$PHOTONS" --dry-run config.ini | grep -q '^  start' && complain 'a start that is given is chosen'
+
 # refused CODE MESSAGE ARGUMENT...: the dry run says so, and the run does.
 refused() {
   code=$1 message=$2
@@ -49,6 +83,7 @@ refused 1 'GB of memory' --set box.npart_side=4096
 refused 2 'groups' --set box.npart_side=65536
 refused 2 'a mesh of 20000^3 cells' --set box.npart_side=20000 --set runtime.group_size=1000000000
 refused 3 'table.txt:2' --set ic.power_spectrum=file --set ic.power_spectrum_file=table.txt
+refused 2 'ic.z_init = auto: expected outputs' --set ic.z_init=auto --set output.redshifts=300,10
 refused 1 'cannot make the folder' --set output.dir=/proc/none
 STARPU_SCHED=nonsense
 export STARPU_SCHED
@@ -93,6 +128,15 @@ part 3 'made with other parameters: box.size' --set box.size=51
   complain "--dry-run --restart: exit code $?"
 grep -q 'goes on from z = 22.*after step 1' out ||
   complain '--dry-run --restart: does not say where it goes on'
+# A chosen start is that of the checkpoint, although another output would have it elsewhere.
+"$PHOTONS" -q --steps 1 --set output.dir=chosen --set ic.z_init=auto --set time.z_end=5 config.ini 2>err || complain 'a run that chooses its start'
+grep -q '^z_init = [1-9]' chosen/config-used.ini && grep -q '^  start ' chosen/log/run.log || complain 'the log does not say where the run began'
+if [ -z "$("$PYTHON" "$PHOTONS_SOURCE/tools/needed_modules.py" h5py matplotlib numpy 2>&1)" ]; then
+  "$PYTHON" "$PHOTONS_SOURCE/tools/report.py" chosen >out 2>err && grep -q 'start.*chosen by' chosen/report.html ||
+    complain "the report does not say where the run began: $(cat err)"
+fi
+"$PHOTONS" -q --restart --set output.dir=chosen --set ic.z_init=auto --set time.z_end=5 --set output.redshifts=8,5 config.ini 2>err ||
+  complain "a restart that would choose another start: $(cat err)"
 # Steps are counted from the start of the run, or from the checkpoint.
 part 0 'nothing is left to do: the checkpoint is of step 1, ' --steps 1
 [ "$(tail -n 1 part/log/statistics.csv | cut -d , -f 1)" = 1 ] || complain '--restart --steps 1'

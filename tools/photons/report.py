@@ -178,6 +178,20 @@ def particles_text(run, config):
     return ", ".join(words)
 
 
+def start_text(run, config):
+    """Where generated initial conditions are: ic.z_init, and what chose it, if the log says so."""
+    ic = config.get("ic", {})
+    if ic.get("source") != "generate" or not ic.get("z_init"):
+        return ""
+    path = os.path.join(run.folder, "log", "run.log")
+    if os.path.exists(path):
+        with open(path, encoding="utf-8", errors="replace") as file:
+            for line in file:
+                if line.startswith("  start "):
+                    return line.split(None, 1)[1].strip()
+    return f"z = {ic['z_init']}"
+
+
 def spectrum_text(run, config):
     known, ic = run.provenance().get("spectrum"), config.get("ic", {})
     if known or not ic:
@@ -249,6 +263,7 @@ def universe_rows(run, config):
         ("dark energy", dark),
         ("linear spectrum", spectrum_text(run, config)),
         ("initial conditions", particles_text(run, config)),
+        ("start", start_text(run, config)),
         ("box", f"{box['size']} Mpc/h" if box.get("size") else ""),
         ("particles", f"{count:,.0f}" if count else ""),
     ]

@@ -30,8 +30,8 @@ struct parameter {
   const char *unit; /**< NULL: none */
   const char *aliases[2];
   double low, high;         /**< least and largest allowed number */
-  const char *automatic;    /**< a number outside low .. high that means "chosen by the program";
-                                 NULL: none */
+  const char *automatic;    /**< a number outside low .. high that means "chosen by the program", as
+                                 the word auto does; NULL: none */
   const char *const *words; /**< NULL-terminated; "" stands for an enum value that cannot be
                                  chosen */
   unsigned systems; /**< those that the row has a meaning for, of enum system_kind; 0: those of

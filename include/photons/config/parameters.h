@@ -63,7 +63,8 @@ struct parameters {
                                        masses */
     double unit_length_kpc, unit_mass_msun, unit_velocity_kms; /**< isolated: of Gadget files */
     double z_init;
-    int64_t order; /**< 1 Zel'dovich, 2 second-order LPT */
+    char start[160]; /**< what z_init was chosen by, for people; empty: it was given */
+    int64_t order;   /**< of Lagrangian perturbation theory, 1 to 3 */
     int64_t seed;
     int64_t mesh; /**< 0: npart_side, or twice that if it is odd */
     bool sphere_mode, fixed, paired;
@@ -276,6 +277,9 @@ static inline bool run_of_gas(const struct parameters *p) { return p->run.system
 static inline bool run_has_redshifts(const struct parameters *p) {
   return run_of_gas(p) ? p->gas.comoving : p->box.boundary == BOUNDARY_PERIODIC;
 }
+
+/** Whether ic.z_init is still to be chosen. */
+static inline bool start_is_automatic(const struct parameters *p) { return p->ic.z_init < 0.0; }
 
 /**
  * Read config.ini and the overrides, check everything, resolve presets and automatic values that

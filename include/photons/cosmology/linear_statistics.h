@@ -21,6 +21,9 @@ void linear_correlation(const struct linear_power *linear, const double *r, size
  * P(k)/(2 pi^2) dk. */
 double linear_displacement(const struct linear_power *linear, double low, double high);
 
+/** The rms density contrast of the same waves at z = 0: the root of the integral of P(k) k^2/(2 pi^2) dk. */
+double linear_contrast(const struct linear_power *linear, double low, double high);
+
 /** P0, P2 and P4 in redshift space over P(k) in linear theory (Kaiser 1987, MNRAS 227, 1).
  * @param f  dln D1/dln a */
 void kaiser_factors(double f, double factor[3]);
