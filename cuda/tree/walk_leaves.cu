@@ -148,7 +148,7 @@ take_turn(const struct walk_problem &p, const struct acceptance &a, uint32_t lea
     const uint32_t slot = entry >> (a.depth + 1), n = p.source_count[slot];
     const struct node s = load_node(p.source_nodes[slot] + source), *t = &w.ancestor[level];
     const uint32_t source_count = particles_of(n, source);
-    const enum verdict verdict = judge(&a, t, &s, w.mass[level], mass_of(p, slot, source));
+    const enum verdict verdict = judge(&a, t, &s, w.mass[level], mass_of(p, slot, source), 1.0f);
     far = verdict == ACCEPT && first;
     near = verdict == OPEN && target >= leaves && source >= source_leaves;
     open = verdict == OPEN && !near;

@@ -98,7 +98,8 @@ static __device__ inline struct judged judge_pair(const struct problem &p,
   uint32_t of_targets = pair.target >> TARGET_BITS & 31,
            of_sources = pair.target >> (TARGET_BITS + LEVEL_BITS);
   const enum verdict verdict = judge(&a, &t, &s, target_mass(p, target >> (level - of_targets)),
-                                     mass_of(p, slot, source >> (source_level - of_sources)));
+                                     mass_of(p, slot, source >> (source_level - of_sources)),
+                                     shared_leaves(&a, target, source));
   counts.visits++;
   const bool near = verdict == OPEN && target >= leaves && source >= source_leaves;
   if (near)

@@ -93,14 +93,29 @@ static inline float packed_weight(const struct acceptance *a, uint32_t active, u
   return a->newton ? (float)(share * share * share) : 1.0f;
 }
 
+/**
+ * Leaves of the smaller node of a pair, the number by which the error that is allowed to the pair is
+ * divided. All particles of a node have the same error of a force, so that the error's torque grows with
+ * the smaller node of both, and the angular momentum of isolated systems changes by it. Pairs of large
+ * nodes are few. In periodic boxes and with GOTHIC's criterion: 1.
+ * @param target, source  the nodes; packed targets are divided as their whole group is
+ */
+static HOST_DEVICE inline float shared_leaves(const struct acceptance *a, uint32_t target,
+                                              uint32_t source) {
+  if (!a->newton || a->kind != MAC_RELATIVE) return 1.0f;
+  const uint32_t leaves = (1u << a->depth) >> node_level(target > source ? target : source);
+  return leaves > 1 ? (float)leaves : 1.0f;
+}
+
 /** Judge a pair of nodes: out of reach (DROP), to be computed by expansions (ACCEPT), or to be
  * opened (OPEN). The verdict is the same with target and source exchanged, and so is the order of
  * opening: expansions between A and B act both ways, so that momentum is conserved.
  * @param target_mass, source_mass  in units of particles.mass: numbers of particles of equal mass;
- *                                  of packed targets see packed_weight() */
+ *                                  of packed targets see packed_weight()
+ * @param leaves                    of the smaller node: see shared_leaves() */
 static HOST_DEVICE inline enum verdict judge(const struct acceptance *a, const struct node *t,
                                              const struct node *s, float target_mass,
-                                             float source_mass) {
+                                             float source_mass, float leaves) {
   float d2 = 0.0f, gap2 = 0.0f;
   for (int c = 0; c < 3; c++) {
     float d = plain_product(fabsf((float)position_difference(s->centre[c], t->centre[c])),
@@ -119,7 +134,7 @@ static HOST_DEVICE inline enum verdict judge(const struct acceptance *a, const s
   if (size * size >= theta * theta * d2) return OPEN;
   if (a->kind == MAC_GEOMETRIC || weakest <= 0.0f) return ACCEPT;
   const float d = sqrtf(d2);
-  float power = a->newton ? a->factor / d2 : a->derivative[(int)(d * MAC_TABLE)];
+  float power = leaves * (a->newton ? a->factor / d2 : a->derivative[(int)(d * MAC_TABLE)]);
   const float factor = a->newton ? size / d : size;
   for (int k = 0; k < a->exponent; k++) power *= factor;
   return power * source_mass <= a->tolerance * t->acc_min &&

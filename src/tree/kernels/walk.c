@@ -47,6 +47,7 @@ struct pair_batch {
   float distance[3][BATCH], half[3][BATCH]; /* of the centres; sum of both nodes */
   float target_radius[BATCH], source_radius[BATCH], target_acc[BATCH], source_acc[BATCH];
   float targets[BATCH], sources[BATCH]; /* masses */
+  float leaves[BATCH];                  /* of the smaller node: see shared_leaves() */
   int32_t drop[BATCH], open[BATCH];
 };
 
@@ -81,7 +82,7 @@ static void judge_batch(const struct acceptance *a, struct pair_batch *restrict 
 #pragma omp simd
     for (int i = 0; i < BATCH; i++) {
       factor[i] = size[i] / d[i];
-      power[i] = newton / distance2[i];
+      power[i] = b->leaves[i] * (newton / distance2[i]);
     }
   } else {
     for (int i = 0; i < BATCH; i++) {
@@ -137,6 +138,7 @@ static inline void read_pair(const struct walk_trees *w, struct pair_batch *b, i
   b->source_acc[i] = source->acc_min;
   const float target_mass = mass_of_targets(w, t, b->target_count[i]),
               source_mass = w->source_mass ? w->source_mass[s] : (float)b->source_count[i];
+  b->leaves[i] = shared_leaves(w->a, t, s);
   b->targets[i] = w->a->newton ? larger_of(targets, target_mass) : target_mass;
   b->sources[i] = w->a->newton ? larger_of(sources, source_mass) : source_mass;
 }
