@@ -366,7 +366,7 @@ const struct preset preset_table[] = {
   {"gravity", "order",         {"3",         "4",          "5"},     {"3", "6", "6"}},
   {"gravity", "mac",           {"geometric", "relative",   "relative"},{0}},
   {"gravity", "theta",         {"0.4",       "0.8",        "0.8"},   {0}},
-  {"gravity", "mac_tolerance", {"0.002",     "0.0005",     "0.0001"},{0}},
+  {"gravity", "mac_tolerance", {"0.002",     "0.0005",     "0.0001"},{"0.002", "0.001", "0.0001"}},
   {"gravity", "p2p_kernel",    {"table",     "polynomial", "polynomial"},{0}},
   {"gravity", "p2p_degree",    {"9",         "6",          "8"},     {0}},
   {"gravity", "table_order",   {"2",         "2",          "2"},     {0}},

@@ -27,7 +27,7 @@ struct cut {
 };
 
 /** Number of ORB groups before those of rank r. */
-typedef size_t share(size_t groups, size_t r, size_t ranks);
+typedef size_t share_rule(size_t groups, size_t r, size_t ranks);
 static inline size_t even_share(size_t groups, size_t r, size_t ranks) {
   return groups * r / ranks;
 }
@@ -38,7 +38,7 @@ static inline size_t first_has_all(size_t groups, size_t r, size_t ranks) {
   (void)ranks;
   return r == 0 ? 0 : groups;
 }
-static share *const shares[] = {first_has_all, even_share, growing_share};
+static share_rule *const shares[] = {first_has_all, even_share, growing_share};
 enum { SHARES = sizeof shares / sizeof *shares };
 
 /** N particles with ids 0 .. N-1 in random order. Clustered: half of them are in clumps of all
@@ -149,7 +149,7 @@ static inline uint32_t *order_of_cut(const struct particles *whole, const struct
 
 /** The particles of this rank. @param order  order_of_cut() */
 static inline struct particles take_share(const struct particles *whole, const struct cut *cut,
-                                          const uint32_t *order, share *first_of) {
+                                          const uint32_t *order, share_rule *first_of) {
   const size_t n = whole->count, rank = (size_t)comm_rank(), ranks = (size_t)comm_size();
   const size_t first_block = first_of(cut->groups, rank, ranks);
   const size_t end_block = rank + 1 < ranks ? first_of(cut->groups, rank + 1, ranks) : cut->groups;

@@ -7,6 +7,7 @@
 #include "photons/base/error.h"
 #include "photons/potential/gravity.h"
 #include "photons/potential/potential_blocks.h"
+#include "photons/potential/stress.h"
 #include "tests/gpu/potential/stages.h"
 
 enum { FACTOR_PERCENT = 70, MEAN_PERCENT = 110 };
