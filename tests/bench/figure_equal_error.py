@@ -1,21 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Codes at equal error: how far P(k) from half the particles' Nyquist wave number to all of it is from
-that of each code's own shortest steps, over the time to solution. Draws the figure, and prints its
-table.
+"""Codes at equal error: how far P(k) from half the particles' Nyquist wave number to all of it is
+from that of each code's own shortest steps, over the time to solution. Draws the figure, and prints
+its table.
 
 usage: figure_equal_error.py TABLE.csv --out FIGURE.png
 
 The columns of the table, a row for each setting of a code:
 
   code, setting, seconds   from the command to its end; empty: not measured, and not drawn
-  spectrum, reference      files powerspec_NNN.txt, or patterns of as many files, one for each seed, in the
-                           same order; relative to the table's folder
-  difference, error        in their place: the mean over seeds of P(k) over the reference's, less 1, and
-                           its standard error
+  spectrum, reference      files powerspec_NNN.txt, or patterns of as many files, one for each seed,
+                           in the same order; relative to the table's folder
+  difference, error        in their place: the mean over seeds of P(k) over the reference's, less 1,
+                           and its standard error
 
-Each mode counts once. A single seed has the error of two runs of equal quality, whose P(k) differ by
-0.003 there in boxes of 64^3. Error 0: the setting is the reference itself. Needs matplotlib.
+Each mode counts once. A single seed has the error of two runs of equal quality, whose P(k) differ
+by 0.003 there in boxes of 64^3. Error 0: the setting is the reference itself. Needs matplotlib.
 """
 import argparse
 import csv
