@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A binary tree over the particles of one halo, or of a part of it: nearest neighbours, and potentials
- * (photons/analysis/kernels.h).
+/* A binary tree over the particles of one halo, or of a part of it: nearest neighbours (halo_near.h), and
+ * potentials (photons/analysis/kernels.h).
  * Nodes are cut in two by the median along the longest side of their box; their order is that of
  * photons/domain/tree.h. */
 #ifndef PHOTONS_HALO_TREE_H
@@ -33,16 +33,5 @@ void halo_loop(bool shared, uint32_t n, void (*function)(void *context, uint32_t
  *  @param shared  by all workers: halo_loop() */
 struct halo_tree halo_tree_create(size_t n, const struct halo_body *b, bool shared);
 void halo_tree_free(struct halo_tree *t);
-
-/** A particle near a point. */
-struct neighbour {
-  double distance2;
-  uint32_t place;
-};
-
-/** Find the nearest particles, those at the point included.
- * @param[out] found  [k <= t->count] by rising distance */
-void halo_tree_nearest(const struct halo_tree *t, const double point[3], size_t k,
-                       struct neighbour *found);
 
 #endif

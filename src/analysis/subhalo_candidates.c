@@ -5,24 +5,24 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "halo_tree.h"
+#include "halo_near.h"
 #include "photons/base/error.h"
+#include "photons/domain/tree.h"
 #include "subhalo.h"
 
 enum {
-  SMOOTHED = 32, /* neighbours that make a density */
-  LINKED = 20,   /* neighbours among which a particle looks for denser ones */
-  CHUNK = 1024   /* particles of a part of a loop */
+  SMOOTHED = HALO_NEAREST_MOST, /* neighbours that make a density */
+  LINKED = 20,                  /* neighbours among which a particle looks for denser ones */
+  LEAVES = 64                   /* of a part of a loop */
 };
 #define NONE UINT32_MAX
 
 /** Densities and neighbours. */
 struct field {
   const struct halo_tree *tree;
-  const struct halo_body *body;
-  size_t count, smoothed, linked; /* linked, smoothed: at most LINKED and SMOOTHED */
-  double *density;                /* [body], in an arbitrary unit */
-  uint32_t *neighbour;            /* [body][linked] by rising distance */
+  size_t smoothed, linked; /* linked, smoothed: at most LINKED and SMOOTHED */
+  double *density;         /* [body], in an arbitrary unit */
+  uint32_t *neighbour;     /* [body][linked] by rising distance */
 };
 
 /** Cubic spline with support 1 (Monaghan & Lattanzio 1985, A&A 149, 135), not normalised. */
@@ -38,26 +38,34 @@ static double density_of(size_t n, const struct neighbour *near) {
   return sum / (h * h * h);
 }
 
+static void smooth_leaf(const struct field *f, struct halo_near *near, uint32_t leaf) {
+  const uint32_t end = node_end(f->tree->count, leaf);
+  struct neighbour found[SMOOTHED];
+  halo_near_leaf(near, leaf);
+  for (uint32_t i = node_first(f->tree->count, leaf); i < end; i++) {
+    const uint32_t body = f->tree->body[i];
+    halo_near_find(near, i, found);
+    f->density[body] = density_of(f->smoothed, found);
+    for (size_t k = 0; k < f->linked; k++)
+      f->neighbour[body * f->linked + k] = f->tree->body[found[k].index];
+  }
+}
+
 static void smooth_part(void *context, uint32_t part) {
   const struct field *f = context;
-  const size_t first = (size_t)part * CHUNK,
-               end = first + CHUNK < f->count ? first + CHUNK : f->count;
-  struct neighbour near[SMOOTHED];
-  for (size_t i = first; i < end; i++) {
-    const uint32_t body = f->tree->body[i];
-    halo_tree_nearest(f->tree, f->body[body].x, f->smoothed, near);
-    f->density[body] = density_of(f->smoothed, near);
-    for (size_t k = 0; k < f->linked; k++)
-      f->neighbour[body * f->linked + k] = f->tree->body[near[k].place];
-  }
+  const uint32_t leaves = 1U << f->tree->depth, first = part * LEAVES,
+                 end = first + LEAVES < leaves ? first + LEAVES : leaves;
+  struct halo_near near = halo_near_create(f->tree, (uint32_t)f->smoothed);
+  for (uint32_t leaf = first; leaf < end; leaf++) smooth_leaf(f, &near, leaves + leaf);
+  halo_near_free(&near);
 }
 
 static struct field smooth(size_t n, const struct halo_body *b, bool shared) {
   struct halo_tree tree = halo_tree_create(n, b, shared);
-  struct field f = {&tree, b, n, n < SMOOTHED ? n : SMOOTHED, n < LINKED ? n : LINKED, NULL, NULL};
+  struct field f = {&tree, n < SMOOTHED ? n : SMOOTHED, n < LINKED ? n : LINKED, NULL, NULL};
   f.density = allocate(n, sizeof *f.density, "densities in a halo");
   f.neighbour = allocate(n * f.linked, sizeof *f.neighbour, "neighbours in a halo");
-  halo_loop(shared, (uint32_t)((n + CHUNK - 1) / CHUNK), smooth_part, &f);
+  halo_loop(shared, ((1U << tree.depth) + LEAVES - 1) / LEAVES, smooth_part, &f);
   halo_tree_free(&tree);
   f.tree = NULL;
   return f;
@@ -130,11 +138,11 @@ static void add_body(const struct chains *c, uint32_t body, const uint32_t *neig
   c->length[head]++;
 }
 
-static void add_by_density(const struct chains *c, const struct field *f) {
-  struct ranked *ranked = allocate(f->count, sizeof *ranked, "densities in a halo");
-  for (uint32_t i = 0; i < f->count; i++) ranked[i] = (struct ranked){f->density[i], i};
-  qsort(ranked, f->count, sizeof *ranked, compare_densities);
-  for (size_t i = 0; i < f->count; i++) {
+static void add_by_density(const struct chains *c, const struct field *f, size_t n) {
+  struct ranked *ranked = allocate(n, sizeof *ranked, "densities in a halo");
+  for (uint32_t i = 0; i < n; i++) ranked[i] = (struct ranked){f->density[i], i};
+  qsort(ranked, n, sizeof *ranked, compare_densities);
+  for (size_t i = 0; i < n; i++) {
     const uint32_t body = ranked[i].body;
     add_body(c, body, f->neighbour + body * f->linked, f->linked);
   }
@@ -169,7 +177,7 @@ struct candidates subhalo_candidates(size_t n, const struct halo_body *b, size_t
   const struct chains c = {memory,         memory + n, memory + 2 * n, memory + 3 * n,
                            memory + 4 * n, least,      &found};
   for (size_t i = 0; i < n; i++) c.head[i] = NONE;
-  add_by_density(&c, &f);
+  add_by_density(&c, &f, n);
   free(f.neighbour);
   free(f.density);
   const uint32_t head = join_rest(&c, n);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Kernels that find candidates for friends-of-friends links, and potentials in halos. struct fof_kernels and struct
+/* Kernels that find candidates for friends-of-friends links, and potentials and neighbours in halos. struct fof_kernels and struct
  * halo_kernels are tables of them; each instruction set has one of each. */
 #ifndef PHOTONS_ANALYSIS_KERNELS_H
 #define PHOTONS_ANALYSIS_KERNELS_H
@@ -23,7 +23,8 @@ const struct fof_kernels *fof_kernels_select(void);
 
 struct halo_tree;
 enum {
-  HALO_POINTS = 16 /**< whose potentials are found at a time: near each other that is fast */
+  HALO_POINTS = 16,      /**< whose potentials are found at a time: near each other that is fast */
+  HALO_NEAREST_MOST = 32 /**< most particles that a search for the nearest ones finds */
 };
 
 /** Points in a halo. */
@@ -33,15 +34,35 @@ struct halo_points {
   int count;
 };
 
+/** Particles among which the nearest ones to a point are looked for. */
+struct halo_crowd {
+  uint32_t count;
+  const double *x[3]; /**< [count] each; finite */
+};
+
+/** A particle near a point. */
+struct neighbour {
+  double distance2;
+  uint32_t index; /**< in the crowd */
+};
+
 struct halo_kernels {
   /** sum[k] = sum 1/sqrt(r^2 + softening^2) over the particles of a tree (src/analysis/halo_tree.h). Nodes that are seen
    * at less than a certain angle act as their mass at their centre. */
   void (*potentials)(const struct halo_tree *t, double softening, struct halo_points *p);
+  /** The nearest to a point among the particles of a crowd that are no further than a distance: by rising distance,
+   * particles at one distance by rising index.
+   * @param most        at most HALO_NEAREST_MOST
+   * @param[out] found  [most]
+   * @return their number, at most @p most */
+  uint32_t (*nearest)(const struct halo_crowd *c, const double point[3], double limit2,
+                      uint32_t most, struct neighbour *found);
 };
 const struct halo_kernels *halo_kernels_select(void);
 
 #ifdef KERNEL_ISA
 KERNEL_FUNCTION(halo_kernels, potentials, halo_potentials);
+KERNEL_FUNCTION(halo_kernels, nearest, halo_nearest);
 KERNEL_FUNCTION(fof_kernels, near_point, fof_near_point);
 KERNEL_FUNCTION(fof_kernels, near_box, fof_near_box);
 #endif
