@@ -2,6 +2,7 @@
 /* Descendants, main progenitors, and objects that skip an output. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "photons/analysis/tree.h"
 #include "photons/base/comm.h"
@@ -43,23 +44,39 @@ static uint64_t best_of(const uint64_t *found, size_t listed, const double *weig
   return best.object;
 }
 
-/** Where the objects of an earlier output are now. */
-static struct tree_fates find_descendants(const struct tree_objects *then,
-                                          const struct tree_objects *now) {
+static size_t count_listed(const struct tree_objects *o) {
+  size_t listed = 0;
+  for (size_t i = 0; i < o->count; i++) listed += (size_t)o->object[i].listed;
+  return listed;
+}
+
+/** Where the objects of an earlier output are now.
+ * @param found  the objects that have their listed particles now */
+static struct tree_fates judge_descendants(const struct tree_objects *then, const uint64_t *found) {
   struct tree_fates f = {then->all, then->first, then->count,
                          allocate(then->count, sizeof *f.descendant, what), NULL};
-  size_t listed = 0;
-  for (size_t i = 0; i < then->count; i++) listed += (size_t)then->object[i].listed;
-  uint64_t *found = tree_lookup(now, listed, then->id);
   double weight[TREE_LISTED];
   fill_weights(weight);
-  const uint64_t *next = found;
   for (size_t i = 0; i < then->count; i++) {
-    f.descendant[i] = best_of(next, (size_t)then->object[i].listed, weight);
-    next += then->object[i].listed;
+    f.descendant[i] = best_of(found, (size_t)then->object[i].listed, weight);
+    found += then->object[i].listed;
   }
-  free(found);
   return f;
+}
+
+/** The particles of both earlier outputs are looked for at once: one way through all members. */
+static void find_descendants(struct tree_links *l, const struct tree_objects *now,
+                             const struct tree_objects *before,
+                             const struct tree_objects *earlier) {
+  const size_t first = count_listed(before), second = count_listed(earlier);
+  uint64_t *id = allocate(first + second, sizeof *id, what);
+  if (first > 0) memcpy(id, before->id, first * sizeof *id);
+  if (second > 0) memcpy(id + first, earlier->id, second * sizeof *id);
+  uint64_t *found = tree_lookup(now, first + second, id);
+  free(id);
+  l->before = judge_descendants(before, found);
+  l->skipped = judge_descendants(earlier, found + first);
+  free(found);
 }
 
 /** Of the descendants that objects two outputs before have now, leave those of objects that skip the
@@ -153,8 +170,8 @@ static void choose_main(struct tree_links *now, const struct tree_links *before,
 
 struct tree_links tree_links_make(struct tree_objects *now, const struct tree_links *before,
                                   const struct tree_links *earlier) {
-  struct tree_links l = {.before = find_descendants(&before->objects, now),
-                         .skipped = find_descendants(&earlier->objects, now)};
+  struct tree_links l = {0};
+  find_descendants(&l, now, &before->objects, &earlier->objects);
   leave_skipped(&l.skipped, &before->before, &l.before);
   free(now->member);
   now->member = NULL;

@@ -5,6 +5,7 @@
 #include "tree_lookup.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "halo_home.h"
@@ -17,7 +18,7 @@
 static const char what[] = "links of merger trees";
 enum {
   MEMBERS_SENT = 1 << 20, /* by a rank at a time */
-  NOTED = 1 << 14         /* members of a part of a loop */
+  NOTED = 1 << 14         /* members or ids of a part of a loop */
 };
 
 /** 64 well mixed bits of an id: Fibonacci hashing (Knuth, The Art of Computer Programming 3, 6.4). */
@@ -28,36 +29,46 @@ static uint32_t rank_of_id(uint64_t id) {
   return (uint32_t)((unsigned __int128)hash(id) * (unsigned)comm_size() >> 64);
 }
 
-/** The ids that are asked for on any rank, and what is found: open addressing. */
+/** An id that is asked for. */
+struct slot {
+  uint64_t id;
+  _Atomic uint64_t state; /* one of these, or FOUND + n: it is a member of object n */
+};
+enum { FREE, CLAIMED, ASKED, FOUND }; /* CLAIMED: another worker is about to store the id */
+
+/** The ids that are asked for on any rank, and what is found: open addressing. All workers fill it. Which slot an id
+ * has depends on them, what is found does not. */
 struct table {
   size_t mask; /* slots - 1, a power of two of them */
-  struct tree_member *slot;
-  bool *used;
+  struct slot *slot;
 };
 
 static struct table table_create(size_t count) {
   size_t slots = 2;
   while (slots < 2 * count) slots *= 2;
-  return (struct table){slots - 1, allocate(slots, sizeof(struct tree_member), what),
-                        allocate(slots, sizeof(bool), what)};
+  return (struct table){slots - 1, allocate(slots, sizeof(struct slot), what)};
 }
 
-static void table_free(struct table *t) {
-  free(t->slot);
-  free(t->used);
+/** Take a free slot for an id. @return the state of the slot: CLAIMED, by this worker; or what another one made of it */
+static uint64_t claim(struct slot *s, uint64_t id) {
+  uint64_t state = FREE;
+  if (!atomic_compare_exchange_strong(&s->state, &state, CLAIMED)) return state;
+  s->id = id;
+  atomic_store_explicit(&s->state, ASKED, memory_order_release);
+  return ASKED;
 }
 
-/** The slot of an id, or the free one where it would be. The ranks have used the upper bits. */
-static size_t table_slot(const struct table *t, uint64_t id) {
-  size_t i = (size_t)(hash(id) * UINT64_C(0xd1342543de82ef95) >> 20) & t->mask;
-  while (t->used[i] && t->slot[i].id != id) i = (i + 1) & t->mask;
-  return i;
-}
-
-static void table_add(struct table *t, uint64_t id) {
-  const size_t i = table_slot(t, id);
-  t->used[i] = true;
-  t->slot[i] = (struct tree_member){id, TREE_NONE};
+/** The slot of an id; NULL: nobody asks for it. The ranks have used the upper bits of the hash.
+ * @param add  take a free one */
+static struct slot *table_slot(const struct table *t, uint64_t id, bool add) {
+  for (size_t i = (size_t)(hash(id) * UINT64_C(0xd1342543de82ef95) >> 20);; i++) {
+    struct slot *s = &t->slot[i & t->mask];
+    uint64_t state = atomic_load_explicit(&s->state, memory_order_acquire);
+    if (state == FREE && !add) return NULL;
+    if (state == FREE) state = claim(s, id);
+    while (state == CLAIMED) state = atomic_load_explicit(&s->state, memory_order_acquire);
+    if (s->id == id) return s;
+  }
 }
 
 /** Questions to the ranks that know the answers. */
@@ -99,6 +110,16 @@ static struct questions ask_for_particles(size_t count, const uint64_t *id) {
   return q;
 }
 
+/** Call a function for parts of n things on all workers. */
+static void visit_parts(size_t n, void (*visit)(void *context, uint32_t part), void *context) {
+  loop_run(&halos_stage, (uint32_t)((n + NOTED - 1) / NOTED), visit, context);
+}
+
+static size_t part_end(size_t n, uint32_t part) {
+  const size_t end = ((size_t)part + 1) * NOTED;
+  return end < n ? end : n;
+}
+
 /** Members whose objects are noted in a table. */
 struct noting {
   const struct table *table;
@@ -109,23 +130,25 @@ struct noting {
 /** Each member is in one object and has a slot of its own. */
 static void note_part(void *context, uint32_t part) {
   const struct noting *n = context;
-  const size_t first = (size_t)part * NOTED,
-               end = first + NOTED < n->count ? first + NOTED : n->count;
-  for (size_t i = first; i < end; i++) {
-    const size_t slot = table_slot(n->table, n->member[i].id);
-    if (n->table->used[slot]) n->table->slot[slot].object = n->member[i].object;
+  const size_t end = part_end(n->count, part);
+  for (size_t i = (size_t)part * NOTED; i < end; i++) {
+    struct slot *s = table_slot(n->table, n->member[i].id, false);
+    if (s) atomic_store_explicit(&s->state, FOUND + n->member[i].object, memory_order_relaxed);
   }
 }
 
+static void note_members(const struct table *t, const struct tree_member *member, size_t count) {
+  visit_parts(count, note_part, &(struct noting){t, member, count});
+}
+
 /** Note the objects of some members, if these are asked for. Members go to the ranks of their ids. */
-static void find_some(struct table *t, const struct tree_member *member, size_t count) {
+static void find_some(const struct table *t, const struct tree_member *member, size_t count) {
   size_t *send = exchange_counts(), *receive = exchange_counts();
   uint32_t *rank = allocate(count, sizeof *rank, what);
   for (size_t i = 0; i < count; i++) rank[i] = rank_of_id(member[i].id);
   struct tree_member *received = exchange_scattered(member, sizeof *member, count, rank, NULL, send,
                                                     receive);
-  struct noting n = {t, received, exchange_total(receive)};
-  loop_run(&halos_stage, (uint32_t)((n.count + NOTED - 1) / NOTED), note_part, &n);
+  note_members(t, received, exchange_total(receive));
   free(received);
   free(rank);
   free(send);
@@ -133,7 +156,11 @@ static void find_some(struct table *t, const struct tree_member *member, size_t 
 }
 
 /** The same for all members, in pieces: copies of all of them would take much memory. */
-static void find_all(struct table *t, const struct tree_objects *o) {
+static void find_all(const struct table *t, const struct tree_objects *o) {
+  if (comm_size() == 1) {
+    note_members(t, o->member, o->members);
+    return;
+  }
   double pieces = ceil((double)o->members / MEMBERS_SENT);
   comm_max_double(&pieces, 1);
   for (size_t k = 0; k < (size_t)pieces; k++) {
@@ -142,14 +169,38 @@ static void find_all(struct table *t, const struct tree_objects *o) {
   }
 }
 
+/** Ids that are asked for, and in their place the answers. */
+struct asking {
+  const struct table *table;
+  uint64_t *id;
+  size_t count;
+};
+
+static void add_part(void *context, uint32_t part) {
+  const struct asking *a = context;
+  const size_t end = part_end(a->count, part);
+  for (size_t i = (size_t)part * NOTED; i < end; i++) table_slot(a->table, a->id[i], true);
+}
+
+static void answer_part(void *context, uint32_t part) {
+  const struct asking *a = context;
+  const size_t end = part_end(a->count, part);
+  for (size_t i = (size_t)part * NOTED; i < end; i++) {
+    const struct slot *s = table_slot(a->table, a->id[i], false);
+    const uint64_t state = atomic_load_explicit(&s->state, memory_order_relaxed);
+    a->id[i] = state >= FOUND ? state - FOUND : TREE_NONE;
+  }
+}
+
 uint64_t *tree_lookup(const struct tree_objects *o, size_t count, const uint64_t *id) {
   struct questions q = ask_for_particles(count, id);
   const size_t asked = exchange_total(q.receive);
-  struct table t = table_create(asked);
-  for (size_t i = 0; i < asked; i++) table_add(&t, q.received[i]);
+  const struct table t = table_create(asked);
+  struct asking asking = {&t, q.received, asked};
+  visit_parts(asked, add_part, &asking);
   find_all(&t, o);
-  for (size_t i = 0; i < asked; i++) q.received[i] = t.slot[table_slot(&t, q.received[i])].object;
-  table_free(&t);
+  visit_parts(asked, answer_part, &asking);
+  free(t.slot);
   return answer(&q, count);
 }
 

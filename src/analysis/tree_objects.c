@@ -8,10 +8,13 @@
 #include "photons/analysis/tree.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
+#include "photons/base/parts.h"
+#include "photons/runtime/loop.h"
 #include "src/base/exchange.h"
 #include "src/base/index_order.h"
 
 static const char what[] = "objects of merger trees";
+enum { PART = 1 << 14 }; /* members of a part of a loop */
 
 /** The halos or subhalos of a catalogue. */
 struct source {
@@ -95,28 +98,51 @@ struct rows {
   uint32_t *x[3];
 };
 
-/** One coordinate of the members on this rank. */
-static void coordinates(const struct halo_catalogue *c, int axis, uint32_t *x) {
+/** Values of the members on this rank, in the order of their list. */
+struct ordering {
+  const struct halo_catalogue *catalogue;
+  int axis;
+  uint64_t *id;
+  uint32_t *x;
+};
+
+static size_t part_end(const struct halo_catalogue *c, uint32_t part) {
+  const size_t end = ((size_t)part + 1) * PART;
+  return end < c->members ? end : c->members;
+}
+
+static void gather_ids(void *context, uint32_t part) {
+  const struct ordering *g = context;
+  const struct halo_catalogue *c = g->catalogue;
+  const size_t end = part_end(c, part);
+  for (size_t k = (size_t)part * PART; k < end; k++) g->id[k] = c->particles->id[c->member[k]];
+}
+
+static void gather_coordinates(void *context, uint32_t part) {
+  const struct ordering *g = context;
+  const struct halo_catalogue *c = g->catalogue;
+  const size_t end = part_end(c, part);
   struct particle_block block = {.count = 0};
-  for (size_t k = 0; k < c->members; k++) {
+  for (size_t k = (size_t)part * PART; k < end; k++) {
     halo_find_block(c->particles, c->member[k], &block);
-    x[k] = block.x[axis][c->member[k] - block.first];
+    g->x[k] = block.x[g->axis][c->member[k] - block.first];
   }
 }
 
 static struct rows rows_create(const struct source *s) {
   const struct halo_catalogue *c = s->catalogue;
+  const uint32_t parts = (uint32_t)((c->members + PART - 1) / PART);
   struct index_order order = index_order_create(c->all_members, c->members, c->row);
   struct rows rows = {.first = comm_first(c->all_members, comm_rank()), .count = order.count};
   uint64_t *id = allocate(c->members, sizeof *id, what);
-  for (size_t k = 0; k < c->members; k++) id[k] = c->particles->id[c->member[k]];
+  struct ordering g = {c, 0, id, (uint32_t *)id};
+  loop_run(&halos_stage, parts, gather_ids, &g);
   rows.id = allocate(order.count, sizeof *rows.id, what);
   index_order_apply(&order, id, sizeof *id, rows.id);
-  uint32_t *x = (uint32_t *)id;
-  for (int axis = 0; axis < 3 && !s->subhalos; axis++) {
-    coordinates(c, axis, x);
-    rows.x[axis] = allocate(order.count, sizeof *x, what);
-    index_order_apply(&order, x, sizeof *x, rows.x[axis]);
+  for (; g.axis < 3 && !s->subhalos; g.axis++) {
+    loop_run(&halos_stage, parts, gather_coordinates, &g);
+    rows.x[g.axis] = allocate(order.count, sizeof *g.x, what);
+    index_order_apply(&order, g.x, sizeof *g.x, rows.x[g.axis]);
   }
   free(id);
   index_order_free(&order);
@@ -143,17 +169,47 @@ static uint64_t key_of(const struct rows *rows, const struct part *part, size_t 
   return distance2(rows->x[0][i], rows->x[1][i], rows->x[2][i], x[0], x[1], x[2]);
 }
 
-/** Add the members in a part to those of all objects. @return the most bound ones among them */
-static struct list list_part(const struct part *part, const struct rows *rows,
-                             struct tree_objects *o) {
-  struct list l = {.count = 0};
-  size_t begin, end;
-  part_rows(part, rows, &begin, &end);
-  for (size_t i = begin; i < end; i++) {
-    o->member[o->members++] = (struct tree_member){rows->id[i], part->number};
-    list_add(&l, &(struct candidate){part->number, key_of(rows, part, i), rows->id[i]});
+/** What the workers list, part by part. */
+struct listing {
+  const struct part *part;
+  const struct rows *rows;
+  struct tree_member *member;
+  struct candidate *candidate;
+  size_t *first_member, *first_candidate; /* [part] */
+};
+
+/** List the members in a part, and the most bound ones among them. */
+static void list_part(void *context, uint32_t i) {
+  const struct listing *w = context;
+  const struct part *part = &w->part[i];
+  struct list l;
+  l.count = 0;
+  size_t row, end;
+  part_rows(part, w->rows, &row, &end);
+  for (struct tree_member *m = w->member + w->first_member[i]; row < end; row++, m++) {
+    *m = (struct tree_member){w->rows->id[row], part->number};
+    list_add(&l, &(struct candidate){part->number, key_of(w->rows, part, row), m->id});
   }
-  return l;
+  memcpy(w->candidate + w->first_candidate[i], l.best, l.count * sizeof *l.best);
+}
+
+/** Where the workers store what they list. @return candidates */
+static size_t plan_listing(struct listing *w, size_t parts, const struct source *s,
+                           struct tree_objects *o, size_t *send_count) {
+  size_t candidates = 0;
+  w->first_member = allocate(parts, sizeof *w->first_member, what);
+  w->first_candidate = allocate(parts, sizeof *w->first_candidate, what);
+  for (size_t i = 0; i < parts; i++) {
+    size_t begin, end;
+    part_rows(&w->part[i], w->rows, &begin, &end);
+    const size_t listed = end - begin < TREE_LISTED ? end - begin : TREE_LISTED;
+    w->first_member[i] = o->members;
+    w->first_candidate[i] = candidates;
+    o->members += end - begin;
+    candidates += listed;
+    send_count[block_containing(s->all, (size_t)comm_size(), w->part[i].number)] += listed;
+  }
+  return candidates;
 }
 
 /** List the members in this rank's rows, and send the candidates among them to the ranks of their
@@ -161,22 +217,20 @@ static struct list list_part(const struct part *part, const struct rows *rows,
  * @return those received, by rising number of their objects */
 static struct candidate *find_candidates(const struct source *s, struct tree_objects *o,
                                          size_t *count) {
-  size_t parts, sends = 0;
+  size_t parts;
   struct part *part = parts_here(s, &parts);
   struct rows rows = rows_create(s);
-  o->member = allocate(rows.count, sizeof *o->member, what);
   size_t *send_count = exchange_counts(), *receive_count = exchange_counts();
-  struct candidate *send = NULL;
-  for (size_t i = 0; i < parts; i++) {
-    const struct list l = list_part(&part[i], &rows, o);
-    send = reallocate(send, sends + l.count, sizeof *send, what);
-    memcpy(send + sends, l.best, l.count * sizeof *send);
-    sends += l.count;
-    send_count[block_containing(s->all, (size_t)comm_size(), part[i].number)] += l.count;
-  }
-  struct candidate *received = exchange_records(send, sizeof *send, send_count, receive_count);
+  struct listing w = {.part = part, .rows = &rows};
+  w.candidate = allocate(plan_listing(&w, parts, s, o, send_count), sizeof *w.candidate, what);
+  w.member = o->member = allocate(o->members, sizeof *o->member, what);
+  loop_run(&halos_stage, (uint32_t)parts, list_part, &w);
+  struct candidate *received = exchange_records(w.candidate, sizeof *received, send_count,
+                                                receive_count);
   *count = exchange_total(receive_count);
-  free(send);
+  free(w.candidate);
+  free(w.first_candidate);
+  free(w.first_member);
   free(send_count);
   free(receive_count);
   rows_free(&rows);
@@ -236,7 +290,8 @@ static void fill_lists(struct tree_objects *o, const struct candidate *candidate
   size_t next = 0, listed = 0;
   o->id = allocate(count, sizeof *o->id, what);
   for (size_t i = 0; i < o->count; i++) {
-    struct list l = {.count = 0};
+    struct list l;
+    l.count = 0;
     for (; next < count && candidate[next].number == o->first + i; next++)
       list_add(&l, &candidate[next]);
     for (size_t k = 0; k < l.count; k++) o->id[listed++] = l.best[k].id;
