@@ -11,6 +11,8 @@
 #include "photons/runtime/loop.h"
 #include "src/base/index_order.h"
 
+enum { PART = 1 << 14 }; /* particles of a part of a loop */
+
 struct halo_catalogue *halo_catalogue_create(const struct fof *f, size_t min_members,
                                              size_t subhalo_members,
                                              const struct halo_background *background) {
@@ -80,19 +82,65 @@ static uint32_t *list_by_row(const struct halo_catalogue *c, uint64_t *row) {
   return particle;
 }
 
+/** Numbers of this rank's particles on their way into the list by row. */
+struct ordering {
+  const struct particles *particles;
+  const uint32_t *particle; /* by row */
+  size_t component;
+  const uint32_t *vectors;  /* of blocks; float has the same size */
+  uint32_t *plain, *values; /* a component by particle, and by row */
+  uint64_t *ids;            /* by row */
+};
+
+static void copy_block(void *context, uint32_t g) {
+  const struct ordering *w = context;
+  const struct particle_block b = particles_block(w->particles, g);
+  memcpy(w->plain + b.first, w->vectors + 3 * b.first + w->component * b.count,
+         b.count * sizeof *w->plain);
+}
+
+static size_t part_end(const struct particles *s, uint32_t part) {
+  const size_t end = ((size_t)part + 1) * PART;
+  return end < s->count ? end : s->count;
+}
+
+static void gather_component(void *context, uint32_t part) {
+  const struct ordering *w = context;
+  const size_t end = part_end(w->particles, part);
+  for (size_t k = (size_t)part * PART; k < end; k++) w->values[k] = w->plain[w->particle[k]];
+}
+
+static void gather_ids(void *context, uint32_t part) {
+  const struct ordering *w = context;
+  const size_t end = part_end(w->particles, part);
+  for (size_t k = (size_t)part * PART; k < end; k++) w->ids[k] = w->particles->id[w->particle[k]];
+}
+
+static uint32_t parts_of(const struct particles *s) {
+  return (uint32_t)((s->count + PART - 1) / PART);
+}
+
 /** Put one component of a vector of this rank's particles in order.
  * @param vectors  room for two such components */
 static void order_component(const struct index_order *order, const struct particles *s,
                             const uint32_t *particle, const void *vectors, size_t component,
                             uint32_t *room, void *ordered) {
-  const uint32_t *from = vectors; /* float has the same size */
-  uint32_t *plain = room, *values = room + s->count;
-  for (size_t g = 0; g < s->blocks; g++) {
-    const struct particle_block b = particles_block(s, g);
-    memcpy(plain + b.first, from + 3 * b.first + component * b.count, b.count * sizeof *plain);
-  }
-  for (size_t k = 0; k < s->count; k++) values[k] = plain[particle[k]];
-  index_order_apply(order, values, sizeof *values, ordered);
+  struct ordering w = {.particles = s,
+                       .particle = particle,
+                       .component = component,
+                       .vectors = vectors,
+                       .plain = room,
+                       .values = room + s->count};
+  loop_run(&halos_stage, (uint32_t)s->blocks, copy_block, &w);
+  loop_run(&halos_stage, parts_of(s), gather_component, &w);
+  index_order_apply(order, w.values, sizeof *w.values, ordered);
+}
+
+static void order_ids(const struct index_order *order, const struct particles *s,
+                      const uint32_t *particle, uint64_t *room, uint64_t *ordered) {
+  struct ordering w = {.particles = s, .particle = particle, .ids = room};
+  loop_run(&halos_stage, parts_of(s), gather_ids, &w);
+  index_order_apply(order, w.ids, sizeof *w.ids, ordered);
 }
 
 static void order_types(const struct index_order *order, const struct particles *s,
@@ -133,8 +181,7 @@ struct particles halo_ordered_particles(const struct halo_catalogue *c, bool acc
       order_component(&order, s, particle, s->acceleration, k, room,
                       out.acceleration + k * out.count);
   }
-  for (size_t k = 0; k < s->count; k++) row[k] = s->id[particle[k]];
-  index_order_apply(&order, row, sizeof *row, out.id);
+  order_ids(&order, s, particle, row, out.id);
   if (particles_have(s, COLUMN_type)) order_types(&order, s, particle, row, &out);
   index_order_free(&order);
   free(particle);
