@@ -18,7 +18,7 @@
 #include "photons/analysis/kernels.h"
 #include "photons/config/parameters.h"
 #include "photons/cosmology/mass_function.h"
-#include "src/analysis/halo_tree.h"
+#include "src/analysis/halo_near.h"
 #include "src/io/hdf5_checksum.h"
 #include "support/assert_near.h"
 #include "support/flip_bits.h"
@@ -795,6 +795,61 @@ static void test_potentials(void **state) {
   halo_tree_free(&tree);
 }
 
+enum { NEAR_BODIES = 1000, AT_ONE_PLACE = 40, IN_CLUMP = 300 };
+
+/** Bodies of very different density: many at one place, many in a clump, others far apart. */
+static void place_bodies(struct halo_body body[NEAR_BODIES]) {
+  for (size_t i = 0; i < NEAR_BODIES; i++)
+    for (size_t c = 0; c < 3; c++) {
+      const double size = i < AT_ONE_PLACE ? 0.0 : i < AT_ONE_PLACE + IN_CLUMP ? 1e-4 : 1.0;
+      body[i].x[c] = 0.3 + size * sin((double)(7 * i + 3) * (double)(c + 1) * 0.61);
+    }
+}
+
+static int compare_neighbours(const void *a, const void *b) {
+  const struct neighbour *x = a, *y = b;
+  if (x->distance2 != y->distance2) return x->distance2 < y->distance2 ? -1 : 1;
+  return (x->index > y->index) - (x->index < y->index);
+}
+
+static void assert_nearest(const struct halo_tree *t, uint32_t place, const struct neighbour *found,
+                           size_t count) {
+  static struct neighbour all[NEAR_BODIES];
+  for (uint32_t i = 0; i < NEAR_BODIES; i++) {
+    double d[3];
+    for (int c = 0; c < 3; c++) d[c] = t->x[i][c] - t->x[place][c];
+    all[i] = (struct neighbour){d[0] * d[0] + d[1] * d[1] + d[2] * d[2], i};
+  }
+  qsort(all, NEAR_BODIES, sizeof *all, compare_neighbours);
+  for (size_t k = 0; k < count; k++) {
+    assert_memory_equal(&found[k].distance2, &all[k].distance2, sizeof(double));
+    assert_int_equal(found[k].index, all[k].index);
+  }
+}
+
+/** Neighbours are the first of all particles sorted by distance, with any instruction set. */
+static void test_neighbours(void **state) {
+  (void)state;
+  const struct halo_kernels *const kernels[] = {halo_kernels_select(), &halo_kernels_baseline};
+  static struct halo_body body[NEAR_BODIES];
+  place_bodies(body);
+  struct halo_tree tree = halo_tree_create(NEAR_BODIES, body, false);
+  for (int set = 0; set < 2; set++) {
+    struct halo_near near = halo_near_create(&tree, HALO_NEAREST_MOST);
+    near.kernels = kernels[set];
+    for (uint32_t leaf = 1U << tree.depth; leaf < 2U << tree.depth; leaf++) {
+      halo_near_leaf(&near, leaf);
+      for (uint32_t i = node_first(tree.count, leaf); i < node_end(tree.count, leaf); i++) {
+        struct neighbour found[HALO_NEAREST_MOST];
+        halo_near_find(&near, i, found);
+        assert_nearest(&tree, i, found, HALO_NEAREST_MOST);
+      }
+    }
+    halo_near_free(&near);
+  }
+  halo_tree_free(&tree);
+}
+
 int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_halos),
                                      cmocka_unit_test(test_simulated_halos),
@@ -802,6 +857,7 @@ int main(int argc, char **argv) {
                                      cmocka_unit_test(test_nfw_halo),
                                      cmocka_unit_test(test_definitions),
                                      cmocka_unit_test(test_potentials),
+                                     cmocka_unit_test(test_neighbours),
                                      cmocka_unit_test(test_subhalos),
                                      cmocka_unit_test(test_members_at_one_point),
                                      cmocka_unit_test(test_heavy_particles)};
