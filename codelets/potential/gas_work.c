@@ -33,11 +33,6 @@ static double dt_dh(const struct gas_work_argument *a) {
   return a->dt / gas_cell(a->batch.gas, a->batch.level);
 }
 
-/** Of the kick: time / (2 cell). */
-static double kick_factor(const struct gas_work_argument *a) {
-  return 0.5 * a->dt / (2.0 * gas_cell(a->batch.gas, a->batch.level));
-}
-
 static void gas_work_cpu(void *buffers[], const struct gas_work_argument *a) {
   const struct gas *g = a->batch.gas;
   const struct gas_batch *b = batch_of(&a->batch);
@@ -56,7 +51,6 @@ static void gas_work_cpu(void *buffers[], const struct gas_work_argument *a) {
     g->gravity->kernels->work(&g->scheme.physics, dt_dh(a), block[0], block[1],
                               nth(buffers[MASS], gas_mass_bytes(g), i),
                               nth(buffers[BEFORE], gas_group_bytes(g), i), cells);
-    g->gravity->kernels->kick(block[1], kick_factor(a), cells);
   }
   free(addresses[0]);
   free(addresses[1]);
@@ -79,7 +73,6 @@ static void gas_work_gpu(struct gpu *gpu, void *buffers[], const struct gas_work
   gpu_gas_potential_blocks(&g, &end, end_blocks);
   gpu_gas_work(&g, dt_dh(a), blocks, end_blocks, VECTOR(void, buffers[MASS]),
                VECTOR(void, buffers[BEFORE]), VECTOR(void, buffers[CELLS]));
-  gpu_gas_kick(&g, kick_factor(a), end_blocks, VECTOR(void, buffers[CELLS]));
   free(addresses[0]);
   free(addresses[1]);
 }

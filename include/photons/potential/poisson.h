@@ -122,13 +122,14 @@ struct gravity_kernels {
    * between them is the finer one, besides `kick`. @param finer  of the neighbour */
   void (*border)(const double *wide, int patch, int face, const struct poisson_share *finer,
                  struct border_kick kick, void *group);
-  /** Add to the energy of a group, before the second kick of a step, what makes that which gravity gives in the
-   * step the work of the mass that flowed through faces: half the sum over a cell's faces of mass times the
+  /** Add to the energy of a group at the end of a step, before the second kick, what makes that which gravity gives
+   * in the step the work of the mass that flowed through faces: half the sum over a cell's faces of mass times the
    * difference of the potential across the face, the mean of that at the beginning and at the end of the step. The
    * sum over all cells is then what the potential energy has lost (Springel 2010, MNRAS 401, 791, section 5.3). The
    * two kicks give what they do to the kinetic energy: the thermal energy takes the difference, but keeps at
    * least half of itself. Cells whose thermal energy is below dual_energy_switch or
-   * dual_energy_change of the physics stay as they are: the difference is larger than their heat.
+   * dual_energy_change of the physics do not get it: the difference is larger than their heat. Then kick the group
+   * by `end` for half the step.
    * @param begin, end  blocks
    * @param mass    mass fluxes of gas_kernels.solve
    * @param before  the group after the first kick */
