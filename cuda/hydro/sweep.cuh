@@ -27,19 +27,34 @@ template <typename solver> int looked_at(int axis, int swept) {
   return solver::TAKES_ALL_GHOSTS ? swept : 7 & ~(1 << axis);
 }
 
-/** Numbers of a cell; known to the compiler where no mass fluxes are kept, since none are carried then. */
-template <typename solver, bool KEEPS_MASS>
+/** Numbers of a cell; known to the compiler where none are carried. */
+template <typename solver, mass_kept KEPT>
 INLINE uint32_t variables_of(const sweep<typename solver::real> &s) {
-  return KEEPS_MASS ? s.variables : (uint32_t)solver::VARIABLES;
+  return KEPT == MASS_ALL ? s.variables : (uint32_t)solver::VARIABLES;
+}
+
+/** Where the mass fluxes of a column go, `step` apart. first is NULL where they are not kept. */
+template <typename real> struct mass_column {
+  real *first;
+  int step;
+};
+
+template <mass_kept KEPT, typename real>
+INLINE mass_column<real> mass_of(const sweep<real> &s, uint32_t group, struct across at,
+                                 int columns, int column) {
+  if (KEPT == MASS_ALL)
+    return {s.mass + (size_t)group * FACES_OF_COLUMN * columns + column, columns};
+  if (KEPT == MASS_NONE || !in_group(at)) return {NULL, 0};
+  return {s.mass + (size_t)group * GAS_MASS_FLUXES + at.slow * GAS_GROUP_SIDE + at.fast,
+          GAS_GROUP_SIDE * GAS_GROUP_SIDE};
 }
 
 /** Advance a column.
  * shocks: of shocks_of()
- * load(i, u) gives cell i; store(i, u) takes cell i of the 16 after the sweep.
- * @param mass  for the mass fluxes, `columns` apart, if KEEPS_MASS */
-template <int AXIS, typename solver, bool KEEPS_MASS, typename Load, typename Store>
+ * load(i, u) gives cell i; store(i, u) takes cell i of the 16 after the sweep. */
+template <int AXIS, typename solver, mass_kept KEPT, typename Load, typename Store>
 INLINE void advance_column(const sweep<typename solver::real> &s, struct across at, uint32_t shocks,
-                           typename solver::real *fluxes, typename solver::real *mass, int columns,
+                           typename solver::real *fluxes, mass_column<typename solver::real> mass,
                            uint32_t *first_order, Load load, Store store) {
   typedef typename solver::real real;
   enum { V = solver::VARIABLES };
@@ -61,9 +76,9 @@ INLINE void advance_column(const sweep<typename solver::real> &s, struct across 
     const bool beside = (shocks << solver::BEHIND + 1 >> i & 3) != 0;
     count += state.take(s.c, s.dt_dh, i, beside, w, flux) && i < GAS_BLOCK_SIDE - 1;
     if (i < 5) continue;
-    if (KEEPS_MASS) mass[(i - 5) * columns] = flux[0];
+    if (KEPT != MASS_NONE && mass.first) mass.first[(i - 5) * mass.step] = flux[0];
     if ((i - 5) % GAS_PATCH_SIDE == 0)
-      store_face<AXIS, V>(fluxes, variables_of<solver, KEEPS_MASS>(s), at, (i - 5) / GAS_PATCH_SIDE,
+      store_face<AXIS, V>(fluxes, variables_of<solver, KEPT>(s), at, (i - 5) / GAS_PATCH_SIDE,
                           flux);
     if (i > 5) {
       real after[V];
@@ -136,19 +151,13 @@ INLINE int finish_cell(const sweep<real> &s, uint32_t group, cells_before<V, AXI
   return place;
 }
 
-/** Where the mass fluxes of a column go; NULL where nothing needs them. */
-template <typename real>
-INLINE real *mass_of(const sweep<real> &s, uint32_t group, int columns, int column) {
-  return s.mass ? s.mass + (size_t)group * FACES_OF_COLUMN * columns + column : NULL;
-}
-
 /** Along y or z: a thread a column. */
-template <int AXIS, typename solver, bool KEEPS_MASS>
+template <int AXIS, typename solver, mass_kept KEPT>
 __global__ void __launch_bounds__(SWEEP_THREADS)
     sweep_columns(const __grid_constant__ sweep<typename solver::real> s) {
   typedef typename solver::real real;
   enum { V = solver::VARIABLES };
-  const uint32_t variables = variables_of<solver, KEEPS_MASS>(s);
+  const uint32_t variables = variables_of<solver, KEPT>(s);
   const int nx = s.n[0], ny = s.n[1], nz = s.n[2], outer = AXIS == 1 ? nz : ny;
   const uint32_t thread = blockIdx.x * SWEEP_THREADS + threadIdx.x;
   const uint32_t group = thread / (uint32_t)(nx * outer);
@@ -162,9 +171,9 @@ __global__ void __launch_bounds__(SWEEP_THREADS)
   real *to = s.to + (size_t)group * variables * left +
              (s.last ? 0 : x + (AXIS == 1 ? o * nx * GAS_GROUP_SIDE : o * nx));
   cells_before<V, AXIS, real> before(s, group, x, AXIS == 1 ? 0 : o, AXIS == 1 ? o : 0);
-  advance_column<AXIS, solver, KEEPS_MASS>(
+  advance_column<AXIS, solver, KEPT>(
       s, at, shocks_of<AXIS, solver>(s, group, at), fluxes_of(s, group),
-      mass_of(s, group, nx * outer, column), nx * outer, &s.first_order[group],
+      mass_of<KEPT>(s, group, at, nx * outer, column), &s.first_order[group],
       [&](int i, real *u) {
 #pragma unroll
         for (int q = 0; q < V; q++) u[q] = from[variable_of<AXIS>(q) * cells + i * along];
@@ -179,12 +188,12 @@ __global__ void __launch_bounds__(SWEEP_THREADS)
 }
 
 /** Along x: the rows of a block of threads are read and written together. */
-template <typename solver, bool KEEPS_MASS>
+template <typename solver, mass_kept KEPT>
 __global__ void __launch_bounds__(ROW_THREADS)
     sweep_rows(const __grid_constant__ sweep<typename solver::real> s) {
   typedef typename solver::real real;
   enum { V = solver::VARIABLES };
-  const uint32_t variables = variables_of<solver, KEEPS_MASS>(s);
+  const uint32_t variables = variables_of<solver, KEPT>(s);
   extern __shared__ double shared[];
   real *tile = (real *)shared; /* [variable][row][ROW_ROOM] */
   const int ny = s.n[1], nz = s.n[2], rows = ny * nz;
@@ -205,9 +214,9 @@ __global__ void __launch_bounds__(ROW_THREADS)
     const struct across at = {y - (ny - GAS_GROUP_SIDE) / 2, z - (nz - GAS_GROUP_SIDE) / 2};
     cells_before<V, 0, real> before(s, group, 0, y, z);
     real *mine = tile + threadIdx.x * ROW_ROOM;
-    advance_column<0, solver, KEEPS_MASS>(
+    advance_column<0, solver, KEPT>(
         s, at, shocks_of<0, solver>(s, group, at), fluxes_of(s, group),
-        mass_of(s, group, rows, row), rows, &s.first_order[group],
+        mass_of<KEPT>(s, group, at, rows, row), &s.first_order[group],
         [&](int i, real *u) {
 #pragma unroll
           for (int q = 0; q < V; q++) u[q] = mine[q * ROW_THREADS * ROW_ROOM + i];
@@ -231,32 +240,33 @@ __global__ void __launch_bounds__(ROW_THREADS)
   }
 }
 
-template <typename solver, bool KEEPS_MASS>
+template <typename solver, mass_kept KEPT>
 void launch_kernel(struct gpu *gpu, int axis, const sweep<typename solver::real> &s) {
   enum { V = solver::VARIABLES };
   const uint32_t columns = s.groups * (uint32_t)(s.n[0] * s.n[1] * s.n[2] / GAS_BLOCK_SIDE);
   if (axis == 0) {
     const size_t bytes = V * ROW_THREADS * ROW_ROOM * sizeof(typename solver::real);
-    CHECK_CUDA(cudaFuncSetAttribute((sweep_rows<solver, KEEPS_MASS>),
+    CHECK_CUDA(cudaFuncSetAttribute((sweep_rows<solver, KEPT>),
                                     cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
-    sweep_rows<solver, KEEPS_MASS>
+    sweep_rows<solver, KEPT>
         <<<blocks_for(columns, ROW_THREADS), ROW_THREADS, bytes, gpu->stream>>>(s);
   } else if (axis == 1) {
-    sweep_columns<1, solver, KEEPS_MASS>
+    sweep_columns<1, solver, KEPT>
         <<<blocks_for(columns, SWEEP_THREADS), SWEEP_THREADS, 0, gpu->stream>>>(s);
   } else {
-    sweep_columns<2, solver, KEEPS_MASS>
+    sweep_columns<2, solver, KEPT>
         <<<blocks_for(columns, SWEEP_THREADS), SWEEP_THREADS, 0, gpu->stream>>>(s);
   }
   gpu_launched("sweep");
 }
 
 template <typename solver>
-void launch_sweep(struct gpu *gpu, int axis, const sweep<typename solver::real> &s) {
+void launch_sweep(struct gpu *gpu, int axis, mass_kept kept,
+                  const sweep<typename solver::real> &s) {
   enum { V = solver::VARIABLES };
-  if (!s.mass) return launch_kernel<solver, false>(gpu, axis, s);
-  launch_kernel<solver, true>(gpu, axis, s);
-  if (s.variables == V) return;
+  if (kept == MASS_NONE) return launch_kernel<solver, MASS_NONE>(gpu, axis, s);
+  if (kept == MASS_OWN) return launch_kernel<solver, MASS_OWN>(gpu, axis, s);
+  launch_kernel<solver, MASS_ALL>(gpu, axis, s);
   if (axis == 0)
     launch_carry<0>(gpu, V, s);
   else if (axis == 1)
@@ -265,7 +275,7 @@ void launch_sweep(struct gpu *gpu, int axis, const sweep<typename solver::real> 
     launch_carry<2>(gpu, V, s);
 }
 
-/** The mass fluxes through the faces of the groups' own cells. */
+/** Of the mass fluxes of all columns those through the faces of the groups' own cells. */
 template <typename real>
 static __global__ void __launch_bounds__(SWEEP_THREADS)
     share_mass(const __grid_constant__ sweep<real> s, int axis, real *mass) {
@@ -314,10 +324,10 @@ void solve_with(const struct gpu_gas *g, double dt_dh, bool reversed, const void
   typedef typename solver::real real;
   enum { V = solver::VARIABLES, MASS = FACES_OF_COLUMN * GAS_BLOCK_SIDE * GAS_BLOCK_SIDE };
   const uint32_t variables = gas_variables(&g->physics);
-  const bool needs_mass = mass || variables > V;
+  const mass_kept kept = variables > V ? MASS_ALL : mass ? MASS_OWN : MASS_NONE;
   const size_t groups = g->groups, row = (size_t)variables * GAS_GROUP_SIDE * GAS_BLOCK_SIDE,
                after_first = row * GAS_BLOCK_SIDE, after_second = row * GAS_GROUP_SIDE,
-               reals = groups * (after_first + after_second + (needs_mass ? MASS : 0));
+               reals = groups * (after_first + after_second + (kept == MASS_ALL ? MASS : 0));
   real *const scratch = (real *)gpu_scratch(
       g->gpu, SCRATCH_LINES, reals * sizeof(real) + groups * (3 + 3 * COLUMNS) * sizeof(uint32_t));
   real *const stage[3] = {scratch, scratch + groups * after_first, (real *)cells};
@@ -349,15 +359,16 @@ void solve_with(const struct gpu_gas *g, double dt_dh, bool reversed, const void
                    (const real *)blocks,
                    (real)(g->physics.dual_energy_change / (dt_dh * dt_dh)),
                    variables,
-                   needs_mass ? swept_mass : NULL,
+                   swept_mass,
                    shocks,
                    any_shocks};
   for (int i = 0; i < 3; i++) {
     const int axis = reversed ? 2 - i : i;
     s.last = i == 2;
     s.to = stage[i];
-    launch_sweep<solver>(g->gpu, axis, s);
-    if (mass) keep_mass(g->gpu, axis, s, (real *)mass);
+    if (kept == MASS_OWN) s.mass = (real *)mass + axis * (GAS_MASS_FLUXES / 3);
+    launch_sweep<solver>(g->gpu, axis, kept, s);
+    if (mass && kept == MASS_ALL) keep_mass(g->gpu, axis, s, (real *)mass);
     s.from = stage[i];
     s.n[axis] = GAS_GROUP_SIDE;
   }

@@ -12,6 +12,10 @@ enum {
   FACES_OF_COLUMN = GAS_GROUP_SIDE + 1
 };
 
+/** Which mass fluxes sweeps keep: none; those through faces of the groups' own cells, for gravity's work; or
+ * those of all columns, for variables that the gas carries. */
+enum mass_kept { MASS_NONE, MASS_OWN, MASS_ALL };
+
 /** One sweep. Cells are [group][variable][z][y][x]; the last sweep writes groups. */
 template <typename real> struct sweep {
   constants<real> c;
@@ -27,7 +31,8 @@ template <typename real> struct sweep {
   const real *blocks;    /* cells before the first sweep */
   real change;           /* of is_cold_flow() */
   uint32_t variables;    /* of a cell; the first ones are the solver's */
-  real *mass; /* [group][FACES_OF_COLUMN][column] mass fluxes; NULL: nothing needs them */
+  real *mass; /* MASS_ALL: [group][FACES_OF_COLUMN][column]; MASS_OWN: of the first group's faces of the axis
+                 among [group][GAS_MASS_FLUXES] */
   const uint32_t *shocks, *any_shocks; /* of gpu_gas_mark_shocks() */
 };
 
