@@ -17,6 +17,12 @@ assert np.allclose(table[:, 2], power.std(axis=0, ddof=1), rtol=1e-5)
 covariance = np.loadtxt("mocks/mockcovariance_000.txt")
 off = power - power.mean(axis=0)
 assert np.allclose(covariance, off.T @ off / 3, rtol=1e-5, atol=1e-6 * covariance.max())
+gauss = np.loadtxt("mocks/mockgauss_000.txt")
+size = np.sqrt(np.diag(covariance))
+assert np.allclose(gauss[:, 1], (table[:, 2] / table[:, 3]) ** 2, rtol=1e-4)
+assert np.allclose(gauss[:, 2], gauss[:, 1] * np.sqrt(2 / 3), rtol=1e-4)  # four mocks
+correlation = covariance / np.outer(size, size)
+assert np.allclose(gauss[:, 3], (correlation.sum(axis=0) - 1) / (len(size) - 1), atol=1e-4)
 halos = np.loadtxt("mocks/mockhalos_000.txt")
 counts = [np.loadtxt(f"mocks/mock_{seed}/massfunc_000.txt")[:, 2].sum() for seed in (1, 2, 3, 4)]
 assert np.isclose(halos[:, 2].sum(), np.mean(counts), rtol=1e-6)

@@ -37,7 +37,7 @@ tool() { # tool NAME ARGUMENT...
   shift
   timeout 120 "$PYTHON" "$PHOTONS_SOURCE/tools/$name.py" "$@" --program ./program >out 2>err
 }
-tool mocks config.ini 4 && complain 'a command that is killed ends well'
+tool mocks config.ini 4 --jobs 1 && complain 'a command that is killed ends well'
 [ -e mocks/mock_2/finished.json ] && [ ! -e mocks/mock_3/finished.json ] || complain 'the kill'
 cp -p mocks/mock_2/powerspec_000.txt before
 tool mocks config.ini 4 || complain "mocks after a kill: $(cat err)"

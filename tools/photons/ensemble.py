@@ -57,8 +57,9 @@ def is_finished(folder, made_of):
 def _run(config, settings, options, environment):
     """Run the program from the beginning to its end. Raises RunFailed."""
     running = start(
-        config, settings, options.program, options.ranks, ("--overwrite",), environment
-    )
+        config, settings, options.program, options.ranks, ("--overwrite",), environment,
+        folder=settings["output.dir"],
+    )  # fmt: skip
     try:
         running.wait()
     except RunFailed:

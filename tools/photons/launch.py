@@ -53,14 +53,20 @@ def _find(program):
     raise FileNotFoundError(f"no program {' or '.join(candidates)}: build it, or name it: program=")
 
 
-def _output_folder(command):
-    """The output.dir of a run, from its dry run. Raises RunFailed if the parameters are wrong."""
+def _dry_run(command):
+    """What the program would do, as it says. Raises RunFailed if the parameters are wrong."""
     dry = subprocess.run(
         [*command, "--dry-run"], capture_output=True, text=True, stdin=subprocess.DEVNULL
     )
     if dry.returncode:
         raise RunFailed(dry.returncode, dry.stderr)
-    section = re.search(r"^\[output\]\n(.*?)(?=^\[|\Z)", dry.stdout, re.MULTILINE | re.DOTALL)
+    return dry.stdout
+
+
+def _output_folder(command):
+    """The output.dir of a run. Raises RunFailed if the parameters are wrong."""
+    told = _dry_run(command)
+    section = re.search(r"^\[output\]\n(.*?)(?=^\[|\Z)", told, re.MULTILINE | re.DOTALL)
     return re.search(r"^dir = (.*?)(?:\s+[;#].*)?$", section[1], re.MULTILINE)[1]
 
 
@@ -134,7 +140,20 @@ def output_folder(config, set=None, program=None):
     return _output_folder(_command(config, set, program))
 
 
-def start(config, set=None, program=None, ranks=1, options=(), environment=None):
+def memory(config, set=None, program=None):
+    """Bytes that a run with the arguments of start() takes of the host's memory, as its dry run foretells; 0: it does
+    not say."""
+    said = re.search(r"^  memory  *about ([0-9.]+) MB", _dry_run(_command(config, set, program)), re.MULTILINE)
+    return float(said[1]) * 1e6 if said else 0.0
+
+
+def has_gpus(program=None):
+    """Whether the program was built for GPUs."""
+    said = subprocess.run([_find(program), "--version"], capture_output=True, text=True).stdout
+    return "CUDA" in said and not re.search(r"^CUDA +not built in", said, re.MULTILINE)
+
+
+def start(config, set=None, program=None, ranks=1, options=(), environment=None, folder=None):
     """Start a run, and return it as a RunningRun at once.
 
     config  -- path of a config.ini
@@ -144,9 +163,10 @@ def start(config, set=None, program=None, ranks=1, options=(), environment=None)
     ranks   -- number of MPI ranks; more than one start mpirun
     options -- further options of the program, such as ("--overwrite",) or ("--restart",)
     environment -- variables of the environment over those of this process
+    folder  -- output.dir of set, with which the parameters are not looked at before the program runs
     Raises FileNotFoundError without program, RunFailed for parameters that the program refuses."""
     command = _command(config, set, program, options)
-    folder = _output_folder(command)
+    folder = folder or _output_folder(command)
     os.makedirs(folder, exist_ok=True)
     if ranks > 1:
         command = ["mpirun", "-n", str(ranks), *command]

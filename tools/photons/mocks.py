@@ -7,16 +7,19 @@ usage: mocks.py CONFIG COUNT [--first SEED] [--jobs N] [--gpus A,B,...] [--set S
 
 The runs have the seeds SEED (1), SEED + 1 ... and are in folders mock_SEED of output.dir. They write neither
 snapshots nor pictures unless --set says so. A run that has ended is not repeated when the command is given again, with
-a larger COUNT for example; one that has not begins anew. Of all these mocks there are in output.dir, for each output,
+a larger COUNT for example; one that has not begins anew. As many run at the same time as there are GPUs, or, without
+GPUs, cores, if the memory suffices; the cores are divided among them. Of all these mocks there are in output.dir, for each output,
 mockpower_NNN.txt (mean and scatter of P(k)), mockcovariance_NNN.txt (the covariance matrix of its bins),
+mockgauss_NNN.txt (variance and correlation of the bins beside those of Gaussian waves, with errors),
 mockhalos_NNN.txt (mean and variance of the number of halos in bins of mass) and figures/mocks_NNN.png."""
 
 import os
+import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from queue import SimpleQueue
 
 from .ensemble import add_options, finish, settings_of, text_table, write_table
-from .launch import RunFailed, output_folder
+from .launch import RunFailed, has_gpus, memory, output_folder
 from .modules import Deferred, fail, need, parser_of
 from .reading import FAULTS, explain
 
@@ -26,12 +29,48 @@ os.environ["MPLBACKEND"] = "Agg"  # figures go to files, which takes no display
 LEAN = {"output.snapshots": "no", "output.images": "no"}
 
 
+MEMORY_PART = 0.8  # of the machine's memory, that mocks may take together
+
+
+def gpus_of(options):
+    """The GPUs that --gpus names, or those that the program could use."""
+    named = options.gpus or os.environ.get("CUDA_VISIBLE_DEVICES")
+    if named is not None or not has_gpus(options.program):
+        return [gpu for gpu in (named or "").split(",") if gpu]
+    try:
+        said = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True).stdout
+    except FileNotFoundError:
+        return []
+    return [str(i) for i in range(said.count("GPU "))]
+
+
+def jobs_of(options, settings, gpus, cores):
+    """How many mocks run at the same time: --jobs, or one on each GPU, or core, that the memory suffices for."""
+    if options.jobs:
+        return options.jobs
+    machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    fit = int(MEMORY_PART * machine / max(memory(options.config, settings, options.program), 1.0))
+    return max(1, min(len(gpus) or cores // options.ranks, fit, options.count))
+
+
+def places_of(options, settings):
+    """The environments of mocks that run at the same time: each has a GPU, if there are any, and its part of the
+    cores."""
+    gpus, cores = gpus_of(options), len(os.sched_getaffinity(0))
+    jobs = jobs_of(options, settings, gpus, cores)
+    place = {} if jobs == 1 else {"STARPU_NCPU": str(max(1, cores // (jobs * options.ranks)))}
+    if "STARPU_NCPU" in os.environ:
+        place = {}
+    return [
+        {**place, **({"CUDA_VISIBLE_DEVICES": gpus[i % len(gpus)]} if gpus else {})} for i in range(jobs)
+    ]
+
+
 def run_all(options, settings, folder):
-    """Run all seeds, `jobs` at a time; with GPUs each job has one of them. Returns the Runs by seed."""
-    gpus = options.gpus.split(",") if options.gpus else []
-    places = SimpleQueue()  # a free place for a job, with the GPU that belongs to it
-    for i in range(options.jobs or max(len(gpus), 1)):
-        places.put({"CUDA_VISIBLE_DEVICES": gpus[i % len(gpus)]} if gpus else {})
+    """Run all seeds, some at the same time. Returns the Runs by seed."""
+    places = SimpleQueue()  # free places for mocks
+    for place in places_of(options, settings):
+        places.put(place)
 
     def one(seed):
         place = places.get()
@@ -64,6 +103,29 @@ def write_power(folder, number, comments, rows, power):
     columns = "# covariance [(Mpc/h)^6] of the bins of mockpower, one row and one column each\n"
     write_table(os.path.join(folder, f"mockcovariance_{number:03d}.txt"), [*said, columns], covariance)
     return table, covariance
+
+
+def gauss_table(rows, power, covariance):
+    """By bin: k, the variance of P(k) over that of Gaussian waves, P^2/modes, and its error;
+    the mean correlation with the other bins, which Gaussian waves have not, and its error.
+
+    A variance of M mocks has the relative error (2/(M - 1))^(1/2), a correlation of none the error (M - 1)^(-1/2)."""
+    mocks, bins = power.shape
+    variance = np.diag(covariance)
+    gauss = power.mean(axis=0) ** 2 / rows[:, 2]
+    size = np.sqrt(np.where(variance > 0, variance, np.inf))
+    others = (covariance / np.outer(size, size)).sum(axis=0) - (variance > 0)
+    ratio, several = variance / gauss, max(bins - 1, 1)
+    return np.column_stack([
+        rows[:, 0], ratio, ratio * np.sqrt(2 / (mocks - 1)), others / several,
+        np.full(bins, 1 / np.sqrt((mocks - 1) * several)),
+    ])  # fmt: skip
+
+
+def write_gauss(folder, number, rows, power, covariance):
+    columns = "# k[h/Mpc] variance/Gaussian error correlation error\n"
+    path = os.path.join(folder, f"mockgauss_{number:03d}.txt")
+    write_table(path, [f"# {len(power)} mocks\n", columns], gauss_table(rows, power, covariance))
 
 
 def write_halos(runs, folder, number):
@@ -112,7 +174,9 @@ def make(options):
         write_halos(runs, folder, number)
         found = spectra_of(runs, number)
         if found:
-            figure = plot(*write_power(folder, number, *found), len(runs))
+            table, covariance = write_power(folder, number, *found)
+            write_gauss(folder, number, *found[1:], covariance)
+            figure = plot(table, covariance, len(runs))
             figure.savefig(os.path.join(folder, "figures", f"mocks_{number:03d}.png"), dpi=150)
             plt.close(figure)
     return [f"{len(runs)} mocks are in {folder}"]
@@ -125,10 +189,10 @@ def main():
     parser.add_argument("--first", type=int, default=1, metavar="SEED", help="ic.seed of the first")
     parser.add_argument(
         "--jobs", type=int, default=0, metavar="N",
-        help="mocks that run at the same time (default: 1, or as many as there are GPUs)",
+        help="mocks that run at the same time (default: as many as there are GPUs, or without GPUs cores)",
     )  # fmt: skip
     parser.add_argument(
-        "--gpus", metavar="A,B,...", help="numbers of the GPUs, of which each mock uses one"
+        "--gpus", metavar="A,B,...", help="numbers of the GPUs, of which each mock uses one (default: all)"
     )
     options = parser.parse_args()
     need("h5py", "matplotlib", "numpy")
