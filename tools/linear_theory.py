@@ -192,8 +192,8 @@ def derivatives(ln_a, values):
     )
 
 
-def grow(ln_a, modes):
-    """Growth of cold dark matter with the response, by Runge-Kutta from CLASS's first two moments:
+def grow(ln_a, modes, first=0):
+    """Growth of cold dark matter with the response, by Runge-Kutta from CLASS's moment number `first` and its derivative:
     delta'' + (2 + dln H/dln a) delta' = 3/2 Omega (1 + R) delta, of ln a. Returns delta and delta'."""
     source = interpolate.CubicSpline(ln_a, 1.5 * modes.share * (1 + modes.response), axis=0)
     slope = interpolate.CubicSpline(ln_a, modes.hubble_slope, axis=0)
@@ -202,14 +202,23 @@ def grow(ln_a, modes):
     def change(x, y):
         return np.array([y[1], source(x) * y[0] - (2 + slope(x)) * y[1]])
 
-    y = [np.array([start(ln_a[0]), start(ln_a[0], 1)])]
-    for x, step in zip(ln_a, np.diff(ln_a)):
+    y = [np.array([start(ln_a[first]), start(ln_a[first], 1)])]
+    for x, step in zip(ln_a[first:], np.diff(ln_a[first:])):
         k1 = change(x, y[-1])
         k2 = change(x + step / 2, y[-1] + step / 2 * k1)
         k3 = change(x + step / 2, y[-1] + step / 2 * k2)
         k4 = change(x + step, y[-1] + step * k3)
         y.append(y[-1] + step / 6 * (k1 + 2 * k2 + 2 * k3 + k4))
     return np.array(y)[:, 0], np.array(y)[:, 1]
+
+
+def growth_error(ln_a, modes, z):
+    """The largest difference of growth from z to 0 by the response from that of CLASS, over the latter; of all k
+    below K_NEUTRINOS, up to which the response acts."""
+    first = int(np.searchsorted(ln_a, -np.log1p(z)))
+    grown = grow(ln_a, modes, first)[0]
+    of_class = modes.contrast[-1] / modes.contrast[first]
+    return np.max(np.abs(grown[-1] / grown[0] / of_class - 1)[modes.k < K_NEUTRINOS])
 
 
 def correct_response(ln_a, modes):
@@ -297,6 +306,7 @@ def write_species(c, path):
         "Growth of cold dark matter and baryons in N-body gauge, and the response: the density contrast",
         "of all other species times their density, over that of cold dark matter and baryons.",
         *heading(c),
+        f"growth_error = {growth_error(ln_a, modes, c['z_init']):.2g}",
         "a   k [h/Mpc]   delta(a)/delta(1)   dln delta/dln a   response",
     ]
     rows = (

@@ -136,6 +136,8 @@ says() {
 }
 config "$radiation" >config.ini
 tool config.ini --power pk.txt --species species.txt || complain "tables: $(cat err)"
+awk '/^# growth_error = / { n++; bad = !($4 < 1e-5) } END { exit bad || n != 1 }' species.txt ||
+  complain "the table's response does not give its growth: $(grep growth_error species.txt)"
 says 2 'needs cosmology.species_file' --set cosmology.m_nu=0.06
 says 3 'sum_m_nu = 0, and the run has 0.06' --set cosmology.m_nu=0.06 \
   --set cosmology.species_file=species.txt
