@@ -25,6 +25,7 @@ static const struct dependence {
     {{"gas", "sor_tolerance"}, {"gas", "poisson"}, "sor"},
     {{"gravity", "delta_acc"}, {"gravity", "mac"}, "gothic"},
     {{"time", "steps"}, {"time", "step"}, "fixed"},
+    {{"gravity", "pm_cut"}, {"time", "step"}, "pm"},
     {{"time", "gothic_eta"}, {"time", "criterion"}, "gothic"},
     {{"output", "position_error"}, {"output", "lean"}, "yes"},
     {{"output", "velocity_error"}, {"output", "lean"}, "yes"},

@@ -154,6 +154,7 @@ void long_range_start(struct long_range *l, struct domain *d, const struct param
   l->factor = (float)(GRAVITY * d->particles.mass);
   l->mesh = mesh_create(layout.cells, layout.slabs, layout.columns, d->particles.box,
                         p->gravity.assignment, p->gravity.gradient, p->gravity.interlace, split);
+  if (!split && p->gravity.pm_cut > 0.0) mesh_cut_force(l->mesh, p->gravity.pm_cut);
   create_slabs(l);
   l->potential = allocate(cells, sizeof *l->potential, "sums of potentials");
   l->potential_handle = allocate(l->mesh->columns, sizeof *l->potential_handle, "column handles");

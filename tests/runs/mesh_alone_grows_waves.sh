@@ -31,6 +31,7 @@ run plus
 run minus --set ic.paired=yes
 run pairs --set time.step=block
 run fine --set time.steps=60
+run lattice --set gravity.pm_cut=0.7
 statistics='--set output.multipoles=yes --set output.correlation=yes --set output.bispectrum=yes
   --set output.halo_power=yes --set analysis.fof=yes --set analysis.linking_length=0.4 --set analysis.min_members=2'
 # shellcheck disable=SC2086
@@ -43,7 +44,7 @@ STARPU_NCPU=1 mpirun --oversubscribe --bind-to none -n 2 "$PHOTONS" --quiet conf
 for stem in multipoles correlation bispectrum halopower; do
   same_text "again/${stem}_001.txt" "ranks/${stem}_001.txt" || complain "$stem of two ranks"
 done
-helper plus minus pairs fine again ranks || complain 'the results'
+helper plus minus pairs fine lattice again ranks || complain 'the results'
 
 # refused TEXT OPTION...
 refused() {

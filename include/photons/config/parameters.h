@@ -136,6 +136,8 @@ struct parameters {
     enum accuracy accuracy; /**< chooses the defaults of the rest of this section */
     int64_t pm_grid;        /**< cells a side; 0: chosen from N */
     int64_t pm_grid_most;   /**< the same of the finest mesh that a run may change to; 0: chosen */
+    double
+        pm_cut; /**< STEP_PM: where the mesh has half of the force, over its Nyquist frequency; 0: automatic */
     enum assignment assignment;
     enum gradient gradient;
     bool interlace;

@@ -80,7 +80,9 @@ struct mesh {
   uint32_t fields;  /**< 3 (spectral: acceleration components) or 1 (fd4: potential) */
   uint32_t spectra; /**< spectra from which the fields are made after the transform along x: 2 (x
                          component; y and z times their wave numbers) or 1 */
-  const struct split *split;
+  const struct split *split; /**< NULL: there are no pairs */
+  double
+      cut; /**< without pairs: where S = 1/2, over the Nyquist frequency; 0: as mesh_create() has it */
   /** 4 pi (S(k) + R(k))/(k^2 L^3) at n^2 = 0 .. 3 (N/2)^2, k = 2 pi n/L, see mesh_make_green(); 0 at 0, halved
    * with interlacing. */
   float *green;
@@ -169,6 +171,8 @@ static inline size_t mesh_squares(const struct mesh *m) {
  * split factor is not applied to it, since there are no pairs of them. Tasks compute it on all workers; the bits
  * do not depend on their number. @param response  NULL: R = 0 */
 void mesh_make_green(struct mesh *m, const struct response *response);
+/** Let the force of a mesh without pairs be half at another wave number. @param cut  over the Nyquist frequency of the mesh */
+void mesh_cut_force(struct mesh *m, double cut);
 
 /** The smallest even size >= n with only factors 2, 3, 5, 7 (FFT-friendly). */
 uint32_t mesh_good_size(uint32_t n);
