@@ -23,12 +23,18 @@ static double patch_add_work(const struct patch_add_argument *a) {
   return (double)block_size(a->l->mesh, a->slab, 0);
 }
 
-/** Whether a patch overlaps the slab; its planes are origin .. origin + size - 1, modulo N. */
+/** Whether a patch's cells origin .. origin + size - 1, modulo N, along an axis overlap first .. end - 1. */
+static bool patch_meets(const struct mesh *m, const struct patch *p, int axis, uint32_t first,
+                        uint32_t end) {
+  /* number of cells from the patch's first one to the other first one */
+  const uint32_t distance = (first + m->cells - p->origin[axis]) % m->cells;
+  return distance < p->size[axis] || m->cells - distance < end - first;
+}
+
+/** Whether a patch overlaps this rank's part of the slab. */
 static bool patch_meets_slab(const struct mesh *m, const struct patch *p, uint32_t slab) {
-  const uint32_t begin = slab_first(m, slab), end = slab_first(m, slab + 1);
-  /* number of planes from the patch's first plane to the slab's first plane */
-  const uint32_t to_slab = (begin + m->cells - p->origin[0]) % m->cells;
-  return to_slab < p->size[0] || m->cells - to_slab < end - begin;
+  return patch_meets(m, p, 0, slab_first(m, slab), slab_first(m, slab + 1)) &&
+         patch_meets(m, p, 1, m->first_y, m->first_y + m->ys);
 }
 
 /** A patch or a piece of a patch, and where its cells are. */
@@ -90,7 +96,7 @@ static const float *cells_of_part(const struct part *part, void *buffers[]) {
 static double sum_slab(const struct mesh *m, uint32_t planes, const float *slab) {
   double sum = 0.0;
   for (size_t plane = 0; plane < planes; plane++)
-    for (size_t y = 0; y < m->cells; y++)
+    for (size_t y = 0; y < m->ys; y++)
       for (size_t z = 0; z < m->cells; z++)
         sum += (double)slab[plane * plane_floats(m) + y * m->row + z];
   return sum;

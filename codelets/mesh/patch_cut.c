@@ -28,9 +28,10 @@ static bool begins_group(const struct mesh_message *message, uint32_t i) {
   return i == 0 || message->part[i].cells != message->part[i - 1].cells;
 }
 
-/** Where a part of the message comes from. */
+/** Where a part of the message comes from: runs of cells of the patch, which follow each other in the message. */
 struct cut {
-  size_t first, at, cells; /* first cell in the patch, and in the message; number of cells */
+  size_t first, at;          /* first cell in the patch, and in the message */
+  size_t cells, runs, apart; /* cells of a run; cells in the patch from one to the next */
 };
 
 static struct cut cut_of(const struct patch_cut_argument *a, uint32_t i) {
@@ -39,9 +40,14 @@ static struct cut cut_of(const struct patch_cut_argument *a, uint32_t i) {
   const struct mesh_piece *piece = &c->sent.piece[place->piece];
   const uint32_t n = a->l->mesh->cells;
   const size_t plane = (size_t)c->patch.size[1] * c->patch.size[2];
-  return (struct cut){.first = (piece->first + n - c->patch.origin[0]) % n * plane,
+  const size_t first_plane = (piece->first + n - c->patch.origin[0]) % n * plane,
+               first_row = (size_t)(piece->first_y + n - c->patch.origin[1]) % n * c->patch.size[2];
+  const bool whole = piece->ys == c->patch.size[1]; /* planes follow each other */
+  return (struct cut){.first = first_plane + first_row,
                       .at = piece->at,
-                      .cells = piece->planes * plane};
+                      .cells = (whole ? piece->planes : 1) * (size_t)piece->ys * c->patch.size[2],
+                      .runs = whole ? 1 : piece->planes,
+                      .apart = plane};
 }
 
 static void patch_cut_cpu(void *buffers[], const struct patch_cut_argument *a) {
@@ -49,8 +55,10 @@ static void patch_cut_cpu(void *buffers[], const struct patch_cut_argument *a) {
   for (uint32_t i = 0; i < a->message->parts; i++) {
     const struct cut cut = cut_of(a, i);
     slot += begins_group(a->message, i);
-    memcpy(VECTOR(float, buffers[MESSAGE]) + cut.at, VECTOR(const float, buffers[slot]) + cut.first,
-           cut.cells * sizeof(float));
+    float *to = VECTOR(float, buffers[MESSAGE]) + cut.at;
+    const float *from = VECTOR(const float, buffers[slot]) + cut.first;
+    for (size_t run = 0; run < cut.runs; run++, to += cut.cells, from += cut.apart)
+      memcpy(to, from, cut.cells * sizeof *to);
   }
 }
 
@@ -59,8 +67,10 @@ static void patch_cut_gpu(struct gpu *gpu, void *buffers[], const struct patch_c
   for (uint32_t i = 0; i < a->message->parts; i++) {
     const struct cut cut = cut_of(a, i);
     slot += begins_group(a->message, i);
-    gpu_copy(gpu, VECTOR(float, buffers[MESSAGE]) + cut.at,
-             VECTOR(const float, buffers[slot]) + cut.first, cut.cells * sizeof(float));
+    float *to = VECTOR(float, buffers[MESSAGE]) + cut.at;
+    const float *from = VECTOR(const float, buffers[slot]) + cut.first;
+    for (size_t run = 0; run < cut.runs; run++, to += cut.cells, from += cut.apart)
+      gpu_copy(gpu, to, from, cut.cells * sizeof *to);
   }
 }
 

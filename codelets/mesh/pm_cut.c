@@ -56,14 +56,23 @@ static const float *plane_of(const struct pm_cut_argument *a, void *buffers[], u
          (x - slab_first(m, slab)) * plane_floats(m);
 }
 
+/** The part of a group's field box that a piece has. */
+static struct field_box box_of_part(const struct pm_cut_argument *a, uint32_t part) {
+  const struct mesh_piece *p = piece_of_part(a->l, a->message, part);
+  struct field_box box = cells_of_part(a->l, a->message, part)->field_box;
+  box.origin[0] = p->first_y;
+  box.size[0] = p->ys;
+  return box;
+}
+
 static void cut_piece(const struct pm_cut_argument *a, void *buffers[], uint32_t part) {
   const struct mesh *m = a->l->mesh;
-  const struct field_box *box = &cells_of_part(a->l, a->message, part)->field_box;
+  const struct field_box box = box_of_part(a, part);
   const struct mesh_piece *p = piece_of_part(a->l, a->message, part);
   float *out = VECTOR(float, buffers[MESSAGE]) + p->at;
   for (uint32_t field = 0; field < m->fields; field++)
-    for (uint32_t i = 0; i < p->planes; i++, out += field_box_floats(box))
-      mesh_cut_plane(m, box, plane_of(a, buffers, field, (p->first + i) % m->cells), out);
+    for (uint32_t i = 0; i < p->planes; i++, out += field_box_floats(&box))
+      mesh_cut_plane(m, &box, plane_of(a, buffers, field, (p->first + i) % m->cells), out);
 }
 
 static void pm_cut_cpu(void *buffers[], const struct pm_cut_argument *a) {
@@ -73,12 +82,12 @@ static void pm_cut_cpu(void *buffers[], const struct pm_cut_argument *a) {
 static void cut_piece_on_gpu(const struct pm_cut_argument *a, void *buffers[], uint32_t part) {
   const struct mesh *m = a->l->mesh;
   const struct mesh_piece *p = piece_of_part(a->l, a->message, part);
+  const struct field_box box = box_of_part(a, part);
   const uint32_t planes = m->fields * p->planes;
   const float **plane = allocate(planes, sizeof *plane, "mesh plane table");
   for (uint32_t i = 0; i < planes; i++)
     plane[i] = plane_of(a, buffers, i / p->planes, (p->first + i % p->planes) % m->cells);
-  gpu_cut(a->l->gpu[worker_number()], &cells_of_part(a->l, a->message, part)->field_box, planes,
-          plane, VECTOR(float, buffers[MESSAGE]) + p->at);
+  gpu_cut(a->l->gpu[worker_number()], &box, planes, plane, VECTOR(float, buffers[MESSAGE]) + p->at);
   free(plane);
 }
 

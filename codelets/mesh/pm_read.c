@@ -26,10 +26,68 @@ enum { ACCELERATION, POSITION, FIELDS };
 
 static double pm_read_work(const struct pm_read_argument *a) { return a->g->count; }
 
-/** The slot of a piece, from FIELDS on. Ranks have ranges of planes: the last piece alone can be of the
- * same message as another one, the first, where the group reads planes all around the box. */
+/** Whether no piece before is in the same message. Where a group reads cells all around the box, its first and last
+ * planes or rows can be of one rank. */
+static bool begins_message(const struct mesh_pieces *read, uint32_t k) {
+  for (uint32_t i = 0; i < k; i++)
+    if (read->piece[i].message == read->piece[k].message) return false;
+  return true;
+}
+
+/** The slot of a piece, from FIELDS on: the number of messages before its own. */
 static uint32_t slot_of_piece(const struct mesh_pieces *read, uint32_t k) {
-  return k > 0 && read->piece[k].message == read->piece[0].message ? 0 : k;
+  uint32_t slot = 0;
+  for (uint32_t i = 0; read->piece[i].message != read->piece[k].message; i++)
+    slot += begins_message(read, i);
+  return slot;
+}
+
+static const float *data_of_piece(void *buffers[], const struct mesh_pieces *read, uint32_t k) {
+  return VECTOR(const float, buffers[FIELDS + slot_of_piece(read, k)]) + read->piece[k].at;
+}
+
+static struct field_view view_of_box(const struct group_cells *c, const float **plane) {
+  const struct field_box *box = &c->field_box;
+  const uint32_t *first = c->patch.origin;
+  return (struct field_view){.plane = plane,
+                             .origin = {box->origin[0], box->origin[1]},
+                             .row = box->row,
+                             .first = {first[0], first[1], first[2]}};
+}
+
+/** Put the group's cells together from pieces of pencils, which have some rows of some planes.
+ * @param box        memory for the group's field box, [field][plane][y][row]
+ * @param gpu        that has this memory; NULL: cores
+ * @param[out] plane  [field * N + x] */
+static struct field_view put_together(struct gpu *gpu, void *buffers[], const struct mesh *m,
+                                      const struct group_cells *c, float *box,
+                                      const float **plane) {
+  (void)gpu; /* of a build without CUDA */
+  const uint32_t n = m->cells;
+  const struct field_box *b = &c->field_box;
+  for (uint32_t field = 0; field < m->fields; field++)
+    for (uint32_t i = 0; i < b->planes; i++)
+      plane[(size_t)field * n + (b->first + i) % n] = box + ((size_t)field * b->planes + i) *
+                                                                field_box_floats(b);
+  for (uint32_t k = 0; k < c->read.count; k++) {
+    const struct mesh_piece *p = &c->read.piece[k];
+    const float *data = data_of_piece(buffers, &c->read, k);
+    const size_t floats = (size_t)p->ys * b->row,
+                 first_row = (p->first_y + n - b->origin[0]) % n * (size_t)b->row;
+    for (uint32_t i = 0; i < m->fields * p->planes; i++, data += floats) {
+      const uint32_t field = i / p->planes, at = (p->first + i % p->planes + n - b->first) % n;
+      float *to = box + ((size_t)field * b->planes + at) * field_box_floats(b) + first_row;
+      if (gpu)
+        GPU_CALL(gpu_copy(gpu, to, data, floats * sizeof *to));
+      else
+        memcpy(to, data, floats * sizeof *to);
+    }
+  }
+  return view_of_box(c, plane);
+}
+
+static size_t box_floats(const struct mesh *m, const struct group_cells *c) {
+  return (size_t)m->fields * c->field_box.planes * field_box_floats(&c->field_box);
 }
 
 /** Find the planes: fills plane[field * N + x]. */
@@ -40,16 +98,12 @@ static struct field_view unwrap(void *buffers[], const struct mesh *m, const str
     const size_t step = field_box_floats(&c->field_box);
     for (uint32_t k = 0; k < c->read.count; k++) {
       const struct mesh_piece *piece = &c->read.piece[k];
-      const float *data = VECTOR(const float, buffers[FIELDS + slot_of_piece(&c->read, k)]) +
-                          piece->at;
+      const float *data = data_of_piece(buffers, &c->read, k);
       for (uint32_t field = 0; field < m->fields; field++)
         for (uint32_t i = 0; i < piece->planes; i++, data += step)
           plane[(size_t)field * cells + (piece->first + i) % cells] = data;
     }
-    return (struct field_view){.plane = plane,
-                               .origin = {c->field_box.origin[0], c->field_box.origin[1]},
-                               .row = c->field_box.row,
-                               .first = {first_cell[0], first_cell[1], first_cell[2]}};
+    return view_of_box(c, plane);
   }
   const struct field_box box = field_box_for_patch(m, &c->patch);
   const uint32_t first = slab_of_plane(m, box.first), n = slabs_of_planes(m, box.first, box.planes);
@@ -67,23 +121,29 @@ static struct field_view unwrap(void *buffers[], const struct mesh *m, const str
 static void pm_read_cpu(void *buffers[], const struct pm_read_argument *a) {
   const struct mesh *m = a->l->mesh;
   const float **plane = allocate((size_t)m->fields * m->cells, sizeof *plane, "mesh plane table");
-  const struct field_view view = unwrap(buffers, m, a->c, plane);
+  float *box = m->parts > 1 ? allocate(box_floats(m, a->c), sizeof *box, "field box") : NULL;
+  const struct field_view view = box ? put_together(NULL, buffers, m, a->c, box, plane)
+                                     : unwrap(buffers, m, a->c, plane);
   float *acceleration = VECTOR(float, buffers[ACCELERATION]);
   if (a->clear) memset(acceleration, 0, 3 * (size_t)a->g->count * sizeof *acceleration);
   a->l->kernels->read(m, a->g->count, VECTOR(const uint32_t, buffers[POSITION]), a->set == 1,
                       a->l->factor / (float)a->l->sets, &view, acceleration);
+  free(box);
   free(plane);
 }
 
 static void pm_read_gpu(struct gpu *gpu, void *buffers[], const struct pm_read_argument *a) {
   const struct mesh *m = a->l->mesh;
   const float **plane = allocate((size_t)m->fields * m->cells, sizeof *plane, "mesh plane table");
-  const struct field_view view = unwrap(buffers, m, a->c, plane);
+  struct gpu_mesh *g = a->l->gpu[worker_number()];
+  const struct field_view view = m->parts > 1
+                                     ? put_together(gpu, buffers, m, a->c,
+                                                    gpu_field_box(g, box_floats(m, a->c)), plane)
+                                     : unwrap(buffers, m, a->c, plane);
   float *acceleration = VECTOR(float, buffers[ACCELERATION]);
   if (a->clear) gpu_clear(gpu, acceleration, 3 * (size_t)a->g->count * sizeof *acceleration);
-  gpu_read(a->l->gpu[worker_number()], a->g->count, VECTOR(const uint32_t, buffers[POSITION]),
-           a->set == 1, a->l->factor / (float)a->l->sets, &view, a->c->read.count == 0,
-           acceleration);
+  gpu_read(g, a->g->count, VECTOR(const uint32_t, buffers[POSITION]), a->set == 1,
+           a->l->factor / (float)a->l->sets, &view, a->c->read.count == 0, acceleration);
   free(plane);
 }
 
@@ -105,7 +165,7 @@ void pm_read_submit(struct long_range *l, struct group *g, uint32_t set) {
       clear ? STARPU_W : STARPU_RW};
   data[POSITION] = (struct starpu_data_descr){g->column[COLUMN_position], STARPU_R};
   for (uint32_t k = 0; k < c->read.count; k++)
-    if (slot_of_piece(&c->read, k) == k)
+    if (begins_message(&c->read, k))
       data[n++] = (struct starpu_data_descr){
           l->field_messages.message[c->read.piece[k].message].handle[set_place(l, set)], STARPU_R};
   for (uint32_t field = 0; field < m->fields && c->read.count == 0; field++)

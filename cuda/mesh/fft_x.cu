@@ -24,9 +24,9 @@ static __device__ inline struct row this_row(const struct device_mesh &d, uint32
   struct row r;
   r.x = blockIdx.y;
   r.ky = first_ky + blockIdx.x;
-  r.in_column = ((size_t)r.x * width + blockIdx.x) * m.kz;
+  r.in_column = ((size_t)r.x * width + blockIdx.x) * m.kzs;
   r.slab = d.slab_of_plane[r.x];
-  r.in_block = ((size_t)(r.x - slab_first(&m, r.slab)) * width + blockIdx.x) * m.kz;
+  r.in_block = ((size_t)(r.x - slab_first(&m, r.slab)) * width + blockIdx.x) * m.kzs;
   return r;
 }
 
@@ -35,13 +35,13 @@ static __global__ void gather(const struct device_mesh d, uint32_t first_ky,
                               float2 *__restrict__ column) {
   const struct row r = this_row(d, first_ky, gridDim.x);
   const float2 *from = blocks[r.slab] + r.in_block;
-  for (uint32_t z = threadIdx.x; z < d.m.kz; z += BLOCK) column[r.in_column + z] = from[z];
+  for (uint32_t z = threadIdx.x; z < d.m.kzs; z += BLOCK) column[r.in_column + z] = from[z];
 }
 
-/** e^{+-i k . shift}: from the shifted mesh to the mesh (+) or back (-). */
+/** z: kz within this part. e^{+-i k . shift}: from the shifted mesh to the mesh (+) or back (-). */
 static __device__ inline float2 shift(const struct mesh &m, const struct row &r, uint32_t z,
                                       float direction) {
-  const int n = signed_index(m, r.x) + signed_index(m, r.ky) + (int)z + (int)m.cells;
+  const int n = signed_index(m, r.x) + signed_index(m, r.ky) + (int)(m.first_kz + z) + (int)m.cells;
   const float2 phase = ((const float2 *)m.phase)[n];
   return {phase.x, direction * phase.y};
 }
@@ -61,7 +61,8 @@ static __global__ void green(const struct device_mesh d, uint32_t first_ky, floa
   const float *table = m.green + (size_t)(kx * kx) + (size_t)(ky * ky);
   const float window = m.window[kx < 0 ? -kx : kx] * m.window[r.ky];
   double sum = 0.0;
-  for (uint32_t z = threadIdx.x; z < m.kz; z += BLOCK) {
+  for (uint32_t z = threadIdx.x; z < m.kzs; z += BLOCK) {
+    const size_t kz = m.first_kz + z;
     float2 n = field[r.in_column + z];
     if (shifted) {
       /* the aliased images of k have opposite signs in the two densities (Hockney & Eastwood 1981,
@@ -70,8 +71,8 @@ static __global__ void green(const struct device_mesh d, uint32_t first_ky, floa
       n.x += other.x;
       n.y += other.y;
     }
-    const float scale = table[(size_t)z * z] * window * m.window[z];
-    sum += mode_weight(&m, z) * (double)((n.x * n.x + n.y * n.y) * scale);
+    const float scale = table[kz * kz] * window * m.window[kz];
+    sum += mode_weight(&m, (uint32_t)kz) * (double)((n.x * n.x + n.y * n.y) * scale);
     n = {n.x * scale, n.y * scale};
     const float2 result = m.gradient == GRADIENT_SPECTRAL ? float2{-n.y, n.x} : float2{-n.x, -n.y};
     field[r.in_column + z] = result;
@@ -81,13 +82,15 @@ static __global__ void green(const struct device_mesh d, uint32_t first_ky, floa
   if (threadIdx.x == 0) energy[(size_t)blockIdx.x * m.cells + r.x] = sum;
 }
 
-/** Sum up the rows of a ky, a CUDA block for each. */
-static __global__ void add_rows(uint32_t cells, const double *of_row, double *energy) {
+/** Sum up the rows of a ky, a CUDA block for each, to the first kz of that ky. */
+static __global__ void add_rows(uint32_t cells, uint32_t kzs, const double *of_row,
+                                double *energy) {
   double sum = 0.0;
   for (uint32_t x = threadIdx.x; x < cells; x += BLOCK)
     sum += of_row[(size_t)blockIdx.x * cells + x];
   sum = block_sum<WARPS>(sum);
-  if (threadIdx.x == 0) energy[blockIdx.x] = sum;
+  for (uint32_t z = threadIdx.x; z < kzs; z += BLOCK)
+    energy[(size_t)blockIdx.x * kzs + z] = z == 0 ? sum : 0.0;
 }
 
 /** The same for the second set: the field on the shifted mesh. */
@@ -95,7 +98,7 @@ static __global__ void shift_back(const struct device_mesh d, uint32_t first_ky,
                                   float2 *x_field) {
   const struct mesh &m = d.m;
   const struct row r = this_row(d, first_ky, gridDim.x);
-  for (uint32_t z = threadIdx.x; z < m.kz; z += BLOCK) {
+  for (uint32_t z = threadIdx.x; z < m.kzs; z += BLOCK) {
     const float2 result = times(field[r.in_column + z], shift(m, r, z, -1.0f));
     field[r.in_column + z] = result;
     if (x_field) x_field[r.in_column + z] = {result.x * m.wave[r.x], result.y * m.wave[r.x]};
@@ -107,7 +110,7 @@ static __global__ void scatter(const struct device_mesh d, uint32_t first_ky,
                                float2 *const *__restrict__ blocks) {
   const struct row r = this_row(d, first_ky, gridDim.x);
   float2 *to = blocks[r.slab] + r.in_block;
-  for (uint32_t z = threadIdx.x; z < d.m.kz; z += BLOCK) to[z] = column[r.in_column + z];
+  for (uint32_t z = threadIdx.x; z < d.m.kzs; z += BLOCK) to[z] = column[r.in_column + z];
 }
 
 /** A column in progress. */
@@ -142,7 +145,7 @@ void gpu_fft_x(struct gpu_mesh *g, uint32_t column, const float *const *in, floa
   const struct mesh *m = g->mesh;
   const uint32_t sets = m->interlace ? 2 : 1, slabs = m->slabs;
   const uint32_t first_ky = column_first(m, column), width = column_first(m, column + 1) - first_ky;
-  const size_t size = (size_t)m->cells * width * m->kz;
+  const size_t size = (size_t)m->cells * width * m->kzs;
   float2 *lines = (float2 *)gpu_scratch(g->gpu, SCRATCH_LINES, 3 * size * sizeof *lines);
   char *table = (char *)gpu_scratch(g->gpu, SCRATCH_TABLE,
                                     sets * (1 + m->spectra) * slabs * sizeof *in);
@@ -170,7 +173,7 @@ void gpu_fft_x(struct gpu_mesh *g, uint32_t column, const float *const *in, floa
   }
   green<<<c.grid, BLOCK, 0, g->gpu->stream>>>(g->device, first_ky, c.field,
                                               m->interlace ? c.result : NULL, x_field, of_row);
-  add_rows<<<width, BLOCK, 0, g->gpu->stream>>>(m->cells, of_row, energy);
+  add_rows<<<width, BLOCK, 0, g->gpu->stream>>>(m->cells, m->kzs, of_row, energy);
   scatter_spectra(&c, to);
   if (m->interlace) {
     shift_back<<<c.grid, BLOCK, 0, g->gpu->stream>>>(g->device, first_ky, c.field, x_field);

@@ -41,15 +41,42 @@ static size_t plan_create(struct gpu_mesh *g, cufftHandle *plan, int rank, int *
   return bytes;
 }
 
+/** The plans of pencils. @return the bytes of work area that they need */
+static size_t create_pencil_plans(struct gpu_mesh *g) {
+  const struct mesh *m = g->mesh;
+  int n = (int)m->cells, row = (int)m->row, kz = (int)m->kz, kzs = (int)m->kzs;
+  size_t most = plan_create(g, &g->pencil_plans.z_forward, 1, &n, &n, 1, row, &n, 1, kz, CUFFT_R2C,
+                            m->ys);
+  most = max(most, plan_create(g, &g->pencil_plans.z_backward, 1, &n, &n, 1, kz, &n, 1, row,
+                               CUFFT_C2R, m->ys));
+  return max(most,
+             plan_create(g, &g->pencil_plans.y, 1, &n, &n, kzs, 1, &n, kzs, 1, CUFFT_C2C, m->kzs));
+}
+
+static void share_work(struct gpu_mesh *g) {
+  for (int i = 0; i < 2; i++) {
+    if (g->slab_plans[i].width) {
+      CHECK_CUFFT(cufftSetWorkArea(g->slab_plans[i].forward, g->fft_work));
+      CHECK_CUFFT(cufftSetWorkArea(g->slab_plans[i].backward, g->fft_work));
+    }
+    if (g->column_plans[i].width)
+      CHECK_CUFFT(cufftSetWorkArea(g->column_plans[i].forward, g->fft_work));
+  }
+  if (g->mesh->parts == 1) return;
+  CHECK_CUFFT(cufftSetWorkArea(g->pencil_plans.z_forward, g->fft_work));
+  CHECK_CUFFT(cufftSetWorkArea(g->pencil_plans.z_backward, g->fft_work));
+  CHECK_CUFFT(cufftSetWorkArea(g->pencil_plans.y, g->fft_work));
+}
+
 static void create_plans(struct gpu_mesh *g) {
   const struct mesh *m = g->mesh;
   int n[2] = {(int)m->cells, (int)m->cells}, real[2] = {n[0], (int)m->row},
       half[2] = {n[0], (int)m->kz};
-  size_t most = 0;
+  size_t most = m->parts > 1 ? create_pencil_plans(g) : 0;
   for (int longer = 0; longer < 2; longer++) {
     uint32_t planes = m->cells / m->slabs + (uint32_t)longer,
              width = m->cells / m->columns + (uint32_t)longer;
-    if (!longer || m->cells % m->slabs) {
+    if (m->parts == 1 && (!longer || m->cells % m->slabs)) {
       struct gpu_plans *p = &g->slab_plans[longer];
       p->width = planes;
       size_t forward = plan_create(g, &p->forward, 2, n, real, 1, (int)plane_floats(m), half, 1,
@@ -61,7 +88,7 @@ static void create_plans(struct gpu_mesh *g) {
     if (!longer || m->cells % m->columns) {
       struct gpu_plans *p = &g->column_plans[longer];
       p->width = width;
-      int lines = (int)(width * m->kz);
+      int lines = (int)(width * m->kzs);
       size_t bytes = plan_create(g, &p->forward, 1, n, n, lines, 1, n, lines, 1, CUFFT_C2C,
                                  (uint32_t)lines);
       p->backward = p->forward;
@@ -69,14 +96,7 @@ static void create_plans(struct gpu_mesh *g) {
     }
   }
   if (most) CHECK_CUDA(cudaMalloc(&g->fft_work, most));
-  for (int i = 0; i < 2; i++) {
-    if (g->slab_plans[i].width) {
-      CHECK_CUFFT(cufftSetWorkArea(g->slab_plans[i].forward, g->fft_work));
-      CHECK_CUFFT(cufftSetWorkArea(g->slab_plans[i].backward, g->fft_work));
-    }
-    if (g->column_plans[i].width)
-      CHECK_CUFFT(cufftSetWorkArea(g->column_plans[i].forward, g->fft_work));
-  }
+  share_work(g);
 }
 
 struct gpu_mesh *gpu_mesh_create(struct gpu *gpu, const struct mesh *m) {
@@ -103,6 +123,11 @@ void gpu_mesh_free(struct gpu_mesh *g) {
       CHECK_CUFFT(cufftDestroy(g->slab_plans[i].backward));
     }
     if (g->column_plans[i].width) CHECK_CUFFT(cufftDestroy(g->column_plans[i].forward));
+  }
+  if (g->mesh->parts > 1) {
+    CHECK_CUFFT(cufftDestroy(g->pencil_plans.z_forward));
+    CHECK_CUFFT(cufftDestroy(g->pencil_plans.z_backward));
+    CHECK_CUFFT(cufftDestroy(g->pencil_plans.y));
   }
   void *const memory[] = {g->fft_work,      g->device.m.green, g->device.m.window,
                           g->device.m.wave, g->device.m.phase, g->device.slab_of_plane};

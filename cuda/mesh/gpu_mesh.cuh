@@ -25,7 +25,12 @@ struct gpu_mesh {
   struct gpu *gpu;
   const struct mesh *mesh; /* in host memory */
   struct device_mesh device;
-  struct gpu_plans slab_plans[2], column_plans[2];
+  struct gpu_plans slab_plans[2]; /* not of pencils */
+  struct gpu_plans column_plans[2];
+  struct {
+    cufftHandle z_forward, z_backward,
+        y; /* of the rows of a plane, and of its lines of all own kz */
+  } pencil_plans;
   void *fft_work; /* work area of all plans; they follow each other on the stream */
 };
 

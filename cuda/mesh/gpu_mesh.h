@@ -33,6 +33,15 @@ void gpu_patch_add(struct gpu_mesh *g, uint32_t slab_number, uint32_t n,
                    const struct patch *const *patch, const float *const *data, float *slab);
 void gpu_fft_yz(struct gpu_mesh *g, uint32_t slab_number, float *slab,
                 float complex *const *blocks);
+void gpu_fft_z(struct gpu_mesh *g, uint32_t slab_number, float *slab, float complex *const *blocks);
+void gpu_fft_y(struct gpu_mesh *g, uint32_t slab_number, const float complex *const *rows,
+               float complex *const *columns);
+void gpu_ifft_y(struct gpu_mesh *g, uint32_t slab_number, uint32_t field,
+                const float complex *const *columns, float complex *const *rows);
+void gpu_ifft_z(struct gpu_mesh *g, uint32_t slab_number, const float complex *const *blocks,
+                float *slab);
+/** @param[out] energy  the sum over all kz of a ky, which the CPU function has by kz, at its first kz; others are
+ *         0 */
 void gpu_fft_x(struct gpu_mesh *g, uint32_t column, const float complex *const *in,
                float complex *const *out, double *energy);
 void gpu_ifft_yz(struct gpu_mesh *g, uint32_t slab_number, uint32_t field,
@@ -40,6 +49,8 @@ void gpu_ifft_yz(struct gpu_mesh *g, uint32_t slab_number, uint32_t field,
 /** Copy planes [y][row] of slabs to the field box, one after the other: see mesh_cut_plane(). */
 void gpu_cut(struct gpu_mesh *g, const struct field_box *box, uint32_t planes,
              const float *const *plane, float *out);
+/** Scratch memory for a field box that gpu_read() then reads. */
+float *gpu_field_box(struct gpu_mesh *g, size_t floats);
 /** @param slabs  the view consists of whole slabs: only the first plane pointer of each slab is
  *         used */
 void gpu_read(struct gpu_mesh *g, uint32_t count, const uint32_t *x, bool shifted, float factor,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* patch_add: one CUDA block for some rows of a plane. The block finds the patches that overlap its
+/* patch_add: one CUDA block for some rows of a plane, of this part of the slab. The block finds the patches that overlap its
  * rows and adds them in the order of the patches, each cell on its own. */
 #include "cuda/mesh/gpu_mesh.cuh"
 
@@ -14,14 +14,15 @@ struct patches {
 };
 
 static __global__ void __launch_bounds__(BLOCK)
-    add(const __grid_constant__ struct patches p, uint32_t cells, uint32_t row,
-        uint32_t first_plane, size_t plane_step, bool clear, float *__restrict__ slab) {
+    add(const __grid_constant__ struct patches p, uint32_t cells, uint32_t row, uint32_t part_y,
+        uint32_t ys, uint32_t first_plane, size_t plane_step, bool clear,
+        float *__restrict__ slab) {
   __shared__ struct {
     const float *plane;
     uint32_t origin[2], size[2]; /* along y and z */
   } hit[PATCHES];
   __shared__ uint32_t hits;
-  const uint32_t x = first_plane + blockIdx.y, first_y = blockIdx.x * ROWS;
+  const uint32_t x = first_plane + blockIdx.y, first_y = part_y + blockIdx.x * ROWS;
   if (threadIdx.x < WARP) {
     uint32_t n = 0;
     for (uint32_t start = 0; start < p.n; start += WARP) {
@@ -53,8 +54,8 @@ static __global__ void __launch_bounds__(BLOCK)
   if (hits == 0 && !clear) return;
   for (uint32_t k = threadIdx.x; k < ROWS * row; k += BLOCK) {
     const uint32_t y = first_y + k / row, z = k % row;
-    if (y >= cells) continue;
-    float *cell = slab + blockIdx.y * plane_step + (size_t)y * row + z;
+    if (y >= part_y + ys) continue;
+    float *cell = slab + blockIdx.y * plane_step + (size_t)(y - part_y) * row + z;
     float sum = clear ? 0.0f : *cell;
     if (z < cells)
       for (uint32_t i = 0; i < hits; i++) {
@@ -81,8 +82,8 @@ void gpu_patch_add(struct gpu_mesh *g, uint32_t slab_number, uint32_t n,
       p.at[p.n].data = data[done + p.n];
       p.at[p.n].patch = *patch[done + p.n];
     }
-    add<<<dim3(blocks_for(m->cells, ROWS), planes), BLOCK, 0, g->gpu->stream>>>(
-        p, m->cells, m->row, first, plane_floats(m), done == 0, slab);
+    add<<<dim3(blocks_for(m->ys, ROWS), planes), BLOCK, 0, g->gpu->stream>>>(
+        p, m->cells, m->row, m->first_y, m->ys, first, plane_floats(m), done == 0, slab);
     gpu_launched("patch_add");
     done += p.n;
   } while (done < n);

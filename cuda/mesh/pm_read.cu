@@ -306,6 +306,10 @@ template <int SCHEME> static void launch(struct gpu_mesh *g, const struct readin
   gpu_launched("pm_read");
 }
 
+float *gpu_field_box(struct gpu_mesh *g, size_t floats) {
+  return (float *)gpu_scratch(g->gpu, SCRATCH_SPECTRUM, floats * sizeof(float));
+}
+
 void gpu_read(struct gpu_mesh *g, uint32_t count, const uint32_t *x, bool shifted, float factor,
               const struct field_view *view, bool slabs, float *acceleration) {
   const struct mesh *m = g->mesh;

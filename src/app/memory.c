@@ -44,7 +44,7 @@ static double patches(const struct parameters *p, const struct layout *l) {
   return patch * l->domain.group_count;
 }
 
-/** Slabs of real numbers and blocks of complex ones, and in the memory of some of them, or beyond
+/** Slabs of real numbers and blocks of complex ones, of pencils also row blocks there and back, and in the memory of some of them, or beyond
  * it, the patches (src/mesh/long_range.c). */
 static double mesh(const struct parameters *p, const struct layout *l) {
   const bool spectral = p->gravity.gradient == GRADIENT_SPECTRAL;
@@ -52,7 +52,9 @@ static double mesh(const struct parameters *p, const struct layout *l) {
   const double n = l->mesh.cells, fields = spectral ? 3.0 : 1.0, spectra = spectral ? 2.0 : 1.0;
   const double slabs = n * n * mesh_row(l->mesh.cells) * sizeof(float),
                blocks = n * n * (n / 2.0 + 1.0) * 2.0 * sizeof(float);
-  const double all = places * (fields * slabs + spectra * blocks) + (sets > places ? blocks : 0.0);
+  const double row_blocks = l->mesh.parts > 1 ? 2.0 * blocks : 0.0;
+  const double all = places * (fields * slabs + spectra * blocks + row_blocks) +
+                     (sets > places ? blocks : 0.0);
   const double late = places * ((fields - 1.0) * slabs + (spectra - 1.0) * blocks);
   const double patch = places * patches(p, l);
   return all + (scheduler_any_gpu() ? patch : larger(patch - late, 0.0));

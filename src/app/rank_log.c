@@ -28,6 +28,7 @@ static const struct {
                 {"patches", MESSAGE_PATCH, SETS_MOST},
                 {"pieces", MESSAGE_PIECE, SETS_MOST},
                 {"blocks", MESSAGE_BLOCK, 1},
+                {"row blocks", MESSAGE_ROW_BLOCK, 1},
                 {"moved", MESSAGE_MOVED, 1},
                 {"gas", MESSAGE_GAS, GHOST_KINDS}};
 enum { MESSAGE_NAMES = sizeof messages / sizeof *messages, SENT = MESSAGE_NAMES + COMM_WAY_COUNT };

@@ -42,6 +42,8 @@ static const char *const accuracies[] = {
     [ACCURACY_PAPER] = "paper", [ACCURACY_DEFAULT] = "default", [ACCURACY_HIGH] = "high", NULL};
 static const char *const assignments[] = {
     [ASSIGN_CIC] = "cic", [ASSIGN_TSC] = "tsc", [ASSIGN_PCS] = "pcs", NULL};
+static const char *const mesh_layouts[] = {
+    [MESH_AUTO] = "auto", [MESH_SLABS] = "slabs", [MESH_PENCILS] = "pencils", NULL};
 static const char *const gradients[] = {
     [GRADIENT_FD4] = "fd4", [GRADIENT_SPECTRAL] = "spectral", NULL};
 static const char *const splits[] = {[SPLIT_GAUSS] = "gauss", [SPLIT_KAISER] = "kaiser", NULL};
@@ -247,6 +249,7 @@ const struct parameter parameter_table[] = {
   {"gravity", "pm_grid", INTEGER, FIELD(gravity.pm_grid), "0", OF(BOX), .help = "mesh cells a side, even; automatic: chosen from the number of particles, with time.step = pm twice as many a side as particles", RANGE(8, 16384), .automatic = "0"},
   {"gravity", "pm_grid_most", INTEGER, FIELD(gravity.pm_grid_most), "0", OF(BOX), .help = "cells a side, even, of the finest mesh that a run changes to where the counted pairs pay for it; not more than pm_grid: the mesh stays; automatic: with pm_grid automatic, and on GPUs or with memory = fast, 1.25 to 2 times the first mesh, as three quarters of the GPUs' memory or a quarter of the machine's allow, else the mesh stays", RANGE(8, 16384), .automatic = "0"},
   {"gravity", "pm_cut", REAL, FIELD(gravity.pm_cut), "0", OF(BOX), .help = "with time.step = pm: wave number, over the Nyquist frequency of the mesh, at which the mesh has half of the force; automatic: 0.513, with which waves of the particles' lattice do not pull; 0.7 makes P(k) more accurate where particles are 2 Mpc/h apart or less", RANGE(0.3, 1), .automatic = "0"},
+  {"gravity", "mesh_layout", WORD(gravity.mesh_layout), "auto", OF(BOX), .help = "how several ranks divide the mesh: slabs: each has some planes, so that no more ranks than planes have any; pencils: each has some rows of some planes; auto: pencils where there are more ranks than planes. On cores results do not depend on it", .words = mesh_layouts},
   {"gravity", "assignment", WORD(gravity.assignment), PRESET, OF(BOX), .help = "mass assignment to the mesh: cloud-in-cell, triangular-shaped cloud or piecewise cubic spline", .words = assignments},
   {"gravity", "gradient", WORD(gravity.gradient), PRESET, OF(BOX), .help = "force from the mesh potential: four-point differences, or ik in Fourier space", .words = gradients},
   {"gravity", "interlace", SWITCH(gravity.interlace), PRESET, OF(BOX), .help = "average the forces of two meshes shifted by half a cell, which reduces aliasing; with time.step = pm not unless it is given", .words = no_yes},

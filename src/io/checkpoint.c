@@ -251,7 +251,7 @@ static bool changes_results(const struct parameters *p, const struct parameter *
   if (strcmp(row->section, "time") == 0 && strcmp(row->key, "min_dlna") == 0) return false;
   if (strcmp(row->key, "escape_radius") == 0 || strcmp(row->key, "pm_grid_most") == 0)
     return false; /* let a run go on */
-  if (strcmp(row->key, "homes") == 0) return false;
+  if (strcmp(row->key, "homes") == 0 || strcmp(row->key, "mesh_layout") == 0) return false;
   if (strcmp(row->section, "runtime") != 0) return true;
   return strcmp(row->key, "group_size") == 0 || strcmp(row->key, "leaf_size") == 0 ||
          strcmp(row->key, "sort_interval") == 0 || strcmp(row->key, "rebuild_interval") == 0;

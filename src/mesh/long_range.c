@@ -33,14 +33,34 @@ static uint32_t choose_cells(const struct parameters *p, size_t particles) {
   return cells < least ? least : cells;
 }
 
-static struct mesh_layout layout_of(uint32_t cells) {
-  struct mesh_layout l = {.cells = cells};
+/** Parts of slabs on so many ranks: those that leave the fewest ranks without a part, and of these the ones
+ * nearest to a square grid of ranks, where a rank exchanges with the fewest others. */
+static uint32_t choose_parts(uint32_t cells, uint32_t ranks) {
+  uint32_t best = 1, used = 0;
+  for (uint32_t parts = 2; parts <= ranks && parts <= cells / 2 + 1; parts++) {
+    const uint32_t rows = ranks / parts < cells ? ranks / parts : cells;
+    const bool squarer = rows * parts == used && rows + parts < used / best + best;
+    if (rows * parts <= used && !squarer) continue;
+    best = parts;
+    used = rows * parts;
+  }
+  return best;
+}
+
+static bool wants_pencils(const struct parameters *p, uint32_t cells) {
+  return p->gravity.mesh_layout == MESH_PENCILS ||
+         (p->gravity.mesh_layout == MESH_AUTO && (uint32_t)comm_size() > cells);
+}
+
+static struct mesh_layout layout_of(const struct parameters *p, uint32_t cells) {
+  struct mesh_layout l = {.cells = cells, .parts = 1};
+  if (wants_pencils(p, cells)) l.parts = choose_parts(cells, (uint32_t)comm_size());
   const uint32_t slabs_most = scheduler_any_gpu() ? GPU_SLABS_MOST : SLABS_MOST;
   l.slabs = l.cells / PLANES_LEAST;
   l.slabs = l.slabs < 1 ? 1 : l.slabs > slabs_most ? slabs_most : l.slabs;
   l.columns = l.slabs;
-  const uint32_t ranks = (uint32_t)comm_size();
-  if (ranks > 1) {
+  const uint32_t ranks = (uint32_t)comm_size() / l.parts; /* each with slabs of its own */
+  if (comm_size() > 1) {
     const uint32_t each = (l.slabs + ranks - 1) / ranks;
     const uint32_t slabs = each < RANK_SLABS_MOST ? each : RANK_SLABS_MOST;
     const uint32_t columns = each < RANK_COLUMNS_MOST ? each : RANK_COLUMNS_MOST;
@@ -56,7 +76,7 @@ struct mesh_layout mesh_layout_choose(const struct parameters *p, size_t particl
     fail(EXIT_BAD_USAGE,
          "%zu particles want a mesh of %u^3 cells, more than %d^3: set gravity.pm_grid", particles,
          cells, MESH_MOST);
-  return layout_of(cells);
+  return layout_of(p, cells);
 }
 
 static size_t slab_rows(const struct long_range *l) {
@@ -67,10 +87,9 @@ static uint32_t block_places(const struct long_range *l) {
 }
 static size_t block_handles(const struct long_range *l) { return block_places(l) * blocks_each(l); }
 
-/** Slabs or columns of this rank, of n of them. */
-static struct mesh_range own_range(uint32_t n) {
-  return (struct mesh_range){(uint32_t)comm_first(n, comm_rank()),
-                             (uint32_t)comm_first(n, comm_rank() + 1)};
+static size_t row_handles(const struct long_range *l) {
+  const size_t each = 2 * l->mesh->parts * (l->own_slabs.end - l->own_slabs.first);
+  return l->mesh->parts > 1 ? set_places(l) * each : 0;
 }
 
 /** Register memory that matters only within a step. Without memory.start it is only counted: `at`
@@ -99,6 +118,20 @@ static void register_blocks(const struct long_range *l, uint32_t place, size_t *
   }
 }
 
+/** Register the row blocks of a set: those that this rank's part has of all kz, and those of the other parts'
+ * rows. */
+static void register_rows(const struct long_range *l, uint32_t set, size_t *at) {
+  const struct mesh *m = l->mesh;
+  for (uint32_t slab = l->own_slabs.first; slab < l->own_slabs.end; slab++)
+    for (uint32_t j = 0; j < m->parts; j++) {
+      register_scratch(l, at, row_block_size(m, slab, m->part, j), sizeof(float complex),
+                       row_block_of(l, set, slab, m->part, j));
+      if (j != m->part)
+        register_scratch(l, at, row_block_size(m, slab, j, m->part), sizeof(float complex),
+                         row_block_of(l, set, slab, j, m->part));
+    }
+}
+
 /** Register the slabs, and the blocks, of some of their places: those that are written before all
  * densities are transformed, or the others. */
 static void register_slabs(struct long_range *l, bool late, size_t *at) {
@@ -116,6 +149,8 @@ static void register_slabs(struct long_range *l, bool late, size_t *at) {
 static size_t register_all(struct long_range *l) {
   size_t at = 0;
   register_slabs(l, false, &at);
+  for (uint32_t set = 0; set < set_places(l) && l->mesh->parts > 1; set++)
+    register_rows(l, set, &at);
   l->patches_begin = at;
   register_slabs(l, true, &at);
   return at;
@@ -123,10 +158,12 @@ static size_t register_all(struct long_range *l) {
 
 static void create_slabs(struct long_range *l) {
   l->slab_handle = allocate(slab_rows(l), sizeof *l->slab_handle, "slab handles");
-  l->own_slabs = own_range(l->mesh->slabs);
-  l->own_columns = own_range(l->mesh->columns);
+  l->own_slabs = own_range(l->mesh, l->mesh->slabs);
+  l->own_columns = own_range(l->mesh, l->mesh->columns);
   l->block_handle = allocate(block_handles(l), sizeof *l->block_handle, "block handles");
-  kept_set(KEPT_BLOCKS, (slab_rows(l) + block_handles(l)) * sizeof *l->block_handle);
+  l->row_handle = allocate(row_handles(l), sizeof *l->row_handle, "row block handles");
+  kept_set(KEPT_BLOCKS,
+           (slab_rows(l) + block_handles(l) + row_handles(l)) * sizeof *l->block_handle);
   const size_t bytes = register_all(l);
   if (engine_gpu() || bytes == 0) return;
   l->memory = pages_create(bytes, "the mesh");
@@ -144,9 +181,26 @@ static void free_gpu_tables(void *context) {
   GPU_CALL(gpu_mesh_free(l->gpu[worker_number()]));
 }
 
+/** The first sum of potentials of a column, the first one of this rank or a later one. */
+static size_t potential_place(const struct long_range *l, uint32_t column) {
+  const uint32_t first = column_first(l->mesh, l->own_columns.first);
+  return (size_t)(column_first(l->mesh, column) - first) * l->mesh->kzs;
+}
+
+static void create_potential(struct long_range *l) {
+  l->potential = allocate(potential_place(l, l->own_columns.end), sizeof *l->potential,
+                          "sums of potentials");
+  l->potential_handle = allocate(l->mesh->columns, sizeof *l->potential_handle, "column handles");
+  for (uint32_t c = l->own_columns.first; c < l->own_columns.end; c++) {
+    const size_t first = potential_place(l, c), end = potential_place(l, c + 1);
+    l->potential_handle[c] = handle_register(l->potential + first, end - first,
+                                             sizeof *l->potential);
+  }
+}
+
 void long_range_start(struct long_range *l, struct domain *d, const struct parameters *p,
                       uint32_t cells, const struct split *split) {
-  const struct mesh_layout layout = layout_of(cells);
+  const struct mesh_layout layout = layout_of(p, cells);
   *l = (struct long_range){.domain = d, .kernels = mesh_kernels_select()};
   l->sets = p->gravity.interlace ? 2 : 1;
   l->rests = p->runtime.memory != MEMORY_FAST && !scheduler_any_gpu();
@@ -155,14 +209,9 @@ void long_range_start(struct long_range *l, struct domain *d, const struct param
   l->mesh = mesh_create(layout.cells, layout.slabs, layout.columns, d->particles.box,
                         p->gravity.assignment, p->gravity.gradient, p->gravity.interlace, split);
   if (!split && p->gravity.pm_cut > 0.0) mesh_cut_force(l->mesh, p->gravity.pm_cut);
+  mesh_divide(l->mesh, layout.parts, (uint32_t)comm_rank() % layout.parts);
   create_slabs(l);
-  l->potential = allocate(cells, sizeof *l->potential, "sums of potentials");
-  l->potential_handle = allocate(l->mesh->columns, sizeof *l->potential_handle, "column handles");
-  for (uint32_t c = 0; c < l->mesh->columns; c++) {
-    const uint32_t first = column_first(l->mesh, c), width = column_first(l->mesh, c + 1) - first;
-    if (column_owner(l->mesh, c) == comm_rank())
-      l->potential_handle[c] = handle_register(l->potential + first, width, sizeof *l->potential);
-  }
+  create_potential(l);
   l->slab_sum = allocate((size_t)l->sets * l->mesh->slabs, sizeof *l->slab_sum, "sums of slabs");
   l->fft = allocate(engine_workers(), sizeof *l->fft, "FFT scratch");
   l->gpu = allocate(engine_workers(), sizeof(struct gpu_mesh *), "mesh tables");
@@ -176,11 +225,12 @@ void long_range_free(struct long_range *l) {
   long_range_leave(l);
   for (size_t i = 0; i < slab_rows(l); i++) handle_drop(&l->slab_handle[i]);
   for (size_t i = 0; i < block_handles(l); i++) handle_drop(&l->block_handle[i]);
+  for (size_t i = 0; i < row_handles(l); i++) handle_drop(&l->row_handle[i]);
   for (uint32_t c = 0; c < l->mesh->columns; c++) handle_drop(&l->potential_handle[c]);
   pages_free(&l->memory);
   for (uint32_t w = 0; w < engine_workers(); w++) free(l->fft[w]);
-  void *const tables[] = {l->slab_handle, l->block_handle, l->potential_handle, l->potential,
-                          l->fft,         l->gpu,          l->slab_sum};
+  void *const tables[] = {l->slab_handle, l->block_handle, l->row_handle, l->potential_handle,
+                          l->potential,   l->fft,          l->gpu,        l->slab_sum};
   for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) free(tables[i]);
   mesh_free(l->mesh);
 }
@@ -198,18 +248,42 @@ void long_range_respond(struct long_range *l, const struct response *response) {
 
 void long_range_rest(const struct long_range *l) { pages_rest(&l->memory); }
 
+static double sum_of(const double *of_batch) {
+  double sum = 0.0;
+  for (uint32_t i = 0; i < MESH_LINES; i++) sum += of_batch[i];
+  return sum;
+}
+
+/** Copy this rank's sums of kz = z .. z + MESH_LINES - 1 to [ky][kz - z]. */
+static void copy_potential(const struct long_range *l, uint32_t z, double *sums) {
+  const struct mesh *m = l->mesh;
+  const uint32_t first = z > m->first_kz ? z : m->first_kz, own_end = m->first_kz + m->kzs,
+                 end = own_end < z + MESH_LINES ? own_end : z + MESH_LINES;
+  const uint32_t first_ky = column_first(m, l->own_columns.first),
+                 end_ky = column_first(m, l->own_columns.end);
+  for (size_t ky = first_ky; ky < end_ky && first < end; ky++)
+    memcpy(sums + ky * MESH_LINES + first - z,
+           l->potential + (ky - first_ky) * m->kzs + first - m->first_kz,
+           (end - first) * sizeof *sums);
+}
+
 double long_range_potential(const struct long_range *l) {
   const struct mesh *m = l->mesh;
+  const size_t batch = (size_t)m->cells * MESH_LINES;
   double *of_ky = allocate(m->cells, sizeof *of_ky, "sums of potentials"), sum = 0.0;
-  for (uint32_t c = 0; c < m->columns; c++) {
-    if (column_owner(m, c) != comm_rank()) continue; /* zeros, to which others are added exactly */
-    const uint32_t first = column_first(m, c);
+  double *of_batch = allocate(batch, sizeof *of_batch, "sums of potentials");
+  for (uint32_t c = l->own_columns.first; c < l->own_columns.end; c++) {
     handle_acquire(l->potential_handle[c], STARPU_R);
-    memcpy(of_ky + first, l->potential + first, (column_first(m, c + 1) - first) * sizeof *of_ky);
     starpu_data_release(l->potential_handle[c]);
   }
-  comm_sum_double(of_ky, m->cells);
+  for (uint32_t z = 0; z < m->kz; z += MESH_LINES) {
+    memset(of_batch, 0, batch * sizeof *of_batch); /* to which other ranks' are added exactly */
+    copy_potential(l, z, of_batch);
+    comm_sum_double(of_batch, batch);
+    for (size_t ky = 0; ky < m->cells; ky++) of_ky[ky] += sum_of(of_batch + ky * MESH_LINES);
+  }
   for (uint32_t ky = 0; ky < m->cells; ky++) sum += of_ky[ky];
+  free(of_batch);
   free(of_ky);
   return sum;
 }

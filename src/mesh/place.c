@@ -18,12 +18,28 @@ enum {
 
 LOOP_STAGE(patches, 0xbb99bb, .family = "pm");
 
-/** The rank that owns item i of n when items are dealt out evenly. */
-static int dealt_to(uint32_t n, uint32_t i) {
-  return (int)((((uint64_t)i + 1) * (uint64_t)comm_size() + n - 1) / n - 1);
+/** Rows of the grid of ranks. */
+static uint32_t grid_rows(const struct mesh *m) { return (uint32_t)comm_size() / m->parts; }
+
+/** The rank of a part that owns item i of n when items are dealt out evenly to the rows of ranks. */
+static int dealt_to(const struct mesh *m, uint32_t n, uint32_t i, uint32_t part) {
+  const uint64_t row = (((uint64_t)i + 1) * grid_rows(m) + n - 1) / n - 1;
+  return (int)(row * m->parts + part);
 }
-int slab_owner(const struct mesh *m, uint32_t slab) { return dealt_to(m->slabs, slab); }
-int column_owner(const struct mesh *m, uint32_t column) { return dealt_to(m->columns, column); }
+int part_owner(const struct mesh *m, uint32_t slab, uint32_t part) {
+  return dealt_to(m, m->slabs, slab, part);
+}
+int slab_owner(const struct mesh *m, uint32_t slab) { return part_owner(m, slab, m->part); }
+int column_owner(const struct mesh *m, uint32_t column) {
+  return dealt_to(m, m->columns, column, m->part);
+}
+
+struct mesh_range own_range(const struct mesh *m, uint32_t n) {
+  const uint32_t rows = grid_rows(m), row = (uint32_t)comm_rank() / m->parts;
+  if (row >= rows) return (struct mesh_range){n, n};
+  return (struct mesh_range){(uint32_t)block_first(n, rows, row),
+                             (uint32_t)block_first(n, rows, row + 1)};
+}
 
 static bool is_own(const struct group *g) { return g->owner == comm_rank(); }
 
@@ -57,24 +73,65 @@ void long_range_leave(struct long_range *l) {
   l->met = (struct cells_list){0};
 }
 
-/** Cut planes first .. into runs of planes that one rank owns.
- * @param own  include the planes of the group's own rank */
-static uint32_t cut_planes(const struct mesh *m, const struct group *g, uint32_t first,
-                           uint32_t planes, bool own, struct mesh_piece *piece) {
+/** A run of planes, or of the rows of a plane, modulo N. */
+struct run {
+  uint32_t first, count;
+};
+
+/** The rows from i on that are of one part of a slab. */
+static struct run rows_of_part(const struct mesh *m, struct run rows, uint32_t i) {
+  const uint32_t y = (rows.first + i) % m->cells, left = rows.count - i;
+  if (m->parts == 1) return rows;
+  const uint32_t before_end = part_first_y(m, part_of_row(m, y) + 1) - y;
+  return (struct run){y, before_end < left ? before_end : left};
+}
+
+/** Cut a run of planes that one row of ranks owns into pieces. @return their number */
+static uint32_t cut_rows(const struct mesh *m, struct run planes, struct run rows, int without,
+                         struct mesh_piece *piece) {
+  const uint32_t slab = slab_of_plane(m, planes.first);
   uint32_t n = 0;
-  int last = -1; /* owner of the plane before */
-  for (uint32_t i = 0; i < planes; i++) {
-    const uint32_t plane = (first + i) % m->cells;
-    const int rank = slab_owner(m, slab_of_plane(m, plane));
-    if (own || rank != g->owner) {
-      if (rank == last)
-        piece[n - 1].planes++;
-      else
-        piece[n++] = (struct mesh_piece){.rank = rank, .first = plane, .planes = 1};
-    }
-    last = rank;
+  for (uint32_t i = 0; i < rows.count;) {
+    const struct run run = rows_of_part(m, rows, i);
+    const int rank = part_owner(m, slab, part_of_row(m, run.first));
+    if (rank != without)
+      piece[n++] = (struct mesh_piece){.rank = rank,
+                                       .first = planes.first,
+                                       .planes = planes.count,
+                                       .first_y = run.first,
+                                       .ys = run.count};
+    i += run.count;
   }
   return n;
+}
+
+/** The planes from i on that one row of ranks owns. */
+static struct run planes_of_row(const struct mesh *m, struct run planes, uint32_t i) {
+  struct run run = {(planes.first + i) % m->cells, 0};
+  const int rank = slab_owner(m, slab_of_plane(m, run.first));
+  do run.count++;
+  while (i + run.count < planes.count &&
+         slab_owner(m, slab_of_plane(m, (run.first + run.count) % m->cells)) == rank);
+  return run;
+}
+
+/** Cut rows of planes into pieces that one rank owns.
+ * @param without  rank whose pieces are left out; -1: none */
+static uint32_t cut_planes(const struct mesh *m, struct run planes, struct run rows, int without,
+                           struct mesh_piece *piece) {
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < planes.count;) {
+    const struct run run = planes_of_row(m, planes, i);
+    n += cut_rows(m, run, rows, without, piece + n);
+    i += run.count;
+  }
+  return n;
+}
+
+/** The most pieces of a group: the first and the last run of planes, and of rows, may have the same owner. */
+static size_t pieces_most(const struct mesh *m) {
+  const size_t rows = grid_rows(m) < m->cells ? grid_rows(m) : m->cells;
+  return (rows + 1) * (m->parts + 1);
 }
 
 static void place_pieces(struct mesh_pieces *pieces, const struct mesh_piece *now, uint32_t count) {
@@ -83,16 +140,20 @@ static void place_pieces(struct mesh_pieces *pieces, const struct mesh_piece *no
   pieces->count = count;
 }
 
-/** Find a group's pieces. No field planes are copied where the group's own rank owns all that the group
- * reads. */
+/** Find a group's pieces. No field planes are copied where the group's own rank owns all planes that the group
+ * reads. Rows of pencils always are, since groups read whole planes. */
 static void place_group(const struct long_range *l, const struct group *g, struct group_cells *c,
                         struct mesh_piece *now) {
   const struct mesh *m = l->mesh;
-  uint32_t count = cut_planes(m, g, c->patch.origin[0], c->patch.size[0], false, now);
+  const struct patch *p = &c->patch;
+  uint32_t count = cut_planes(m, (struct run){p->origin[0], p->size[0]},
+                              (struct run){p->origin[1], p->size[1]}, g->owner, now);
   place_pieces(&c->sent, now, count);
-  c->field_box = field_box_for_patch(m, &c->patch);
-  count = cut_planes(m, g, c->field_box.first, c->field_box.planes, true, now);
-  if (count == 1 && now[0].rank == g->owner) count = 0;
+  c->field_box = field_box_for_patch(m, p);
+  const struct field_box *box = &c->field_box;
+  count = cut_planes(m, (struct run){box->first, box->planes},
+                     (struct run){box->origin[0], box->size[0]}, -1, now);
+  if (count == 1 && now[0].rank == g->owner && m->parts == 1) count = 0;
   place_pieces(&c->read, now, count);
 }
 
@@ -150,17 +211,18 @@ static void add_pieces(const struct long_range *l, uint32_t cells, bool stay,
                        struct filling *patches, struct filling *fields) {
   const struct group_cells *c = &l->met.cells[cells];
   const int me = comm_rank(), owner = l->domain->groups[c->group].owner;
-  const size_t plane = (size_t)c->patch.size[1] * c->patch.size[2],
-               field_plane = l->mesh->fields * field_box_floats(&c->field_box);
+  const size_t row = c->patch.size[2], field_row = (size_t)l->mesh->fields * c->field_box.row;
   for (uint32_t k = 0; k < c->sent.count; k++) {
     struct mesh_piece *p = &c->sent.piece[k];
     if (!stay && (owner == me || p->rank == me))
-      add_piece(patches, owner, p->rank, p->planes * plane, (struct piece_place){cells, k}, p);
+      add_piece(patches, owner, p->rank, p->planes * p->ys * row, (struct piece_place){cells, k},
+                p);
   }
   for (uint32_t k = 0; k < c->read.count; k++) {
     struct mesh_piece *p = &c->read.piece[k];
     if (stay == (p->rank == owner) && (owner == me || p->rank == me))
-      add_piece(fields, p->rank, owner, p->planes * field_plane, (struct piece_place){cells, k}, p);
+      add_piece(fields, p->rank, owner, p->planes * p->ys * field_row,
+                (struct piece_place){cells, k}, p);
   }
 }
 
@@ -180,21 +242,21 @@ static void place_messages(struct long_range *l) {
   fit_messages(l, &fields);
 }
 
-/** A run of planes, modulo N. */
-struct planes {
-  uint32_t first, count;
-};
-
-static struct planes own_planes(const struct long_range *l) {
+static struct run own_planes(const struct long_range *l) {
   const uint32_t first = slab_first(l->mesh, l->own_slabs.first);
-  return (struct planes){first, slab_first(l->mesh, l->own_slabs.end) - first};
+  return (struct run){first, slab_first(l->mesh, l->own_slabs.end) - first};
 }
 
-/** Does a group deposit to or read any of these planes? */
-static bool reads_planes(const struct mesh *m, const struct patch *patch, struct planes own) {
+static bool overlap(const struct mesh *m, struct run a, struct run b) {
+  return a.count > 0 && ((a.first + m->cells - b.first) % m->cells < b.count ||
+                         (b.first + m->cells - a.first) % m->cells < a.count);
+}
+
+/** Does a group deposit to or read any rows of this rank, which are of these planes? */
+static bool reads_planes(const struct mesh *m, const struct patch *patch, struct run own) {
   const struct field_box box = field_box_for_patch(m, patch);
-  return own.count > 0 && ((own.first + m->cells - box.first) % m->cells < box.planes ||
-                           (box.first + m->cells - own.first) % m->cells < own.count);
+  return overlap(m, own, (struct run){box.first, box.planes}) &&
+         overlap(m, (struct run){m->first_y, m->ys}, (struct run){box.origin[0], box.size[0]});
 }
 
 enum { TASKS = 64, GROUPS_EACH_LEAST = 16 };
@@ -202,7 +264,7 @@ enum { TASKS = 64, GROUPS_EACH_LEAST = 16 };
 /** The search for groups that this rank meets. Each task looks at some of all groups. */
 struct search {
   const struct long_range *l;
-  struct planes own;
+  struct run own;
   uint32_t tasks;
   struct cells_list found[TASKS];
 };
@@ -301,7 +363,7 @@ static void count_kept(const struct long_range *l) {
 }
 
 void long_range_place(struct long_range *l) {
-  struct mesh_piece *now = allocate(l->mesh->cells, sizeof *now, "pieces of the mesh");
+  struct mesh_piece *now = allocate(pieces_most(l->mesh), sizeof *now, "pieces of the mesh");
   size_t at = l->patches_begin;
   replace_met(l, find_met(l));
   FOR_CELLS(l, c) {

@@ -22,13 +22,34 @@
 #define FOR_COLUMNS(l, column) \
   for (uint32_t column = (l)->own_columns.first; column < (l)->own_columns.end; column++)
 
+/** The transpose blocks of a density. */
+static void submit_density(struct long_range *l, uint32_t set) {
+  if (l->mesh->parts == 1) {
+    FOR_SLABS(l, slab) fft_yz_submit(l, set, slab);
+    return;
+  }
+  FOR_SLABS(l, slab) fft_z_submit(l, set, slab);
+  rows_transfer(l, set, false);
+  FOR_SLABS(l, slab) fft_y_submit(l, set, slab);
+}
+
+/** A field from its transpose blocks. */
+static void submit_field(struct long_range *l, uint32_t set, uint32_t field) {
+  if (l->mesh->parts == 1) {
+    FOR_SLABS(l, slab) ifft_yz_submit(l, set, field, slab);
+    return;
+  }
+  FOR_SLABS(l, slab) ifft_y_submit(l, set, field, slab);
+  rows_transfer(l, set, true);
+  FOR_SLABS(l, slab) ifft_z_submit(l, set, field, slab);
+}
+
 /** The fields of a set, from the spectra of the densities of all sets. */
 static void submit_fields(struct long_range *l, uint32_t set) {
   const struct mesh *m = l->mesh;
   FOR_COLUMNS(l, column) if (l->in_turn) fields_x_submit(l, set, column);
   spectra_transfer(l, set);
-  for (uint32_t field = 0; field < m->fields; field++)
-    FOR_SLABS(l, slab) ifft_yz_submit(l, set, field, slab);
+  for (uint32_t field = 0; field < m->fields; field++) submit_field(l, set, field);
   FOR_MESSAGES_FROM_HERE(l->field_messages, k) pm_cut_submit(l, k, set);
   pieces_transfer(l, set);
 }
@@ -39,7 +60,7 @@ static void submit_mesh(struct domain *d, struct long_range *l) {
     FOR_MESSAGES_FROM_HERE(l->patch_messages, k) patch_cut_submit(l, k, set);
     patches_transfer(l, set);
     FOR_SLABS(l, slab) patch_add_submit(l, set, slab);
-    FOR_SLABS(l, slab) fft_yz_submit(l, set, slab);
+    submit_density(l, set);
   }
   densities_transfer(l);
   FOR_COLUMNS(l, column)(l->in_turn ? potential_x_submit : fft_x_submit)(l, column);

@@ -83,7 +83,7 @@ static void bench(const struct mesh_kernels *kernels, uint32_t cells, enum assig
   for (size_t i = 0; i < (size_t)m->fields * cells; i++)
     planes[i] = slabs_memory + i * plane_floats(m);
   float complex **block = allocate((size_t)m->fields * slabs * slabs, sizeof *block, "blocks");
-  double *potential = allocate(cells, sizeof *potential, "sums of potentials");
+  double *potential = allocate((size_t)cells * m->kz, sizeof *potential, "sums of potentials");
   float complex **of_column = allocate((size_t)m->fields * slabs, sizeof *of_column, "blocks");
   size_t at = 0;
   for (uint32_t f = 0; f < m->fields; f++)
@@ -117,7 +117,7 @@ static void bench(const struct mesh_kernels *kernels, uint32_t cells, enum assig
     for (uint32_t c = 0; c < slabs; c++) {
       for (uint32_t s = 0; s < m->spectra * slabs; s++) of_column[s] = block[s * slabs + c];
       mesh_fft_x(m, c, (const float complex *const *)of_column, of_column,
-                 potential + column_first(m, c), scratch);
+                 potential + (size_t)column_first(m, c) * m->kz, scratch);
     }
     double t2 = seconds();
     for (uint32_t f = 0; f < m->fields; f++)

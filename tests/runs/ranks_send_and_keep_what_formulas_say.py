@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Compare log/ranks.csv of runs of nearly uniform particles with the formulas of docs/dev/scaling-model.md.
 
-usage: ... RUN:RANKS:NPART...  (groups of 512 particles, as many mesh cells as particles, r_cut of 3.45 cells)
+usage: ... RUN:RANKS:NPART:PARTS...  (groups of 512 particles, as many mesh cells as particles, r_cut of 3.45 cells;
+PARTS: into which the mesh's pencils divide each slab, 1: none)
 """
 
 import csv
@@ -66,30 +67,41 @@ def dealt_to(things, ranks, thing):
 
 
 class Mesh:
-    def __init__(self, cells, ranks):
+    def __init__(self, cells, ranks, parts):
+        self.cells, self.ranks, self.parts = cells, ranks, parts
+        self.rows = ranks // parts  # of the grid of ranks
         slabs = max(1, min(cells // 8, 32))
-        each = (slabs + ranks - 1) // ranks
-        self.cells, self.ranks = cells, ranks
-        self.slabs = min(min(each, 8) * ranks, cells)
-        self.columns = min(min(each, 4) * ranks, cells)
+        each = (slabs + self.rows - 1) // self.rows
+        self.slabs = min(min(each, 8) * self.rows, cells)
+        self.columns = min(min(each, 4) * self.rows, cells)
 
-    def owner(self, plane):
-        plane %= self.cells
+    def row(self, plane):
         slab = max(s for s in range(self.slabs) if s * self.cells // self.slabs <= plane)
-        return dealt_to(self.slabs, self.ranks, slab)
+        return dealt_to(self.slabs, self.rows, slab)
+
+    def part(self, y):
+        return max(j for j in range(self.parts) if j * self.cells // self.parts <= y)
 
     def blocks_sent(self):
         """Transpose blocks whose slab and column have different owners, there and back."""
-        pairs = sum(dealt_to(self.slabs, self.ranks, s) != dealt_to(self.columns, self.ranks, c)
+        pairs = sum(dealt_to(self.slabs, self.rows, s) != dealt_to(self.columns, self.rows, c)
                     for s in range(self.slabs) for c in range(self.columns))
-        return SETS * (1 + SPECTRA) * pairs
+        return SETS * (1 + SPECTRA) * pairs * self.parts
+
+    def row_blocks_sent(self):
+        """Row blocks of the densities, and back of all fields."""
+        return SETS * (1 + FIELDS) * self.slabs * self.parts * (self.parts - 1)
+
+    def runs(self, box, axis, owner):
+        """The owners of the cells along an axis to which a group deposits, and from which it reads, by runs."""
+        low, high = box[0][axis], box[1][axis]
+        cells = min(math.ceil(high - low) + WINDOW + 1, self.cells)
+        first = math.floor(low) - WINDOW // 2
+        return [run for run, _ in itertools.groupby(owner((first + i) % self.cells) for i in range(cells))]
 
     def owners_met(self, box):
-        """The owners of the planes to which a group deposits, and from which it reads, by runs of planes."""
-        low, high = box[0][0], box[1][0]
-        planes = min(math.ceil(high - low) + WINDOW + 1, self.cells)
-        first = math.floor(low) - WINDOW // 2
-        return [owner for owner, _ in itertools.groupby(self.owner(first + i) for i in range(planes))]
+        return [row * self.parts + part for row in self.runs(box, 0, self.row)
+                for part in self.runs(box, 1, self.part)]
 
     def pairs(self, lattice):
         """Pairs of a rank and another one whose planes its groups meet."""
@@ -106,10 +118,10 @@ class Mesh:
 
 
 class Check:
-    def __init__(self, folder, ranks, side):
+    def __init__(self, folder, ranks, side, parts):
         self.rows, self.folder, self.failed = read(folder), folder, 0
         self.ranks, self.side = int(ranks), int(side)
-        self.lattice, self.mesh = Lattice(self.side, self.ranks), Mesh(self.side, self.ranks)
+        self.lattice, self.mesh = Lattice(self.side, self.ranks), Mesh(self.side, self.ranks, int(parts))
 
     def say(self, what, found, formula, good):
         self.failed += not good
@@ -130,6 +142,8 @@ class Check:
         for name in ("patches", "pieces"):
             self.messages(name, SETS * len(mesh.pairs(self.lattice)), 0.15)
         self.messages("blocks", mesh.blocks_sent(), 0.0)
+        if mesh.parts > 1:
+            self.messages("row blocks", mesh.row_blocks_sent(), 0.0)
         parts = min(groups, max(self.ranks, LOOKS))
         cuts = parts / 2
         self.kept("groups", 184 * groups)
@@ -139,10 +153,12 @@ class Check:
         self.kept("cuts", 40 * parts)
         self.kept("counts", 1.01 * cuts * HISTOGRAM * max(1, self.side**3 / self.ranks / 2**14))
         self.kept("ties", 8 * cuts)
-        blocks = math.ceil(mesh.slabs / self.ranks) * mesh.columns
-        blocks += math.ceil(mesh.columns / self.ranks) * mesh.slabs
+        own_slabs = math.ceil(mesh.slabs / mesh.rows)
+        blocks = own_slabs * mesh.columns
+        blocks += math.ceil(mesh.columns / mesh.rows) * mesh.slabs
         rows = SETS * (mesh.slabs * FIELDS + SPECTRA * blocks)
-        self.kept("blocks", 8 * rows)
+        row_blocks = SETS * 2 * mesh.parts * own_slabs if mesh.parts > 1 else 0
+        self.kept("blocks", 8 * (rows + row_blocks))
         return self.failed
 
 

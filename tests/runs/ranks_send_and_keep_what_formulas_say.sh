@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # What ranks send to each other, and keep of each other, is what docs/dev/scaling-model.md says: counted on 2 and on
-# 8 ranks. A table that grows with all groups or all ranks, where the formula does not, fails.
+# 8 ranks, with a mesh of slabs and of pencils. A table that grows with all groups or all ranks, where the formula does not, fails.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
 STARPU_NCPU=1 # of each rank
 export STARPU_NCPU
@@ -28,6 +28,7 @@ rebuild_interval = 1
 END
 run_on 2 two --set box.size=15.6 --set box.npart_side=20 config.ini
 run_on 8 eight --set box.npart_side=32 --set runtime.shared_memory=no config.ini
-helper two:2:20 eight:8:32 || failures=$((failures + 1))
+run_on 8 pencils --set box.npart_side=20 --set box.size=15.6 --set gravity.mesh_layout=pencils config.ini
+helper two:2:20:1 eight:8:32:1 pencils:8:20:2 || failures=$((failures + 1))
 
 finish

@@ -103,7 +103,8 @@ run_on 1 paper-one paper.ini
 run_on 3 paper-three paper.ini
 compare paper-one paper-three
 
-# Two groups and eight planes for nine processes.
+# Two groups and eight planes for nine processes, to which the mesh is given in pencils; for twelve, as
+# one file; in slabs, of which a process has none; and in pencils on fewer processes than planes.
 cat >few.ini <<END
 [box]
 size = 8
@@ -122,7 +123,12 @@ group_size = 256
 rebuild_interval = 1
 END
 run_on 1 few-one few.ini
-run_on 9 few-nine few.ini
-compare few-one few-nine
+run_on 9 few-nine --set runtime.memory=small few.ini
+run_on 12 few-twelve --set output.files=1 few.ini
+run_on 9 few-slabs --set gravity.mesh_layout=slabs few.ini
+run_on 6 few-six --set gravity.mesh_layout=pencils --set gravity.gradient=fd4 few.ini
+run_on 1 few-fd4 --set gravity.gradient=fd4 few.ini
+compare few-one few-nine few-twelve few-slabs
+compare few-fd4 few-six
 
 finish

@@ -30,7 +30,7 @@ struct workspace {
                             0 */
   float complex *blocks; /* [sets][fields][slabs][columns] */
   float complex **block; /* pointers to each transpose block of `blocks` */
-  double *potential;     /* [ky] sums of potentials */
+  double *potential;     /* [ky][kz] sums of potentials */
 };
 
 static inline float *slab_of(const struct workspace *w, uint32_t set, uint32_t field, uint32_t s) {
@@ -50,7 +50,7 @@ static inline struct workspace workspace_create(const struct mesh *m,
     memset(w.slabs[i], 0, m->cells * plane_floats(m) * sizeof(float));
   }
   w.blocks = allocate((size_t)fields * m->cells * m->cells * m->kz, sizeof *w.blocks, "blocks");
-  w.potential = allocate(m->cells, sizeof *w.potential, "sums of potentials");
+  w.potential = allocate((size_t)m->cells * m->kz, sizeof *w.potential, "sums of potentials");
   w.block = allocate((size_t)fields * s * s, sizeof *w.block, "blocks");
   size_t at = 0;
   for (uint32_t f = 0; f < fields; f++)
@@ -95,7 +95,7 @@ static inline void *run_share(void *argument) {
       for (uint32_t set = 0; set < w->sets; set++)
         for (uint32_t s = 0; s < m->slabs; s++)
           in[set * m->slabs + s] = out[set * m->spectra * m->slabs + s];
-      mesh_fft_x(m, i, in, out, w->potential + column_first(m, i), scratch);
+      mesh_fft_x(m, i, in, out, w->potential + (size_t)column_first(m, i) * m->kz, scratch);
     } else {
       for (uint32_t f = 0; f < fields; f++)
         mesh_ifft_yz(

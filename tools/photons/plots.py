@@ -43,8 +43,8 @@ PARTS = [  # of a step, in the order in which they are drawn, and their columns 
     ("P2P", ["p2p_s"]),
     ("FMM", ["p2m_s", "m2m_s", "m2l_s", "l2l_s", "l2p_s"]),
     ("walk", ["walk_s", "walk_fill_s", "refit_s", "neighbours_s", "pack_s"]),
-    ("mesh", ["pm_assign_s", "patch_add_s", "fft_yz_s", "fft_x_s", "potential_x_s", "fields_x_s",
-              "ifft_yz_s", "pm_read_s"]),
+    ("mesh", ["pm_assign_s", "patch_add_s", "fft_yz_s", "fft_z_s", "fft_y_s", "fft_x_s", "potential_x_s",
+              "fields_x_s", "ifft_yz_s", "ifft_y_s", "ifft_z_s", "pm_read_s"]),
     (
         "exchange",
         ["ghost_cut_s", "ghost_paste_s", "patch_cut_s", "patches_s", "pm_cut_s", "put_s", "get_s"],

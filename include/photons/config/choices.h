@@ -27,6 +27,7 @@ enum output_names { NAMES_SHORT, NAMES_GADGET4 };
 enum slice_axis { AXIS_AUTOMATIC, AXIS_X, AXIS_Y, AXIS_Z };
 enum assignment { ASSIGN_CIC, ASSIGN_TSC, ASSIGN_PCS };
 enum gradient { GRADIENT_FD4, GRADIENT_SPECTRAL };
+enum mesh_division { MESH_AUTO, MESH_SLABS, MESH_PENCILS };
 enum boundary { BOUNDARY_PERIODIC, BOUNDARY_ISOLATED };
 /** See split.h. SPLIT_NEWTON is that of isolated systems and cannot be chosen. */
 enum split_kind { SPLIT_GAUSS, SPLIT_KAISER, SPLIT_NEWTON };

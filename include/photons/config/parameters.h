@@ -139,6 +139,7 @@ struct parameters {
     double
         pm_cut; /**< STEP_PM: where the mesh has half of the force, over its Nyquist frequency; 0: automatic */
     enum assignment assignment;
+    enum mesh_division mesh_layout;
     enum gradient gradient;
     bool interlace;
     enum split_kind split;

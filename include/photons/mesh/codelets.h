@@ -16,6 +16,9 @@ void patch_cut_submit(struct long_range *l, uint32_t message, uint32_t set);
 void patch_add_submit(struct long_range *l, uint32_t set, uint32_t slab);
 /** Transform a density slab along y and z. */
 void fft_yz_submit(struct long_range *l, uint32_t set, uint32_t slab);
+/** The two parts of fft_yz of pencils: this rank's rows of a density slab along z, and its kz along y. */
+void fft_z_submit(struct long_range *l, uint32_t set, uint32_t slab);
+void fft_y_submit(struct long_range *l, uint32_t set, uint32_t slab);
 /** Transform a column along x, multiply by Green's function, and transform back along x. */
 void fft_x_submit(struct long_range *l, uint32_t column);
 /** The two parts of fft_x where sets are made in turn: from the densities of both sets to the
@@ -24,6 +27,9 @@ void potential_x_submit(struct long_range *l, uint32_t column);
 void fields_x_submit(struct long_range *l, uint32_t set, uint32_t column);
 /** Transform one field of a slab back along y and z. */
 void ifft_yz_submit(struct long_range *l, uint32_t set, uint32_t field, uint32_t slab);
+/** The two parts of ifft_yz of pencils. */
+void ifft_y_submit(struct long_range *l, uint32_t set, uint32_t field, uint32_t slab);
+void ifft_z_submit(struct long_range *l, uint32_t set, uint32_t field, uint32_t slab);
 /** Copy the field planes that the groups of another rank read out of this rank's slabs into a message, of
  * field_messages. */
 void pm_cut_submit(struct long_range *l, uint32_t message, uint32_t set);
@@ -39,13 +45,17 @@ void patches_transfer(struct long_range *l, uint32_t set);
 void densities_transfer(struct long_range *l);
 /** Send transpose blocks of the spectra of a set from the owners of columns to those of slabs. */
 void spectra_transfer(struct long_range *l, uint32_t set);
+/** Send row blocks of a set's pencils: to the parts of a slab that have their kz, or back to those that have their
+ * rows. */
+void rows_transfer(struct long_range *l, uint32_t set, bool back);
 /** Send pieces of the fields of a set to the ranks whose groups read them. */
 void pieces_transfer(struct long_range *l, uint32_t set);
 /** Kinds of messages, see MESSAGE_KINDS. */
 enum {
   MESSAGE_PATCH = 3,
   MESSAGE_PIECE = MESSAGE_PATCH + SETS_MOST,
-  MESSAGE_BLOCK = MESSAGE_PIECE + SETS_MOST
+  MESSAGE_BLOCK = MESSAGE_PIECE + SETS_MOST,
+  MESSAGE_ROW_BLOCK
 };
 
 #endif

@@ -21,6 +21,8 @@ struct gpu_mesh;
 struct mesh_layout {
   uint32_t cells; /**< cells a side */
   uint32_t slabs, columns;
+  uint32_t
+      parts; /**< of each slab and column, each of another rank; 1: whole slabs, see photons/mesh/mesh.h */
 };
 /** The layout of the mesh with which a run begins. */
 struct mesh_layout mesh_layout_choose(const struct parameters *p, size_t particles);
@@ -33,6 +35,7 @@ enum { SETS_MOST = 2 }; /* the mesh, and with interlacing the mesh shifted by ha
 struct mesh_piece {
   int rank;
   uint32_t first, planes; /**< planes first .. first + planes - 1, modulo N */
+  uint32_t first_y, ys;   /**< rows first_y .. first_y + ys - 1 of each, modulo N */
   uint32_t message;       /**< that it is a part of, where this rank is one of its ends */
   size_t at;              /**< its first float there */
 };
@@ -103,8 +106,12 @@ struct long_range {
                                            for slabs of other ranks */
   starpu_data_handle_t *block_handle; /**< transpose blocks by block_place(), of this rank's slabs and
                                            columns */
+  starpu_data_handle_t
+      *row_handle; /**< pencils: row blocks by row_block_of(), of this rank's slabs; all
+                                           spectra and fields of a set have the same ones in turn */
   struct mesh_range own_slabs, own_columns; /**< of this rank */
-  double *potential; /**< [ky] of this rank's columns: sums of potentials; see mesh_fft_x() */
+  double *
+      potential; /**< [ky of this rank's columns][kz of its part] sums of potentials; see mesh_fft_x() */
   starpu_data_handle_t *potential_handle; /**< [column] its part of `potential` */
   double *slab_sum;      /**< [set][slab] sums of densities, for long_range_check_mass() */
   void **fft;            /**< [worker] scratch memory of mesh_scratch_bytes() */
@@ -162,6 +169,15 @@ static inline starpu_data_handle_t block_of(const struct long_range *l, size_t r
   return l->block_handle[block_place(l, row)];
 }
 
+/** Row block (i, j) of a slab of this rank, whose part is i or j. */
+static inline starpu_data_handle_t *row_block_of(const struct long_range *l, uint32_t set,
+                                                 uint32_t slab, uint32_t i, uint32_t j) {
+  const struct mesh *m = l->mesh;
+  const size_t slabs = l->own_slabs.end - l->own_slabs.first,
+               own = set_place(l, set) * slabs + slab - l->own_slabs.first;
+  return &l->row_handle[own * 2 * m->parts + (i == m->part ? j : m->parts + i)];
+}
+
 /** @param cells  a side of the mesh
  * @param split  split whose mesh factor the mesh applies; must outlive the mesh. NULL: there is no other
  *         force, and accelerations begin with those of the mesh */
@@ -172,9 +188,14 @@ void long_range_free(struct long_range *l);
  * mesh_make_green(). No task may run. */
 void long_range_respond(struct long_range *l, const struct response *response);
 
-/** The rank that owns a slab or a column; each rank has a range of them. */
+/** The rank that owns a part of a slab. Ranks are a grid of comm_size()/parts rows, each of which has a range of
+ * slabs and a range of columns, and in it a rank for each part; ranks beyond the grid have none. */
+int part_owner(const struct mesh *m, uint32_t slab, uint32_t part);
+/** The rank that owns a slab or a column: of pencils, this rank's part of it. */
 int slab_owner(const struct mesh *m, uint32_t slab);
 int column_owner(const struct mesh *m, uint32_t column);
+/** This rank's slabs or columns, of n. */
+struct mesh_range own_range(const struct mesh *m, uint32_t n);
 
 /** Find the patches and pieces of all groups for their present boxes and register handles of these
  * sizes. After domain_find_neighbours(). */
@@ -214,6 +235,8 @@ static inline struct patch patch_of_piece(const struct patch *p, const struct me
   struct patch part = *p;
   part.origin[0] = piece->first;
   part.size[0] = piece->planes;
+  part.origin[1] = piece->first_y;
+  part.size[1] = piece->ys;
   return part;
 }
 

@@ -11,7 +11,14 @@
  *            which particles read
  *
  * A slab is a set of consecutive x-planes, a column a set of consecutive ky. Transpose block (s,
- * c), `block` in identifiers, holds [x in s][ky in c][kz] complex numbers. With interlacing there
+ * c), `block` in identifiers, holds [x in s][ky in c][kz] complex numbers.
+ *
+ * Where there are more ranks than planes, slabs and columns are divided further, into pencils. Part j of
+ * a slab has some y of its planes, and after the transform along z some kz of all y; part j of a column has
+ * the same kz. The transform fft_yz is then two, fft_z and fft_y, with a transpose between the parts of a slab,
+ * whose row block (i, j), `row_block` in identifiers, holds [x in s][y in part i][kz in part j]. All lines
+ * are transformed by the same plans as in slabs, at the same places of a batch of lines, so that both
+ * layouts give the same bits. A struct mesh knows one part, that of its rank. With interlacing there
  * are two sets of densities and fields; the second set belongs to a mesh shifted by half a cell
  * (Hockney & Eastwood 1981, section 7-8). photons/fft/fft.h says why these transforms are apart from
  * all others. */
@@ -73,7 +80,11 @@ struct mesh {
                        of 16 */
   uint32_t kz;    /**< N/2 + 1 */
   uint32_t slabs, columns;
-  double box; /**< Mpc/h */
+  uint32_t parts, part;   /**< parts of each slab and column, and the one of this rank; 1, 0: whole
+                                      slabs */
+  uint32_t first_y, ys;   /**< of this part of a slab: its y; 0 .. N - 1 of whole slabs */
+  uint32_t first_kz, kzs; /**< of this part of a column: its kz; 0 .. N/2 of whole columns */
+  double box;             /**< Mpc/h */
   enum assignment assignment;
   enum gradient gradient;
   bool interlace;
@@ -95,6 +106,10 @@ struct mesh {
 };
 
 enum { MESH_MOST = 16384 }; /**< cells a side */
+enum {
+  MESH_LINES = 64
+}; /**< lines along y or x that are transformed together, a batch: neighbours in kz, the
+                                 first one a multiple of this number */
 
 /** Floats of a z-row. An odd number of cache lines: neighbouring rows of a column do not compete
  * for the same cache sets. */
@@ -105,6 +120,17 @@ static HOST_DEVICE inline uint32_t slab_first(const struct mesh *m, uint32_t s) 
 }
 static HOST_DEVICE inline uint32_t column_first(const struct mesh *m, uint32_t c) {
   return (uint32_t)((uint64_t)m->cells * c / m->columns);
+}
+/** First y of part j of a slab, and first kz of part j of a column. */
+static HOST_DEVICE inline uint32_t part_first_y(const struct mesh *m, uint32_t j) {
+  return (uint32_t)((uint64_t)m->cells * j / m->parts);
+}
+static HOST_DEVICE inline uint32_t part_first_kz(const struct mesh *m, uint32_t j) {
+  return (uint32_t)((uint64_t)m->kz * j / m->parts);
+}
+/** The part of a slab that has row y. */
+static inline uint32_t part_of_row(const struct mesh *m, uint32_t y) {
+  return (uint32_t)(((uint64_t)(y + 1) * m->parts + m->cells - 1) / m->cells - 1);
 }
 /** Position of a particle in cells: with u the integer position along one axis, c = u N +
  * assignment_offset(). Then (c >> 32) modulo N is the first cell that the particle touches, counted
@@ -126,14 +152,21 @@ static HOST_DEVICE inline double mode_weight(const struct mesh *m, uint32_t kz) 
  * the planes that a particle touches do not compete for the same cache sets when N is a power of
  * two. */
 static HOST_DEVICE inline size_t plane_floats(const struct mesh *m) {
-  return (size_t)m->cells * m->row + 144;
+  return (size_t)m->ys * m->row + 144;
 }
 /** The spectrum from which a field is made. */
 static HOST_DEVICE inline uint32_t spectrum_of_field(uint32_t field) { return field > 0; }
-/** Complex numbers in transpose block (s, c). */
+/** Complex numbers in transpose block (s, c), of this part. */
 static HOST_DEVICE inline size_t block_size(const struct mesh *m, uint32_t s, uint32_t c) {
   return (size_t)(slab_first(m, s + 1) - slab_first(m, s)) *
-         (column_first(m, c + 1) - column_first(m, c)) * m->kz;
+         (column_first(m, c + 1) - column_first(m, c)) * m->kzs;
+}
+/** Complex numbers in row block (i, j) of slab s. */
+static HOST_DEVICE inline size_t row_block_size(const struct mesh *m, uint32_t s, uint32_t i,
+                                                uint32_t j) {
+  return (size_t)(slab_first(m, s + 1) - slab_first(m, s)) *
+         (part_first_y(m, i + 1) - part_first_y(m, i)) *
+         (part_first_kz(m, j + 1) - part_first_kz(m, j));
 }
 
 /** The slab that plane x is in. */
@@ -161,6 +194,9 @@ static inline uint32_t slabs_of_planes(const struct mesh *m, uint32_t first, uin
 struct mesh *mesh_create(uint32_t cells, uint32_t slabs, uint32_t columns, double box,
                          enum assignment assignment, enum gradient gradient, bool interlace,
                          const struct split *split);
+/** Divide slabs and columns into parts, of which this rank has one. Before anything else is done with the mesh.
+ * @param parts  1 .. N/2 + 1; several: pencils */
+void mesh_divide(struct mesh *m, uint32_t parts, uint32_t part);
 void mesh_free(struct mesh *m);
 
 /** Entries of Green's function: squares of mode numbers, 0 to that of the corner. */
@@ -188,12 +224,12 @@ struct field_box field_box_for_patch(const struct mesh *m, const struct patch *p
 static inline size_t field_box_floats(const struct field_box *b) {
   return (size_t)b->size[0] * b->row;
 }
-/** Copy the part [size[0]][row] of a field box out of one plane [y][row] of a slab. */
+/** Copy the part [size[0]][row] of a field box out of one plane [y][row] of this part of a slab, which has all y
+ * of the box. */
 void mesh_cut_plane(const struct mesh *m, const struct field_box *b, const float *plane,
                     float *out);
 
-/** Bytes of scratch memory that mesh_fft_yz(), mesh_fft_x() and mesh_ifft_yz() need on one
- * worker. */
+/** Bytes of scratch memory that one of the functions below needs on one worker. */
 size_t mesh_scratch_bytes(const struct mesh *m);
 
 /** 2-D r2c transform of every plane of slab s, scattered to the slab's transpose blocks. The slab
@@ -210,9 +246,9 @@ void mesh_fft_yz(const struct mesh *m, uint32_t s, float *slab,
  * @param in   [sets][slabs] transpose blocks of the density; set 1 is the mesh shifted by half a
  *         cell
  * @param out  [sets][spectra][slabs] transpose blocks; may be the same memory as in
- * @param[out] energy  [ky of the column] sum of -phi_k n_k^* over all modes k and -k of this ky, per
- *         unit of G m, (Mpc/h)^-1: the sum of all particles' potentials on the mesh, each that of its
- *         own smoothed cloud included
+ * @param[out] energy  [ky of the column][kz of the part] sum of -phi_k n_k^* over all modes k and -k of this ky
+ *         and kz, per unit of G m, (Mpc/h)^-1; over all ky and kz it is the sum of all particles'
+ *         potentials on the mesh, each that of its own smoothed cloud included
  */
 void mesh_fft_x(const struct mesh *m, uint32_t c, const float complex *const *in,
                 float complex *const *out, double *energy, void *scratch);
@@ -234,6 +270,21 @@ void mesh_fields_x(const struct mesh *m, uint32_t c, uint32_t set,
 void mesh_ifft_yz(const struct mesh *m, uint32_t s, uint32_t field,
                   const float complex *const *blocks, float *slab, void *scratch);
 
+/** mesh_fft_yz() of pencils in two parts, with the same rounding: each row of this part of slab s along z, to row
+ * blocks; and all y of this part's kz along y, from the row blocks of all parts to transpose blocks.
+ * @param blocks   [parts] row blocks (own part, j)
+ * @param rows     [parts] row blocks (i, own part)
+ * @param columns  [columns] transpose blocks */
+void mesh_fft_z(const struct mesh *m, uint32_t s, float *slab, float complex *const *blocks,
+                void *scratch);
+void mesh_fft_y(const struct mesh *m, uint32_t s, const float complex *const *rows,
+                float complex *const *columns, void *scratch);
+/** mesh_ifft_yz() in the same two parts. */
+void mesh_ifft_y(const struct mesh *m, uint32_t s, uint32_t field,
+                 const float complex *const *columns, float complex *const *rows, void *scratch);
+void mesh_ifft_z(const struct mesh *m, uint32_t s, const float complex *const *blocks, float *slab,
+                 void *scratch);
+
 /** Kernels that each instruction set has. x: component c of a group's positions is at x + c *
  * count. `shifted` means the mesh shifted by half a cell. */
 struct mesh_kernels {
@@ -241,7 +292,7 @@ struct mesh_kernels {
    * @param mass  [count] their masses; NULL: all are 1 */
   void (*deposit)(const struct mesh *m, uint32_t count, const uint32_t *x, const float *mass,
                   bool shifted, const struct patch *patch, float *data);
-  /** Add the part of a patch that lies in slab s to the slab ([plane][y][row]). The caller clears
+  /** Add what of a patch lies in this part of slab s to it ([plane][y][row]). The caller clears
    * the slab before the first patch. */
   void (*patch_add)(const struct mesh *m, uint32_t s, const struct patch *patch, const float *data,
                     float *slab);

@@ -153,7 +153,8 @@ void KERNEL(mesh_patch_add)(const struct mesh *m, uint32_t s, const struct patch
     const uint32_t x = (patch->origin[0] + a) % m->cells - first;
     if (x >= planes) continue;
     for (uint32_t b = 0; b < patch->size[1]; b++) {
-      const uint32_t y = (patch->origin[1] + b) % m->cells;
+      const uint32_t y = (patch->origin[1] + b) % m->cells - m->first_y;
+      if (y >= m->ys) continue; /* rows before this part wrap to large numbers */
       const float *from = data + ((size_t)a * patch->size[1] + b) * patch->size[2];
       float *row = slab + x * plane_floats(m) + (size_t)y * m->row;
       add_row(before_edge, from, row + patch->origin[2]);

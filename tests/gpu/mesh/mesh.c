@@ -79,6 +79,13 @@ static void check_density(const struct bench *b, struct mesh_arrays *a, struct d
   free(fft);
 }
 
+/* The sum of a ky over all kz. */
+static double sum_of_kz(const struct mesh *m, const double *energy, uint32_t ky) {
+  double sum = 0.0;
+  for (size_t z = 0; z < m->kzs; z++) sum += energy[ky * m->kzs + z];
+  return sum;
+}
+
 static void check_fields(const struct bench *b, struct mesh_arrays *a, struct difference *green,
                          struct difference *potential, struct difference *inverse) {
   const struct nbody *s = b->s;
@@ -100,12 +107,14 @@ static void check_fields(const struct bench *b, struct mesh_arrays *a, struct di
         in_gpu[set * m->slabs + slab] = a->block_out[block_row(&s->long_range, set, 0, slab, c)];
       }
     const uint32_t width = column_first(m, c + 1) - column_first(m, c);
-    double *energy = allocate(width, 2 * sizeof *energy, "sums of potentials"), *energy_gpu;
-    CUDA(cudaMalloc((void **)&energy_gpu, width * sizeof *energy));
+    const size_t sums = (size_t)width * m->kzs;
+    double *energy = allocate(sums, 2 * sizeof *energy, "sums of potentials"), *energy_gpu;
+    CUDA(cudaMalloc((void **)&energy_gpu, sums * sizeof *energy));
     mesh_fft_x(m, c, in, out, energy, fft);
     gpu_fft_x(b->mesh, c, in_gpu, out_gpu, energy_gpu);
-    to_host(b, energy + width, energy_gpu, width * sizeof *energy);
-    for (uint32_t i = 0; i < width; i++) compare_one(potential, energy[i], energy[width + i]);
+    to_host(b, energy + sums, energy_gpu, sums * sizeof *energy);
+    for (uint32_t i = 0; i < width; i++)
+      compare_one(potential, sum_of_kz(m, energy, i), sum_of_kz(m, energy + sums, i));
     CUDA(cudaFree(energy_gpu));
     free(energy);
     for (uint32_t i = 0; i < rows; i++) {

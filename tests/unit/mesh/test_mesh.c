@@ -245,6 +245,176 @@ static void test_interlacing_cancels_images(void **state) {
   mesh_free(m);
 }
 
+/* A mesh in pencils: each part as its rank has it. */
+enum { PARTS_MOST = 6, SLABS_MOST = 8, SETS = 2, FIELDS = 3, SPECTRA = 2 };
+struct pencils {
+  uint32_t parts;
+  struct mesh *mesh[PARTS_MOST];
+  float *slab[SETS][FIELDS][SLABS_MOST][PARTS_MOST];
+  float complex *row_block[SLABS_MOST][PARTS_MOST][PARTS_MOST]; /* (i, j), as [j][i] */
+  float complex *block[PARTS_MOST][SETS][SPECTRA][SLABS_MOST][SLABS_MOST];
+  double *potential[PARTS_MOST];
+};
+
+static void *aligned(size_t bytes) {
+  void *memory = aligned_alloc(64, (bytes + 64) / 64 * 64);
+  assert_non_null(memory);
+  return memory;
+}
+
+static size_t pencil_floats(const struct mesh *m, uint32_t s) {
+  return (slab_first(m, s + 1) - slab_first(m, s)) * plane_floats(m);
+}
+
+static void make_part(struct pencils *p, uint32_t part) {
+  const struct mesh *m = p->mesh[part];
+  for (uint32_t s = 0; s < m->slabs; s++) {
+    for (int set = 0; set < SETS; set++) {
+      for (int f = 0; f < FIELDS; f++)
+        p->slab[set][f][s][part] = aligned(pencil_floats(m, s) * sizeof(float));
+      for (int k = 0; k < SPECTRA; k++)
+        for (uint32_t c = 0; c < m->columns; c++)
+          p->block[part][set][k][s][c] = aligned(block_size(m, s, c) * sizeof(float complex));
+    }
+    for (uint32_t i = 0; i < p->parts; i++)
+      p->row_block[s][part][i] = aligned(row_block_size(m, s, i, part) * sizeof(float complex));
+  }
+  p->potential[part] = aligned((size_t)m->cells * m->kzs * sizeof(double));
+}
+
+static void free_part(struct pencils *p, uint32_t part) {
+  struct mesh *m = p->mesh[part];
+  for (uint32_t s = 0; s < m->slabs; s++) {
+    for (int set = 0; set < SETS; set++) {
+      for (int f = 0; f < FIELDS; f++) free(p->slab[set][f][s][part]);
+      for (int k = 0; k < SPECTRA; k++)
+        for (uint32_t c = 0; c < m->columns; c++) free(p->block[part][set][k][s][c]);
+    }
+    for (uint32_t i = 0; i < p->parts; i++) free(p->row_block[s][part][i]);
+  }
+  free(p->potential[part]);
+  mesh_free(m);
+}
+
+/* Compare the rows of a part with those of a whole slab, or copy them from it. */
+static void compare_part(const struct pencils *p, const struct workspace *w, int set, int f,
+                         uint32_t s, uint32_t part, bool copy) {
+  const struct mesh *m = p->mesh[part];
+  const size_t bytes = m->cells * sizeof(float);
+  for (uint32_t x = 0; x < slab_first(m, s + 1) - slab_first(m, s); x++)
+    for (uint32_t y = 0; y < m->ys; y++) {
+      float *here = p->slab[set][f][s][part] + x * plane_floats(m) + (size_t)y * m->row;
+      const float *there = slab_of(w, (uint32_t)set, (uint32_t)f, s) + x * plane_floats(w->mesh) +
+                           (size_t)(m->first_y + y) * m->row;
+      if (copy)
+        memcpy(here, there, bytes);
+      else
+        assert_memory_equal(here, there, bytes);
+    }
+}
+
+static void for_parts(const struct pencils *p, const struct workspace *w, int fields, bool copy) {
+  for (uint32_t part = 0; part < p->parts; part++)
+    for (uint32_t s = 0; s < w->mesh->slabs; s++)
+      for (int set = 0; set < SETS; set++)
+        for (int f = 0; f < fields; f++) compare_part(p, w, set, f, s, part, copy);
+}
+
+/* Row blocks (part, j) of a slab. */
+static void of_rows(const struct pencils *p, uint32_t s, uint32_t part, float complex **blocks) {
+  for (uint32_t j = 0; j < p->parts; j++) blocks[j] = p->row_block[s][j][part];
+}
+
+static void pencils_forward(const struct pencils *p, int set, uint32_t s, void *scratch) {
+  float complex *blocks[PARTS_MOST];
+  for (uint32_t i = 0; i < p->parts; i++) {
+    of_rows(p, s, i, blocks);
+    mesh_fft_z(p->mesh[i], s, p->slab[set][0][s][i], blocks, scratch);
+  }
+  for (uint32_t j = 0; j < p->parts; j++)
+    mesh_fft_y(p->mesh[j], s, (const float complex *const *)p->row_block[s][j],
+               p->block[j][set][0][s], scratch);
+}
+
+static void pencils_along_x(const struct pencils *p, uint32_t part, uint32_t c, void *scratch) {
+  const struct mesh *m = p->mesh[part];
+  const float complex *in[SETS * SLABS_MOST];
+  float complex *out[SETS * SPECTRA * SLABS_MOST];
+  for (uint32_t i = 0; i < SETS * SPECTRA * m->slabs; i++)
+    out[i] = p->block[part][i / m->slabs / SPECTRA][i / m->slabs % SPECTRA][i % m->slabs][c];
+  for (uint32_t i = 0; i < SETS * m->slabs; i++)
+    in[i] = p->block[part][i / m->slabs][0][i % m->slabs][c];
+  mesh_fft_x(m, c, in, out, p->potential[part] + (size_t)column_first(m, c) * m->kzs, scratch);
+}
+
+static void pencils_backward(const struct pencils *p, int set, uint32_t f, uint32_t s,
+                             void *scratch) {
+  float complex *blocks[PARTS_MOST];
+  for (uint32_t j = 0; j < p->parts; j++)
+    mesh_ifft_y(p->mesh[j], s, f,
+                (const float complex *const *)p->block[j][set][spectrum_of_field(f)][s],
+                p->row_block[s][j], scratch);
+  for (uint32_t i = 0; i < p->parts; i++) {
+    of_rows(p, s, i, blocks);
+    mesh_ifft_z(p->mesh[i], s, (const float complex *const *)blocks, p->slab[set][f][s][i],
+                scratch);
+  }
+}
+
+static void pencils_transform(const struct pencils *p) {
+  const struct mesh *m = p->mesh[0];
+  void *scratch = allocate(mesh_scratch_bytes(m), 1, "scratch");
+  memset(scratch, 0xff, mesh_scratch_bytes(m)); /* NaN */
+  for (int set = 0; set < SETS; set++)
+    for (uint32_t s = 0; s < m->slabs; s++) pencils_forward(p, set, s, scratch);
+  for (uint32_t part = 0; part < p->parts; part++)
+    for (uint32_t c = 0; c < m->columns; c++) pencils_along_x(p, part, c, scratch);
+  for (int set = 0; set < SETS; set++)
+    for (uint32_t f = 0; f < FIELDS; f++)
+      for (uint32_t s = 0; s < m->slabs; s++) pencils_backward(p, set, f, s, scratch);
+  free(scratch);
+}
+
+static void compare_potentials(const struct pencils *p, const struct workspace *w) {
+  for (uint32_t part = 0; part < p->parts; part++) {
+    const struct mesh *m = p->mesh[part];
+    for (size_t ky = 0; ky < m->cells; ky++)
+      assert_memory_equal(p->potential[part] + ky * m->kzs, w->potential + ky * m->kz + m->first_kz,
+                          m->kzs * sizeof(double));
+  }
+}
+
+/* Any number of parts gives the bits of whole slabs: fields and potentials of noise on meshes with less than one
+ * batch of lines, and with a batch and a few lines. */
+static void test_pencils_have_the_bits_of_slabs(void **state) {
+  (void)state;
+  const uint32_t meshes[][3] = {{8, 2, 3}, {8, 8, 5}, {14, 3, 4}, {140, 4, 6}};
+  for (size_t i = 0; i < sizeof meshes / sizeof *meshes; i++) {
+    const uint32_t n = meshes[i][0], slabs = meshes[i][1];
+    struct split split = gauss_split(1.0 / n, 1.2, 6.0);
+    struct mesh *m = mesh_create(n, slabs, slabs, 1.0, ASSIGN_PCS, GRADIENT_SPECTRAL, true, &split);
+    struct workspace w = workspace_create(m, mesh_kernels_select());
+    static struct pencils p;
+    p.parts = meshes[i][2];
+    for (uint32_t part = 0; part < p.parts; part++) {
+      p.mesh[part] = mesh_create(n, slabs, slabs, 1.0, ASSIGN_PCS, GRADIENT_SPECTRAL, true, &split);
+      mesh_divide(p.mesh[part], p.parts, part);
+      make_part(&p, part);
+    }
+    uint64_t random = 5;
+    for (size_t k = 0; k < 2 * n * plane_floats(m); k++)
+      w.slabs[k % 2 * FIELDS][k / 2] = (float)uniform(&random);
+    for_parts(&p, &w, 1, true);
+    transform(&w, 1);
+    pencils_transform(&p);
+    for_parts(&p, &w, FIELDS, false);
+    compare_potentials(&p, &w);
+    for (uint32_t part = 0; part < p.parts; part++) free_part(&p, part);
+    workspace_free(&w);
+    mesh_free(m);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_deposit),
@@ -252,6 +422,7 @@ int main(void) {
       cmocka_unit_test(test_good_size),
       cmocka_unit_test(test_waves),
       cmocka_unit_test(test_interlacing_cancels_images),
+      cmocka_unit_test(test_pencils_have_the_bits_of_slabs),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
