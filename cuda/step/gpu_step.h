@@ -27,6 +27,8 @@ void gpu_drift(struct gpu *g, uint32_t count, float factor, const float *momentu
 /** @param values  of the table of the potentials, in device memory; NULL: there is none */
 void gpu_external(struct gpu *g, const struct external_field *field, const double *values,
                   const struct external_arrays *arrays);
+/** @param found  in device memory */
+void gpu_holes_find(struct gpu *g, const struct hole_arrays *arrays, struct holes *found);
 /** @param mass  NULL: all are 1
  * @param sum  in pinned host memory */
 void gpu_momentum_sum(struct gpu *g, uint32_t count, const float *momentum, const float *mass,

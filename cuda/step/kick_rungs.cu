@@ -54,9 +54,13 @@ static __device__ void finish(struct totals *t) {
   t->blocks_done = 0;
 }
 
+/** @tparam HOLES  whether there are black holes, which take half of the registers */
+template <bool HOLES>
 static __global__ void __launch_bounds__(BLOCK)
     kick_rungs(const __grid_constant__ struct rung_kick k,
-               const __grid_constant__ struct rung_arrays a, struct totals *totals) {
+               const __grid_constant__ struct rung_arrays given, struct totals *totals) {
+  struct rung_arrays a = given;
+  if (!HOLES) a.holes = NULL;
   __shared__ struct findings block;
   __shared__ bool last;
   for (uint32_t i = threadIdx.x; i < sizeof block / sizeof(uint32_t); i += BLOCK)
@@ -80,7 +84,8 @@ void gpu_kick_rungs(struct gpu *g, const struct rung_kick *kick, const struct ru
   struct totals *totals = (struct totals *)(g->counters + COUNTERS_RUNGS);
   static_assert(sizeof *totals <= (COUNTERS - COUNTERS_RUNGS) * sizeof *g->counters,
                 "more than the counters hold");
-  kick_rungs<<<min(blocks_for(arrays->active, BLOCK), (uint32_t)BLOCKS), BLOCK, 0, g->stream>>>(
+  const auto kernel = arrays->holes ? kick_rungs<true> : kick_rungs<false>;
+  kernel<<<min(blocks_for(arrays->active, BLOCK), (uint32_t)BLOCKS), BLOCK, 0, g->stream>>>(
       *kick, *arrays, totals);
   gpu_launched("kick_rungs");
   CHECK_CUDA(cudaMemcpyAsync(rungs + kick->top, totals->rungs + kick->top,

@@ -98,7 +98,9 @@ void isolated_print_least_step(FILE *out, const struct parameters *p,
   const struct cosmology c = cosmology_from(p);
   const double softening = 1e-3 * softening_of_type(p, type); /* Mpc */
   const double largest = STEEPEST_PLUMMER * GRAVITY * mass / (softening * softening);
-  const double step = timeline_adaptive_dlna(p, &c, 1.0, largest, softening_at(p, 1.0));
+  double step = timeline_adaptive_dlna(p, &c, 1.0, largest, softening_at(p, 1.0));
+  if (type == p->time.pair_type)
+    step = fmin(step, p->time.eta_pair * sqrt(pow(softening, 3.0) / (GRAVITY * mass)));
   fprintf(
       out,
       "  least step  about %.3g Myr, beside a particle of %.3g Msun of type %u; a run ends where a "

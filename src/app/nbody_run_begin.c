@@ -104,6 +104,7 @@ static struct particles initial_particles(struct nbody_run *r, const char *check
   cone_require(p, &particles, now->start_a);
   settle_products(p, &particles);
   r->masses = type_masses_of(&particles);
+  type_masses_require_holes(p, &r->masses);
   return particles;
 }
 
@@ -190,6 +191,7 @@ void nbody_run_dry(struct parameters *p, const char *checkpoint, struct progress
   settle(p, &particles, now->start_a, next_mesh);
   cone_require(p, &particles, now->start_a);
   const struct type_masses masses = type_masses_of(&particles);
+  if (particles.count > 0) type_masses_require_holes(p, &masses);
   print_dry(&(const struct story){p, &particles, &masses, linear, timeline, &summary, cores});
   particles_free(&particles);
   linear_power_free(linear);

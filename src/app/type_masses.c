@@ -7,6 +7,7 @@
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/cosmology/cosmology.h"
+#include "photons/step/pair_steps.h"
 
 #define TOLERANCE 0.01 /* of the sum of all masses, relative */
 
@@ -42,4 +43,13 @@ void type_masses_print(FILE *out, const struct parameters *p, const struct type_
     warn("particles are %.4g times the matter of the box, Omega_m rho_crit L^3: check masses, "
          "units and Omega_m",
          sum);
+}
+
+void type_masses_require_holes(const struct parameters *p, const struct type_masses *m) {
+  const uint64_t holes = m->count[p->time.pair_type];
+  if (p->time.pair_type == 0 || (holes > 0 && holes <= HOLES_MOST)) return;
+  fail(EXIT_BAD_USAGE,
+       "%s = %" PRIi64 ": there are %" PRIu64
+       " particles of this type; expected 1 to %d black holes",
+       parameter_origin(p, "time", "pair_type").text, p->time.pair_type, holes, HOLES_MOST);
 }

@@ -54,6 +54,15 @@ static void check_gothic(const struct parameters *p, struct parameter_problems *
     problem_with(problems, criterion, p, NULL, "needs time.step = block");
 }
 
+/** Steps of pairs are those of block steps, of particles that attract each other. */
+static void check_pairs(const struct parameters *p, struct parameter_problems *problems) {
+  const struct parameter *type = row_of("time", "pair_type");
+  if (!sound(problems, type) || p->time.pair_type == 0) return;
+  if (p->time.step != STEP_BLOCK) problem_with(problems, type, p, NULL, "needs time.step = block");
+  if (!p->external.self_gravity)
+    problem_with(problems, type, p, NULL, "needs external.self_gravity = yes");
+}
+
 static void check_groups(const struct parameters *p, struct parameter_problems *problems) {
   const struct parameter *group = row_of("runtime", "group_size");
   if (p->runtime.group_size > 0 && p->runtime.group_size < p->runtime.leaf_size &&
@@ -144,6 +153,7 @@ void check_particle_runs(const struct parameters *p, struct parameter_problems *
     check_box(p, problems);
   check_gravity(p, problems);
   check_gothic(p, problems);
+  check_pairs(p, problems);
   check_groups(p, problems);
   check_steps(p, problems);
 }

@@ -27,6 +27,7 @@ static const struct dependence {
     {{"time", "steps"}, {"time", "step"}, "fixed"},
     {{"gravity", "pm_cut"}, {"time", "step"}, "pm"},
     {{"time", "gothic_eta"}, {"time", "criterion"}, "gothic"},
+    {{"time", "eta_pair"}, {"time", "pair_type"}, "a type"},
     {{"output", "position_error"}, {"output", "lean"}, "yes"},
     {{"output", "velocity_error"}, {"output", "lean"}, "yes"},
     {{"output", "movie_pixels"}, {"output", "movie"}, "a number of frames"},

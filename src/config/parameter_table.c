@@ -287,6 +287,8 @@ const struct parameter parameter_table[] = {
   {"time", "kicks", WORD(time.kicks), PRESET, OF(BOX), .help = "with step = block or pm in a periodic box: factors of the kicks by the mesh, and of particles whose step is the base step; plain: the integral of dt/a; growth: those with which linear growth is exact, with step = pm also growth of second order, however long the step is", .words = kick_kinds},
   {"time", "criterion", WORD(time.criterion), "acceleration", OF(ISOLATED), .help = "with step = block: what chooses the steps of particles; acceleration: see eta; gothic, with boundary = isolated: dt = gothic_eta min(softening/|velocity|, sqrt(softening/|acceleration|)), as in GOTHIC", .words = criteria},
   {"time", "gothic_eta", REAL, FIELD(time.gothic_eta), "0.5", OF(ISOLATED), .help = "with criterion = gothic: its factor", RANGE(1e-6, 10)},
+  {"time", "pair_type", INTEGER, FIELD(time.pair_type), "0", OF(ISOLATED), .help = "with step = block: type of the particles that are black holes, at most 64; no particle has a longer step than eta_pair times the time in which it orbits or passes one of them, the lesser of sqrt(d^3/(G (m + M))) and d/|velocity|, with d^2 the square of the distance and of the softening length of this type; 0: none", RANGE(0, 5)},
+  {"time", "eta_pair", REAL, FIELD(time.eta_pair), "0.05", OF(ISOLATED), .help = "with pair_type: its factor", RANGE(1e-6, 1)},
 
   {"output", "dir", TEXT(output.dir), "output", .help = "folder for all output files; created if it does not exist"},
   {"output", "redshifts", PARAMETER_LIST, FIELD(output.redshifts), "", OF(EXPANDING), .help = "redshifts of the outputs, in any order; empty: only z_end, or 0", RANGE(0, 10000)},

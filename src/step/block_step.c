@@ -88,6 +88,8 @@ static void set_limits(const struct base_step *b, struct rung_kick *k) {
   const double speed = timeline_speed_limit(b->parameters, b->cosmology, a, dlna);
   for (int rung = 0; rung < RUNGS; rung++)
     k->speed[rung] = (float)fmin(pow(ldexp(speed, rung), 2.0), (double)FLT_MAX);
+  k->pair_step = dlna / cosmology_hubble(b->cosmology, a);
+  k->eta_pair = b->parameters->time.eta_pair;
 }
 
 /** A kick at the present tick of particles of rung `top` and deeper: the factors that close their

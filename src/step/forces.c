@@ -12,6 +12,7 @@
 #include "photons/mesh/codelets.h"
 #include "photons/runtime/message.h"
 #include "photons/step/codelets.h"
+#include "photons/step/holes.h"
 #include "photons/tree/codelets.h"
 
 /* Groups of this rank with targets. */
@@ -161,6 +162,7 @@ void forces_submit(struct nbody *n, bool mesh,
   if (mesh) long_range_place(l);
   message_begin();
   ghosts_submit(d);
+  if (n->holes) holes_submit(n);
   FOR_TARGETS(d, g) choose(n, g, context);
   /* The walks come before submit_mesh(), whose tasks keep GPUs busy while the host waits for
    * walks. */
@@ -172,4 +174,5 @@ void forces_submit(struct nbody *n, bool mesh,
   submit_tree(d, s);
   if (mesh && !reads_first) submit_reads(d, l);
   submit_external(n);
+  if (n->holes) holes_gather(n);
 }

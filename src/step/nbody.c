@@ -10,6 +10,7 @@
 #include "photons/runtime/pinned.h"
 #include "photons/runtime/task_log.h"
 #include "photons/step/external.h"
+#include "photons/step/holes.h"
 
 static const struct split *split_of_mesh(const struct nbody *n) {
   return n->mesh_alone ? NULL : &n->short_range.split;
@@ -37,6 +38,8 @@ struct nbody *nbody_create(const struct parameters *p, struct particles particle
   }
   short_range_start(&n->short_range, &n->domain, p);
   n->external = external_start(p);
+  n->holes = holes_start(p, n->domain.group_count,
+                         particles_have(&n->domain.particles, COLUMN_type));
   if (!isolated)
     long_range_start(&n->long_range, &n->domain, p, layout.mesh.cells, split_of_mesh(n));
   return n;
@@ -56,6 +59,7 @@ void nbody_change_mesh(struct nbody *n, uint32_t cells) {
 
 void nbody_free(struct nbody *n) {
   external_free(n->external);
+  holes_free(n->holes);
   if (nbody_has_mesh(n)) long_range_free(&n->long_range);
   short_range_free(&n->short_range);
   if (n->rungs) unpin_memory(n->rungs, n->domain.group_count * sizeof *n->rungs);

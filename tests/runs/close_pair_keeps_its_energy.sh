@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Two bodies with a period of some thousand years: energy is conserved, no step is longer than
 # time.max_step, and messages speak of the system's unit of time. A star keeps its ellipse about a black hole of its own type,
-# and the least step is told.
+# and the least step is told. With steps of pairs it keeps a long ellipse, too.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
 need_python h5py numpy
 
@@ -22,6 +22,14 @@ grep -q 'ln a\|/h' err && complain 'a message of a universe that expands'
 helper hole hole.hdf5 >hole.ini || exit 99
 run hole hole.ini
 helper ellipse hole || failures=$((failures + 1))
+helper long hole.hdf5 >long.ini || exit 99
+run long long.ini
+helper longer long || failures=$((failures + 1))
+for wrong in 'pair_type=3' 'pair_type=5 --set time.step=adaptive'; do
+  "$PHOTONS" -q --dry-run --set output.dir=wrong --set time.$wrong hole.ini >out 2>err
+  [ $? -eq 2 ] && grep -q 'time.pair_type\|\[time\] pair_type' err || complain "time.$wrong is not refused"
+done
+helper hole hole.hdf5 >hole.ini || exit 99
 "$PHOTONS" --dry-run hole.ini >out 2>err && helper least out || complain 'the least step beside a black hole'
 
 finish

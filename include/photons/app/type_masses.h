@@ -19,5 +19,8 @@ struct type_masses type_masses_of(const struct particles *s);
 /** A line with the types and what each has of all matter but massive neutrinos; where all particles are of
  * one type there is none. A sum that is off by more than 1 % is warned of. */
 void type_masses_print(FILE *out, const struct parameters *p, const struct type_masses *m);
+/** End the run, EXIT_BAD_USAGE, where the type of time.pair_type has no particle or more than steps of pairs
+ * allow. */
+void type_masses_require_holes(const struct parameters *p, const struct type_masses *m);
 
 #endif

@@ -172,6 +172,8 @@ struct parameters {
     double stretch; /**< of early base steps, over max_dlna */
     double eta, eta_tide;
     double gothic_eta;    /**< of CRITERION_GOTHIC */
+    int64_t pair_type;    /**< type of black holes, whose pairs bound steps; 0: none */
+    double eta_pair;      /**< the part of a pair's time that a step may have */
     enum kick_kind kicks; /**< of whole base steps */
   } time;
   struct {

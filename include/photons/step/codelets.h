@@ -14,6 +14,8 @@ void kick_submit(struct nbody *n, struct group *g, struct kick kick);
 /** Kick the targets of a group (targets.h) by rungs. The numbers of particles on the rungs from
  * kick.top on are written to n->rungs. */
 void kick_rungs_submit(struct nbody *n, struct group *g, const struct rung_kick *kick);
+/** Find the black holes of a group, n->holes (holes.h). */
+void holes_find_submit(struct nbody *n, struct group *g);
 /** x += factor * p. @param factor  integral of dt/a^2, (Mpc/h)/(km/s) */
 void drift_submit(struct nbody *n, struct group *g, float factor);
 

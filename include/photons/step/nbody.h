@@ -9,6 +9,7 @@
 #include "photons/tree/short_range.h"
 
 struct external;
+struct system_holes;
 struct parameters;
 struct light_cone;
 
@@ -33,7 +34,8 @@ struct nbody {
   struct domain domain;
   struct short_range short_range;
   struct long_range long_range;
-  struct external *external; /**< potentials that act on all particles; NULL: there are none */
+  struct external *external;  /**< potentials that act on all particles; NULL: there are none */
+  struct system_holes *holes; /**< whose pairs bound steps; NULL: there are none */
   const struct step_kernels *kernels;
   struct group_rungs *rungs; /**< [group]; of this rank's groups. NULL: global steps */
   bool mesh_alone; /**< time.step = pm: the mesh has the whole force, and no group has targets */

@@ -13,8 +13,12 @@
 
 #include "photons/base/host_device.h"
 #include "photons/domain/kick_largest.h"
+#include "photons/step/pair_steps.h"
 
 enum { RUNG_MOST = 20, RUNGS = RUNG_MOST + 1 };
+
+/** A black hole with more than half of the pull on a particle holds it: the square of 1 over this part. */
+#define HELD 4.0
 
 /** Ticks of a step of a rung. */
 static HOST_DEVICE inline uint32_t rung_ticks(unsigned rung) { return 1u << (RUNG_MOST - rung); }
@@ -39,6 +43,8 @@ struct rung_kick {
   float tide[RUNGS];  /**< the tide (p2p.h) below which it is short enough, too; in units of
                        *   acceleration per r_cut */
   float speed[RUNGS]; /**< gothic: largest |momentum|^2 for which it is short enough */
+  double pair_step;   /**< with black holes: the step of rung 0, Mpc/(km/s), */
+  double eta_pair;    /**< and the part of a pair's time that a step may have */
   bool gothic;        /**< rungs follow the present |acceleration| and |momentum| */
   enum rung_choice choice;
   int shift;       /**< RUNG_SHIFTS: added to rungs */
@@ -58,6 +64,10 @@ struct rung_arrays {
   const float *mesh;              /**< column mesh_acceleration */
   float *acceleration, *momentum; /**< columns */
   uint8_t *rung;                  /**< column */
+  const struct holes *holes;      /**< of the run; NULL: there are none. With them: */
+  const uint32_t *position;       /**< [3][active] */
+  const float *mass;              /**< column relative_mass; NULL: all are 1 */
+  struct pair_units units;
 };
 
 /** The factor from |a|^2 now to |a|^2 in the middle of the next step, if |a| goes on to change as
@@ -103,6 +113,46 @@ static HOST_DEVICE inline uint8_t rung_of_speed(const struct rung_kick *k, uint8
   return rung;
 }
 
+/** The coarsest rung from `top` on whose step is short enough for a pair. @param time2  of pair_time2() */
+static HOST_DEVICE inline uint8_t rung_of_pair(const struct rung_kick *k, double time2) {
+  const double step = k->pair_step / k->eta_pair;
+  uint8_t rung = k->top;
+  while (rung < k->deepest && step * step * ldexp(1.0, -2 * rung) > time2) rung++;
+  return rung;
+}
+
+/** What black holes ask of a particle's step. */
+struct pair_demand {
+  uint8_t rung; /**< this one or a deeper one */
+  bool held;    /**< the particle orbits a black hole, or is one */
+};
+
+/** A black hole itself takes the deepest rung of all other particles, so that it answers those that orbit it.
+ * @param p     the particle's momentum
+ * @param now2  its |acceleration|^2 */
+static HOST_DEVICE inline struct pair_demand pairs_demand(const struct rung_kick *k,
+                                                          const struct rung_arrays *a, uint32_t j,
+                                                          const float p[3], float now2) {
+  struct pair_demand demand = {0, false};
+  if (!a->holes || k->choice == RUNG_STAYS || k->choice == RUNG_SHIFTS) return demand;
+  const uint32_t x[3] = {a->position[j], a->position[(size_t)a->active + j],
+                         a->position[2 * (size_t)a->active + j]};
+  const float mass = a->mass ? a->mass[a->index ? a->index[j] : j] : 1.0f;
+  for (uint32_t h = 0; h < a->holes->count; h++) {
+    const struct pair_time pair = pair_time(&a->units, &a->holes->hole[h], x, p, mass, k->eta_pair);
+    const uint32_t rung = pair.itself ? a->holes->rung : rung_of_pair(k, pair.time2);
+    if (rung > demand.rung) demand.rung = (uint8_t)(rung < k->deepest ? rung : k->deepest);
+    demand.held = demand.held || pair.itself || HELD * pair.pull2 > (double)now2;
+  }
+  return demand;
+}
+
+/** The rung from which a particle's next one deepens. One that a black hole holds comes back to coarser rungs
+ * inside a base step, since it passes its pericentre in a small part of its orbit. */
+static HOST_DEVICE inline uint8_t rung_before(const struct rung_kick *k, uint8_t rung, bool held) {
+  return held && k->choice == RUNG_DEEPENS && rung > k->top ? (uint8_t)(rung - 1) : rung;
+}
+
 /** What a kick finds about a particle. */
 struct kicked {
   int32_t acceleration2, momentum2; /**< bits of squares, see kick_largest.h */
@@ -127,8 +177,10 @@ static HOST_DEVICE inline struct kicked kick_by_rung(const struct rung_kick *k,
     before2 += before * before;
     closed2 += p[c] * p[c];
   }
-  const uint8_t rung = rung_of_speed(
-      k, next_rung(k, old, before2, now2, a->tide ? a->tide[j] : HUGE_VALF), closed2);
+  const struct pair_demand demand = pairs_demand(k, a, j, p, now2);
+  uint8_t rung = next_rung(k, rung_before(k, old, demand.held), before2, now2,
+                           a->tide ? a->tide[j] : HUGE_VALF);
+  rung = rung_of_speed(k, rung > demand.rung ? rung : demand.rung, closed2);
   for (size_t c = 0; c < 3; c++) {
     p[c] += k->open[rung] * part[c];
     p2 += p[c] * p[c];
