@@ -376,7 +376,7 @@ static void dry(struct parameters *p, const char *checkpoint_path, struct progre
   printf("  memory      about %.1f MB for the root level, %.3f MB for each refined patch;\n",
          1e-6 * root, 1e-6 * patch);
   if (at_times > 0.0)
-    printf("              %.1f MB more at times, for initial waves or power spectra;\n",
+    printf("              %.1f MB more at times, for initial waves, power spectra or pictures;\n",
            1e-6 * at_times);
   printf("              %.3g patches have room in the %.1f GB installed\n", left / patch,
          1e-9 * installed_memory());

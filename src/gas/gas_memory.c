@@ -2,6 +2,7 @@
 /* The memory of gas: what it needs, and whether the machines in use have it. */
 #include <math.h>
 
+#include "particle_picture.h"
 #include "particle_waves.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
@@ -45,7 +46,8 @@ static double memory_of_waves(const struct parameters *p) {
 }
 
 double gas_memory_at_times(const struct parameters *p, size_t particles, bool begins) {
-  return fmax(begins ? memory_of_waves(p) : 0.0, gas_power_memory(p, particles));
+  return fmax(begins ? memory_of_waves(p) : 0.0,
+              fmax(gas_power_memory(p, particles), gas_particles_map_memory(p, particles)));
 }
 
 void gas_require_root(const struct parameters *p, bool begins) {
@@ -55,8 +57,9 @@ void gas_require_root(const struct parameters *p, bool begins) {
                at_times = gas_memory_at_times(p, particles, begins);
   if (lasting + at_times > installed)
     fail(EXIT_RUN_FAILED,
-         "the root level of %g x %g x %g cells needs %.1f GB of memory, and initial waves or power "
-         "spectra %.1f GB more, of %.1f GB: use fewer cells in gas.root, or more machines",
+         "the root level of %g x %g x %g cells needs %.1f GB of memory, and initial waves, power "
+         "spectra or pictures %.1f GB more, of %.1f GB: use fewer cells in gas.root, or more "
+         "machines",
          p->gas.root[0], p->gas.root[1], p->gas.root[2], 1e-9 * lasting, 1e-9 * at_times,
          1e-9 * installed);
 }

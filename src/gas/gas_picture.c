@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "particle_picture.h"
 #include "photons/amr/matter.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
@@ -364,6 +365,30 @@ static void view_free(struct view *v) {
   for (int kind = 0; kind < PICTURES; kind++) free(v->value[kind]);
 }
 
+/** The column density of particles, where it has more pixels than cells have. */
+static void write_particles(const struct view *v, const char *path, size_t pixels) {
+  struct view own = {.gas = v->gas,
+                     .parameters = v->parameters,
+                     .across = v->across,
+                     .up = v->up,
+                     .sight = v->sight,
+                     .width = pixels,
+                     .height = pixels};
+  for (int c = 0; c < 3; c++) own.side[c] = v->side[c];
+  own.value[PARTICLES] = gas_particles_map(v->gas, v->parameters,
+                                           (const int[3]){v->across, v->up, v->sight}, pixels);
+  if (comm_rank() == 0) write_picture(&own, PARTICLES, path, pixels);
+  view_free(&own);
+}
+
+/** Write a picture of what draw() has drawn. Collective. */
+static void write_kind(const struct view *v, int kind, const char *path, size_t pixels) {
+  if (kind == PARTICLES && gas_particles_mapped(v->gas))
+    write_particles(v, path, pixels);
+  else if (comm_rank() == 0)
+    write_picture(v, kind, path, pixels);
+}
+
 void gas_pictures_write(const struct gas *g, const struct parameters *p, size_t number_of) {
   const size_t pixels = (size_t)p->output.image_pixels;
   struct view v = draw(g, p, pixels);
@@ -371,7 +396,7 @@ void gas_pictures_write(const struct gas *g, const struct parameters *p, size_t 
     char path[PARAMETER_PATH_MAX + 64];
     snprintf(path, sizeof path, "%s/%s_%03zu.png", p->output.dir, kind_of(g, kind)->name,
              number_of);
-    if (is_wanted(g, kind) && comm_rank() == 0) write_picture(&v, kind, path, pixels);
+    if (is_wanted(g, kind)) write_kind(&v, kind, path, pixels);
   }
   view_free(&v);
 }
@@ -379,7 +404,6 @@ void gas_pictures_write(const struct gas *g, const struct parameters *p, size_t 
 void gas_frame_write(const struct gas *g, const struct parameters *p, const char *path) {
   const size_t pixels = (size_t)p->output.movie_pixels;
   struct view v = draw(g, p, pixels);
-  if (comm_rank() == 0)
-    write_picture(&v, g->scheme.particles_alone ? PARTICLES : COLUMN, path, pixels);
+  write_kind(&v, g->scheme.particles_alone ? PARTICLES : COLUMN, path, pixels);
   view_free(&v);
 }

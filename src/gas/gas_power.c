@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "particle_share.h"
 #include "photons/amr/root_exchange.h"
 #include "photons/analysis/analysis.h"
 #include "photons/base/comm.h"
@@ -13,7 +14,6 @@
 #include "photons/cosmology/linear_power.h"
 #include "photons/fft/fft.h"
 #include "photons/io/provenance.h"
-#include "photons/pm/particles.h"
 #include "photons/runtime/loop.h"
 
 enum { FOLDS = 2 }; /* P(k) of particles reaches 2^FOLDS times the Nyquist frequency of the cells */
@@ -85,66 +85,13 @@ static void write_gas(const struct spectra *w) {
   fft_free(&f);
 }
 
-/** Whether all particles have the same mass. Collective. */
-static bool have_one_mass(const struct gas *g) {
-  uint32_t others = 0;
-  for (int l = 0; l < GAS_LEVELS_MAX; l++)
-    for (size_t k = 0; k < g->particles->level[l].count; k++)
-      others |= g->particles->level[l].particle[k].mass != g->refinement.lightest;
-  comm_max_u32(&others, 1);
-  return others == 0;
-}
-
-/** A position in a message. */
-struct place {
-  uint32_t x[3];
-};
-
-/** The positions of this rank's particles. */
-static struct place *own_places(const struct gas *g, double box, size_t *count) {
-  *count = 0;
-  for (int l = 0; l < GAS_LEVELS_MAX; l++) *count += g->particles->level[l].count;
-  struct place *place = allocate(*count, sizeof *place, "the power spectrum's particles"),
-               *next = place;
-  for (int l = 0; l < GAS_LEVELS_MAX; l++)
-    for (size_t k = 0; k < g->particles->level[l].count; k++, next++)
-      for (size_t c = 0; c < 3; c++)
-        next->x[c] = position_to_integer(g->particles->level[l].particle[k].position[c], box);
-  return place;
-}
-
-/** Number of what two ranges have in common. */
-static size_t common(size_t first, size_t end, size_t other_first, size_t other_end) {
-  const size_t low = first > other_first ? first : other_first,
-               high = end < other_end ? end : other_end;
-  return low < high ? high - low : 0;
-}
-
-/** All particles, of which each rank gets an equal part. Collective. */
-static struct particles share_particles(const struct gas *g, double box) {
-  const size_t ranks = (size_t)comm_size();
-  struct particles s = particles_create_share(g->particles->count, box, g->refinement.lightest);
-  struct place *received = allocate(s.count, sizeof *received, "the power spectrum's particles");
-  size_t own, *bytes_of = allocate(2 * ranks, sizeof *bytes_of, "message sizes");
-  struct place *sent = own_places(g, box, &own);
-  const size_t first = comm_sum_before(own);
-  for (int r = 0; r < comm_size(); r++)
-    bytes_of[r] = sizeof *sent *
-                  common(first, first + own, comm_first(s.all, r), comm_first(s.all, r + 1));
-  comm_exchange_sizes(bytes_of, bytes_of + ranks);
-  comm_exchange(sent, bytes_of, received, bytes_of + ranks);
-  for (size_t i = 0; i < s.count; i++)
-    for (size_t c = 0; c < 3; c++) s.position[c * s.count + i] = received[i].x[c];
-  free(bytes_of);
-  free(received);
-  free(sent);
-  return s;
-}
-
 static void write_particles(const struct spectra *w) {
-  if (!have_one_mass(w->gas)) return;
-  struct particles s = share_particles(w->gas, w->parameters->box.size);
+  struct particles s = gas_particles_share(w->gas, w->parameters->box.size);
   size_t count;
+  if (particles_have(&s, COLUMN_relative_mass)) {
+    particles_free(&s);
+    return;
+  }
   struct power_bin *bins = power_measure(&s, w->mesh, FOLDS, &count);
   write_bins(w, "particles", bins, count, &s);
   free(bins);
@@ -172,8 +119,7 @@ double gas_power_memory(const struct parameters *p, size_t particles) {
   const struct fft_mesh mesh = mesh_of(p);
   const double gas = fft_bytes_of_all(&mesh) + fmax(fft_exchange_bytes_of_all(&mesh),
                                                     root_exchange_bytes_of_all(pow(root[0], 3.0)));
-  const double shared = (double)particles * 3.0 *
-                        sizeof(uint32_t); /* as messages, then as columns */
   return fmax(p->gas.solver == GAS_NONE ? 0.0 : gas,
-              shared + fmax(2.0 * shared, comm_size() * power_memory(p, particles, mesh.cells[0])));
+              gas_particles_share_memory(particles,
+                                         comm_size() * power_memory(p, particles, mesh.cells[0])));
 }

@@ -148,6 +148,9 @@ def products(one, other):
     for path in pictures:
         a, b = (imread(name) for name in (path, path.replace(one, other, 1)))
         assert np.ptp(a) > 0.1 and np.mean(np.abs(a - b) > 0.02) < 1e-3, path
+    # The sheet of particles varies within cells: all rows of pixels differ, not only those of different cells.
+    sheet = imread(f"{one}/projection_particles_000.png")
+    assert np.mean(np.any(np.diff(sheet, axis=0), axis=(1, 2))) > 0.9
 
 
 {"make": make, "swarm": swarm, "circles": circles, "same": same, "masses": masses,
