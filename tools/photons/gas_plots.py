@@ -6,7 +6,7 @@ largest halo. Profile, slices, matter and halo are of the last output."""
 import functools
 import os
 
-from . import files, galaxy_maps, gas, gas_growth, gas_halos, gas_problems
+from . import files, galaxy_maps, gas, gas_growth, gas_halos, gas_problems, sheet_maps
 from .drawing import NAMED_MOST, add_redshifts, label_of, style_of
 from .galaxy_plots import new_figure, write_csv
 from .modules import Deferred
@@ -18,6 +18,7 @@ PIXELS_MOST = 1024  # of a side of a slice
 MATTER_PIXELS = 512  # a side of the picture of particles
 SPACING_CELLS = 128  # a side of the finest mesh that tells how far particles are apart
 SHOWN_MOST = 8  # outputs in one figure
+LEAST_COLUMN = 0.01  # of column densities over the mean that is shown
 OUTSIDE = 0.1, 99.9  # percentiles that colours end at
 PANELS = {  # of slices: field, label, colour map, logarithmic
     "density": ("density" + gas.CODE_UNITS, "viridis", True),
@@ -220,11 +221,15 @@ def plot_outputs(outputs):
     return figure
 
 
-def smoothed_columns(mesh, across, up, pixels):
-    """Mean of the particles' density along the line of sight over its mean, [pixels, pixels]; each
-    particle is smoothed as widely as those about it are apart. The box is periodic."""
+def particle_columns(mesh, across, up, pixels):
+    """Mean of the particles' density along the line of sight over its mean: of the sheet where they
+    began on a lattice, in pixels of its own, else [pixels, pixels] where each particle is smoothed as widely as those about it are
+    apart. The box is periodic."""
     part, more = mesh.particles, pixels // 8
     inside = np.stack([part[axis] / side for axis, side in zip(gas.AXES, mesh.box)], axis=1) % 1
+    lattice = sheet_maps.lattice_of(part, mesh.config_text)
+    if lattice:
+        return sheet_maps.sheet_map(inside[:, [up, across]], lattice)
     spacing = galaxy_maps.spacing_of(inside, SPACING_CELLS)
     images = [inside[:, [up, across]] + [i, j] for i in (-1, 0, 1) for j in (-1, 0, 1)]
     place, mass, spacing = np.concatenate(images), np.tile(part["mass"], 9), np.tile(spacing, 9)
@@ -273,20 +278,24 @@ def plot_matter(outputs):
     normal = normal_of(mesh, outputs.problem)
     across, up = (i for i in range(3) if gas.AXES[i] != normal)
     level = min(mesh.finest, max(0, int(np.log2(PIXELS_MOST / 4 / mesh.root.max()))))
-    columns = smoothed_columns(mesh, across, up, MATTER_PIXELS)
+    columns = particle_columns(mesh, across, up, MATTER_PIXELS)
     panels = {"gas": mesh.projection("density", normal, level)} if mesh.has_gas else {}
     panels["particles"] = columns
-    figure, axes = new_figure(ncols=len(panels), figsize=(5.2 * len(panels), 4.6), squeeze=False)
+    panels = {name: values / values.mean() for name, values in panels.items()}
+    low, high = limits_of(list(panels.values()))
+    norm = colors.LogNorm(max(low, LEAST_COLUMN), high)
+    figure, axes = new_figure(ncols=len(panels), figsize=(4.6 * len(panels) + 1, 4.8),
+                              squeeze=False, sharey=True)  # fmt: skip
     for axis, (name, values) in zip(axes[0], panels.items()):
-        over_mean = values / values.mean()
         image = axis.imshow(
-            np.maximum(over_mean, 0.05), origin="lower", norm=colors.LogNorm(0.1, 30),
-            cmap="inferno", interpolation="nearest",
-            extent=[0, mesh.box[across], 0, mesh.box[up]],
+            np.maximum(values, LEAST_COLUMN), origin="lower", norm=norm, cmap="inferno",
+            interpolation="nearest", extent=[0, mesh.box[across], 0, mesh.box[up]],
         )  # fmt: skip
         label_axes(axis, mesh, across, up)
+        axis.label_outer()
         axis.set_title(name, loc="right", fontsize="small")
-        figure.colorbar(image, ax=axis, label="column density over the mean", shrink=0.85)
+    figure.colorbar(image, ax=list(axes[0]), label="column density over the mean", extend="both",
+                    shrink=0.85)  # fmt: skip
     axes[0][0].set_title(mesh.moment, loc="left")
     return figure
 
