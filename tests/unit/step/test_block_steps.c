@@ -249,6 +249,45 @@ static void rungs_follow_their_rules(void **state) {
   assert_int_equal(rung_after(&k, 3, 1.0f, 1e9f), 3);
 }
 
+/** What a black hole at 0 asks of a particle at (100, 0, 0), whose time sqrt(d^3/(G M)) is 1000, of which a step
+ * may have a half. @param velocity  along x */
+static struct pair_demand demand_at_100(uint32_t x, float velocity, float now2) {
+  static const struct holes holes = {.count = 1, .rung = 5, .hole = {{.relative_mass = 1.0f}}};
+  struct rung_kick k = kick_with_limits(RUNG_DEEPENS);
+  const uint32_t position[3] = {x, 0, 0};
+  const float p[3] = {velocity, 0.0f, 0.0f}, massless = 0.0f;
+  k.pair_step = 4000.0;
+  k.eta_pair = 0.5;
+  const struct rung_arrays a = {.count = 1,
+                                .active = 1,
+                                .holes = &holes,
+                                .position = position,
+                                .mass = &massless,
+                                .units = {.length = 1.0, .mass = 1.0}};
+  return pairs_demand(&k, &a, 0, p, now2);
+}
+
+static void rungs_follow_pairs(void **state) {
+  (void)state;
+  const float pull2 = 1e-8f;
+  assert_int_equal(demand_at_100(100, 0.0f, pull2).rung, 3); /* steps of 500 */
+  assert_int_equal(demand_at_100(101, 0.0f, pull2).rung, 3);
+  assert_int_equal(demand_at_100(99, 0.0f, pull2).rung, 4);
+  assert_int_equal(demand_at_100(100, -0.05f, pull2).rung, 4); /* it will be nearer, */
+  assert_int_equal(demand_at_100(100, 0.05f, pull2).rung, 3);  /* or farther */
+  assert_int_equal(demand_at_100(100, 0.3f, pull2).rung, 5);   /* it passes in 333 */
+  assert_true(demand_at_100(100, 0.0f, 3.9f * pull2).held);
+  assert_false(demand_at_100(100, 0.0f, 4.1f * pull2).held);
+  assert_int_equal(demand_at_100(0, 0.0f, 1.0f).rung, 5); /* the black hole itself: as the others */
+  assert_true(demand_at_100(0, 0.0f, 1.0f).held);
+
+  struct rung_kick k = kick_with_limits(RUNG_DEEPENS);
+  k.top = 2;
+  assert_int_equal(rung_before(&k, 4, false), 4);
+  assert_int_equal(rung_before(&k, 4, true), 3);
+  assert_int_equal(rung_before(&k, 2, true), 2);
+}
+
 /** Of the acceleration and the tide the one that allows the longer step decides. */
 static void rungs_follow_tides(void **state) {
   (void)state;
@@ -771,6 +810,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(targets_feel_what_all_feel),
       cmocka_unit_test(rungs_follow_their_rules),
+      cmocka_unit_test(rungs_follow_pairs),
       cmocka_unit_test(rungs_follow_tides),
       cmocka_unit_test(kicks_are_those_of_the_rungs),
       cmocka_unit_test(kicks_tell_what_is_not_finite),
