@@ -173,6 +173,12 @@ def limits_of(images):
     return low, max(high, low * (1 + 1e-9), low + 1e-300)
 
 
+def numbered(low, high):
+    """Numbers of a logarithmic colour bar that may have less than a decade."""
+    numbers = [digit * 10.0**power for power in range(-3, 5) for digit in (1, 2, 5)]
+    return [number for number in numbers if low <= number <= high]
+
+
 def slice_level(mesh):
     """The finest level of whose cells a slice has no more than PIXELS_MOST a side."""
     level = mesh.finest
@@ -295,7 +301,7 @@ def plot_matter(outputs):
         axis.label_outer()
         axis.set_title(name, loc="right", fontsize="small")
     figure.colorbar(image, ax=list(axes[0]), label="column density over the mean", extend="both",
-                    shrink=0.85)  # fmt: skip
+                    shrink=0.85, ticks=numbered(norm.vmin, norm.vmax), format="%g")  # fmt: skip
     axes[0][0].set_title(mesh.moment, loc="left")
     return figure
 
