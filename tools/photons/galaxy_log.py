@@ -5,6 +5,7 @@ from .modules import Deferred
 
 np, plt = Deferred("numpy"), Deferred("matplotlib.pyplot")
 
+LABEL_MARGIN = 0.1  # beside curves, of their width: room for the labels at their ends
 COLOURS = ("#332288", "#cc6677", "#117733", "#aa4499", "#88ccee", "#ddcc77", "#882255", "#44aa99")
 DASHES = {"r10": ":", "r50": "-", "r90": "--"}  # Lagrangian radii
 PANELS = (  # of the figure bar: label of the axis, column
@@ -55,6 +56,7 @@ def plot_galaxies(evolution):
                       label=_label(number, galaxies) if name == "r50" else None)  # fmt: skip
             axis.annotate(f"{name[1:]} %", (rows["time_myr"][-1], rows[name][-1]), (4, 0),
                           textcoords="offset points", va="center", fontsize=7, color=colour)  # fmt: skip
+    axis.margins(x=LABEL_MARGIN)
     axis.set(yscale="log", ylabel="radius that holds\n10, 50, 90 % of the mass [kpc]")
     for (i, k), (time, apart) in pairs.items():
         axes[1, 0].plot(time, apart, lw=1.2, label=f"galaxies {i} and {k}")

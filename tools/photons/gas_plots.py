@@ -174,7 +174,7 @@ def limits_of(images):
 
 
 def numbered(low, high):
-    """Numbers of a logarithmic colour bar that may have less than a decade."""
+    """Numbers of a logarithmic colour bar that may have less than two decades."""
     numbers = [digit * 10.0**power for power in range(-3, 5) for digit in (1, 2, 5)]
     return [number for number in numbers if low <= number <= high]
 
@@ -262,15 +262,19 @@ def plot_slices(outputs):
         values = mesh.slice(name, normal, level=level)
         norm = None
         if name == "level":
-            cmap, norm = plt.get_cmap(cmap, mesh.finest + 1), plt.Normalize(-0.5, mesh.finest + 0.5)
+            greys = plt.get_cmap(cmap)(np.linspace(0.15, 0.9, mesh.finest + 1))
+            cmap, norm = colors.ListedColormap(greys), plt.Normalize(-0.5, mesh.finest + 0.5)
         elif logarithmic and values.min() > 0 and values.max() > 3 * values.min():
             norm = colors.LogNorm(*limits_of([values]))
         image = axis.imshow(
             values, origin="lower", norm=norm, cmap=cmap, interpolation="nearest",
             extent=[0, mesh.box[across], 0, mesh.box[up]],
         )  # fmt: skip
-        figure.colorbar(image, ax=axis, label=label, shrink=0.85,
-                        ticks=range(mesh.finest + 1) if name == "level" else None)  # fmt: skip
+        bar = figure.colorbar(image, ax=axis, label=label, shrink=0.85,
+                              ticks=range(mesh.finest + 1) if name == "level" else None)  # fmt: skip
+        if isinstance(norm, colors.LogNorm) and norm.vmax < 100 * norm.vmin:
+            bar.set_ticks(numbered(norm.vmin, norm.vmax))
+            bar.ax.yaxis.set_major_formatter("{x:g}")
         label_axes(axis, mesh, across, up)
     np.ravel(axes)[0].set_title(mesh.moment, loc="left")
     return figure
