@@ -196,7 +196,7 @@ static void presets_yield_to_given_values(void **state) {
               "1\n[gravity]\nsoftening = 1\n",
               NULL, 0);
   assert_int_equal(p.gravity.order, 6);
-  assert_true(p.gravity.mac_tolerance == 0.0005);
+  assert_true(p.gravity.mac_tolerance == 0.001);
 }
 
 static void aliases_comments_and_blanks(void **state) {
@@ -604,10 +604,10 @@ static void all_mistakes_at_once(void **state) {
   (void)state;
   static const char *const set[] = {"time.z_ed=1", "gravity", "tme.step=fixed", "ic.seed=0"};
   char *said = complaints(
-      "size = 3\n[ic]\nz_init = -1\n[gravity]\ntheta = much\n[output]\nredshifts = 60\n", set, 4);
+      "size = 3\n[ic]\nz_init = -2\n[gravity]\ntheta = much\n[output]\nredshifts = 60\n", set, 4);
   assert_string_equal(
       said, "config.ini:1: size: a key before the first [section]\n"
-            "config.ini:3: [ic] z_init = -1: out of range; allowed: 0 .. 10000\n"
+            "config.ini:3: [ic] z_init = -2: out of range; allowed: -1 (automatic) or 0 .. 10000\n"
             "config.ini:5: [gravity] theta = much: not a number; allowed: 0.01 .. 1.5\n"
             "--set time.z_ed=1: [time] z_ed: unknown key; did you mean [time] z_end?\n"
             "--set gravity: expected SECTION.KEY=VALUE\n"
