@@ -124,20 +124,20 @@ static uint32_t parts_of(const struct particles *s) {
  * @param vectors  room for two such components */
 static void order_component(const struct index_order *order, const struct particles *s,
                             const uint32_t *particle, const void *vectors, size_t component,
-                            uint32_t *room, void *ordered) {
+                            void *room, void *ordered) {
   struct ordering w = {.particles = s,
                        .particle = particle,
                        .component = component,
                        .vectors = vectors,
                        .plain = room,
-                       .values = room + s->count};
+                       .values = (uint32_t *)room + s->count};
   loop_run(&halos_stage, (uint32_t)s->blocks, copy_block, &w);
   loop_run(&halos_stage, parts_of(s), gather_component, &w);
   index_order_apply(order, w.values, sizeof *w.values, ordered);
 }
 
 static void order_ids(const struct index_order *order, const struct particles *s,
-                      const uint32_t *particle, uint64_t *room, uint64_t *ordered) {
+                      const uint32_t *particle, void *room, uint64_t *ordered) {
   struct ordering w = {.particles = s, .particle = particle, .ids = room};
   loop_run(&halos_stage, parts_of(s), gather_ids, &w);
   index_order_apply(order, w.ids, sizeof *w.ids, ordered);
