@@ -338,6 +338,14 @@ outer = table["radius"] > 0.7
 agree(table["gas"][outer], 1, 0.1)
 agree(table["temperature"][outer], 1e6 * table["radius"][outer], 0.1)
 
+# The ratio of two spectra ends with the shorter one.
+long, short = np.array([0.1, 0.2, 0.4, 0.8]), np.array([0.1, 0.2, 0.4])
+both_kinds = gas_plots.Outputs([])
+both_kinds.spectra = [(0.0, {kind: {"k": k, "P": 3 * k, "P_linear": 0 * k}
+                             for kind, k in (("gas", long), ("particles", short))})]  # fmt: skip
+ratio = gas_plots.plot_spectra(both_kinds).axes[1].get_lines()[0]
+assert np.array_equal(ratio.get_xdata(), short) and np.allclose(ratio.get_ydata(), 1)
+
 # A run: logs, figures, page.
 os.makedirs("run/log")
 os.rename("sod.hdf5", "run/gas_000.hdf5")
@@ -365,6 +373,10 @@ top = gas_plots.plot_timings(outputs).axes[0].get_lines()[0]
 top.figure.savefig("timings.png")
 gas_plots.plot_conservation(outputs).savefig("conservation.png")
 assert top.get_xdata().tolist() == [1, 2] and np.allclose(top.get_ydata(), [3, 5])
+flat = {**run.timings(), "level_patches": np.array([[16, 0, 0]] * 3)}
+patches = gas_plots.plot_timings(gas_plots.Outputs([], timings=flat)).axes[1]
+named = [text.get_text() for text in patches.get_legend().get_texts()]
+assert named == ["level 0"], named  # not those levels on which there are no patches
 profile = gas_plots.plot_profile(outputs).axes[0]
 exact, points = profile.get_lines()
 assert np.allclose(points.get_ydata(), outputs.profile["density"])

@@ -329,10 +329,10 @@ def plot_spectra(outputs):
         if np.any(table["P_linear"] > 0):
             axes[0].plot(table["k"][some], table["P_linear"][some], ":", color=colour, lw=1)
         if len(tables) == 2:
-            particles = np.interp(
-                tables["gas"]["k"], tables["particles"]["k"], tables["particles"]["P"]
-            )
-            axes[1].plot(tables["gas"]["k"], tables["gas"]["P"] / particles, color=colour, lw=1.2)
+            some = tables["gas"]["k"] <= most
+            k, ours = tables["gas"]["k"][some], tables["gas"]["P"][some]
+            particles = np.interp(k, tables["particles"]["k"], tables["particles"]["P"])
+            axes[1].plot(k, ours / particles, color=colour, lw=1.2)
     axes[0].set(xscale="log", yscale="log", ylabel="P [(Mpc/h)$^3$]")
     if count > NAMED_MOST:
         axes[0].plot([], [], "k-", lw=1.2, label="particles")
@@ -444,6 +444,8 @@ def plot_timings(outputs):
     axes[0].plot(step, timings["updates_per_s"] / 1e6, "k-", lw=1)
     axes[0].set(ylabel="10$^6$ cells a second", ylim=(0, None))
     for level, patches in enumerate(timings["level_patches"].T):
+        if not patches.any():
+            continue
         colour = LEVEL_COLOURS[level % len(LEVEL_COLOURS)]
         shown = np.where(patches > 0, patches, np.nan)
         axes[1].plot(step, shown, lw=1.2, color=colour, label=f"level {level}")
