@@ -338,13 +338,13 @@ outer = table["radius"] > 0.7
 agree(table["gas"][outer], 1, 0.1)
 agree(table["temperature"][outer], 1e6 * table["radius"][outer], 0.1)
 
-# The ratio of two spectra ends with the shorter one.
-long, short = np.array([0.1, 0.2, 0.4, 0.8]), np.array([0.1, 0.2, 0.4])
+# The ratio of two spectra ends where the first of their lines ends.
+long, short = np.array([0.1, 0.2, 0.4, 0.8]), np.array([0.1, 0.2, 0.4, 1.2])
 both_kinds = gas_plots.Outputs([])
 both_kinds.spectra = [(0.0, {kind: {"k": k, "P": 3 * k, "P_linear": 0 * k}
                              for kind, k in (("gas", long), ("particles", short))})]  # fmt: skip
 ratio = gas_plots.plot_spectra(both_kinds).axes[1].get_lines()[0]
-assert np.array_equal(ratio.get_xdata(), short) and np.allclose(ratio.get_ydata(), 1)
+assert np.array_equal(ratio.get_xdata(), long[:3]) and np.allclose(ratio.get_ydata(), 1)
 
 # A run: logs, figures, page.
 os.makedirs("run/log")
@@ -365,6 +365,9 @@ outputs = plots.evolution_of(run)
 lost = gas_plots.conservation_errors(run.statistics())
 assert np.allclose(lost["mass"], [0, 1e-4, 0]) and np.allclose(lost["energy"], [0, 0, 1e-3])
 assert np.allclose(lost["momentum"], [0, 0.5 / 4, 0])
+pulled = {f"particle_momentum_{axis}": -run.statistics()[f"momentum_{axis}"] for axis in gas.AXES}
+lost = gas_plots.conservation_errors({**run.statistics(), **pulled})
+assert np.allclose(lost["momentum"], 0)  # what particles have given to the gas
 assert run.timings()["level_patches"].tolist() == [[16, 8, 0], [16, 8, 8], [16, 16, 0]]
 some = {name: column[1:] for name, column in run.timings().items()}
 shares = gas_plots.stage_shares(some)

@@ -179,6 +179,14 @@ def numbered(low, high):
     return [number for number in numbers if low <= number <= high]
 
 
+def number_decades(bar):
+    """Give a logarithmic colour bar of less than two decades enough numbers."""
+    norm = bar.norm
+    if isinstance(norm, colors.LogNorm) and norm.vmax < 100 * norm.vmin:
+        bar.set_ticks(numbered(norm.vmin, norm.vmax))
+        bar.ax.yaxis.set_major_formatter("{x:g}")
+
+
 def slice_level(mesh):
     """The finest level of whose cells a slice has no more than PIXELS_MOST a side."""
     level = mesh.finest
@@ -222,8 +230,9 @@ def plot_outputs(outputs):
             side.set_major_locator(ticker.MaxNLocator(4, prune="both"))
         axis.label_outer()
     panels = PANELS_COMOVING if last.comoving else PANELS
-    figure.colorbar(drawn, ax=list(np.ravel(axes)[:len(shown)]), label=panels["density"][0],
-                    extend="both")  # fmt: skip
+    bar = figure.colorbar(drawn, ax=list(np.ravel(axes)[:len(shown)]), label=panels["density"][0],
+                          extend="both")  # fmt: skip
+    number_decades(bar)
     return figure
 
 
@@ -272,9 +281,7 @@ def plot_slices(outputs):
         )  # fmt: skip
         bar = figure.colorbar(image, ax=axis, label=label, shrink=0.85,
                               ticks=range(mesh.finest + 1) if name == "level" else None)  # fmt: skip
-        if isinstance(norm, colors.LogNorm) and norm.vmax < 100 * norm.vmin:
-            bar.set_ticks(numbered(norm.vmin, norm.vmax))
-            bar.ax.yaxis.set_major_formatter("{x:g}")
+        number_decades(bar)
         label_axes(axis, mesh, across, up)
     np.ravel(axes)[0].set_title(mesh.moment, loc="left")
     return figure
@@ -329,7 +336,8 @@ def plot_spectra(outputs):
         if np.any(table["P_linear"] > 0):
             axes[0].plot(table["k"][some], table["P_linear"][some], ":", color=colour, lw=1)
         if len(tables) == 2:
-            some = tables["gas"]["k"] <= most
+            shown = tables["particles"]["k"] <= most
+            some = tables["gas"]["k"] <= tables["particles"]["k"][shown][-1]
             k, ours = tables["gas"]["k"][some], tables["gas"]["P"][some]
             particles = np.interp(k, tables["particles"]["k"], tables["particles"]["P"])
             axes[1].plot(k, ours / particles, color=colour, lw=1.2)
@@ -375,13 +383,14 @@ def plot_halo(outputs):
 
 
 def conservation_errors(statistics):
-    """Changes since the first row: of mass and energy over their first values, of the momentum over
-    sqrt(2 mass energy), a speed of all gas times its mass.
+    """Changes since the first row: of the gas's mass and energy over their first values, of the momentum
+    of gas and particles over sqrt(2 mass energy), a speed of all gas times its mass.
 
     statistics -- from Run.statistics()"""
     mass = statistics["mass"]
     energy = statistics["energy"] + statistics.get("potential_energy", 0)
-    momentum = np.array([statistics[f"momentum_{axis}"] for axis in gas.AXES])
+    momentum = np.array([statistics[f"momentum_{axis}"] + statistics.get(f"particle_momentum_{axis}", 0)
+                         for axis in gas.AXES])  # fmt: skip
     change = np.linalg.norm(momentum - momentum[:, :1], axis=0)
     return {
         "mass": np.abs(mass / mass[0] - 1),
@@ -391,7 +400,7 @@ def conservation_errors(statistics):
 
 
 def plot_conservation(outputs):
-    """What mass, energy and momentum of all gas have changed by."""
+    """What mass and energy of all gas have changed by, and the momentum of gas and particles."""
     statistics = outputs.statistics
     if statistics is None or len(statistics.get("step", ())) < 2:
         return None

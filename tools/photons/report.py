@@ -111,7 +111,7 @@ CAPTIONS = {
     " within which the density is 200 times the critical one. Grey: the virial temperature"
     " μ m_H G M/(2 k r).",
     "conservation": "Change of mass and energy of all gas since the first step, over their first"
-    " values, and of the momentum over √(2 mass energy). Gas that leaves through open sides, and"
+    " values, and of the momentum of all matter over √(2 mass energy). Gas that leaves through open sides, and"
     " the pressure on them, count as changes.",
     "energy": "Change of the total energy since the first row of log/energy.csv, over that row's;"
     " virial ratio, 1 in equilibrium.",
