@@ -12,7 +12,7 @@ import h5py
 import matplotlib.pyplot as plt
 import numpy as np
 import photons
-from photons import plots, power_plots, report, spectra
+from photons import plots, power_plots, report, spectra, statistics_plots
 from photons.drawing import tables_of
 
 warnings.simplefilter("error", RuntimeWarning)
@@ -128,6 +128,21 @@ def refused(call, *texts):
     else:
         raise AssertionError(f"taken: {texts}")
 
+
+# A single squeezed triangle is a sign. Halos have no bias below their shot noise, and few of them none at all.
+triangles = "0.1 0.1 0.1 1 9 1 2 0.57\n0.2 0.2 0.2 1 9 1 2 0.57\n0.1 0.2 0.2 1 9 1 1.5 0.9\n"
+with open("run/bispectrum_001.txt", "w") as file:
+    file.write("# a = 1, z = 0\n" + triangles)
+for number, count in enumerate((1, 50)):
+    with open(f"run/halopower_{number:03d}.txt", "w") as file:
+        file.write(f"# a = 1, z = 0\n# halos = {count}\n0.1 9 9 9 9 1 2 2 2\n0.2 9 9 9 9 1 -3 2 2\n")
+run = photons.Run("run")
+squeezed = statistics_plots.plot_bispectrum(run).axes[1].get_lines()
+assert all(len(line.get_xdata()) == 1 and line.get_marker() in "._" for line in squeezed)
+upper = statistics_plots.plot_halo_bias(run).axes[0].get_lines()
+assert len(upper) == 3 and np.array_equal(upper[0].get_ydata(), [2, np.nan], equal_nan=True)  # and theory, twice
+for path in ("bispectrum_001", "halopower_000", "halopower_001"):
+    os.remove(f"run/{path}.txt")
 
 run = photons.Run("run")
 for read in (run.power, run.halos, run.snapshot, run.mass_function, run.redshift, run.time_myr):

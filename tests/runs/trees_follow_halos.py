@@ -171,7 +171,11 @@ def read(folder, last):
         assert halo_plots.plot_halo_profile(run)
     x = np.linspace(0, 1, 100001)[1:]
     assert np.isclose(np.mean(3 * x**2 * halo_plots.nfw(x, 7.0)), 1, rtol=1e-4)  # the mean within R200c
-    assert tree_plots.plot_tree(run) and tree_plots.plot_mass_history(run)
+    figure = tree_plots.plot_mass_history(run)
+    figure.canvas.draw()
+    (axis,) = figure.axes
+    assert not axis.get_legend().get_window_extent().overlaps(axis.get_window_extent())
+    assert tree_plots.plot_tree(run)
     assert type(photons.load(f"{folder}/trees.hdf5")) is photons.Trees
 
 

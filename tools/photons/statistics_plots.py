@@ -7,6 +7,8 @@ from .modules import Deferred
 
 np, plt = Deferred("numpy"), Deferred("matplotlib.pyplot")
 
+HALOS_LEAST = 10  # of an output whose bias is drawn: that of fewer halos is noise
+
 
 def draw_outputs(tables, figure, axes, draw):
     """Draw all outputs: draw(table, style, name) with a dictionary of the colour and dashes of lines."""
@@ -71,8 +73,8 @@ def plot_bispectrum(run):
     def draw(table, style, name):
         equal = table["k1"] == table["k3"]
         for rows, axis in zip((equal, ~equal), axes):
-            axis.plot(table["k3"][rows], table["Q"][rows], label=name, **style)
-            axis.plot(table["k3"][rows], table["Q_tree"][rows], **thin(style))
+            axis.plot(table["k3"][rows], table["Q"][rows], label=name, marker=".", **style)
+            axis.plot(table["k3"][rows], table["Q_tree"][rows], marker="_", **thin(style))
 
     draw_outputs(tables, figure, axes, draw)
     axes[0].set(ylabel="Q, equilateral", xscale="log")
@@ -82,20 +84,21 @@ def plot_bispectrum(run):
 
 def plot_halo_bias(run):
     """The bias of halos by their own power and by that with matter, and the mean of Tinker et al. 2010."""
-    tables = tables_of(run.halo_power, run)
+    tables = [t for t in tables_of(run.halo_power, run) if t.header["halos"] >= HALOS_LEAST]
     if not tables:
         return None
     figure, axes = plt.subplots(2, 1, sharex=True, figsize=(7, 6), layout="constrained")
 
     def draw(table, style, name):
         for column, axis in zip(("bias", "bias_cross"), axes):
-            axis.plot(table["k"], table[column], label=name, **style)
+            some = table[column] > 0  # below the shot noise there is no bias
+            axis.plot(table["k"], np.where(some, table[column], np.nan), label=name, **style)
             axis.plot(table["k"], table["bias_tinker"], **thin(style))
 
     draw_outputs(tables, figure, axes, draw)
     top = 2 * max(table["bias_tinker"][0] for table in tables) or None
-    axes[0].set(ylabel="√((P_hh - V/N)/P_mm)", xscale="log", ylim=(0, top))
-    axes[1].set(ylabel="P_hm/P_mm", xlabel="k [h/Mpc]", ylim=(0, top))
+    axes[0].set(ylabel="√((P$_{hh}$ - V/N) / P$_{mm}$)", xscale="log", ylim=(0, top))
+    axes[1].set(ylabel="P$_{hm}$ / P$_{mm}$", xlabel="k [h/Mpc]", ylim=(0, top))
     return figure
 
 

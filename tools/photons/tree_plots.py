@@ -131,5 +131,5 @@ def plot_mass_history(run):
     ticks = [z for z in (0, 0.5, 1, 2, 3, 4, 6, 8, 10, 15, 20, 30) if z <= 1.1 * end]
     axis.set_xticks([1 + z for z in ticks], [f"{1 + z:g}" for z in ticks])
     axis.minorticks_off()
-    axis.legend(frameon=False, fontsize="small", loc="lower left")
+    axis.legend(frameon=False, fontsize="small", ncols=3, loc="lower left", bbox_to_anchor=(0, 1))
     return figure
