@@ -88,7 +88,7 @@ def draw(rows, path):
         _, seconds, values, errors = zip(*own) if own else ((), (), (), ())
         axes.errorbar(seconds, values, errors, fmt=mark + "-", capsize=3, label=code)
         for setting, x, y, _ in own:
-            axes.annotate(setting, (x, y), textcoords="offset points", xytext=(5, 8))
+            axes.annotate(setting, (x, y), textcoords="offset points", xytext=(6, -16))
     axes.margins(x=0.35)
     axes.set(xscale="log", xlabel="time to solution [s]",
              ylabel=r"$P/P_\mathrm{shortest\ steps}-1$, 0.5 to 1 $k_\mathrm{N}$")
