@@ -59,7 +59,8 @@ CAPTIONS = {
     "bispectrum": "Reduced bispectrum Q = B/(P₁P₂ + P₂P₃ + P₃P₁) of equilateral triangles, and of squeezed"
     " ones with one long wave, and second-order perturbation theory (dotted).",
     "halo_bias": "Bias of halos, each of them one point: of their own power less the shot noise V/N, and of"
-    " that with matter; dotted: the mean of Tinker et al. 2010 for the masses of these halos.",
+    " that with matter; dotted: the mean of Tinker et al. 2010 for the masses of these halos. Outputs with"
+    " ten halos or more are shown; the curve has gaps where the power of halos is below V/N.",
     "tree": "Merger tree of the largest halo of the last output, time upwards: each line is a halo with"
     " its main progenitors, red for the largest one. Areas of the dots grow with mass as M^(2/3). A"
     " dotted line skips an output in which the halo was not found, or was a part of another one.",
