@@ -4,6 +4,7 @@ disk are made here, tilted and away from the origin, and measured against theory
 
 import csv
 import os
+import types
 
 import astropy.units as u
 import h5py
@@ -311,7 +312,15 @@ assert np.array_equal(apart.get_lines()[0].get_ydata(), [5, 3])
 assert np.array_equal(radii.get_lines()[2].get_ydata(), [4, 5]) and len(radii.get_lines()) == 6
 strength, speed = galaxy_log.plot_bar(evolution).axes[:2]
 assert np.array_equal(strength.get_lines()[0].get_ydata(), [0.1, 0.2])
-assert speed.get_lines()[0].get_ydata()[1] == 40
+assert speed.get_lines()[0].get_ydata()[1] == 40 and speed.get_lines()[0].get_marker() == "."  # a single one is seen
+few_rows = [{**row, "A2_max": np.nan} for row in evolution.measures()]  # rings of few particles
+few = types.SimpleNamespace(paths=evolution.paths, measures=lambda: few_rows)
+named = galaxy_plots.plot_disk(few).axes[0].get_legend().get_texts()
+assert [text.get_text() for text in named] == ["within 2 scale lengths"]
+figure = galaxy_plots.plot_disk_height(evolution)
+figure.canvas.draw()
+(axis,) = figure.axes
+assert not axis.get_legend().get_window_extent().overlaps(axis.get_window_extent())
 
 # All outputs are pictured with the same place and colours, and one colour bar tells these.
 axes = galaxy_pictures.plot_picture(evolution).axes

@@ -12,7 +12,7 @@ PANELS = (  # of the figure bar: label of the axis, column
     ("A2 within 2 scale lengths", "bar_strength"),
     ("pattern speed [km/s/kpc]", "pattern_speed"),
     ("scale length [kpc]", "scale_length"),
-    ("height, root mean square [kpc]", "height"),
+    ("height, root\nmean square [kpc]", "height"),
 )
 
 
@@ -80,7 +80,7 @@ def plot_bar(evolution):
     for axis, (label, column) in zip(axes, PANELS):
         for number, colour in zip(galaxies, COLOURS):
             rows = galaxies[number]
-            axis.plot(rows["time_myr"], rows[column], color=colour, lw=1.2,
+            axis.plot(rows["time_myr"], rows[column], color=colour, marker=".", ms=3, lw=1.2,
                       label=_label(number, galaxies))  # fmt: skip
         axis.set_ylabel(label)
         if column != "pattern_speed":

@@ -247,6 +247,8 @@ def plot_disk(evolution):
     figure, axes = new_figure(nrows=len(panels), sharex=True, figsize=(7, 9))
     for axis, (label, columns) in zip(axes, panels):
         for (name, text), colour in zip(columns, ("#332288", "#cc6677", "#117733")):
+            if np.all(np.isnan(table[name])):
+                continue
             axis.plot(time, table[name], marker=".", ms=4, lw=1.2, color=colour, label=text)
         axis.set_ylabel(label)
         if columns[0][1]:
@@ -266,6 +268,8 @@ def plot_anisotropy(evolution):
         last = i == len(tables) - 1
         middle = np.sqrt(table["r_low"] * table["r_high"])
         for name in names_in(table, "beta_"):
+            if all(np.all(np.isnan(each[f"sigma_{name}"])) for each in tables):
+                continue
             for axis, key in zip(axes, ("sigma", "beta")):
                 axis.plot(middle, table[f"{key}_{name}"], label=name if last else None,
                           **line_style(name, last))  # fmt: skip
@@ -289,7 +293,7 @@ def plot_disk_height(evolution):
                       label=time_text(table["time_myr"][0]),
                       **line_style("disk", i == len(tables) - 1))  # fmt: skip
     axis.set(xlabel="R [kpc]", ylabel="root mean square of z [kpc]", ylim=(0, None))
-    axis.legend(frameon=False, fontsize="small")
+    axis.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.01, 1))
     return figure
 
 
