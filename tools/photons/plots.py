@@ -126,7 +126,7 @@ def plot_mass_function(run):
         bottom.axhline(1, color="grey", lw=0.5)
         name = "FoF mass" if kind == "FoF" else "M$_{200c}$"
         main = next(name for name, dashes in theories.items() if dashes == "-")
-        bottom.set(xlabel=f"{name} [Msun/h]", ylim=(0, 2), ylabel=f"ratio to {main}")
+        bottom.set(xlabel=f"{name} [Msun/h]", ylim=(0, 2), ylabel=f"ratio to\n{main}")
         bottom.yaxis.set_tick_params(labelleft=True)
     smallest = min(np.min(table["FoF"][table["N_FoF"] > 0]) for table in tables)
     axes[0, 0].set(xscale="log", yscale="log", ylabel="dn/dlnM [(Mpc/h)$^{-3}$]")
