@@ -396,6 +396,12 @@ both = gas_plots.Outputs(["run/gas_000.hdf5", "again.hdf5"])
 axes = gas_plots.plot_outputs(both).axes
 limits = {axis.get_images()[0].get_clim() for axis in axes if axis.get_images()}
 assert len(axes) == 3 and len(limits) == 1 and axes[0].get_ylabel() == "y [code units]"
+drawn = np.ravel(gas_plots.new_figure()[1])[0].imshow([[0.48, 2.7]], norm=gas_plots.colors.LogNorm(0.48, 2.7))
+bar = drawn.figure.colorbar(drawn)
+gas_plots.number_decades(bar)
+drawn.figure.canvas.draw()
+labels = [text.get_text() for minor in (False, True) for text in bar.ax.get_yticklabels(minor=minor)]
+assert [label for label in labels if label] == ["0.5", "1", "2"], labels
 spike = np.ones((100, 100))
 spike[3, 3] = 1e9
 assert gas_plots.limits_of([spike])[1] < 1.1

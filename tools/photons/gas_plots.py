@@ -185,6 +185,7 @@ def number_decades(bar):
     if isinstance(norm, colors.LogNorm) and norm.vmax < 100 * norm.vmin:
         bar.set_ticks(numbered(norm.vmin, norm.vmax))
         bar.ax.yaxis.set_major_formatter("{x:g}")
+        bar.ax.yaxis.set_minor_formatter(ticker.NullFormatter())
 
 
 def slice_level(mesh):
@@ -311,8 +312,10 @@ def plot_matter(outputs):
         label_axes(axis, mesh, across, up)
         axis.label_outer()
         axis.set_title(name, loc="right", fontsize="small")
-    figure.colorbar(image, ax=list(axes[0]), label="column density over the mean", extend="both",
-                    shrink=0.85, ticks=numbered(norm.vmin, norm.vmax), format="%g")  # fmt: skip
+    number_decades(
+        figure.colorbar(image, ax=list(axes[0]), label="column density over the mean", extend="both",
+                        shrink=0.85)
+    )  # fmt: skip
     axes[0][0].set_title(mesh.moment, loc="left")
     return figure
 
