@@ -41,7 +41,8 @@ def gpus_of(options):
         said = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True).stdout
     except FileNotFoundError:
         return []
-    return [str(i) for i in range(said.count("GPU "))]
+    count = sum(line.startswith("GPU ") for line in said.splitlines())
+    return [str(i) for i in range(count)]
 
 
 def jobs_of(options, settings, gpus, cores):
