@@ -14,7 +14,6 @@ from .modules import Deferred
 np, plt = Deferred("numpy"), Deferred("matplotlib.pyplot")
 ticker = Deferred("matplotlib.ticker")
 
-LABEL_MARGIN = 0.1  # beside curves, of their width: room for the labels at their ends
 STYLES = {  # colour and dashes of the components
     "total": ("black", "-"),
     "halo": ("#332288", (0, (6, 1.5))),
@@ -223,7 +222,7 @@ def plot_lagrangian_radii(evolution):
         axis.annotate(f"{share[1:]} %", (table["time_myr"][-1], table[column][-1]), (4, 0),
                       textcoords="offset points", va="center", fontsize=7,
                       color=STYLES[name][0])  # fmt: skip
-    axis.margins(x=LABEL_MARGIN)
+    axis.margins(x=galaxy_log.LABEL_MARGIN)
     axis.set(yscale="log", xlabel="t [Myr]", ylabel="radius that holds 10, 50, 90 % of the mass [kpc]")
     axis.yaxis.set_major_formatter(ticker.LogFormatter())
     axis.yaxis.set_minor_formatter(ticker.LogFormatter(minor_thresholds=(2, 0.5)))
