@@ -99,7 +99,7 @@ void isolated_print_least_step(FILE *out, const struct parameters *p,
   const double softening = 1e-3 * softening_of_type(p, type); /* Mpc */
   const double largest = STEEPEST_PLUMMER * GRAVITY * mass / (softening * softening);
   double step = timeline_adaptive_dlna(p, &c, 1.0, largest, softening_at(p, 1.0));
-  if (type == p->time.pair_type)
+  if (type > 0 && type == p->time.pair_type) /* 0: none */
     step = fmin(step, p->time.eta_pair * sqrt(pow(softening, 3.0) / (GRAVITY * mass)));
   fprintf(
       out,
