@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* gas_stress: adds what the stress of gravity on the sides of groups does in a kick to its time integral over a step of the
- * next coarser level. The last kick tells that level what is left for its own second kick.
+/* gas_stress: adds what the stress of gravity on the sides of groups does in a kick to its time integral over a step
+ * of the next coarser level. The last kick tells that level what is left for its own second kick.
  *
  * reads   potentials of the batch, its neighbours, and of the next coarser level, where the stress is to be found;
  *         links on GPUs

@@ -44,8 +44,8 @@ static double patches(const struct parameters *p, const struct layout *l) {
   return patch * l->domain.group_count;
 }
 
-/** Slabs of real numbers and blocks of complex ones, of pencils also row blocks there and back, and in the memory of some of them, or beyond
- * it, the patches (src/mesh/long_range.c). */
+/** Slabs of real numbers and blocks of complex ones, of pencils also row blocks there and back, and in the memory of
+ * some of them, or beyond it, the patches (src/mesh/long_range.c). */
 static double mesh(const struct parameters *p, const struct layout *l) {
   const bool spectral = p->gravity.gradient == GRADIENT_SPECTRAL;
   const double sets = p->gravity.interlace ? 2.0 : 1.0, places = rests(p) ? 1.0 : sets;

@@ -9,7 +9,7 @@ static double omega_curvature(const struct parameters *p) {
   return 1 - p->cosmology.omega_m - p->cosmology.omega_lambda - p->cosmology.omega_r;
 }
 
-/** Before, no run begins that chooses its start. */
+/** No start that a run chooses is at a higher redshift. */
 #define EARLIEST_START 200.0
 
 /** The lowest redshift up to z_init at which the universe does not expand. NAN: it always

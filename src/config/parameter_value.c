@@ -204,7 +204,8 @@ bool parameter_allows(const char *section, const char *key, double value, char *
                       size_t size) {
   const struct parameter *row = parameter_find(section, key);
   assert(row);
-  if (value >= row->low && value <= row->high) return true; /* a file chooses nothing automatically */
+  /* row->automatic is not allowed: a file chooses nothing. */
+  if (value >= row->low && value <= row->high) return true;
   FILE *text = fmemopen(allowed, size, "w");
   if (!text)
     fail(EXIT_RUN_FAILED, "not enough memory to print the range of %s.%s: %s", section, key,

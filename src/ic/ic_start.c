@@ -21,13 +21,13 @@ enum criterion { DISPLACEMENT, CONTRAST, FIRST_OUTPUT, CRITERIA };
 #define TRANSIENTS_MOST 0.01
 
 #define LATEST 1     /**< redshifts among which the start is */
-#define EARLIEST 199 /**< before, radiation counts, of which many runs have none */
+#define EARLIEST 199 /**< at higher ones radiation counts, of which many runs have none */
 
 struct start {
   struct cosmology cosmology;
   int order;
-  double displacement,
-      contrast; /**< rms of the lattice's waves at z = 0: over the spacing, and of the density */
+  double displacement;  /**< rms of the lattice's waves at z = 0, over the spacing */
+  double contrast;      /**< the same of the density */
   double first, growth; /**< redshift of the first output, and D1 there */
 };
 

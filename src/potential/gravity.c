@@ -244,8 +244,8 @@ void gravity_solve(struct gas *g, int level, double weight) {
   for (int k = 0; k < corrections; k++) correct_levels(g, level, weight, k == corrections - 1);
 }
 
-/** Whether the next coarser level gets the stress on the sides of a level's groups. That of gas is not known apart from that
- * of particles. */
+/** Whether the next coarser level gets the stress on the sides of a level's groups. That of gas is not known apart
+ * from that of particles. */
 static bool has_stress(const struct gas *g, int level) {
   return level > 0 && is_corrected(g, level - 1) && !g->particles;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Kernels that find candidates for friends-of-friends links, and potentials and neighbours in halos. struct fof_kernels and struct
- * halo_kernels are tables of them; each instruction set has one of each. */
+/* Kernels that find candidates for friends-of-friends links, and potentials and neighbours in halos. struct
+ * fof_kernels and struct halo_kernels are tables of them; each instruction set has one of each. */
 #ifndef PHOTONS_ANALYSIS_KERNELS_H
 #define PHOTONS_ANALYSIS_KERNELS_H
 

@@ -17,8 +17,8 @@ struct linear_power;
 void linear_correlation(const struct linear_power *linear, const double *r, size_t count,
                         double smooth, double *xi);
 
-/** The rms length of the linear displacement at z = 0 by the waves from @p low to @p high h/Mpc, Mpc/h: the root of the integral of
- * P(k)/(2 pi^2) dk. */
+/** The rms length of the linear displacement at z = 0 by the waves from @p low to @p high h/Mpc, Mpc/h: the root of
+ * the integral of P(k)/(2 pi^2) dk. */
 double linear_displacement(const struct linear_power *linear, double low, double high);
 
 /** The rms density contrast of the same waves at z = 0: the root of the integral of P(k) k^2/(2 pi^2) dk. */

@@ -8,10 +8,10 @@
 struct parameters;
 
 /**
- * Choose ic.z_init, if it is automatic: the least whole redshift, at most 199, at which the rms displacement (ic.order 1 and 2)
- * and density contrast of the waves on the lattice are small enough for the order, and from which structures grow enough until the
- * first output. ic.start says which of these decided. An output before all of these redshifts ends the program with
- * EXIT_BAD_USAGE, a bad power spectrum with EXIT_BAD_INPUT.
+ * Choose ic.z_init, if it is automatic: the least whole redshift, at most 199, at which the rms displacement
+ * (ic.order 1 and 2) and density contrast of the waves on the lattice are small enough for the order, and from which
+ * structures grow enough until the first output. ic.start says which of these decided. An output at a higher redshift
+ * ends the program with EXIT_BAD_USAGE, a bad power spectrum with EXIT_BAD_INPUT.
  */
 void ic_choose_start(struct parameters *p);
 /** Print ic.start as a line of the banner; nothing where ic.z_init was given. */

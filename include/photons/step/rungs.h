@@ -113,7 +113,7 @@ static HOST_DEVICE inline uint8_t rung_of_speed(const struct rung_kick *k, uint8
   return rung;
 }
 
-/** The coarsest rung from `top` on whose step is short enough for a pair. @param time2  of pair_time2() */
+/** The coarsest rung from `top` on whose step is short enough for a pair. @param time2  of pair_time() */
 static HOST_DEVICE inline uint8_t rung_of_pair(const struct rung_kick *k, double time2) {
   const double step = k->pair_step / k->eta_pair;
   uint8_t rung = k->top;

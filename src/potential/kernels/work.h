@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The work of gravity and the second kick of a step. A file that includes this header defines REAL as float or double first. */
+/* The work of gravity and the second kick of a step. A file that includes this header defines REAL as float or double
+ * first. */
 #ifndef PHOTONS_POTENTIAL_KERNELS_WORK_H
 #define PHOTONS_POTENTIAL_KERNELS_WORK_H
 
