@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Where generated initial conditions begin, if ic.z_init = auto: as late as what perturbation theory leaves out allows, since the
- * errors of particles on a grid grow from the start on (Michaux et al. 2021, MNRAS 500, 663). */
+/* Where generated initial conditions begin, if ic.z_init = auto: as late as what perturbation theory leaves out allows,
+ * since the errors of particles on a grid grow from the start on (Michaux et al. 2021, MNRAS 500, 663). */
 #include <math.h>
 #include <stdio.h>
 
@@ -17,7 +17,8 @@ enum criterion { DISPLACEMENT, CONTRAST, FIRST_OUTPUT, CRITERIA };
 #define DISPLACEMENT_MOST 0.5
 /** The order n leaves out the next one, about rms^n of the lattice's density contrasts: with 3LPT a contrast of 0.37. */
 #define CONTRAST_MOST 0.05
-/** What is left out becomes transients, which fall as D1^-n (Scoccimarro 1998, MNRAS 299, 1097), by this until the first output. */
+/** What is left out becomes transients, which fall as D1^-n (Scoccimarro 1998, MNRAS 299, 1097), by this until the
+ * first output. */
 #define TRANSIENTS_MOST 0.01
 
 #define LATEST 1     /**< redshifts among which the start is */
