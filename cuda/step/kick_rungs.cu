@@ -84,9 +84,11 @@ void gpu_kick_rungs(struct gpu *g, const struct rung_kick *kick, const struct ru
   struct totals *totals = (struct totals *)(g->counters + COUNTERS_RUNGS);
   static_assert(sizeof *totals <= (COUNTERS - COUNTERS_RUNGS) * sizeof *g->counters,
                 "more than the counters hold");
-  const auto kernel = arrays->holes ? kick_rungs<true> : kick_rungs<false>;
-  kernel<<<min(blocks_for(arrays->active, BLOCK), (uint32_t)BLOCKS), BLOCK, 0, g->stream>>>(
-      *kick, *arrays, totals);
+  const uint32_t blocks = min(blocks_for(arrays->active, BLOCK), (uint32_t)BLOCKS);
+  if (arrays->holes)
+    kick_rungs<true><<<blocks, BLOCK, 0, g->stream>>>(*kick, *arrays, totals);
+  else
+    kick_rungs<false><<<blocks, BLOCK, 0, g->stream>>>(*kick, *arrays, totals);
   gpu_launched("kick_rungs");
   CHECK_CUDA(cudaMemcpyAsync(rungs + kick->top, totals->rungs + kick->top,
                              (RUNGS - kick->top) * sizeof *rungs, cudaMemcpyDeviceToHost,
