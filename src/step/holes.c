@@ -12,7 +12,12 @@
 #include "photons/step/timeline.h"
 
 struct system_holes *holes_start(const struct parameters *p, uint32_t groups, bool types) {
-  if (p->time.pair_type == 0 || !types) return NULL;
+  if (p->time.pair_type == 0) return NULL;
+  if (!types)
+    fail(EXIT_BAD_INPUT,
+         "time.pair_type = %d, but all particles have one type: black holes need a type of their "
+         "own",
+         (int)p->time.pair_type);
   struct system_holes *h = allocate(1, sizeof *h, "black holes");
   const double softening = 1e-3 * softening_of_type(p, (unsigned)p->time.pair_type);
   h->softening2 = softening * softening;

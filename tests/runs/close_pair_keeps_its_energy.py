@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Helper of close_pair_keeps_its_energy.sh.
-make FILE: two bodies on a circle; prints the config.ini of two orbits.
+make FILE [TYPE]: two bodies on a circle; prints the config.ini of two orbits.
 check FOLDER: the energies and the steps of a run.
 hole FILE: a black hole and a star on an ellipse; prints the config.ini of three orbits.
 ellipse FOLDER: the ellipse of the star in all snapshots.
@@ -33,16 +33,16 @@ file = {path}
 [gravity]"""
 
 
-def make(path):
+def make(path, kind="5"):
     place = numpy.array([[0.5, 0.0, 0.0], [-0.5, 0.0, 0.0]])
     with h5py.File(path, "w") as file:
         header = file.create_group("Header").attrs
-        header["NumPart_ThisFile"] = header["NumPart_Total"] = [0, 0, 0, 0, 0, 2]
+        header["NumPart_ThisFile"] = header["NumPart_Total"] = [2 * (t == int(kind)) for t in range(6)]
         header["NumPart_Total_HighWord"], header["MassTable"] = [0] * 6, [0.0] * 6
         header["Time"] = header["Redshift"] = header["BoxSize"] = 0.0
         header["NumFilesPerSnapshot"], header["HubbleParam"] = 1, 1.0
         header["Omega0"] = header["OmegaLambda"] = 0.0
-        group = file.create_group("PartType5")
+        group = file.create_group(f"PartType{kind}")
         group["Coordinates"] = APART * place
         group["Velocities"] = SPEED * place[:, [1, 0, 2]]
         group["ParticleIDs"] = [1, 2]
@@ -135,4 +135,4 @@ if __name__ == "__main__":
               "longer": lambda folder: not check_pairs(folder),
               "check": lambda folder: not check(folder),
               "ellipse": lambda folder: not check_ellipse(folder, ROUND),
-              "least": lambda path: not check_least(path)}[sys.argv[1]](sys.argv[2]))  # fmt: skip
+              "least": lambda path: not check_least(path)}[sys.argv[1]](*sys.argv[2:]))  # fmt: skip

@@ -29,6 +29,11 @@ for wrong in 'pair_type=3' 'pair_type=5 --set time.step=adaptive'; do
   "$PHOTONS" -q --dry-run --set output.dir=wrong --set time.$wrong hole.ini >out 2>err
   [ $? -eq 2 ] && grep -q 'time.pair_type\|\[time\] pair_type' err || complain "time.$wrong is not refused"
 done
+helper make alone.hdf5 1 >alone.ini || exit 99
+"$PHOTONS" -q --set output.dir=alone --set time.step=block --set time.pair_type=1 alone.ini >out 2>err
+code=$?
+[ $code -eq 3 ] && grep -q 'black holes need a type of their own' err ||
+  complain "black holes without a type of their own: exit code $code"
 helper hole hole.hdf5 >hole.ini || exit 99
 "$PHOTONS" --dry-run hole.ini >out 2>err && helper least out || complain 'the least step beside a black hole'
 

@@ -21,8 +21,8 @@ struct system_holes {
   double softening2; /**< of two black holes, Mpc^2 */
 };
 
-/** What the system needs for steps of pairs, with StarPU running; NULL: time.pair_type names no type, or there is
- * only one type of particles. */
+/** What the system needs for steps of pairs, with StarPU running; NULL: time.pair_type names no type. Ends the
+ * program where there is only one type of particles. */
 struct system_holes *holes_start(const struct parameters *p, uint32_t groups, bool types);
 void holes_free(struct system_holes *holes);
 /** Submit the tasks that find the black holes, where they now are. */
