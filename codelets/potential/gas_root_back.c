@@ -13,7 +13,7 @@ enum { SLAB, PIECES };
 static double gas_root_back_work(const struct root_part *a) { return a->gas->level[0].groups; }
 
 static void gas_root_back_gpu(struct gpu *gpu, void *buffers[], const struct root_part *a) {
-  root_copy_pieces(gpu, a->root, VECTOR(char, buffers[SLAB]), buffers + PIECES, false);
+  root_copy_pieces(gpu, a, VECTOR(char, buffers[SLAB]), buffers + PIECES, false);
   gpu_root_rows(a->root->worker[worker_number()], false, VECTOR(double, buffers[SLAB]));
 }
 
@@ -22,7 +22,7 @@ STAGE_ON_GPU(gas_root_back, 0x338899, "gas");
 void gas_root_back_submit(struct gas *g, const struct root_gpu *r, uint32_t part) {
   const struct root_part a = {g, r, part};
   struct slots slots = slots_of("gas_root_back", g, 0, 0);
-  slots_add(&slots, r->slab[part], STARPU_W);
+  slots_add(&slots, r->slab[part - r->first], STARPU_W);
   root_piece_slots(&slots, &a, STARPU_R);
   gas_root_back_insert(a, slots_task(&slots, PRIORITY_HIGHEST));
   free(slots.data);

@@ -15,51 +15,53 @@ struct root_part {
   uint32_t part;
 };
 
-/** Planes of a slab, in the mesh. */
-static inline struct gpu_root_planes root_planes(const struct root_gpu *r, uint32_t part) {
-  return (struct gpu_root_planes){part * r->size.planes, (part + 1) * r->size.planes};
+/** Whether a slab has planes of a batch of the root level. */
+static inline bool root_slab_has(const struct root_gpu *r, uint32_t part, uint32_t batch) {
+  const struct gpu_root_planes here = root_planes(r, part);
+  return r->has[batch].first < here.end && r->has[batch].end > here.first;
 }
 
-/** Whether a slab has planes of a batch of the root level. */
-static inline bool root_slab_has(const struct gas *g, const struct root_gpu *r, uint32_t part,
-                                 uint32_t batch) {
-  const struct gas_batch *b = &g->level[0].batch[batch];
-  const struct gpu_root_planes planes = root_planes(r, part);
-  for (uint32_t i = 0; i < b->count; i++) {
-    const uint32_t low = GAS_GROUP_SIDE * g->topology.level[0].group[b->first + i].place[2];
-    if (low < planes.end && low + GAS_GROUP_SIDE > planes.first) return true;
-  }
-  return false;
+/** The piece that a slab has of the lines of a home; this rank has one of both. */
+static inline starpu_data_handle_t root_piece(const struct root_gpu *r, uint32_t slab,
+                                              uint32_t lines) {
+  return root_is_own(r, slab) ? r->sent[(slab - r->first) * r->parts + lines]
+                              : r->received[slab * r->homes + lines - r->first];
 }
 
 /** Complex numbers of a row. */
 static inline size_t root_row(const struct root_gpu *r) { return r->size.size[0] / 2 + 1; }
-/** Bytes of a piece, and of the part of it in a plane. */
+/** Bytes that a piece has in a plane, also where the last home has fewer lines. */
 static inline size_t root_piece_row(const struct root_gpu *r) {
   return r->size.lines * root_row(r) * sizeof(double[2]);
 }
-static inline size_t root_piece_bytes(const struct root_gpu *r) {
-  return r->size.planes * root_piece_row(r);
+
+static inline size_t root_slab_bytes(const struct root_gpu *r) {
+  return (size_t)r->size.planes * r->size.size[1] * root_row(r) * sizeof(double[2]);
 }
 
 /** Copy pieces out of a slab, or into it. @param pieces  from this buffer on */
-static inline void root_copy_pieces(struct gpu *gpu, const struct root_gpu *r, char *slab,
+static inline void root_copy_pieces(struct gpu *gpu, const struct root_part *a, char *slab,
                                     void *pieces[], bool cut) {
-  const size_t width = root_piece_row(r), stride = r->parts * width;
-  for (uint32_t k = 0; k < r->parts; k++) {
-    char *inside = slab + k * width, *piece = VECTOR(char, pieces[k]);
+  const struct root_gpu *r = a->root;
+  const struct gpu_root_planes here = root_planes(r, a->part);
+  const size_t row = root_row(r) * sizeof(double[2]), each = root_piece_row(r),
+               stride = r->size.size[1] * row, planes = here.end - here.first;
+  for (uint32_t k = 0; k < r->parts && planes > 0; k++) {
+    const struct gpu_root_planes lines = root_lines(r, k);
+    const size_t width = (lines.end - lines.first) * row;
+    char *inside = slab + lines.first * row, *piece = VECTOR(char, pieces[k]);
+    if (width == 0) continue;
     if (cut)
-      gpu_copy_rows(gpu, piece, width, inside, stride, width, r->size.planes);
+      gpu_copy_rows(gpu, piece, each, inside, stride, width, planes);
     else
-      gpu_copy_rows(gpu, inside, stride, piece, width, width, r->size.planes);
+      gpu_copy_rows(gpu, inside, stride, piece, each, width, planes);
   }
 }
 
 /** Slots for the pieces of a slab. */
 static inline void root_piece_slots(struct slots *s, const struct root_part *a,
                                     enum starpu_data_access_mode mode) {
-  for (uint32_t k = 0; k < a->root->parts; k++)
-    slots_add(s, a->root->piece[a->part * a->root->parts + k], mode);
+  for (uint32_t k = 0; k < a->root->parts; k++) slots_add(s, root_piece(a->root, a->part, k), mode);
 }
 
 #endif

@@ -149,19 +149,22 @@ INLINE double eigenvalue(uint32_t k, uint32_t n) {
   return s * s;
 }
 
-/** Make the waves those of the potential; one thread a wave. @param green  NULL: periodic
+/** Make the waves those of the potential; one thread a wave. @param green  of lines from first_green on; NULL:
+ * periodic
  * @param first, lines  of y that there are */
 static __global__ void __launch_bounds__(WAVE_THREADS)
     solve_waves(const __grid_constant__ struct gpu_root_size m, uint32_t first, uint32_t lines,
-                uint64_t count, double norm, const double *green, double2 *waves) {
+                uint64_t count, double norm, uint32_t first_green, const double *green,
+                double2 *waves) {
   const uint64_t i = (uint64_t)blockIdx.x * WAVE_THREADS + threadIdx.x;
   if (i >= count) return;
   const uint32_t row = m.size[0] / 2 + 1, x = (uint32_t)(i % row),
                  y = first + (uint32_t)(i / row % lines), z = (uint32_t)(i / row / lines);
   double factor;
+  if (y >= m.size[1]) return;
   if (green) {
     const uint32_t distance = z > m.size[2] / 2 ? m.size[2] - z : z;
-    factor = green[((size_t)y * (m.size[2] / 2 + 1) + distance) * row + x];
+    factor = green[((size_t)(y - first_green) * (m.size[2] / 2 + 1) + distance) * row + x];
   } else {
     const double sum = eigenvalue(x, m.size[0]) + eigenvalue(y, m.size[1]) +
                        eigenvalue(z, m.size[2]);
@@ -169,6 +172,17 @@ static __global__ void __launch_bounds__(WAVE_THREADS)
   }
   waves[i].x *= norm * factor;
   waves[i].y *= norm * factor;
+}
+
+/** Copy cells of groups, of [group][z][y][x], that are in some planes of the mesh. */
+static __global__ void __launch_bounds__(GROUP_THREADS)
+    take_planes(struct gpu_root_planes planes, const struct gas_links *links, const double *from,
+                double *cubes) {
+  for (int i = (int)threadIdx.x; i < GAS_GROUP_CELLS; i += GROUP_THREADS) {
+    const uint32_t plane = plane_of(links[blockIdx.x], i);
+    const size_t cell = (size_t)blockIdx.x * GAS_GROUP_CELLS + i;
+    if (plane >= planes.first && plane < planes.end) cubes[cell] = from[cell];
+  }
 }
 
 static void put(const struct gpu_gas *g, const struct gpu_density *density,
@@ -208,13 +222,13 @@ static void set_work(const struct gpu_root *r, cufftHandle plan) {
 }
 
 /** Make the waves of lines those of the potential. */
-static void solve(const struct gpu_root *r, uint32_t first, uint32_t lines, const double *green,
-                  double *waves) {
+static void solve(const struct gpu_root *r, uint32_t first, uint32_t lines, uint32_t first_green,
+                  const double *green, double *waves) {
   const uint32_t *size = r->size.size;
   const uint64_t count = (uint64_t)size[2] * lines * (size[0] / 2 + 1);
   const double norm = 1.0 / ((double)size[0] * size[1] * size[2]);
   solve_waves<<<blocks_for(count, WAVE_THREADS), WAVE_THREADS, 0, r->gpu->stream>>>(
-      r->size, first, lines, count, norm, green, (double2 *)waves);
+      r->size, first, lines, count, norm, first_green, green, (double2 *)waves);
   gpu_launched("waves of the root level");
 }
 
@@ -226,17 +240,18 @@ void gpu_root_rows(const struct gpu_root *r, bool forward, double *slab) {
     CHECK_CUFFT(cufftExecZ2D(r->backward, (double2 *)slab, slab));
 }
 
-void gpu_root_lines(const struct gpu_root *r, uint32_t first, const double *green, double *lines) {
+void gpu_root_lines(const struct gpu_root *r, uint32_t first, uint32_t first_green,
+                    const double *green, double *lines) {
   double2 *waves = (double2 *)lines;
   set_work(r, r->along_z);
   CHECK_CUFFT(cufftExecZ2Z(r->along_z, waves, waves, CUFFT_FORWARD));
-  solve(r, first, r->size.lines, green, lines);
+  solve(r, first, r->size.lines, first_green, green, lines);
   CHECK_CUFFT(cufftExecZ2Z(r->along_z, waves, waves, CUFFT_INVERSE));
 }
 
 void gpu_root_solve(const struct gpu_root *r, const double *green, double *mesh) {
   gpu_root_rows(r, true, mesh);
-  solve(r, 0, r->size.size[1], green, mesh);
+  solve(r, 0, r->size.size[1], 0, green, mesh);
   gpu_root_rows(r, false, mesh);
 }
 
@@ -244,5 +259,11 @@ void gpu_root_get(const struct gpu_root *r, const struct gpu_gas *g, struct gpu_
                   const struct gas_links *links, const double *slab, double *potentials) {
   copy_planes<<<g->groups, GROUP_THREADS, 0, g->gpu->stream>>>(r->size, planes, links, false,
                                                                potentials, (double *)slab);
+  gpu_launched("potential of the root level");
+}
+
+void gpu_root_take(const struct gpu_gas *g, struct gpu_root_planes planes,
+                   const struct gas_links *links, const double *from, double *potentials) {
+  take_planes<<<g->groups, GROUP_THREADS, 0, g->gpu->stream>>>(planes, links, from, potentials);
   gpu_launched("potential of the root level");
 }

@@ -86,7 +86,7 @@ void gpu_gas_field(const struct gpu_gas *g, const struct gas_links *links, doubl
                    const double *blocks, const struct gpu_density *density,
                    struct gas_field *field);
 
-/* The root level, on one rank. */
+/* The root level. */
 
 /** Of the transforms along x, y, z. The mesh is [z][y][2 (x/2 + 1)], in device memory. On several GPUs
  * each has planes of it, a slab, and for the transform along z lines of it, [z][y here][x/2 + 1]. */
@@ -116,14 +116,19 @@ void gpu_root_put_source(const struct gpu_root *r, const struct gpu_gas *g,
 /** Transform a slab along x and y, forward or backward. */
 void gpu_root_rows(const struct gpu_root *r, bool forward, double *slab);
 /** Transform lines along z, make the waves those of the potential, and transform them back.
- * @param first  of the lines, in the mesh. @param green  as below */
-void gpu_root_lines(const struct gpu_root *r, uint32_t first, const double *green, double *lines);
+ * @param first  of the lines, in the mesh; lines beyond the mesh stay as they are
+ * @param green  as below, from line first_green on */
+void gpu_root_lines(const struct gpu_root *r, uint32_t first, uint32_t first_green,
+                    const double *green, double *lines);
 /** From the source to the potential. @param green  [y][z <= size/2][x/2 + 1]: transform of the Green
  * function; NULL: the box is periodic */
 void gpu_root_solve(const struct gpu_root *r, const double *green, double *mesh);
 /** Get the potentials of a batch from planes of the mesh. */
 void gpu_root_get(const struct gpu_root *r, const struct gpu_gas *g, struct gpu_root_planes planes,
                   const struct gas_links *links, const double *slab, double *potentials);
+/** Take the potentials of a batch in some planes from others of this batch. */
+void gpu_root_take(const struct gpu_gas *g, struct gpu_root_planes planes,
+                   const struct gas_links *links, const double *from, double *potentials);
 /** Potentials with two ghost cells a side, [group][z 20][y 20][x 20].
  * @return memory that lasts until the next call */
 double *gpu_gas_potential_wide(const struct gpu_gas *g, const struct gpu_potentials *p);

@@ -13,6 +13,7 @@
 #include "photons/config/parameters.h"
 #include "photons/domain/codelets.h"
 #include "photons/mesh/codelets.h"
+#include "photons/potential/codelets.h"
 #include "photons/runtime/message.h"
 #include "photons/tree/codelets.h"
 
@@ -30,7 +31,8 @@ static const struct {
                 {"blocks", MESSAGE_BLOCK, 1},
                 {"row blocks", MESSAGE_ROW_BLOCK, 1},
                 {"moved", MESSAGE_MOVED, 1},
-                {"gas", MESSAGE_GAS, GHOST_KINDS}};
+                {"gas", MESSAGE_GAS, GHOST_KINDS},
+                {"root level", MESSAGE_ROOT_SOURCE, ROOT_KINDS}};
 enum { MESSAGE_NAMES = sizeof messages / sizeof *messages, SENT = MESSAGE_NAMES + COMM_WAY_COUNT };
 _Static_assert((int)SENT <= (int)RANK_LOG_SENT_MOST, "room for all kinds");
 

@@ -16,6 +16,7 @@
 #include "photons/cosmology/cosmology.h"
 #include "photons/runtime/engine.h"
 #include "photons/runtime/handle.h"
+#include "photons/runtime/owner_computes.h"
 #include "photons/runtime/pinned.h"
 #include "photons/runtime/scheduler.h"
 
@@ -104,7 +105,12 @@ static void register_scratch(const struct long_range *l, size_t *at, size_t coun
   *at += mesh_memory_room(count * size);
 }
 
-/** Register the blocks of one set and spectrum. */
+/** Let data belong to the GPU that has a part of this rank's slabs, or columns. */
+static void own_part(starpu_data_handle_t handle, const struct mesh_range *own, uint32_t part) {
+  owner_set(handle, part - own->first, own->end - own->first);
+}
+
+/** Register the blocks of one set and spectrum. They belong to the GPU of their column, which writes them all but once. */
 static void register_blocks(const struct long_range *l, uint32_t place, size_t *at) {
   const struct mesh *m = l->mesh;
   const struct mesh_range all = {0, m->columns};
@@ -112,8 +118,9 @@ static void register_blocks(const struct long_range *l, uint32_t place, size_t *
     const struct mesh_range *c = in_range(&l->own_slabs, slab) ? &all : &l->own_columns;
     for (uint32_t column = c->first; column < c->end; column++) {
       const size_t row = ((size_t)place * m->slabs + slab) * m->columns + column;
-      register_scratch(l, at, block_size(m, slab, column), sizeof(float complex),
-                       &l->block_handle[block_place(l, row)]);
+      starpu_data_handle_t *handle = &l->block_handle[block_place(l, row)];
+      register_scratch(l, at, block_size(m, slab, column), sizeof(float complex), handle);
+      if (in_range(&l->own_columns, column)) own_part(*handle, &l->own_columns, column);
     }
   }
 }
@@ -139,8 +146,10 @@ static void register_slabs(struct long_range *l, bool late, size_t *at) {
   for (size_t i = 0; i < slab_rows(l); i++) {
     const uint32_t slab = (uint32_t)(i % m->slabs), field = (uint32_t)(i / m->slabs) % m->fields;
     const size_t floats = (slab_first(m, slab + 1) - slab_first(m, slab)) * plane_floats(m);
-    if (slab_owner(m, slab) == comm_rank() && late == (field > 0))
+    if (slab_owner(m, slab) == comm_rank() && late == (field > 0)) {
       register_scratch(l, at, floats, sizeof(float), &l->slab_handle[i]);
+      own_part(l->slab_handle[i], &l->own_slabs, slab);
+    }
   }
   for (uint32_t place = 0; place < block_places(l); place++)
     if (late == (place % m->spectra > 0)) register_blocks(l, place, at); /* see density_row() */

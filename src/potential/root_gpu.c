@@ -23,66 +23,158 @@ static void free_plans(void *context) {
   GPU_CALL(gpu_root_free(r->worker[worker_number()]));
 }
 
-/** The number of slabs: a home each, where homes can have equally many planes and lines. */
-static uint32_t count_parts(const struct gas *g, const uint32_t size[3]) {
-  const uint32_t planes = GAS_GROUP_SIDE * g->topology.root[2];
-  return g->tasks.homes > 1 && planes % g->tasks.homes == 0 && size[1] % g->tasks.homes == 0
-             ? g->tasks.homes
-             : 0;
+static uint32_t parts_of(uint32_t n, uint32_t parts) { return (n + parts - 1) / parts; }
+
+/** Divide the mesh among all homes. */
+static void divide(struct root_gpu *r, const struct gas *g) {
+  r->planes = GAS_GROUP_SIDE * g->topology.root[2];
+  r->homes = g->tasks.homes;
+  r->first = gas_home_begin(g);
+  if (comm_size() == 1 && r->homes == 1) return;
+  r->parts = (uint32_t)comm_size() * r->homes;
+  r->size.planes = parts_of(r->planes, r->parts);
+  r->size.lines = parts_of(r->size.size[1], r->parts);
+}
+
+/** Whether the Green function has the lines of this rank's homes. */
+static bool has_lines(const struct root_gpu *r, struct root_green green) {
+  const struct gpu_root_planes first = root_lines(r, r->first),
+                               last = root_lines(r, r->first + r->homes - 1);
+  return r->parts == 0 || !green.value || first.first == last.end ||
+         (green.first <= first.first && green.first + green.lines >= last.end);
+}
+
+static starpu_data_handle_t *make_handles(size_t count) {
+  return allocate(count, sizeof(starpu_data_handle_t), "the root level's mesh");
 }
 
 /** Data of two pieces of the mesh for each home, and of what these send each other. */
 static void make_parts(struct root_gpu *r) {
-  const size_t row = r->size.size[0] / 2 + 1, line_bytes = r->size.lines * row * sizeof(double[2]),
-               bytes = r->size.planes * line_bytes, handle = sizeof(starpu_data_handle_t);
-  const uint32_t parts = r->parts;
-  r->slab = allocate(parts, handle, "the root level's mesh");
-  r->lines = allocate(parts, handle, "the root level's mesh");
-  r->piece = allocate((size_t)parts * parts, handle, "the root level's mesh");
-  for (uint32_t i = 0; i < parts; i++) {
-    owner_set(r->slab[i] = handle_make(parts * bytes / sizeof(double), sizeof(double)), i, parts);
-    owner_set(
-        r->lines[i] = handle_make(r->size.size[2] * line_bytes / sizeof(double), sizeof(double)), i,
-        parts);
+  const uint32_t homes = r->homes, parts = r->parts;
+  const size_t line = r->size.size[0] / 2 + 1, lines = r->size.lines * line * 2,
+               slab = r->size.size[1] * line * 2 * r->size.planes;
+  r->slab = make_handles(homes);
+  r->lines = make_handles(homes);
+  r->sent = make_handles((size_t)homes * parts);
+  r->received = make_handles((size_t)homes * parts);
+  for (uint32_t i = 0; i < homes; i++) {
+    owner_set(r->slab[i] = handle_make(slab, sizeof(double)), i, homes);
+    owner_set(r->lines[i] = handle_make(r->size.size[2] * lines, sizeof(double)), i, homes);
+    for (uint32_t k = 0; k < parts; k++) {
+      r->sent[i * parts + k] = handle_make(r->size.planes * lines, sizeof(double));
+      if (!root_is_own(r, k))
+        r->received[k * homes + i] = handle_make(r->size.planes * lines, sizeof(double));
+    }
   }
-  for (uint32_t i = 0; i < parts * parts; i++)
-    r->piece[i] = handle_make(bytes / sizeof(double), sizeof(double));
+}
+
+static void drop_all(starpu_data_handle_t *handle, size_t count) {
+  for (size_t i = 0; i < count; i++) handle_drop(&handle[i]);
+  free(handle);
 }
 
 static void free_parts(struct root_gpu *r) {
-  for (uint32_t i = 0; i < r->parts; i++) {
-    handle_drop(&r->slab[i]);
-    handle_drop(&r->lines[i]);
+  const size_t homes = r->parts > 0 ? r->homes : 0;
+  drop_all(r->slab, homes);
+  drop_all(r->lines, homes);
+  drop_all(r->sent, homes * r->parts);
+  drop_all(r->received, homes * r->parts);
+  for (uint32_t k = 0; k < r->guests; k++) {
+    handle_drop(&r->guest[k].cubes);
+    handle_drop(&r->guest[k].links);
+    free(r->guest[k].link);
   }
-  for (uint32_t i = 0; i < r->parts * r->parts; i++) handle_drop(&r->piece[i]);
-  free(r->slab);
-  free(r->lines);
-  free(r->piece);
+  for (uint32_t k = 0; k < r->aways; k++) handle_drop(&r->away[k].cubes);
+  free(r->guest);
+  free(r->away);
+  free(r->has);
 }
 
 static size_t sum_bytes(const struct root_gpu *r) { return r->groups * sizeof *r->sum; }
 
-struct root_gpu *root_gpu_make(const struct gas *g, const uint32_t size[3], double *green) {
-  if (!engine_gpu() || comm_size() > 1) return NULL;
+struct root_gpu *root_gpu_make(const struct gas *g, const uint32_t size[3],
+                               struct root_green green) {
   struct root_gpu *r = allocate(1, sizeof *r, "the root level's potential");
-  const size_t row = size[0] / 2 + 1, mesh = (size_t)size[2] * size[1] * 2 * row;
   memcpy(r->size.size, size, sizeof r->size.size);
+  divide(r, g);
+  uint32_t can = engine_gpu() && has_lines(r, green);
+  comm_min_u32(&can, 1);
+  if (!can) {
+    free(r);
+    return NULL;
+  }
+  const size_t row = size[0] / 2 + 1, mesh = (size_t)size[2] * size[1] * 2 * row;
   r->worker = allocate(engine_workers(), sizeof(struct gpu_root *), "transforms of GPU workers");
-  r->parts = count_parts(g, size);
   if (r->parts > 0) {
-    r->size.planes = GAS_GROUP_SIDE * g->topology.root[2] / r->parts;
-    r->size.lines = size[1] / r->parts;
     make_parts(r);
   } else {
     r->mesh = handle_make(mesh, sizeof(double));
     r->mesh_bytes = mesh * sizeof(double);
   }
-  if (green)
-    r->green = handle_register(green, (size_t)size[1] * (size[2] / 2 + 1) * row, sizeof *green);
+  r->first_green = green.first;
+  if (green.value)
+    r->green = handle_register(green.value, (size_t)green.lines * (size[2] / 2 + 1) * row,
+                               sizeof *green.value);
   r->groups = g->topology.level[0].count;
   r->sum = pinned_take(engine_pool(), sum_bytes(r));
   engine_on_gpu_workers(create_plans, r);
   return r;
+}
+
+/** Planes of the mesh from the first one of a batch's groups to the last one. */
+static struct gpu_root_planes planes_of(const struct gas *g, const struct gas_batch *b) {
+  struct gpu_root_planes planes = {UINT32_MAX, 0};
+  for (uint32_t i = 0; i < b->count; i++) {
+    const uint32_t low = GAS_GROUP_SIDE * g->topology.level[0].group[b->first + i].place[2];
+    if (low < planes.first) planes.first = low;
+    if (low + GAS_GROUP_SIDE > planes.end) planes.end = low + GAS_GROUP_SIDE;
+  }
+  return planes;
+}
+
+static starpu_data_handle_t make_cubes(const struct gas_batch *b) {
+  return handle_make(handle_room(b->count), GAS_GROUP_CELLS * sizeof(double));
+}
+
+static struct root_guest make_guest(const struct gas *g, uint32_t batch) {
+  const struct gas_batch *b = &g->level[0].batch[batch];
+  struct root_guest guest = {.batch = batch, .cubes = make_cubes(b)};
+  guest.link = allocate(b->count, sizeof *guest.link, "places of groups");
+  for (uint32_t i = 0; i < b->count; i++)
+    memcpy(guest.link[i].place, g->topology.level[0].group[b->first + i].place,
+           sizeof guest.link[i].place);
+  guest.links = handle_register(guest.link, b->count, sizeof *guest.link);
+  return guest;
+}
+
+/** The slabs that have planes of a batch: the first one, and that after the last one. */
+static struct gpu_root_planes slabs_of(const struct root_gpu *r, uint32_t batch) {
+  return (struct gpu_root_planes){r->has[batch].first / r->size.planes,
+                                  (r->has[batch].end - 1) / r->size.planes + 1};
+}
+
+/** Find the ranks that have slabs with planes of a batch of this rank, or whether this rank has such slabs. */
+static void meet_batch(struct root_gpu *r, const struct gas *g, uint32_t batch) {
+  const struct gpu_root_planes slabs = slabs_of(r, batch);
+  for (int rank = root_rank(r, slabs.first); rank <= root_rank(r, slabs.end - 1); rank++) {
+    if (gas_is_own(g, 0, batch) && rank != comm_rank()) {
+      r->away = reallocate(r->away, r->aways + 1, sizeof *r->away, "batches on other ranks");
+      r->away[r->aways++] = (struct root_away){batch, rank, make_cubes(&g->level[0].batch[batch])};
+    } else if (!gas_is_own(g, 0, batch) && rank == comm_rank()) {
+      r->guest = reallocate(r->guest, r->guests + 1, sizeof *r->guest, "batches of other ranks");
+      r->guest[r->guests++] = make_guest(g, batch);
+    }
+  }
+}
+
+void root_gpu_meet(struct root_gpu *r, const struct gas *g) {
+  const uint32_t batches = g->level[0].batch_count;
+  if (r->has || r->parts == 0) return;
+  r->has = allocate(batches, sizeof *r->has, "planes of batches");
+  for (uint32_t i = 0; i < batches; i++) {
+    r->has[i] = planes_of(g, &g->level[0].batch[i]);
+    meet_batch(r, g, i);
+  }
 }
 
 void root_gpu_free(struct root_gpu *r) {

@@ -161,6 +161,13 @@ static struct fft_mesh mesh_of(const uint32_t root[3], bool periodic) {
   return m;
 }
 
+/** None where ranks have parts of lines. */
+static struct root_green lines_of_green(const struct root_poisson *r) {
+  const struct fft_box *b = &r->fft.modes;
+  return (struct root_green){r->green, (uint32_t)b->first[1],
+                             b->count[2] == r->size[0] / 2 + 1 ? (uint32_t)b->count[1] : 0};
+}
+
 struct root_poisson *root_poisson_make(const struct gas *g) {
   struct root_poisson *r = allocate(1, sizeof *r, "the root level's potential");
   r->periodic = g->topology.boundary[0][0] == GAS_PERIODIC;
@@ -175,7 +182,7 @@ struct root_poisson *root_poisson_make(const struct gas *g) {
     r->eigenvalue[axis_of[c]] = make_eigenvalues((uint32_t)r->fft.size[c]);
   }
   if (!r->periodic) make_green(r);
-  r->gpu = root_gpu_make(g, r->size, r->green);
+  r->gpu = root_gpu_make(g, r->size, lines_of_green(r));
   return r;
 }
 
@@ -266,12 +273,14 @@ static double mean_density(const struct root_poisson *r, const struct gas *g) {
 }
 
 /** The same on a GPU. */
-static void solve_on_gpu(struct gas *g, const struct root_gpu *r, bool massive) {
+static void solve_on_gpu(struct gas *g, struct root_gpu *r, bool massive) {
   double sum = 0.0;
+  root_gpu_meet(r, g);
   if (!massive) message_wait(); /* tasks of other levels read the mean density */
   gas_root_solve_submit(g, r, massive);
   if (massive) return;
   message_wait();
+  gas_gather(g, 0, r->sum, sizeof *r->sum);
   for (uint32_t i = 0; i < r->groups; i++) sum += r->sum[i];
   g->gravity->mean_density = sum / ((double)r->groups * GAS_GROUP_CELLS);
 }

@@ -98,11 +98,9 @@ static const char *choose_scheduler(const struct parameters *p, int gpus) {
   const char *asked = getenv("STARPU_SCHED");
   if (asked) return asked;
   if (p->runtime.scheduler[0]) return p->runtime.scheduler;
-  /* In isolated systems the groups, of as many particles each, meet all groups in every step: where a
-   * group moves to another GPU, all must be copied again. In a box the work of groups differs, and
-   * heteroprio lets a GPU without work take some of the others'. Gas is divided among GPUs, and only what
-   * groups of different GPUs need of each other travels. */
-  if (gpus > 1 && (p->box.boundary == BOUNDARY_ISOLATED || run_of_gas(p))) return OWNER_COMPUTES;
+  /* Groups, slabs of the mesh and patches of gas are divided among GPUs, and only what different GPUs need of each
+   * other travels. */
+  if (gpus > 1) return OWNER_COMPUTES;
   return gpus > 0 ? "heteroprio" : "lws";
 }
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Self-gravity of gas, and gas in an expanding universe, on emulated GPUs are those on cores. On two GPUs,
-# which transform the root level in slabs, self-gravity is that on one.
+# Self-gravity of gas, and gas in an expanding universe, on emulated GPUs are those on cores. On two GPUs, and on three
+# ranks with a GPU each, which transform the root level in slabs, self-gravity is that on one.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
 "$gpu_tests/cuda_check_on_cores" gas-gravity || complain "gas-gravity"
 "$gpu_tests/cuda_check_on_cores" gas-cosmology || complain "gas-cosmology"
@@ -27,12 +27,15 @@ images = no
 END
 CORES_GPUS=1 STARPU_NCUDA=1 run one ball.ini --steps 1
 CORES_GPUS=2 STARPU_NCUDA=2 run two ball.ini --steps 1
+CORES_GPUS=1 STARPU_NCUDA=1 run_on 3 three ball.ini --steps 1
 # energies NAME: the last ones of gas and of the potential
 energies() { tail -n 1 "$1/log/statistics.csv" | cut -d, -f7,8 | tr , ' '; }
-echo "$(energies one) $(energies two)" |
-  awk 'function apart(x, y) { return (x - y)^2 > 1e-18 * x^2 }
-    { exit apart($1, $3) || apart($2, $4) || $2 >= 0 }' ||
-  complain "other energies on two GPUs: $(energies one), $(energies two)"
-awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "gpu_gas_root_lines_s") column = i }
-  END { exit !($column > 0) }' two/log/timings.csv || complain "two GPUs transform no slabs"
+for run in two three; do
+  echo "$(energies one) $(energies $run)" |
+    awk 'function apart(x, y) { return (x - y)^2 > 1e-18 * x^2 }
+      { exit apart($1, $3) || apart($2, $4) || $2 >= 0 }' ||
+    complain "other energies on $run GPUs: $(energies one), $(energies $run)"
+  awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "gpu_gas_root_lines_s") column = i }
+    END { exit !($column > 0) }' $run/log/timings.csv || complain "$run GPUs transform no slabs"
+done
 finish

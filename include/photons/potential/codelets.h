@@ -7,6 +7,15 @@
 #include "photons/potential/gravity.h"
 #include "photons/potential/stress.h"
 
+/** Kinds of messages of the root level on GPUs, see MESSAGE_KINDS: between batches and slabs, and between
+ * slabs and lines. */
+enum {
+  MESSAGE_ROOT_SOURCE = MESSAGE_GAS + GHOST_KINDS,
+  MESSAGE_ROOT_PIECE,
+  MESSAGE_ROOT_POTENTIAL,
+  ROOT_KINDS = 3
+};
+
 /** What a potential is made from, besides the coarser level. */
 enum potential_mode {
   POTENTIAL_INTERPOLATE, /**< nothing else */
