@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "photons/base/error.h"
+#include "photons/runtime/owner_computes.h"
 #include "photons/runtime/task_log.h"
 
 /** The cl_arg of every task: this header, followed by the argument of the task's stage. */
@@ -43,8 +44,9 @@ void task_submit(const struct stage *stage, const struct task *task, const void 
   const int priority = engine_priority(task->priority, !stage->codelet->cuda_funcs[0]);
   const int status = starpu_task_insert(stage->codelet, STARPU_DATA_MODE_ARRAY, task->data,
                                         (int)task->count, STARPU_CL_ARGS, h, sizeof *h + bytes,
-                                        STARPU_PRIORITY, priority, STARPU_CALLBACK_WITH_ARG_NFREE,
-                                        task_ended, h, 0);
+                                        STARPU_PRIORITY, priority, STARPU_TASK_SCHED_DATA,
+                                        task->lasting && owner_count() > 0 ? owner_lasting : NULL,
+                                        STARPU_CALLBACK_WITH_ARG_NFREE, task_ended, h, 0);
   if (status != 0)
     fail(EXIT_RUN_FAILED, "StarPU refused a %s task (error %d): no worker can run it",
          stage_name(stage), status);

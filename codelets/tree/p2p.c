@@ -181,12 +181,14 @@ void p2p_submit(struct short_range *s, struct group *g) {
   if (indexed(s, &e->targets))
     data[index_slot(s, n)] = (struct starpu_data_descr){e->targets.index, STARPU_R};
   const size_t count = list + list_slots(&e->lists, LIST_NEAR, data + list);
-  p2p_insert((struct p2p_argument){s, g, e}, (struct task){.data = data,
-                                                           .count = count,
-                                                           .priority = PRIORITY_LOW,
-                                                           .owner = &g->index,
-                                                           .ended = list_ended,
-                                                           .context = &e->lists.host[LIST_NEAR]});
+  p2p_insert((struct p2p_argument){s, g, e},
+             (struct task){.data = data,
+                           .count = count,
+                           .priority = PRIORITY_LOW,
+                           .lasting = 2 * e->targets.count > g->count,
+                           .owner = &g->index,
+                           .ended = list_ended,
+                           .context = &e->lists.host[LIST_NEAR]});
   list_release(&e->lists, LIST_NEAR);
   free(data);
 }

@@ -13,16 +13,22 @@ enum { PRIORITIES = PRIORITY_HIGHEST + 1 };
 /** Bytes that a task writes count as so many bytes that it reads: what a task writes stays where the task
  * ran. */
 enum { WRITTEN = 16 };
+/** Streams of a GPU of which one is left to other tasks while long tasks run. */
+enum { STREAMS_LEAST = 3 };
 
 /** The tasks that are ready for a GPU, or for cores. */
 struct queue {
-  struct starpu_task_list owned[PRIORITIES], free[PRIORITIES];
+  struct starpu_task_list owned[PRIORITIES], free[PRIORITIES], lasting[PRIORITIES];
   atomic_uint waiting, stealable; /* tasks in all lists, and in those of `free` */
+  atomic_uint lent, running;      /* tasks in those of `lasting`, and such tasks that run here */
   unsigned node;                  /* the device's memory */
   int device;
   int worker[STARPU_NMAXWORKERS];
   unsigned workers;
 };
+
+static char lasting_mark;
+void *const owner_lasting = &lasting_mark;
 
 static struct {
   bool used;
@@ -37,6 +43,7 @@ static void make_queue(struct queue *q, unsigned node, int device) {
   for (int k = 0; k < PRIORITIES; k++) {
     starpu_task_list_init(&q->owned[k]);
     starpu_task_list_init(&q->free[k]);
+    starpu_task_list_init(&q->lasting[k]);
   }
 }
 
@@ -132,9 +139,14 @@ static int push_task(struct starpu_task *task) {
   starpu_worker_relax_on();
   STARPU_PTHREAD_MUTEX_LOCK(&policy.mutex);
   starpu_worker_relax_off();
-  starpu_task_list_push_back(&(owner ? q->owned : q->free)[priority_of(task)], task);
+  const bool lasts = owner && task->sched_data == owner_lasting;
+  starpu_task_list_push_back(&(lasts   ? q->lasting
+                               : owner ? q->owned
+                                       : q->free)[priority_of(task)],
+                             task);
   q->waiting++;
   if (!owner) q->stealable++;
+  if (lasts) q->lent++;
   starpu_push_task_end(task);
   STARPU_PTHREAD_MUTEX_UNLOCK(&policy.mutex);
   for (unsigned i = 0; i < q->workers; i++)
@@ -142,36 +154,64 @@ static int push_task(struct starpu_task *task) {
   return 0;
 }
 
-/** Take a task of the highest priority. @param owned  whether owned ones may be taken, too */
-static struct starpu_task *take(struct queue *q, bool owned) {
+/** Whether a GPU may begin a long task: one stream is left to what is urgent. */
+static bool may_last(const struct queue *q) {
+  return q->workers < STREAMS_LEAST || q->running + 1 < q->workers;
+}
+
+static struct starpu_task *take_lasting(struct queue *q, struct queue *own, int k) {
+  q->waiting--;
+  q->lent--;
+  own->running++;
+  return starpu_task_list_pop_front(&q->lasting[k]);
+}
+
+/** Take a task of the highest priority for a GPU, or for cores, from its own queue or another's, where owned
+ * ones stay. */
+static struct starpu_task *take(struct queue *q, struct queue *own) {
+  const bool owned = q == own, lasting = may_last(own);
   for (int k = PRIORITIES - 1; k >= 0; k--) {
     const bool is_owned = owned && !starpu_task_list_empty(&q->owned[k]);
-    if (!is_owned && starpu_task_list_empty(&q->free[k])) continue;
-    q->waiting--;
-    if (!is_owned) q->stealable--;
-    return starpu_task_list_pop_front(&(is_owned ? q->owned : q->free)[k]);
+    if (is_owned || !starpu_task_list_empty(&q->free[k])) {
+      q->waiting--;
+      if (!is_owned) q->stealable--;
+      return starpu_task_list_pop_front(&(is_owned ? q->owned : q->free)[k]);
+    }
+    if (lasting && !starpu_task_list_empty(&q->lasting[k])) return take_lasting(q, own, k);
   }
   return NULL;
 }
 
-/** The GPU with most tasks that others may take; NULL: there are none. */
-static struct queue *victim(void) {
+/** The GPU with most tasks that a GPU without work may take; NULL: there are none. A long task is lent
+ * where it would be the second one to wait. */
+static struct queue *victim(const struct queue *own) {
   struct queue *most = NULL;
-  for (uint32_t g = 0; g < policy.gpus; g++)
-    if (policy.gpu[g].stealable > (most ? most->stealable : 0)) most = &policy.gpu[g];
+  unsigned best = 0;
+  for (uint32_t g = 0; g < policy.gpus; g++) {
+    struct queue *q = &policy.gpu[g];
+    const unsigned lent = may_last(own) && q->lent > 1 ? q->lent : 0, tasks = q->stealable + lent;
+    if (q == own || tasks <= best) continue;
+    best = tasks;
+    most = q;
+  }
   return most;
+}
+
+static void ended(struct starpu_task *task, unsigned context) {
+  (void)context;
+  if (task->sched_data == owner_lasting) policy.of[starpu_worker_get_id_check()]->running--;
 }
 
 static struct starpu_task *pop_task(unsigned context) {
   (void)context;
   struct queue *own = policy.of[starpu_worker_get_id_check()];
   const bool gpu = own != &policy.cores;
-  if (own->waiting == 0 && !(gpu && victim())) return NULL;
+  if (own->waiting == 0 && !(gpu && victim(own))) return NULL;
   starpu_worker_relax_on();
   STARPU_PTHREAD_MUTEX_LOCK(&policy.mutex);
   starpu_worker_relax_off();
-  struct starpu_task *task = take(own, true);
-  if (!task && gpu && victim()) task = take(victim(), false);
+  struct starpu_task *task = take(own, own);
+  if (!task && own->waiting == 0 && gpu && victim(own)) task = take(victim(own), own);
   STARPU_PTHREAD_MUTEX_UNLOCK(&policy.mutex);
   return task;
 }
@@ -182,6 +222,7 @@ struct starpu_sched_policy owner_computes = {
     .add_workers = add_workers,
     .push_task = push_task,
     .pop_task = pop_task,
+    .post_exec_hook = ended,
 #if STARPU_MAJOR_VERSION > 1 || STARPU_MINOR_VERSION >= 4
     .prefetches = 1,
 #endif

@@ -29,8 +29,9 @@ enum { CPU_TYPE = STARPU_CPU_IDX, CUDA_TYPE = STARPU_CUDA_IDX };
 typedef enum starpu_heteroprio_types worker_type;
 #endif
 
-enum { AWAKE = 4 };   /* CPU workers that poll for tasks without pause */
-enum { BUCKETS = 8 }; /* at least one for each priority, and bucket 0 */
+enum { AWAKE = 4 };        /* CPU workers that poll for tasks without pause */
+enum { SPARE_CORES = 16 }; /* so many cores leave one to the main thread also without GPUs */
+enum { BUCKETS = 8 };      /* at least one for each priority, and bucket 0 */
 
 #define USABLE 0.9 /* of a GPU's memory; StarPU, CUDA's libraries and kernels take the rest */
 
@@ -147,14 +148,16 @@ void scheduler_configure(struct starpu_conf *conf, const struct parameters *p) {
   if (p->runtime.workers > 0) conf->ncpus = (int)p->runtime.workers;
   /* Reserve a core for the main thread. Workers poll without pause; while the main thread waits
    * behind one of them for the kernel's time slice (8 ms), no task is submitted. Also, copying data
-   * back from a GPU needs the main thread once for every handle. StarPU subtracts it from a number
+   * back from a GPU needs the main thread once for every handle. On few cores without GPUs a worker more is worth
+   * more. StarPU subtracts the core from a number
    * of workers that is given, too, which would leave none of one. */
   const bool given = p->runtime.workers > 0 || getenv("STARPU_NCPU");
-  if (gpus > 0 && !given && conf->reserve_ncpus < 1) conf->reserve_ncpus = 1;
+  const bool spare = gpus > 0 || sysconf(_SC_NPROCESSORS_ONLN) >= SPARE_CORES;
+  if (spare && !given && conf->reserve_ncpus < 1) conf->reserve_ncpus = 1;
   /* Without overwriting (0): variables that the user has set are kept. */
   setenv("STARPU_HETEROPRIO_USE_AUTO_CALIBRATION", "0", 0);
-  /* With heteroprio tasks run on the GPU that has their data, first of all those that they write. StarPU's
-   * default rule aborts the program at a task with more than 128 pieces of data. */
+  /* Where heteroprio is asked for with several GPUs, tasks run on the GPU that has their data, first of all those
+   * that they write. StarPU's default rule aborts the program at a task with more than 128 pieces of data. */
   if (gpus > 1) {
     setenv("STARPU_HETEROPRIO_USE_LA", "1", 0);
     setenv("STARPU_LAHETEROPRIO_PUSH", "LS_SDH2", 0);

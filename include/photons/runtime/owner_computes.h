@@ -11,9 +11,13 @@
  * A task runs on the GPU that owns the first of the data that it writes, or else reads, which have an
  * owner. What it needs of other GPUs is fetched while it waits for its turn. A task whose data have no
  * owner goes where most of its bytes are; a GPU that has nothing to do takes such tasks from the other
- * GPUs. Of the tasks of a GPU those of the highest priority run first.
+ * GPUs, and long tasks (owner_lasting) that wait there. Of the tasks of a GPU those of the highest priority run
+ * first. Long tasks leave one of its streams to others.
  */
 extern struct starpu_sched_policy owner_computes;
+
+/** sched_data of a task that keeps a GPU at work for longer than its data take to come from another GPU. */
+extern void *const owner_lasting;
 
 /** Let data belong to a GPU of this process: to GPU floor(part G/parts) of G. Without this scheduler
  * nothing happens. @param handle  NULL: nothing happens, either */

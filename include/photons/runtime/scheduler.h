@@ -16,8 +16,7 @@ long scheduler_check(const struct parameters *p);
 /**
  * Fill in StarPU's configuration from the parameters, before starpu_init(). The user's STARPU_*
  * environment variables take precedence. Default scheduler: lws on CPUs, heteroprio with GPUs (our
- * buckets: see map_buckets() in scheduler.c), owner-computes for isolated systems on several GPUs
- * (owner_computes.h). Ends the program (EXIT_BAD_USAGE) if there is no GPU
+ * buckets: see map_buckets() in scheduler.c), owner-computes with several GPUs (owner_computes.h). Ends the program (EXIT_BAD_USAGE) if there is no GPU
  * but runtime.gpu = require.
  */
 void scheduler_configure(struct starpu_conf *conf, const struct parameters *p);

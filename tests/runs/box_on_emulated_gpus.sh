@@ -1,0 +1,32 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# A box has the same bits on one and on two emulated GPUs, on which groups and slabs of the mesh are divided and
+# direct sums are lent.
+. "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
+need_python h5py numpy
+PHOTONS=$(dirname "$PHOTONS")/tests/support/photons_on_cores
+export STARPU_NCPU=1 STARPU_NWORKER_PER_CUDA=3
+cat >box.ini <<END
+[box]
+size = 16
+npart_side = 16
+[ic]
+z_init = 9
+[time]
+step = fixed
+steps = 2
+[runtime]
+group_size = 512
+sort_interval = 1
+[output]
+redshifts = 7
+images = no
+power_spectrum = no
+[analysis]
+fof = no
+END
+for gpus in 1 2; do
+  CORES_GPUS=$gpus STARPU_NCUDA=$gpus run gpus$gpus box.ini
+done
+helper gpus1/snapshot_000.hdf5 gpus2/snapshot_000.hdf5 || complain "other particles on two GPUs"
+finish
