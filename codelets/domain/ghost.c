@@ -48,7 +48,7 @@ static void copy_branches(struct gpu *gpu, void *buffers[], const struct ghost_c
                           bool cut) {
   const struct ghost *g = a->ghost;
   const unsigned depth = a->domain->top_depth;
-  const uint32_t all = a->domain->groups[g->group].count;
+  const uint32_t all = group_known(a->domain, g->group)->count;
   uint32_t done = 0;
   for (uint32_t b = 0, end; b < 1u << depth; b = end) {
     const bool wanted = g->branches >> b & 1;
@@ -100,7 +100,7 @@ static void transfer(const struct domain *d, const struct ghosts *ghosts, unsign
   const int me = comm_rank();
   for (uint32_t i = 0; i < ghosts->count; i++) {
     const struct ghost *ghost = &ghosts->ghost[i];
-    const struct group *g = &d->groups[ghost->group];
+    const struct group *g = group_known(d, ghost->group);
     const bool sent = g->owner == me;
     message_transfer(carried(ghost, g, kind), kind, g->index, sent ? me : ghost->rank,
                      sent ? ghost->rank : me, PRIORITY_HIGHEST);
@@ -121,7 +121,7 @@ static void transfer_all(const struct domain *d, const struct ghosts *ghosts) {
 void ghosts_submit(struct domain *d) {
   for (uint32_t i = 0; i < d->sent.count; i++) {
     const struct ghost *g = &d->sent.ghost[i];
-    const struct group *group = &d->groups[g->group];
+    const struct group *group = group_known(d, g->group);
     const struct starpu_data_descr data[] = {
         [TO] = {g->packed, STARPU_W}, [FROM] = {group->column[COLUMN_position], STARPU_R}};
     ghost_cut_insert((struct ghost_cut_argument){d, g},
@@ -131,7 +131,7 @@ void ghosts_submit(struct domain *d) {
   transfer_all(d, &d->received);
   for (uint32_t i = 0; i < d->received.count; i++) {
     const struct ghost *g = &d->received.ghost[i];
-    const struct group *group = &d->groups[g->group];
+    const struct group *group = group_known(d, g->group);
     const struct starpu_data_descr data[] = {
         [TO] = {group->column[COLUMN_position], STARPU_W}, [FROM] = {g->packed, STARPU_R}};
     ghost_paste_insert((struct ghost_paste_argument){d, g},

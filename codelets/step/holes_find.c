@@ -52,7 +52,7 @@ void holes_find_submit(struct nbody *n, struct group *g) {
       .wanted = (uint8_t)n->parameters->time.pair_type,
       .masses = particles_have(&n->domain.particles, COLUMN_relative_mass)};
   const struct starpu_data_descr data[SLOTS] = {
-      [FOUND] = {n->holes->found[g->index], STARPU_W},
+      [FOUND] = {n->holes->found[group_place(&n->domain, g)], STARPU_W},
       [POSITION] = {g->column[COLUMN_position], STARPU_R},
       [MOMENTUM] = {g->column[COLUMN_momentum], STARPU_R},
       [TYPE] = {g->column[COLUMN_type], STARPU_R},

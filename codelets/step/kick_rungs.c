@@ -95,7 +95,7 @@ void kick_rungs_submit(struct nbody *n, struct group *g, const struct rung_kick 
   size_t count = packed ? PACKED_SLOTS : own ? INDEX : GIVEN;
   struct kick_rungs_argument argument = {.kernels = n->kernels,
                                          .g = g,
-                                         .rungs = &n->rungs[g->index],
+                                         .rungs = rungs_of(n, g),
                                          .active = t->count,
                                          .packed = packed,
                                          .own = own,

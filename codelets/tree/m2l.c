@@ -73,7 +73,7 @@ void m2l_submit(struct short_range *s, struct group *g) {
   data[LOCAL] = (struct starpu_data_descr){e->local, STARPU_W};
   data[TREE] = (struct starpu_data_descr){e->targets.tree, STARPU_R};
   for (uint32_t i = 0; i < n; i++) {
-    const struct group *neighbour = &s->domain->groups[g->near.group[i]];
+    const struct group *neighbour = g->near.group[i];
     data[TREES + i] = (struct starpu_data_descr){neighbour->tree, STARPU_R};
     data[multipoles_slot(n) + i] = (struct starpu_data_descr){multipole_of(s, neighbour), STARPU_R};
   }

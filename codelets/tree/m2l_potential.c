@@ -76,7 +76,7 @@ void m2l_potential_submit(struct short_range *s, struct group *g) {
   data[LOCAL] = (struct starpu_data_descr){e->local, STARPU_W};
   data[CONSTANT] = (struct starpu_data_descr){e->constant, STARPU_W};
   for (uint32_t i = 0; i < n; i++) {
-    const struct group *neighbour = &s->domain->groups[g->near.group[i]];
+    const struct group *neighbour = g->near.group[i];
     data[TREES + i] = (struct starpu_data_descr){neighbour->tree, STARPU_R};
     data[multipoles_slot(n) + i] = (struct starpu_data_descr){multipole_of(s, neighbour), STARPU_R};
   }

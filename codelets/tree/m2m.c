@@ -52,7 +52,7 @@ void multipoles_transfer(struct short_range *s) {
   for (int k = 0; k < 2; k++)
     for (uint32_t i = 0; i < both[k]->count; i++) {
       const struct ghost *ghost = &both[k]->ghost[i];
-      const struct group *g = &s->domain->groups[ghost->group];
+      const struct group *g = group_known(s->domain, ghost->group);
       const bool sent = g->owner == me;
       message_transfer(multipole_of(s, g), MESSAGE_MULTIPOLE, g->index, sent ? me : ghost->rank,
                        sent ? ghost->rank : me, PRIORITY_HIGH);

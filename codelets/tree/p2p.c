@@ -75,7 +75,7 @@ static struct p2p_target unwrap(void *buffers[], const struct p2p_argument *a, b
   const uint32_t n = a->g->near.count;
   for (uint32_t i = 0; i < n; i++) {
     tables->x[i] = VECTOR(const uint32_t, buffers[POSITIONS + i]);
-    tables->count[i] = d->groups[a->g->near.group[i]].count;
+    tables->count[i] = a->g->near.group[i]->count;
   }
   *near = list_unwrap(&a->e->lists, LIST_NEAR, a->e->targets.depth,
                       buffers + list_slot(a->s, &a->e->targets, n), on_gpu);
@@ -171,7 +171,7 @@ void p2p_submit(struct short_range *s, struct group *g) {
   data[FIRST] = targets_slot(&e->targets);
   data[POSITION] = (struct starpu_data_descr){e->targets.position, STARPU_R};
   for (uint32_t i = 0; i < n; i++) {
-    const starpu_data_handle_t *column = s->domain->groups[g->near.group[i]].column;
+    const starpu_data_handle_t *column = g->near.group[i]->column;
     data[POSITIONS + i] = (struct starpu_data_descr){column[COLUMN_position], STARPU_R};
     if (particles_have(&s->domain->particles, COLUMN_relative_mass))
       data[masses_slot(n) + i] = (struct starpu_data_descr){column[COLUMN_relative_mass], STARPU_R};

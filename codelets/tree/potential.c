@@ -51,7 +51,7 @@ static struct p2p_target unwrap(void *buffers[], const struct potential_argument
     if (masses) tables->mass[i] = VECTOR(const float, buffers[masses_slot(n) + i]);
     if (types) tables->type[i] = VECTOR(const uint8_t, buffers[types_slot(a->s, n) + i]);
     tables->x[i] = VECTOR(const uint32_t, buffers[POSITIONS + i]);
-    tables->count[i] = d->groups[a->g->near.group[i]].count;
+    tables->count[i] = a->g->near.group[i]->count;
   }
   *near = list_unwrap(&a->e->lists, LIST_NEAR, d->depth, buffers + list_slot(a->s, n), on_gpu);
   return (struct p2p_target){.count = a->g->count,
@@ -100,7 +100,7 @@ void potential_submit(struct short_range *s, struct group *g) {
   data[POTENTIAL] = (struct starpu_data_descr){e->potential, STARPU_W};
   data[TREE] = (struct starpu_data_descr){g->tree, STARPU_R};
   for (uint32_t i = 0; i < n; i++) {
-    const starpu_data_handle_t *column = s->domain->groups[g->near.group[i]].column;
+    const starpu_data_handle_t *column = g->near.group[i]->column;
     data[POSITIONS + i] = (struct starpu_data_descr){column[COLUMN_position], STARPU_R};
     if (particles_have(&s->domain->particles, COLUMN_relative_mass))
       data[masses_slot(n) + i] = (struct starpu_data_descr){column[COLUMN_relative_mass], STARPU_R};

@@ -61,7 +61,7 @@ static struct target_tree unwrap(void *buffers[], const struct walk_argument *a,
   const uint32_t n = a->g->near.count;
   for (uint32_t i = 0; i < n; i++) {
     trees[i] = VECTOR(const struct node, buffers[SOURCE_TREES + i]);
-    count[i] = a->s->domain->groups[a->g->near.group[i]].count;
+    count[i] = a->g->near.group[i]->count;
     if (masses_differ(a)) mass[i] = VECTOR(const float, buffers[masses_slot(n) + i]);
   }
   return (struct target_tree){VECTOR(const struct node, buffers[TARGET_TREE]),
@@ -99,10 +99,11 @@ static void check_lists(const struct walk_argument *a, const struct target_tree 
                           "meetings of leaves");
   for (uint32_t t = 0; t < targets; t++)
     for (uint32_t e = near->offset[t]; e < near->offset[t + 1]; e++) {
-      const uint32_t group = a->g->near.group[near->entry[e] >> (depth + 1)],
-                     leaf = near->entry[e] & (leaves - 1);
-      DEBUG_CHECK(domain_leaf_here(a->s->domain, &a->s->domain->groups[group], leaf),
-                  "leaf %u of group %u is near group %u, but was not received", leaf, group,
+      const struct group *group = a->g->near.group[near->entry[e] >> (depth + 1)];
+      const uint32_t leaf = near->entry[e] & (leaves - 1);
+      DEBUG_CHECK(domain_leaf_here(a->s->domain, group, leaf),
+                  "leaf %u of group %u is near group %u, but was not received", leaf,
+                  group->index,
                   a->g->index);
       count_meeting(met, target_depth, depth, targets + t, near->entry[e]);
     }
@@ -118,7 +119,7 @@ static void check_lists(const struct walk_argument *a, const struct target_tree 
                                            &trees[slot][s]);
         DEBUG_CHECK(met[pair] == 1 || (met[pair] == 0 && gap2 >= R_CUT_SQUARED * (1.0f - 1e-4f)),
                     "leaf %u of group %u meets leaf %u of group %u %u times at %g r_cut", t,
-                    a->g->index, s, a->g->near.group[slot], met[pair], sqrt((double)gap2));
+                    a->g->index, s, a->g->near.group[slot]->index, met[pair], sqrt((double)gap2));
       }
   free(met);
 }
@@ -187,7 +188,7 @@ static void add_trees(struct short_range *s, const struct group *g,
   data[TARGET_FIRST] = targets_slot(t);
   const uint32_t n = g->near.count;
   for (uint32_t i = 0; i < n; i++) {
-    const struct group *source = &s->domain->groups[g->near.group[i]];
+    const struct group *source = g->near.group[i];
     data[SOURCE_TREES + i] = (struct starpu_data_descr){source->tree, STARPU_R};
     if (particles_have(&s->domain->particles, COLUMN_relative_mass))
       data[masses_slot(n) + i] = (struct starpu_data_descr){source->node_mass, STARPU_R};

@@ -23,6 +23,7 @@
 #define PROGRAM_BYTES 24e6
 #define MPI_BYTES 20e6
 #define GROUP_BYTES 65e3
+#define RANKS_AROUND 27.0
 /* Of a particle while groups are cut (src/domain/rebuild.c): its key, and a number in an order. */
 #define KEY_BYTES 16.0
 #define NUMBER_BYTES 4.0
@@ -88,11 +89,12 @@ static double packed_targets(const struct parameters *p, size_t particles, const
          (double)l->domain.group_count * tree_nodes(l->domain.depth) * sizeof(struct node);
 }
 
-/** What all ranks keep of all groups: the table of them, their boxes, and their costs in three arrays
- * (docs/dev/scaling-model.md). */
+/** What all ranks keep of groups, their own and those that they meet: a group of a box meets the ranks around its
+ * own one at most, a group of an isolated system all (docs/dev/scaling-model.md). */
 static double tables_of_groups(const struct layout *l) {
-  const double group = sizeof(struct group) + 2.0 * sizeof(struct node) + 3.0 * sizeof(double);
-  return comm_size() > 1 ? comm_size() * group * l->domain.group_count : 0.0;
+  const double group = sizeof(struct group) + 3.0 * sizeof(struct node);
+  const double ranks = l->mesh.cells > 0 ? fmin(comm_size(), RANKS_AROUND) : comm_size();
+  return comm_size() > 1 ? ranks * group * l->domain.group_count : 0.0;
 }
 
 /** Accelerations of all particles beside those of the last forces. */

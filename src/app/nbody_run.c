@@ -79,7 +79,9 @@ static void fill_record(struct nbody_run *r, double a, struct step_record *recor
   for (int k = 0; k < RUNGS && record->block.sub_steps > 0; k++)
     record->kicked += record->block.particles[k];
   record->statistics = statistics_measure(r->nbody, cosmology_scale(&r->cosmology, a));
-  record->owner_seconds = r->nbody->domain.group_seconds;
+  const struct domain *d = &r->nbody->domain;
+  record->owners = (struct owner_seconds){d->group_seconds, (uint32_t)d->particles.first_block,
+                                          (uint32_t)d->particles.blocks};
   const double forces = (double)record->work.pairs / fmax((double)last.pairs, 1.0);
   r->next_mesh_cells = mesh_policy_choose(r->parameters, record->particles,
                                           nbody_mesh_cells(r->nbody), (double)record->work.pairs);

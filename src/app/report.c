@@ -191,7 +191,7 @@ static double seconds_left(const struct report *r, const struct step_record *rec
 void report_step(struct report *r, const struct step_record *record) {
   struct usage cores, gpus;
   const bool rows = r->rows && record->step >= r->first_row && record->step <= r->last_row;
-  task_log_take(record->step, &cores, &gpus, rows ? r->rows : NULL, record->owner_seconds);
+  task_log_take(record->step, &cores, &gpus, rows ? r->rows : NULL, &record->owners);
   sum_usage(&cores);
   sum_usage(&gpus);
   measure_peak(r);

@@ -3,7 +3,6 @@
 #define _GNU_SOURCE /* prlimit(); NOLINT(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) */
 #include "photons/base/comm.h"
 
-#include <mpi.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -16,11 +15,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "comm_mpi.h"
 #include "photons/base/error.h"
 #include "photons/base/heartbeat.h"
 
-/* Most bytes of one message (MPI counts with int), and the tag of messages. */
-enum { PIECE_MOST = 1 << 30, TAG = 1 };
+/* Most bytes of one message (MPI counts with int). */
+enum { PIECE_MOST = 1 << 30 };
 enum { START_TIMEOUT = 600 }; /* seconds */
 enum {
   LAUNCHER_FILE = 4096 << 10
@@ -38,7 +38,7 @@ static struct {
   struct sent sent[COMM_WAY_COUNT];
 } comm = {.size = 1, .host_size = 1};
 
-static void check(int status, const char *what) {
+void comm_check(int status, const char *what) {
   if (status == MPI_SUCCESS) return;
   /* Most likely another rank has failed. It, or the launcher, prints why and ends this rank. */
   sleep(2);
@@ -148,10 +148,10 @@ static void share_word(MPI_Comm host) {
     long key;
   } from = {.id = -1, .key = (long)getpid()};
   struct word *shared = comm.host_rank == 0 ? create_word(&from.id) : NULL;
-  check(MPI_Bcast(&from, sizeof from, MPI_BYTE, 0, host), "MPI_Bcast");
+  comm_check(MPI_Bcast(&from, sizeof from, MPI_BYTE, 0, host), "MPI_Bcast");
   if (comm.host_rank > 0 && from.id >= 0) shared = shmat(from.id, NULL, 0);
   if (shared && shared != (void *)-1 && shared->key == from.key) word = shared;
-  check(MPI_Barrier(host), "MPI_Barrier"); /* the segment is there until all have it */
+  comm_check(MPI_Barrier(host), "MPI_Barrier"); /* the segment is there until all have it */
 }
 
 void comm_start(int *argc, char ***argv) {
@@ -162,21 +162,21 @@ void comm_start(int *argc, char ***argv) {
   if (setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0) !=
       0) /* Without this, Open MPI yields only if a host has more ranks than cores. */
     fail(EXIT_RUN_FAILED, "cannot set an environment variable");
-  check(MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &provided), "MPI_Init_thread");
+  comm_check(MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &provided), "MPI_Init_thread");
   comm.started = true;
-  check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-  check(MPI_Comm_dup(MPI_COMM_WORLD, &comm.all), "MPI_Comm_dup");
-  check(MPI_Comm_rank(comm.all, &comm.rank), "MPI_Comm_rank");
-  check(MPI_Comm_size(comm.all, &comm.size), "MPI_Comm_size");
+  comm_check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  comm_check(MPI_Comm_dup(MPI_COMM_WORLD, &comm.all), "MPI_Comm_dup");
+  comm_check(MPI_Comm_rank(comm.all, &comm.rank), "MPI_Comm_rank");
+  comm_check(MPI_Comm_size(comm.all, &comm.size), "MPI_Comm_size");
   MPI_Comm host;
-  check(MPI_Comm_split_type(comm.all, MPI_COMM_TYPE_SHARED, comm.rank, MPI_INFO_NULL, &host),
+  comm_check(MPI_Comm_split_type(comm.all, MPI_COMM_TYPE_SHARED, comm.rank, MPI_INFO_NULL, &host),
         "MPI_Comm_split_type");
-  check(MPI_Comm_rank(host, &comm.host_rank), "MPI_Comm_rank");
-  check(MPI_Comm_size(host, &comm.host_size), "MPI_Comm_size");
+  comm_check(MPI_Comm_rank(host, &comm.host_rank), "MPI_Comm_rank");
+  comm_check(MPI_Comm_size(host, &comm.host_size), "MPI_Comm_size");
   comm.host = comm.rank;
-  check(MPI_Bcast(&comm.host, 1, MPI_INT, 0, host), "MPI_Bcast");
+  comm_check(MPI_Bcast(&comm.host, 1, MPI_INT, 0, host), "MPI_Bcast");
   share_word(host);
-  check(MPI_Comm_free(&host), "MPI_Comm_free");
+  comm_check(MPI_Comm_free(&host), "MPI_Comm_free");
   comm.crowded = comm.host_size > 1 &&
                  sysconf(_SC_NPROCESSORS_ONLN) < (long)CORES_LEAST * comm.host_size;
   if (comm.size > 1 && provided < MPI_THREAD_MULTIPLE)
@@ -188,11 +188,12 @@ void comm_start(int *argc, char ***argv) {
 void comm_end(void) {
   if (!comm.started) return;
   heartbeat_stop();
-  check(MPI_Comm_free(&comm.all), "MPI_Comm_free");
+  comm_check(MPI_Comm_free(&comm.all), "MPI_Comm_free");
   comm.started = false;
-  check(MPI_Finalize(), "MPI_Finalize");
+  comm_check(MPI_Finalize(), "MPI_Finalize");
 }
 
+MPI_Comm comm_all(void) { return comm.all; }
 int comm_rank(void) { return comm.rank; }
 int comm_size(void) { return comm.size; }
 int comm_host(void) { return comm.host; }
@@ -214,22 +215,22 @@ const char *comm_way_name(enum comm_way way) {
   return names[way];
 }
 
-static void count(enum comm_way way, size_t bytes) {
+void comm_count(enum comm_way way, size_t bytes) {
   comm.sent[way].messages++;
   comm.sent[way].bytes += bytes;
 }
 
 void comm_barrier(void) {
-  if (comm.size > 1) check(MPI_Barrier(comm.all), "MPI_Barrier");
+  if (comm.size > 1) comm_check(MPI_Barrier(comm.all), "MPI_Barrier");
 }
 
 /** Allreduce in pieces, since MPI counts with int. */
 static void reduce(void *values, size_t n, size_t size, MPI_Datatype type, MPI_Op operation) {
   if (comm.size == 1) return;
-  count(COMM_reductions, n * size);
+  comm_count(COMM_reductions, n * size);
   for (size_t done = 0; done < n;) {
     const size_t part = n - done < PIECE_MOST / 8 ? n - done : PIECE_MOST / 8;
-    check(MPI_Allreduce(MPI_IN_PLACE, (char *)values + done * size, (int)part, type, operation,
+    comm_check(MPI_Allreduce(MPI_IN_PLACE, (char *)values + done * size, (int)part, type, operation,
                         comm.all),
           "MPI_Allreduce");
     done += part;
@@ -253,10 +254,10 @@ void comm_max_u32(uint32_t *values, size_t n) {
 }
 
 void comm_sums_before(uint64_t *values, size_t n) {
-  if (comm.size > 1) count(COMM_reductions, n * sizeof *values);
+  if (comm.size > 1) comm_count(COMM_reductions, n * sizeof *values);
   for (size_t done = 0, part; comm.size > 1 && done < n; done += part) {
     part = n - done < PIECE_MOST / 8 ? n - done : PIECE_MOST / 8;
-    check(MPI_Exscan(MPI_IN_PLACE, values + done, (int)part, MPI_UINT64_T, MPI_SUM, comm.all),
+    comm_check(MPI_Exscan(MPI_IN_PLACE, values + done, (int)part, MPI_UINT64_T, MPI_SUM, comm.all),
           "MPI_Exscan");
   }
   /* MPI_Exscan() leaves the results of rank 0 as they are */
@@ -270,10 +271,10 @@ uint64_t comm_sum_before(uint64_t value) {
 
 void comm_broadcast(void *data, size_t bytes, int root) {
   if (comm.size == 1) return;
-  count(COMM_broadcasts, bytes);
+  comm_count(COMM_broadcasts, bytes);
   for (size_t done = 0; done < bytes;) {
     const size_t part = bytes - done < PIECE_MOST ? bytes - done : PIECE_MOST;
-    check(MPI_Bcast((char *)data + done, (int)part, MPI_BYTE, root, comm.all), "MPI_Bcast");
+    comm_check(MPI_Bcast((char *)data + done, (int)part, MPI_BYTE, root, comm.all), "MPI_Bcast");
     done += part;
   }
 }
@@ -297,7 +298,7 @@ void comm_gather_all_sizes(const void *mine, const size_t *bytes_of, void *all) 
   if (comm.size == 1) {
     memcpy(all, mine, sum);
   } else if (sum < PIECE_MOST) {
-    check(MPI_Allgatherv(mine, bytes[comm.rank], MPI_BYTE, all, bytes, place, MPI_BYTE, comm.all),
+    comm_check(MPI_Allgatherv(mine, bytes[comm.rank], MPI_BYTE, all, bytes, place, MPI_BYTE, comm.all),
           "MPI_Allgatherv");
   } else {
     for (int r = 0; r < comm.size; to += bytes_of[r++]) {
@@ -305,7 +306,7 @@ void comm_gather_all_sizes(const void *mine, const size_t *bytes_of, void *all) 
       comm_broadcast(to, bytes_of[r], r);
     }
   }
-  if (comm.size > 1) count(COMM_gathers, sum);
+  if (comm.size > 1) comm_count(COMM_gathers, sum);
   free(bytes);
 }
 
@@ -314,8 +315,8 @@ void comm_exchange_sizes(const size_t *send, size_t *receive) {
     receive[0] = send[0];
     return;
   }
-  count(COMM_sizes, (size_t)comm.size * sizeof *send);
-  check(MPI_Alltoall(send, sizeof *send, MPI_BYTE, receive, sizeof *receive, MPI_BYTE, comm.all),
+  comm_count(COMM_sizes, (size_t)comm.size * sizeof *send);
+  comm_check(MPI_Alltoall(send, sizeof *send, MPI_BYTE, receive, sizeof *receive, MPI_BYTE, comm.all),
         "MPI_Alltoall");
 }
 
@@ -332,30 +333,30 @@ void comm_exchange(const void *send, const size_t *send_bytes, void *receive,
   for (int r = 0; r < comm.size; to += receive_bytes[r++])
     for (size_t done = 0; r != comm.rank && done < receive_bytes[r]; done += PIECE_MOST) {
       const size_t left = receive_bytes[r] - done;
-      check(MPI_Irecv(to + done, (int)(left < PIECE_MOST ? left : PIECE_MOST), MPI_BYTE, r, TAG,
+      comm_check(MPI_Irecv(to + done, (int)(left < PIECE_MOST ? left : PIECE_MOST), MPI_BYTE, r, TAG_EXCHANGE,
                       comm.all, &request[requests++]),
             "MPI_Irecv");
     }
   to = receive;
   for (int r = 0; r < comm.rank; r++) to += receive_bytes[r];
   for (int r = 0; r < comm.size; from += send_bytes[r++]) {
-    if (r != comm.rank && send_bytes[r] > 0) count(COMM_exchanges, send_bytes[r]);
+    if (r != comm.rank && send_bytes[r] > 0) comm_count(COMM_exchanges, send_bytes[r]);
     if (r == comm.rank && send_bytes[r] > 0) memcpy(to, from, send_bytes[r]);
     for (size_t done = 0; r != comm.rank && done < send_bytes[r]; done += PIECE_MOST) {
       const size_t left = send_bytes[r] - done;
-      check(MPI_Isend(from + done, (int)(left < PIECE_MOST ? left : PIECE_MOST), MPI_BYTE, r, TAG,
+      comm_check(MPI_Isend(from + done, (int)(left < PIECE_MOST ? left : PIECE_MOST), MPI_BYTE, r, TAG_EXCHANGE,
                       comm.all, &request[requests++]),
             "MPI_Isend");
     }
   }
-  if (requests > 0) check(MPI_Waitall(requests, request, MPI_STATUSES_IGNORE), "MPI_Waitall");
+  if (requests > 0) comm_check(MPI_Waitall(requests, request, MPI_STATUSES_IGNORE), "MPI_Waitall");
   free(request);
 }
 
 bool comm_turn_begin(int first) {
   bool token = false;
   if (comm.rank > first)
-    check(MPI_Recv(&token, sizeof token, MPI_BYTE, comm.rank - 1, TAG + 1, comm.all,
+    comm_check(MPI_Recv(&token, sizeof token, MPI_BYTE, comm.rank - 1, TAG_TURN, comm.all,
                    MPI_STATUS_IGNORE),
           "MPI_Recv");
   return token;
@@ -363,5 +364,5 @@ bool comm_turn_begin(int first) {
 
 void comm_turn_end(int last, bool token) {
   if (comm.rank < last)
-    check(MPI_Send(&token, sizeof token, MPI_BYTE, comm.rank + 1, TAG + 1, comm.all), "MPI_Send");
+    comm_check(MPI_Send(&token, sizeof token, MPI_BYTE, comm.rank + 1, TAG_TURN, comm.all), "MPI_Send");
 }

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "photons/base/error.h"
-#include "photons/base/kept.h"
 #include "photons/config/parameters.h"
 #include "photons/domain/codelets.h"
 #include "photons/runtime/engine.h"
@@ -14,6 +13,7 @@
 #include "photons/runtime/owner_computes.h"
 #include "photons/runtime/pinned.h"
 #include "photons/runtime/scheduler.h"
+#include "groups.h"
 #include "rebuild.h"
 #include "regroup.h"
 
@@ -109,7 +109,7 @@ static void find_centre(void *context, uint32_t i) {
       low = b.x[c][k] < low ? b.x[c][k] : low;
       high = b.x[c][k] > high ? b.x[c][k] : high;
     }
-    s->centre[group_first(s->d, comm_rank()) + i][c] = low + (high - low) / 2;
+    s->centre[i][c] = low + (high - low) / 2;
   }
 }
 
@@ -118,7 +118,7 @@ static void sort_groups(struct domain *d, uint32_t (*centre)[3]) {
   if (!centre) return;
   FOR_GROUPS(d, g) {
     handle_acquire(g->tree, STARPU_W);
-    memcpy(g->nodes[1].centre, centre[g->index], sizeof centre[g->index]);
+    memcpy(g->nodes[1].centre, centre[group_place(d, g)], sizeof *centre);
     starpu_data_release(g->tree);
     sort_submit(d, g);
   }
@@ -127,8 +127,8 @@ static void sort_groups(struct domain *d, uint32_t (*centre)[3]) {
 
 /** Memory for centres; NULL: cores sort the groups. */
 static void *make_centres(const struct domain *d) {
-  return sorted_by_tasks(d) ? allocate(d->group_count, 3 * sizeof(uint32_t), "centres of groups")
-                            : NULL;
+  const size_t own = group_first(d, comm_rank() + 1) - group_first(d, comm_rank());
+  return sorted_by_tasks(d) ? allocate(own, 3 * sizeof(uint32_t), "centres of groups") : NULL;
 }
 
 void domain_rebuild(struct domain *d) {
@@ -148,29 +148,16 @@ void domain_start(struct domain *d) {
   struct centres s = {d, rebuild ? make_centres(d) : NULL};
   if (rebuild) orb_rebuild(d, !s.centre);
   if (s.centre) loop_run(&rebuild_stage, (uint32_t)d->particles.blocks, find_centre, &s);
-  d->groups = allocate(d->group_count, sizeof *d->groups, "groups");
-  d->group_seconds = allocate(d->group_count, sizeof *d->group_seconds, "times of groups");
-  kept_set(KEPT_GROUPS, d->group_count * sizeof *d->groups);
-  kept_set(KEPT_COSTS, d->group_count * sizeof *d->group_seconds);
-  pin_memory(d->groups, d->group_count * sizeof *d->groups); /* GPU tasks write results into it */
-  for (uint32_t i = 0; i < d->group_count; i++) {
-    const size_t first = block_first(d->particles.all, d->group_count, i);
-    const size_t end = block_first(d->particles.all, d->group_count, i + 1);
-    d->groups[i] = (struct group){
-        .index = i, .count = (uint32_t)(end - first), .owner = group_owner(d, i)};
-  }
+  groups_take(d);
   domain_register(d);
   sort_groups(d, s.centre);
 }
 
 void domain_free(struct domain *d) {
   domain_unregister(d);
-  for (uint32_t i = 0; i < d->group_count; i++) free(d->groups[i].near.group);
-  unpin_memory(d->groups, d->group_count * sizeof *d->groups);
-  free(d->groups);
+  groups_leave(d);
   free(d->owner_first);
-  free(d->group_seconds);
-  free(d->group_cost);
+  free(d->unit_cost);
   particles_free(&d->particles);
 }
 
@@ -188,7 +175,7 @@ void domain_register(struct domain *d) {
   pin_memory(d->top, own * top_nodes * sizeof *d->top);
   for_columns(&d->particles, pin_memory);
   for (size_t i = 0; i < own; i++) {
-    struct group *g = &d->groups[group_first(d, comm_rank()) + i];
+    struct group *g = &d->groups[i];
     const size_t first = particles_block(&d->particles, i).first;
     g->nodes = d->nodes + i * nodes;
     g->top = d->top + i * top_nodes;
@@ -209,13 +196,8 @@ void domain_register(struct domain *d) {
 }
 
 void domain_unregister(struct domain *d) {
-  for (uint32_t i = 0; i < d->group_count; i++) {
-    struct group *g = &d->groups[i];
-    for (int k = 0; k < PARTICLE_COLUMN_COUNT; k++)
-      if (g->owner == comm_rank())
-        handle_unregister(&g->column[k]);
-      else
-        handle_drop(&g->column[k]);
+  FOR_GROUPS(d, g) {
+    for (int k = 0; k < PARTICLE_COLUMN_COUNT; k++) handle_unregister(&g->column[k]);
     handle_drop(&g->tree);
     handle_drop(&g->node_mass);
   }

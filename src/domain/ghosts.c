@@ -32,15 +32,15 @@ static void sort_ghosts(struct ghosts *g) {
 static struct ghosts list_ghosts(const struct domain *d, bool sent) {
   const int me = comm_rank();
   size_t most = 0;
-  for (uint32_t i = group_first(d, me); i < group_first(d, me + 1); i++)
-    most += d->groups[i].near.count;
+  FOR_GROUPS(d, own) most += own->near.count;
   struct ghosts g = {.ghost = allocate(most, sizeof *g.ghost, "ghosts")};
-  for (uint32_t i = group_first(d, me); i < group_first(d, me + 1); i++)
-    for (uint32_t k = 1; k < d->groups[i].near.count; k++) {
-      const struct group *other = &d->groups[d->groups[i].near.group[k]];
-      if (other->owner != me && (sent ? other->targets : d->groups[i].targets) > 0)
-        g.ghost[g.count++] = (struct ghost){.group = sent ? i : other->index, .rank = other->owner};
-    }
+  FOR_GROUPS(d, own)
+  for (uint32_t k = 1; k < own->near.count; k++) {
+    const struct group *other = own->near.group[k];
+    if (other->owner != me && (sent ? other : own)->targets > 0)
+      g.ghost[g.count++] = (struct ghost){.group = sent ? own->index : other->index,
+                                          .rank = other->owner};
+  }
   sort_ghosts(&g);
   g.ghost = reallocate(g.ghost, g.count, sizeof *g.ghost, "ghosts");
   return g;
@@ -56,12 +56,12 @@ static void exchange_tops(struct domain *d) {
     bytes[processes + (size_t)d->received.ghost[i].rank] += size;
   struct node *out = allocate(d->sent.count * nodes, sizeof *out, "trees of ghosts");
   for (uint32_t i = 0; i < d->sent.count; i++)
-    memcpy(out + i * nodes, d->groups[d->sent.ghost[i].group].top, size);
+    memcpy(out + i * nodes, group_known(d, d->sent.ghost[i].group)->top, size);
   d->ghost_top = reallocate(d->ghost_top, d->received.count * nodes, sizeof *d->ghost_top,
                             "trees of ghosts");
   comm_exchange(out, bytes, d->ghost_top, bytes + processes);
   for (uint32_t i = 0; i < d->received.count; i++)
-    d->groups[d->received.ghost[i].group].top = d->ghost_top + i * nodes;
+    group_known(d, d->received.ghost[i].group)->top = d->ghost_top + i * nodes;
   free(out);
   free(bytes);
 }
@@ -101,7 +101,7 @@ static void find_branches(struct domain *d) {
   FOR_GROUPS(d, own) {
     const struct node targets = box_of_targets(&d->geometry, own);
     for (uint32_t k = 1; k < own->near.count; k++) {
-      const struct group *other = &d->groups[own->near.group[k]];
+      const struct group *other = own->near.group[k];
       if (other->owner == own->owner) continue;
       if (other->targets > 0) {
         const struct node others = box_of_targets(&d->geometry, other);
@@ -118,7 +118,7 @@ static void find_branches(struct domain *d) {
 static void count_particles(const struct domain *d, struct ghosts *g) {
   for (uint32_t i = 0; i < g->count; i++) {
     struct ghost *ghost = &g->ghost[i];
-    const uint32_t all = d->groups[ghost->group].count;
+    const uint32_t all = group_known(d, ghost->group)->count;
     /* StarPU requires an initialised handle, so at least one branch is sent. */
     if (ghost->branches == 0) ghost->branches = 1;
     for (uint32_t b = 0; b < 1u << d->top_depth; b++)
@@ -130,24 +130,24 @@ static void count_particles(const struct domain *d, struct ghosts *g) {
 
 /**
  * Replace a list of ghosts. Ghosts that are on both lists keep their handles.
- * @param drop  called for the group of a ghost that is only on the old list; may be NULL
+ * @param received  groups of ghosts that are only on the old list are dropped
  */
-static void replace(struct domain *d, struct ghosts *old, struct ghosts new,
-                    void (*drop)(struct group *)) {
+static void replace(struct domain *d, struct ghosts *old, struct ghosts new, bool received) {
   for (uint32_t i = 0; i < old->count; i++) {
     struct ghost *ghost = &old->ghost[i], *heir = find_ghost(&new, ghost->group, ghost->rank);
     if (heir) {
       heir->packed = ghost->packed;
     } else {
       handle_drop(&ghost->packed);
-      if (drop) drop(&d->groups[ghost->group]);
+      struct group *group = received ? group_known(d, ghost->group) : NULL;
+      if (group) ghost_drop(group); /* else it was dropped when it was out of reach */
     }
   }
   free(old->ghost);
   *old = new;
 }
 
-static void drop_tree(struct group *g) {
+void ghost_drop(struct group *g) {
   handle_drop(&g->column[COLUMN_position]);
   handle_drop(&g->column[COLUMN_relative_mass]);
   handle_drop(&g->column[COLUMN_type]);
@@ -169,14 +169,14 @@ static void make_tree(const struct domain *d, struct group *g) {
 
 void domain_find_ghosts(struct domain *d) {
   if (comm_size() == 1) return;
-  replace(d, &d->sent, list_ghosts(d, true), NULL);
-  replace(d, &d->received, list_ghosts(d, false), drop_tree);
+  replace(d, &d->sent, list_ghosts(d, true), false);
+  replace(d, &d->received, list_ghosts(d, false), true);
   exchange_tops(d);
   find_branches(d);
   count_particles(d, &d->sent);
   count_particles(d, &d->received);
   for (uint32_t i = 0; i < d->received.count; i++)
-    make_tree(d, &d->groups[d->received.ghost[i].group]);
+    make_tree(d, group_known(d, d->received.ghost[i].group));
   kept_set(KEPT_GHOSTS, (d->sent.count + d->received.count) * sizeof *d->sent.ghost +
                             d->received.count * tree_nodes(d->top_depth) * sizeof *d->ghost_top);
 }
@@ -188,8 +188,8 @@ bool domain_leaf_here(const struct domain *d, const struct group *g, uint32_t le
 }
 
 void domain_drop_ghosts(struct domain *d) {
-  replace(d, &d->sent, (struct ghosts){0}, NULL);
-  replace(d, &d->received, (struct ghosts){0}, drop_tree);
+  replace(d, &d->sent, (struct ghosts){0}, false);
+  replace(d, &d->received, (struct ghosts){0}, true);
   free(d->ghost_top);
   d->ghost_top = NULL;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "groups.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/domain/domain.h"
@@ -39,6 +40,7 @@ void domain_migrate(struct domain *d, const uint32_t *owner_first) {
     moved[processes + r] = common(d, group_first(d, r), group_first(d, r + 1), owner_first[me],
                                   owner_first[me + 1]);
   }
+  groups_leave(d);
   p->first_block = owner_first[me];
   p->blocks = owner_first[me + 1] - owner_first[me];
   p->count = block_first(p->all, p->all_blocks, owner_first[me + 1]) - particles_first(p);
@@ -50,5 +52,5 @@ void domain_migrate(struct domain *d, const uint32_t *owner_first) {
   if (!d->owner_first)
     d->owner_first = allocate((size_t)processes + 1, sizeof *d->owner_first, "owners of groups");
   memcpy(d->owner_first, owner_first, ((size_t)processes + 1) * sizeof *owner_first);
-  for (uint32_t i = 0; i < d->group_count; i++) d->groups[i].owner = group_owner(d, i);
+  groups_take(d);
 }

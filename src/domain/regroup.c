@@ -250,7 +250,7 @@ static struct parcel *parcel_of(struct parcels *p, uint32_t group, int from, int
 static void list_given(const struct regrouping *r, struct moves *m) {
   const int me = comm_rank();
   for (uint32_t g = 0; g < r->groups; g++) {
-    const uint32_t count = r->d->groups[r->first + g].count;
+    const uint32_t count = r->d->groups[g].count;
     uint32_t first = 0;
     FOR_CUTS(&r->old[g], c, to) {
       const int rank = group_owner(r->d, to);
@@ -290,7 +290,7 @@ static struct moves list_moves(const struct regrouping *r) {
       list_received(r, &m, rank);
   }
   for (uint32_t g = 0; g < r->groups; g++)
-    DEBUG_CHECK(m.of_group[g].part.count == r->d->groups[r->first + g].count,
+    DEBUG_CHECK(m.of_group[g].part.count == r->d->groups[g].count,
                 "group %u gets %u particles", r->first + g, m.of_group[g].part.count);
   return m;
 }
@@ -322,7 +322,7 @@ static starpu_data_handle_t submit_move(const struct regrouping *r, const struct
   struct part_move *p = &m->part;
   p->source = reallocate(p->source, p->sources, sizeof *p->source, "handles of a task");
   for (uint32_t k = 0; k < p->sources; k++)
-    p->source[k] = m->from[k] < r->groups ? r->d->groups[r->first + m->from[k]].column[column]
+    p->source[k] = m->from[k] < r->groups ? r->d->groups[m->from[k]].column[column]
                                           : moves->received.parcel[m->from[k] - r->groups].column;
   const starpu_data_handle_t to = make_column(column, p->count);
   part_move_submit(p, column, owner, to);
@@ -338,7 +338,7 @@ static void exchange_column(const struct regrouping *r, struct moves *m, int col
   message_begin();
   for (uint32_t k = 0; k < m->sent.count; k++) {
     struct parcel *p = &m->sent.parcel[k];
-    p->column = submit_move(r, m, &p->move, column, &r->d->groups[p->group].index);
+    p->column = submit_move(r, m, &p->move, column, &group_known(r->d, p->group)->index);
     transfer(r, p, column);
   }
   for (uint32_t k = 0; k < m->received.count; k++) {
@@ -399,7 +399,7 @@ void orb_regroup(struct domain *d, uint32_t (*centre)[3]) {
   for (uint32_t g = 0; g < r.groups; g++) {
     struct old_group *o = &r.old[g];
     const uint32_t *low = r.low[r.first + g], *high = r.high[r.first + g];
-    for (size_t c = 0; c < 3; c++) centre[r.first + g][c] = low[c] + (high[c] - low[c]) / 2;
+    for (size_t c = 0; c < 3; c++) centre[g][c] = low[c] + (high[c] - low[c]) / 2;
     handle_drop(&o->pass.side);
     handle_drop(&o->pass.result);
     free(o->pass.cut);

@@ -11,7 +11,7 @@ struct domain;
  * Cut the particles of all ranks into groups by tasks, and move them there: what orb_rebuild() does
  * without `trees`, bit by bit. The particles of each rank are in its groups. Waits for all tasks.
  * Collective.
- * @param[out] centre  [group] of the box of the particles; of this rank's groups
+ * @param[out] centre  [group of this rank] of the box of the particles
  */
 void orb_regroup(struct domain *d, uint32_t (*centre)[3]);
 

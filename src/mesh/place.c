@@ -1,22 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Where groups lie on the mesh: their patches, and the pieces of the mesh that ranks exchange. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "met.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/base/kept.h"
 #include "photons/mesh/long_range.h"
 #include "photons/runtime/handle.h"
-#include "photons/runtime/loop.h"
 
 enum {
   MESSAGE_MOST = 1 << 28, /* floats: MPI counts bytes with int */
   ALIGNED = 16 /* floats: a piece in a message begins at a cache line, as memory of its own would */
 };
-
-LOOP_STAGE(patches, 0xbb99bb, .family = "pm");
 
 /** Rows of the grid of ranks. */
 static uint32_t grid_rows(const struct mesh *m) { return (uint32_t)comm_size() / m->parts; }
@@ -41,7 +38,7 @@ struct mesh_range own_range(const struct mesh *m, uint32_t n) {
                              (uint32_t)block_first(n, rows, row + 1)};
 }
 
-static bool is_own(const struct group *g) { return g->owner == comm_rank(); }
+static bool is_own(const struct group_cells *c) { return c->owner == comm_rank(); }
 
 /** Free the patch and the pieces of a group. */
 static void leave(struct group_cells *c) {
@@ -128,8 +125,7 @@ static uint32_t cut_planes(const struct mesh *m, struct run planes, struct run r
   return n;
 }
 
-/** The most pieces of a group: the first and the last run of planes, and of rows, may have the same owner. */
-static size_t pieces_most(const struct mesh *m) {
+size_t pieces_most(const struct mesh *m) {
   const size_t rows = grid_rows(m) < m->cells ? grid_rows(m) : m->cells;
   return (rows + 1) * (m->parts + 1);
 }
@@ -140,20 +136,23 @@ static void place_pieces(struct mesh_pieces *pieces, const struct mesh_piece *no
   pieces->count = count;
 }
 
+uint32_t cut_field_box(const struct mesh *m, const struct field_box *box,
+                              struct mesh_piece *piece) {
+  return cut_planes(m, (struct run){box->first, box->planes},
+                    (struct run){box->origin[0], box->size[0]}, -1, piece);
+}
+
 /** Find a group's pieces. No field planes are copied where the group's own rank owns all planes that the group
  * reads. Rows of pencils always are, since groups read whole planes. */
-static void place_group(const struct long_range *l, const struct group *g, struct group_cells *c,
-                        struct mesh_piece *now) {
+static void place_group(const struct long_range *l, struct group_cells *c, struct mesh_piece *now) {
   const struct mesh *m = l->mesh;
   const struct patch *p = &c->patch;
   uint32_t count = cut_planes(m, (struct run){p->origin[0], p->size[0]},
-                              (struct run){p->origin[1], p->size[1]}, g->owner, now);
+                              (struct run){p->origin[1], p->size[1]}, c->owner, now);
   place_pieces(&c->sent, now, count);
   c->field_box = field_box_for_patch(m, p);
-  const struct field_box *box = &c->field_box;
-  count = cut_planes(m, (struct run){box->first, box->planes},
-                     (struct run){box->origin[0], box->size[0]}, -1, now);
-  if (count == 1 && now[0].rank == g->owner && m->parts == 1) count = 0;
+  count = cut_field_box(m, &c->field_box, now);
+  if (count == 1 && now[0].rank == c->owner && m->parts == 1) count = 0;
   place_pieces(&c->read, now, count);
 }
 
@@ -210,7 +209,7 @@ static void add_piece(struct filling *f, int from, int to, size_t floats, struct
 static void add_pieces(const struct long_range *l, uint32_t cells, bool stay,
                        struct filling *patches, struct filling *fields) {
   const struct group_cells *c = &l->met.cells[cells];
-  const int me = comm_rank(), owner = l->domain->groups[c->group].owner;
+  const int me = comm_rank(), owner = c->owner;
   const size_t row = c->patch.size[2], field_row = (size_t)l->mesh->fields * c->field_box.row;
   for (uint32_t k = 0; k < c->sent.count; k++) {
     struct mesh_piece *p = &c->sent.piece[k];
@@ -240,72 +239,6 @@ static void place_messages(struct long_range *l) {
   for (uint32_t k = 0; k < l->met.count; k++) add_pieces(l, k, true, &patches, &fields);
   fit_messages(l, &patches);
   fit_messages(l, &fields);
-}
-
-static struct run own_planes(const struct long_range *l) {
-  const uint32_t first = slab_first(l->mesh, l->own_slabs.first);
-  return (struct run){first, slab_first(l->mesh, l->own_slabs.end) - first};
-}
-
-static bool overlap(const struct mesh *m, struct run a, struct run b) {
-  return a.count > 0 && ((a.first + m->cells - b.first) % m->cells < b.count ||
-                         (b.first + m->cells - a.first) % m->cells < a.count);
-}
-
-/** Does a group deposit to or read any rows of this rank, which are of these planes? */
-static bool reads_planes(const struct mesh *m, const struct patch *patch, struct run own) {
-  const struct field_box box = field_box_for_patch(m, patch);
-  return overlap(m, own, (struct run){box.first, box.planes}) &&
-         overlap(m, (struct run){m->first_y, m->ys}, (struct run){box.origin[0], box.size[0]});
-}
-
-enum { TASKS = 64, GROUPS_EACH_LEAST = 16 };
-
-/** The search for groups that this rank meets. Each task looks at some of all groups. */
-struct search {
-  const struct long_range *l;
-  struct run own;
-  uint32_t tasks;
-  struct cells_list found[TASKS];
-};
-
-static void add_cells(struct cells_list *list, const struct group_cells *c) {
-  if (list->count == list->room) {
-    list->room = 2 * list->room + 16;
-    list->cells = reallocate(list->cells, list->room, sizeof *list->cells, "groups on the mesh");
-  }
-  list->cells[list->count++] = *c;
-}
-
-static struct patch find_patch(const struct long_range *l, const struct node *root) {
-  double half[3];
-  for (int c = 0; c < 3; c++)
-    half[c] = fmin((double)root->half[c] / (double)l->domain->geometry.scale, 0.5 * POSITION_TURN);
-  return patch_for_box(l->mesh, root->centre, half);
-}
-
-static void find_cells(void *context, uint32_t task) {
-  struct search *s = context;
-  const size_t groups = s->l->domain->group_count;
-  for (size_t i = block_first(groups, s->tasks, task); i < block_first(groups, s->tasks, task + 1);
-       i++) {
-    const struct group *g = &s->l->domain->groups[i];
-    const struct group_cells c = {.group = g->index, .patch = find_patch(s->l, &g->root)};
-    if (is_own(g) || reads_planes(s->l->mesh, &c.patch, s->own)) add_cells(&s->found[task], &c);
-  }
-}
-
-/** The groups that this rank meets, without handles. */
-static struct cells_list find_met(const struct long_range *l) {
-  const bool few = l->domain->group_count < TASKS * GROUPS_EACH_LEAST;
-  struct search s = {.l = l, .own = own_planes(l), .tasks = few ? 1 : TASKS};
-  struct cells_list met = {0};
-  loop_run(&patches_stage, s.tasks, find_cells, &s);
-  for (uint32_t task = 0; task < s.tasks; task++) {
-    for (uint32_t k = 0; k < s.found[task].count; k++) add_cells(&met, &s.found[task].cells[k]);
-    free(s.found[task].cells);
-  }
-  return met;
 }
 
 /** Groups that were met before keep their handles. Both lists have rising groups. */
@@ -367,10 +300,9 @@ void long_range_place(struct long_range *l) {
   size_t at = l->patches_begin;
   replace_met(l, find_met(l));
   FOR_CELLS(l, c) {
-    const struct group *g = &l->domain->groups[c->group];
-    for (uint32_t set = 0; set < set_places(l) && is_own(g); set++)
+    for (uint32_t set = 0; set < set_places(l) && is_own(c); set++)
       place_patch(l, patch_cells(&c->patch), &c->patch_handle[set], &at);
-    if (comm_size() > 1) place_group(l, g, c, now);
+    if (comm_size() > 1) place_group(l, c, now);
   }
   free(now);
   place_messages(l);

@@ -63,10 +63,10 @@ static int compare_events(const void *a, const void *b) {
 
 /**
  * Divide the time of a device among the tasks in its workers' logs.
- * @param weight  factor for the device's seconds in owner_seconds
+ * @param weight  factor for the device's seconds in `owners`
  */
 static void add_device(const uint32_t *workers, uint32_t n, double weight, struct usage *u,
-                       double *owner_seconds) {
+                       const struct owner_seconds *owners) {
   size_t count = 0, events = 0;
   for (uint32_t i = 0; i < n; i++) count += worker_log(workers[i])->count;
   struct event *event = allocate(2 * count + 1, sizeof *event, "times of tasks");
@@ -88,8 +88,8 @@ static void add_device(const uint32_t *workers, uint32_t n, double weight, struc
     if (runs > 0) busy += span;
     for (size_t k = 0; k < runs; k++) {
       u->seconds[running[k]->stage->number] += span / (double)runs;
-      if (owner_seconds && running[k]->owner != NO_OWNER)
-        owner_seconds[running[k]->owner] += weight * span / (double)runs;
+      if (owners && running[k]->owner - owners->first < owners->count)
+        owners->seconds[running[k]->owner - owners->first] += weight * span / (double)runs;
     }
     if (event[i].change > 0) {
       running[runs++] = event[i].record;
@@ -122,7 +122,7 @@ static void write_rows(int64_t step, uint32_t worker, FILE *out) {
 }
 
 void task_log_take(int64_t step, struct usage *cores, struct usage *gpus, FILE *rows,
-                   double *owner_seconds) {
+                   const struct owner_seconds *owners) {
   *cores = *gpus = (struct usage){0};
   int device[STARPU_NMAXWORKERS];
   (void)stage_count(); /* sets the numbers of the stages */
@@ -135,11 +135,11 @@ void task_log_take(int64_t step, struct usage *cores, struct usage *gpus, FILE *
           starpu_worker_get_devid((int)w) == device[g])
         streams[count++] = w;
     add_device(streams, count, fmax((double)starpu_cpu_worker_get_count() / gpu_count, 1.0), gpus,
-               owner_seconds);
+               owners);
   }
   for (uint32_t w = 0; w < n; w++) {
     if (starpu_worker_get_type((int)w) == STARPU_CPU_WORKER)
-      add_device(&w, 1, 1.0, cores, owner_seconds);
+      add_device(&w, 1, 1.0, cores, owners);
     if (rows) write_rows(step, w, rows);
     worker_log(w)->count = 0;
   }

@@ -109,7 +109,7 @@ static struct rung_kick kick_at(const struct base_step *b, uint8_t top, bool clo
 static void sum_rungs(const struct nbody *n, uint64_t particles[RUNGS]) {
   for (int k = 0; k < RUNGS; k++) particles[k] = 0;
   FOR_GROUPS(&n->domain, g)
-  for (int k = 0; k < RUNGS; k++) particles[k] += n->rungs[g->index].particles[k];
+  for (int k = 0; k < RUNGS; k++) particles[k] += rungs_of(n, g)->particles[k];
 }
 
 void block_rungs(const struct nbody *n, uint64_t particles[RUNGS]) {
@@ -131,7 +131,7 @@ static uint8_t deepest_occupied(const struct nbody *n) {
  * before. */
 static void note_fastest(struct nbody *n, bool all) {
   FOR_GROUPS(&n->domain, g) {
-    struct group_rungs *r = &n->rungs[g->index];
+    struct group_rungs *r = rungs_of(n, g);
     if (g->targets == 0) continue;
     r->fastest = all ? g->largest.momentum : fmaxf(r->fastest, g->largest.momentum);
   }
@@ -150,7 +150,7 @@ struct base_step block_open(struct nbody *n, const struct parameters *p, const s
   n->steps.dlna = length_of(&b);
   FOR_GROUPS(&n->domain, g) {
     g->targets = g->count;
-    n->rungs[g->index].tick = 0;
+    rungs_of(n, g)->tick = 0;
     targets_all(&n->short_range, g, false);
     kick_rungs_submit(n, g, &k);
   }
@@ -163,13 +163,13 @@ struct base_step block_open(struct nbody *n, const struct parameters *p, const s
 /** Particles of rung `top` and deeper. */
 static uint32_t active_of(const struct nbody *n, const struct group *g, uint8_t top) {
   uint32_t active = 0;
-  for (int k = top; k < RUNGS; k++) active += n->rungs[g->index].particles[k];
+  for (int k = top; k < RUNGS; k++) active += rungs_of(n, g)->particles[k];
   return active;
 }
 
 /** The integral of dt/a^2 since a group was drifted. */
 static double drift_due(const struct nbody *n, const struct base_step *b, const struct group *g) {
-  const uint32_t from = n->rungs[g->index].tick;
+  const uint32_t from = rungs_of(n, g)->tick;
   if (from == b->tick) return 0.0;
   return cosmology_drift(b->cosmology, scale_factor(b, from), scale_factor(b, b->tick));
 }
@@ -183,8 +183,8 @@ static double exact_scale_factor(const struct base_step *b, uint32_t tick) {
 /** Submit the drift of a group to the present tick, and the refit. */
 static void drift_now(struct nbody *n, const struct base_step *b, struct group *g) {
   const double due = drift_due(n, b, g);
-  const uint32_t from = n->rungs[g->index].tick;
-  n->rungs[g->index].tick = b->tick;
+  const uint32_t from = rungs_of(n, g)->tick;
+  rungs_of(n, g)->tick = b->tick;
   if (!(due > 0.0)) return;
   light_cone_submit(n, g, exact_scale_factor(b, from), exact_scale_factor(b, b->tick), (float)due);
   drift_submit(n, g, (float)due);
@@ -202,15 +202,15 @@ static void drift_wanted(struct nbody *n, const struct base_step *b) {
   double longest = 0.0;
   FOR_GROUPS(&n->domain, g) {
     const double due = drift_due(n, b, g);
-    g->moved = (float)(due * (double)n->rungs[g->index].fastest / reach * ROUNDING);
-    g->largest.momentum = n->rungs[g->index].fastest; /* kicks saw active particles alone */
+    g->moved = (float)(due * (double)rungs_of(n, g)->fastest / reach * ROUNDING);
+    g->largest.momentum = rungs_of(n, g)->fastest; /* kicks saw active particles alone */
     longest = fmax(longest, due);
   }
   frame_follow(n);
   motion_check(n, longest);
   domain_find_neighbours(&n->domain);
   FOR_GROUPS(&n->domain, g) {
-    if (mesh_due(b) || domain_source_wanted(&n->domain, g)) drift_now(n, b, g);
+    if (mesh_due(b) || domain_source_wanted(g)) drift_now(n, b, g);
   }
   /* Other ranks and the mesh need the new boxes now; else no one waits for them. */
   if (comm_size() > 1 || mesh_due(b)) message_wait();
@@ -244,11 +244,11 @@ static void account(const struct nbody *n, struct base_step *b, uint8_t top) {
 static void count_rungs_of(void *nbody, uint32_t i) {
   struct nbody *n = nbody;
   const struct particles *p = &n->domain.particles;
-  const struct group *g = &n->domain.groups[p->first_block + i];
+  const struct group *g = &n->domain.groups[i];
   const uint8_t *rung = p->rung + particles_block(p, i).first;
   /* Neighbours are often on the same rung: a single table would wait for its last sum. */
   enum { TABLES = 4 };
-  uint32_t count[TABLES][RUNGS] = {{0}}, *particles = n->rungs[g->index].particles;
+  uint32_t count[TABLES][RUNGS] = {{0}}, *particles = rungs_of(n, g)->particles;
   for (uint32_t k = 0; k < g->count; k++) count[k % TABLES][rung[k]]++;
   for (int k = 0; k < RUNGS; k++)
     particles[k] = count[0][k] + count[1][k] + count[2][k] + count[3][k];
@@ -268,16 +268,16 @@ static void count_rungs(struct nbody *n) {
 static void renew_groups(struct nbody *n, struct base_step *b, uint8_t top) {
   double fastest = 0.0;
   FOR_GROUPS(&n->domain, g) {
-    DEBUG_CHECK(n->rungs[g->index].tick == b->tick, "group %u waits at tick %u of %u", g->index,
-                n->rungs[g->index].tick, b->tick);
-    fastest = fmax(fastest, (double)n->rungs[g->index].fastest);
+    DEBUG_CHECK(rungs_of(n, g)->tick == b->tick, "group %u waits at tick %u of %u", g->index,
+                rungs_of(n, g)->tick, b->tick);
+    fastest = fmax(fastest, (double)rungs_of(n, g)->fastest);
   }
   comm_max_double(&fastest, 1);
   step_rebuild(n);
   count_rungs(n);
   FOR_GROUPS(&n->domain, g) {
-    n->rungs[g->index].tick = b->tick;
-    n->rungs[g->index].fastest = (float)fastest;
+    rungs_of(n, g)->tick = b->tick;
+    rungs_of(n, g)->fastest = (float)fastest;
     g->targets = active_of(n, g, top);
     g->moved = 0.0f;
   }

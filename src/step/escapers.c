@@ -105,18 +105,15 @@ static double potential_of(const struct nbody *n, const struct particle_block *b
   return sum;
 }
 
-/** Over the groups of all ranks, in the order of their numbers. */
 static double pair_potential(const struct nbody *n, const bool *keep, const struct record *escaper,
                              size_t count) {
   const struct domain *d = &n->domain;
-  double sum = 0.0, *of = allocate(d->group_count, sizeof *of, "energies of escapers");
+  double sum, *of = allocate(d->particles.blocks, sizeof *of, "energies of escapers");
   FOR_GROUPS(d, g) {
-    const struct particle_block b = particles_block(&d->particles,
-                                                    g->index - group_first(d, comm_rank()));
-    of[g->index] = potential_of(n, &b, keep, escaper, count);
+    const struct particle_block b = particles_block(&d->particles, group_place(d, g));
+    of[group_place(d, g)] = potential_of(n, &b, keep, escaper, count);
   }
-  comm_sum_double(of, d->group_count);
-  for (uint32_t i = 0; i < d->group_count; i++) sum += of[i];
+  group_sums(d, of, 1, &sum);
   free(of);
   return sum;
 }

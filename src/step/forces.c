@@ -93,16 +93,16 @@ static bool any_far_wanted(struct domain *d, struct short_range *s) {
 
 /** Whether any group reads this group's multipoles. These groups are its own neighbours, because
  * neighbourhood is mutual. For neighbours on other ranks the host does not know. */
-static bool multipoles_wanted(struct domain *d, struct short_range *s, const struct group *g) {
+static bool multipoles_wanted(struct short_range *s, const struct group *g) {
   if (comm_size() > 1) return true;
   for (uint32_t k = 0; k < g->near.count; k++)
-    if (far_wanted(s, &d->groups[g->near.group[k]])) return true;
+    if (far_wanted(s, g->near.group[k])) return true;
   return false;
 }
 
-static bool meets_ghosts(const struct domain *d, const struct group *g) {
+static bool meets_ghosts(const struct group *g) {
   for (uint32_t k = 0; k < g->near.count; k++)
-    if (d->groups[g->near.group[k]].owner != g->owner) return true;
+    if (g->near.group[k]->owner != g->owner) return true;
   return false;
 }
 
@@ -113,10 +113,10 @@ static void submit_near(struct short_range *s, struct group *g) {
 
 static void submit_tree(struct domain *d, struct short_range *s) {
   for (int ghosts = 0; lists_wait() && ghosts < 2; ghosts++) /* first those without ghosts */
-    FOR_TARGETS(d, g) if (meets_ghosts(d, g) == ghosts) submit_near(s, g);
+    FOR_TARGETS(d, g) if (meets_ghosts(g) == ghosts) submit_near(s, g);
   if (any_far_wanted(d, s)) {
     FOR_GROUPS(d, g) {
-      if (!multipoles_wanted(d, s, g)) continue;
+      if (!multipoles_wanted(s, g)) continue;
       p2m_submit(s, g);
       m2m_submit(s, g);
     }

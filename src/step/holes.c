@@ -11,7 +11,7 @@
 #include "photons/step/codelets.h"
 #include "photons/step/timeline.h"
 
-struct system_holes *holes_start(const struct parameters *p, uint32_t groups, bool types) {
+struct system_holes *holes_start(const struct parameters *p, size_t groups, bool types) {
   if (p->time.pair_type == 0) return NULL;
   if (!types)
     fail(EXIT_BAD_INPUT,
@@ -21,21 +21,29 @@ struct system_holes *holes_start(const struct parameters *p, uint32_t groups, bo
   struct system_holes *h = allocate(1, sizeof *h, "black holes");
   const double softening = 1e-3 * softening_of_type(p, (unsigned)p->time.pair_type);
   h->softening2 = softening * softening;
-  h->groups = groups;
   h->table = handle_register(&h->all, 1, sizeof h->all);
+  holes_register(h, groups);
+  return h;
+}
+
+void holes_register(struct system_holes *h, size_t groups) {
+  h->groups = groups;
   h->of_group = allocate(groups, sizeof *h->of_group, "black holes of groups");
   h->found = allocate(groups, sizeof(starpu_data_handle_t), "black holes of groups");
-  for (uint32_t g = 0; g < groups; g++)
+  for (size_t g = 0; g < groups; g++)
     h->found[g] = handle_register(&h->of_group[g], 1, sizeof *h->of_group);
-  return h;
+}
+
+void holes_unregister(struct system_holes *h) {
+  for (size_t g = 0; g < h->groups; g++) handle_unregister(&h->found[g]);
+  free(h->found);
+  free(h->of_group);
 }
 
 void holes_free(struct system_holes *h) {
   if (!h) return;
-  for (uint32_t g = 0; g < h->groups; g++) handle_unregister(&h->found[g]);
+  holes_unregister(h);
   handle_unregister(&h->table);
-  free(h->found);
-  free(h->of_group);
   free(h);
 }
 
@@ -53,7 +61,7 @@ static void add(struct holes *to, const struct holes *some) {
 static uint32_t deepest_of_others(const struct nbody *n, const struct holes *mine) {
   uint64_t others[RUNGS] = {0};
   FOR_GROUPS(&n->domain, g)
-  for (int k = 0; k < RUNGS; k++) others[k] += n->rungs[g->index].particles[k];
+  for (int k = 0; k < RUNGS; k++) others[k] += rungs_of(n, g)->particles[k];
   for (uint32_t i = 0; i < mine->count; i++)
     if (others[mine->hole[i].rung] > 0) others[mine->hole[i].rung]--;
   uint32_t deepest = RUNG_MOST;
@@ -64,9 +72,9 @@ static uint32_t deepest_of_others(const struct nbody *n, const struct holes *min
 static struct holes holes_of_rank(const struct nbody *n) {
   struct holes mine = {0};
   FOR_GROUPS(&n->domain, g) {
-    handle_acquire(n->holes->found[g->index], STARPU_R);
-    add(&mine, &n->holes->of_group[g->index]);
-    starpu_data_release(n->holes->found[g->index]);
+    handle_acquire(n->holes->found[group_place(&n->domain, g)], STARPU_R);
+    add(&mine, &n->holes->of_group[group_place(&n->domain, g)]);
+    starpu_data_release(n->holes->found[group_place(&n->domain, g)]);
   }
   mine.rung = deepest_of_others(n, &mine);
   return mine;

@@ -16,6 +16,20 @@ static const struct split *split_of_mesh(const struct nbody *n) {
   return n->mesh_alone ? NULL : &n->short_range.split;
 }
 
+/** Rungs are known at the next opening of a base step. */
+static void take_rungs(struct nbody *n) {
+  const size_t bytes = n->domain.particles.blocks * sizeof *n->rungs;
+  n->rungs = allocate(n->domain.particles.blocks, sizeof *n->rungs, "rungs of groups");
+  kept_set(KEPT_RUNGS, bytes);
+  pin_memory(n->rungs, bytes); /* GPU tasks write into it */
+}
+
+static void leave_rungs(struct nbody *n) {
+  unpin_memory(n->rungs, n->domain.particles.blocks * sizeof *n->rungs);
+  free(n->rungs);
+  n->rungs = NULL;
+}
+
 struct nbody *nbody_create(const struct parameters *p, struct particles particles) {
   struct nbody *n = allocate(1, sizeof *n, "the simulation");
   const struct layout layout = layout_choose(p, particles.all);
@@ -31,14 +45,10 @@ struct nbody *nbody_create(const struct parameters *p, struct particles particle
       particles, &layout.domain,
       geometry_make(particles.box, isolated ? particles.box : p->gravity.r_cut * cell));
   domain_start(&n->domain);
-  if (block) {
-    n->rungs = allocate(n->domain.group_count, sizeof *n->rungs, "rungs of groups");
-    kept_set(KEPT_RUNGS, n->domain.group_count * sizeof *n->rungs);
-    pin_memory(n->rungs, n->domain.group_count * sizeof *n->rungs); /* GPU tasks write into it */
-  }
+  if (block) take_rungs(n);
   short_range_start(&n->short_range, &n->domain, p);
   n->external = external_start(p);
-  n->holes = holes_start(p, n->domain.group_count,
+  n->holes = holes_start(p, n->domain.particles.blocks,
                          particles_have(&n->domain.particles, COLUMN_type));
   if (!isolated)
     long_range_start(&n->long_range, &n->domain, p, layout.mesh.cells, split_of_mesh(n));
@@ -62,8 +72,7 @@ void nbody_free(struct nbody *n) {
   holes_free(n->holes);
   if (nbody_has_mesh(n)) long_range_free(&n->long_range);
   short_range_free(&n->short_range);
-  if (n->rungs) unpin_memory(n->rungs, n->domain.group_count * sizeof *n->rungs);
-  free(n->rungs);
+  if (n->rungs) leave_rungs(n);
   domain_free(&n->domain);
   free(n);
 }
@@ -83,11 +92,16 @@ struct nbody *nbody_keep(struct nbody *n, const bool *keep) {
 
 void nbody_migrate(struct nbody *n, const uint32_t *owner_first) {
   if (nbody_has_mesh(n)) long_range_leave(&n->long_range);
+  const bool rungs = n->rungs != NULL;
+  if (n->holes) holes_unregister(n->holes);
+  if (rungs) leave_rungs(n);
   short_range_unregister(&n->short_range);
   domain_unregister(&n->domain);
   domain_migrate(&n->domain, owner_first);
   domain_register(&n->domain);
   short_range_register(&n->short_range);
+  if (rungs) take_rungs(n);
+  if (n->holes) holes_register(n->holes, n->domain.particles.blocks);
 }
 
 struct layout layout_choose(const struct parameters *p, size_t particles) {

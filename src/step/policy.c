@@ -3,7 +3,9 @@
 #include "photons/step/policy.h"
 
 #include <math.h>
+#include <stdlib.h>
 
+#include "photons/base/error.h"
 #include "photons/config/parameters.h"
 #include "photons/mesh/long_range.h"
 #include "photons/runtime/scheduler.h"
@@ -59,12 +61,14 @@ void sort_policy_done(struct sort_policy *s, struct sort_choice choice) {
 }
 
 static double spread(const struct domain *d) {
-  double sum = 0.0;
-  for (uint32_t g = 0; g < d->group_count; g++) {
-    double volume = 1.0;
-    for (int c = 0; c < 3; c++) volume *= 1.0 + (double)d->groups[g].root.half[c];
-    sum += volume;
+  double sum, *volume = allocate(d->particles.blocks, sizeof *volume, "volumes of groups");
+  FOR_GROUPS(d, g) {
+    double *v = &volume[group_place(d, g)];
+    *v = 1.0;
+    for (int c = 0; c < 3; c++) *v *= 1.0 + (double)g->root.half[c];
   }
+  group_sums(d, volume, 1, &sum);
+  free(volume);
   return sum;
 }
 

@@ -53,18 +53,13 @@ static void submit(struct nbody *n, bool expansions, float *of_particles) {
   message_wait();
 }
 
-/** Sums over the groups of all ranks in the order of their numbers, so that the sums do not depend
- * on the number of ranks. */
 static void sum_groups(struct nbody *n, double of_types[PARTICLE_TYPES]) {
-  const uint32_t groups = n->domain.group_count;
-  double(*potential)[PARTICLE_TYPES] = allocate(groups, sizeof *potential, "energies of groups");
+  double(*potential)[PARTICLE_TYPES] = allocate(n->domain.particles.blocks, sizeof *potential,
+                                                "energies of groups");
   FOR_GROUPS(&n->domain, g)
-  memcpy(potential[g->index], expansions_of(&n->short_range, g)->potential_sum, sizeof *potential);
-  comm_sum_double(potential[0], groups * PARTICLE_TYPES);
-  for (int t = 0; t < PARTICLE_TYPES; t++) {
-    of_types[t] = 0.0;
-    for (uint32_t i = 0; i < groups; i++) of_types[t] += potential[i][t];
-  }
+  memcpy(potential[group_place(&n->domain, g)], expansions_of(&n->short_range, g)->potential_sum,
+         sizeof *potential);
+  group_sums(&n->domain, (double *)potential, PARTICLE_TYPES, of_types);
   free(potential);
 }
 

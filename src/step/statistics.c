@@ -13,19 +13,12 @@
 #include "photons/step/codelets.h"
 #include "photons/step/step.h"
 
-/** Each rank fills in its own groups, and all ranks add up all groups in the same order. */
 static struct momentum_sum sum_groups(struct nbody *n) {
-  const uint32_t groups = n->domain.group_count;
-  const size_t bytes = groups * sizeof(struct momentum_sum);
-  struct momentum_sum *of = memset(pinned_take(engine_pool(), bytes), 0, bytes), all = {0};
-  FOR_GROUPS(&n->domain, g) momentum_sum_submit(n, g, &of[g->index]);
+  const size_t bytes = n->domain.particles.blocks * sizeof(struct momentum_sum);
+  struct momentum_sum *of = memset(pinned_take(engine_pool(), bytes), 0, bytes), all;
+  FOR_GROUPS(&n->domain, g) momentum_sum_submit(n, g, &of[group_place(&n->domain, g)]);
   message_wait();
-  comm_sum_double((double *)of, bytes / sizeof(double));
-  for (uint32_t g = 0; g < groups; g++) {
-    for (int c = 0; c < 3; c++) all.vector[c] += of[g].vector[c];
-    all.magnitude += of[g].magnitude;
-    all.square += of[g].square;
-  }
+  group_sums(&n->domain, (double *)of, sizeof all / sizeof(double), (double *)&all);
   pinned_give_back(engine_pool(), of, bytes);
   return all;
 }
@@ -40,13 +33,12 @@ static void add_moments(struct moments *sum, const struct moments *more) {
 }
 
 static void sum_moments(struct nbody *n, struct moments of_types[PARTICLE_TYPES]) {
-  const size_t all = (size_t)n->domain.group_count * PARTICLE_TYPES;
-  struct moments *of = allocate(all, sizeof *of, "moments");
+  const size_t each = PARTICLE_TYPES * sizeof *of_types / sizeof(double);
+  struct moments *of = allocate(n->domain.particles.blocks * PARTICLE_TYPES, sizeof *of, "moments");
   FOR_GROUPS(&n->domain, g)
-  moments_submit(&n->domain, g, &of[(size_t)g->index * PARTICLE_TYPES]);
+  moments_submit(&n->domain, g, &of[(size_t)group_place(&n->domain, g) * PARTICLE_TYPES]);
   message_wait();
-  comm_sum_double((double *)of, all * sizeof *of / sizeof(double));
-  for (size_t i = 0; i < all; i++) add_moments(&of_types[i % PARTICLE_TYPES], &of[i]);
+  group_sums(&n->domain, (double *)of, each, (double *)of_types);
   free(of);
 }
 

@@ -53,6 +53,39 @@ class Lattice:
             sum_ += max(d - 0.5 * (a[1][c] - a[0][c] + b[1][c] - b[0][c]) + 1.0, 0.0) ** 2
         return sum_
 
+    def node(self, groups):
+        """The box around some groups."""
+        boxes = [self.boxes[group] for group in groups]
+        return (tuple(min(low[c] for low, _ in boxes) for c in range(3)),
+                tuple(max(high[c] for _, high in boxes) for c in range(3)))
+
+    def domain(self, rank):
+        """The boxes of a rank's groups on either side of the highest cut between them."""
+        own = [group for group in range(self.count) if self.owner(group) == rank]
+        if len(own) == 1:
+            return [self.node(own)]
+        bit = (own[0] ^ own[-1]).bit_length() - 1
+        right = own[-1] >> bit << bit
+        return [self.node(g for g in own if g < right), self.node(g for g in own if g >= right)]
+
+    def reached(self):
+        """For each rank the groups of others within reach of its domain."""
+        return [[group for group, box in enumerate(self.boxes) if self.owner(group) != rank and
+                 any(self.gap_squared(box, part) < R_CUT**2 for part in self.domain(rank))]
+                for rank in range(self.ranks)]
+
+    def tables(self):
+        """Most bytes of any rank of the table of the groups that it knows, and of their boxes while neighbours are
+        searched: domains of all ranks, own groups in a tree, what it tells and is told; then a tree of all."""
+        reached = self.reached()
+        groups = boxes = 0
+        for rank, met in enumerate(reached):
+            own = sum(self.owner(group) == rank for group in range(self.count))
+            told = sum(self.owner(group) == rank for others in reached for group in others)
+            groups = max(groups, 8 * own + 184 * (own + len(met)))
+            boxes = max(boxes, 84 * self.ranks + 96 * own + 44 * (told + len(met)), 104 * (own + len(met)))
+        return groups, boxes
+
     def ghosts(self):
         """Messages of each kind that all ranks send: pairs of a group and another rank that needs it."""
         pairs = set()
@@ -146,9 +179,10 @@ class Check:
             self.messages("row blocks", mesh.row_blocks_sent(), 0.0)
         parts = min(groups, max(self.ranks, LOOKS))
         cuts = parts / 2
-        self.kept("groups", 184 * groups)
-        self.kept("boxes", 64 * groups)
-        self.kept("costs", 24 * groups)
+        table, boxes = self.lattice.tables()
+        self.kept("groups", table)
+        self.kept("boxes", boxes)
+        self.kept("costs", 16 * min(groups, 64 * self.ranks))
         self.kept("cells", 112 * mesh.groups_met(self.lattice))
         self.kept("cuts", 40 * parts)
         self.kept("counts", 1.01 * cuts * HISTOGRAM * max(1, self.side**3 / self.ranks / 2**14))

@@ -16,7 +16,7 @@ z_init = 49
 [time]
 z_end = 20
 step = fixed
-steps = 2
+steps = 4
 [output]
 images = no
 power_spectrum = no

@@ -8,6 +8,7 @@
 
 #include "photons/analysis/galaxies.h"
 #include "photons/gas/evolve.h"
+#include "photons/runtime/task_log.h"
 #include "photons/step/block_step.h"
 #include "photons/step/escapers.h"
 #include "photons/step/statistics.h"
@@ -30,8 +31,7 @@ struct step_record {
                                            *   NULL */
   size_t galaxy_count;
   const struct escapers *escapers; /**< taken out before the step; NULL: none */
-  double
-      *owner_seconds; /**< report_step() adds the time of each group's tasks; see task_log_take() */
+  struct owner_seconds owners; /**< report_step() adds the time of each group's tasks; see task_log_take() */
 };
 
 /** Deepest rung with a number; 0 if there is none. */

@@ -87,6 +87,31 @@ void comm_exchange_sizes(const size_t *send, size_t *receive);
 void comm_exchange(const void *send, const size_t *send_bytes, void *receive,
                    const size_t *receive_bytes);
 
+/** Send data to another rank, which calls comm_receive() for as many bytes; both calls are local. */
+void comm_send(const void *data, size_t bytes, int to);
+void comm_receive(void *data, size_t bytes, int from);
+
+/** The ranks from which something came, by rising rank, and how many bytes. */
+struct sparse_from {
+  uint32_t ranks;
+  int *rank;     /**< [ranks] */
+  size_t *bytes; /**< [ranks] */
+};
+/**
+ * Exchange between ranks of which each sends to few others, and no rank knows who sends to it. Memory and
+ * messages of a rank grow with what it sends and receives, not with the number of ranks (Hoefler, Siebert,
+ * Lumsdaine 2010, Scalable communication protocols for dynamic sparse data exchange, PPoPP; their algorithm of
+ * nonblocking consensus).
+ * @param send   pieces for the ranks, one after the other
+ * @param rank   [ranks] other ranks, each once, in any order
+ * @param bytes  [ranks] of each piece, below 2 GiB
+ * @param[out] from  who sent; sparse_from_free() it
+ * @return the pieces that came, by rising rank; free() them
+ */
+void *comm_exchange_sparse(const void *send, const int *rank, const size_t *bytes, uint32_t ranks,
+                           struct sparse_from *from);
+void sparse_from_free(struct sparse_from *from);
+
 /**
  * Let the ranks first .. last (this rank is one of them) work one after the other: wait for this
  * rank's turn.

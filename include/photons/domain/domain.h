@@ -28,23 +28,25 @@ struct domain_layout {
 /** Choose the layout from runtime.leaf_size, runtime.group_size and the number of particles N. */
 struct domain_layout domain_layout_choose(const struct parameters *p, size_t particles);
 
+struct group;
+
 /** Groups that are, or may be, within r_cut of a group. Slot 0 is the group itself; the others
  * follow by rising index. */
 struct neighbours {
   uint32_t count;
-  uint32_t *group; /**< [slot] index */
-  uint32_t room;   /**< slots for which memory is allocated */
+  struct group **group; /**< [slot]; until the next search for neighbours */
+  uint32_t room;        /**< slots for which memory is allocated */
 };
 
-/** An ORB subtree: the unit of data, work, ownership and communication. Every rank has a table of
- * all groups. The data of its own groups are in memory; of ghosts, those parts that their owners
- * sent. */
+/** An ORB subtree: the unit of data, work, ownership and communication. A rank knows its own groups, and those
+ * of other ranks that may be within reach of its domain. The data of its own groups are in memory; of ghosts,
+ * those parts that their owners sent. */
 struct group {
   uint32_t index, count;
   int owner;        /**< rank */
   uint32_t targets; /**< particles whose forces are computed next, and */
   float moved;      /**< how far particles may have moved since the last refit, units of r_cut: the
-                       *   owner sets both, and domain_find_neighbours() tells them to all ranks */
+                       *   owner sets both, and domain_find_neighbours() tells them to the ranks around */
   struct node root; /**< box of all its particles at the last refit */
   struct node *nodes; /**< tree_nodes(depth); own groups */
   struct node *top;   /**< upper levels of the tree, tree_nodes(top_depth) nodes, for the host; own
@@ -80,10 +82,13 @@ struct domain {
   unsigned depth;       /**< of every group's tree */
   unsigned top_depth;   /**< of the upper part, which is sent before positions; 0 for one rank */
   uint32_t group_count; /**< of all ranks, a power of two */
-  struct group *groups;
+  struct group *groups; /**< [particles.blocks] this rank's groups, by rising index */
+  struct group *met;    /**< [met_count] groups of other ranks that may be within reach of this rank's
+                         *   domain, by rising index, since domain_find_neighbours() */
+  uint32_t met_count;
   uint32_t *owner_first; /**< [comm_size() + 1] first group of each rank; NULL: dealt out evenly */
-  double *group_seconds; /**< [group] core seconds of its tasks; balance.h resets them */
-  double *group_cost;    /**< [group] mean of the recent past; NULL: not measured yet (balance.h) */
+  double *group_seconds; /**< [own group] core seconds of its tasks; balance.h resets them */
+  double *unit_cost; /**< mean of the recent past, of units of groups (balance.h); NULL: not measured yet */
   bool registered;       /**< the particles' memory is registered with StarPU */
   struct node *nodes, *top; /**< memory of group.nodes and group.top of this rank's groups, in group
                              *   order */
@@ -118,10 +123,21 @@ uint32_t group_first(const struct domain *d, int rank);
 /** The rank that owns a group. */
 int group_owner(const struct domain *d, uint32_t group);
 /** For each group of this rank. */
-#define FOR_GROUPS(d, g)                                                              \
-  for (struct group *g = (d)->groups + group_first((d), comm_rank()),                 \
-                    *end_of_groups = (d)->groups + group_first((d), comm_rank() + 1); \
-       g < end_of_groups; g++)
+#define FOR_GROUPS(d, g) \
+  for (struct group *g = (d)->groups; g < (d)->groups + (d)->particles.blocks; g++)
+/** The number of a group of this rank among the groups of this rank. */
+static inline uint32_t group_place(const struct domain *d, const struct group *g) {
+  return g->index - (uint32_t)d->particles.first_block;
+}
+/** A group that this rank owns or has met, by its index. */
+struct group *group_known(const struct domain *d, uint32_t index);
+/**
+ * Sums over the groups of all ranks, which depend neither on the number of ranks nor on which ranks own which
+ * groups: they are added up along the ORB tree. A rank keeps 2 log2(group_count) sums at most. Collective.
+ * @param of_group  [own group][n] terms
+ * @param sum       [n] on return
+ */
+void group_sums(const struct domain *d, const double *of_group, size_t n, double *sum);
 
 /** Register handles for this rank's groups and their memory; unregister them, after copying the
  * data back to host memory. */
@@ -145,13 +161,13 @@ void domain_double_frame(struct domain *d);
 void domain_acquire_positions(struct domain *d);
 void domain_release_positions(struct domain *d);
 
-/** Send the boxes of all groups at their last refit, and their `targets` and `moved`, to all ranks,
- * and find the neighbours of this rank's groups, or all that may be neighbours where particles may
- * have moved. Collective. */
+/** Send the boxes of this rank's groups at their last refit, and their `targets` and `moved`, to the ranks
+ * whose domains they may reach, and find the neighbours of this rank's groups, or all that may be
+ * neighbours where particles may have moved. No task may run that knows a group of another rank. Collective. */
 void domain_find_neighbours(struct domain *d);
 /** Whether a group of this rank has targets, or a neighbour that has some. After
  * domain_find_neighbours(). */
-bool domain_source_wanted(const struct domain *d, const struct group *g);
+bool domain_source_wanted(const struct group *g);
 /** After domain_find_neighbours(): find the groups to send to and receive from other ranks, because
  * they are neighbours of groups with targets, and the branches of their trees that are needed; and
  * allocate memory for them. Collective. */
@@ -161,6 +177,8 @@ void domain_find_ghosts(struct domain *d);
 bool domain_leaf_here(const struct domain *d, const struct group *g, uint32_t leaf);
 /** Forget all ghosts and free their memory. */
 void domain_drop_ghosts(struct domain *d);
+/** Forget what a group of another rank has here as a ghost. */
+void ghost_drop(struct group *g);
 /** Whether a group belongs to another rank and its positions and tree are received here. */
 static inline bool group_is_ghost(const struct group *g) {
   return g->owner != comm_rank() && g->tree != NULL;

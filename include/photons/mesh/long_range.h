@@ -65,6 +65,7 @@ struct mesh_messages {
 /** The mesh cells of one group. */
 struct group_cells {
   uint32_t group;                               /**< index */
+  int owner;                                    /**< rank of the group */
   struct patch patch;                           /**< cells that the group deposits to */
   starpu_data_handle_t patch_handle[SETS_MOST]; /**< by set_place(); NULL where the patch is not in
                                                      this rank's memory */

@@ -46,6 +46,12 @@ static inline double usage_imbalance(const struct usage *u) {
   return u->busy > 0.0 ? u->busiest * u->units / u->busy - 1.0 : 0.0;
 }
 
+/** The time of tasks by the group that they worked on. */
+struct owner_seconds {
+  double *seconds;       /**< [count] */
+  uint32_t first, count; /**< groups; others are left out */
+};
+
 /** Begin recording tasks, which turns on StarPU's profiling; and end it. */
 void task_log_begin(void);
 void task_log_end(void);
@@ -67,12 +73,12 @@ void task_log_add_part(const struct stage *stage, uint32_t owner, double start, 
  * @param step           number of the step, for the rows
  * @param rows           NULL, or the file to which the records are written as lines of CSV, see
  *         task_log_header
- * @param[in,out] owner_seconds  [group] or NULL: each task's time is added to its owner's. Time on
+ * @param[in,out] owners  NULL, or where each task's time is added to its owner's. Time on
  *         a GPU is multiplied by the number of this rank's cores per GPU, so that both kinds of
  *         device have the same weight if they are equally busy
  */
 void task_log_take(int64_t step, struct usage *cores, struct usage *gpus, FILE *rows,
-                   double *owner_seconds);
+                   const struct owner_seconds *owners);
 /** Records of tasks that have ended have no owner any more: groups get other numbers. No task may be
  * running. */
 void task_log_forget_owners(void);

@@ -37,13 +37,17 @@ struct nbody {
   struct external *external;  /**< potentials that act on all particles; NULL: there are none */
   struct system_holes *holes; /**< whose pairs bound steps; NULL: there are none */
   const struct step_kernels *kernels;
-  struct group_rungs *rungs; /**< [group]; of this rank's groups. NULL: global steps */
+  struct group_rungs *rungs; /**< [group of this rank]; NULL: global steps */
   bool mesh_alone; /**< time.step = pm: the mesh has the whole force, and no group has targets */
   struct step_state steps;
   struct light_cone *cone; /**< of an observer, see light_cone.h; NULL: there is none */
   int64_t step;            /**< what is being computed: the number of the step, */
   double a;                /**< and the scale factor at its end; 1 until it is set */
 };
+
+static inline struct group_rungs *rungs_of(const struct nbody *n, const struct group *g) {
+  return &n->rungs[group_place(&n->domain, g)];
+}
 
 /**
  * Make an N-body system that owns the particles, and register all data with StarPU, which must run

@@ -56,7 +56,7 @@ static void force_stage(const struct bench *b, struct active_group *a, enum forc
   uint32_t count[a->g->near.count];
   source_trees(b, a->g, trees, count, node_mass);
   for (uint32_t i = 0; i < a->g->near.count; i++)
-    sources[i] = b->multipole + a->g->near.group[i] * multipoles;
+    sources[i] = b->multipole + a->g->near.group[i]->index * multipoles;
   switch (stage) {
   case REFIT:
     gpu_refit(b->gpu, t->count, t->depth, NULL, s->domain.geometry.scale,

@@ -57,7 +57,7 @@ static struct far_sources far_sources_of(const struct bench *b, const struct gro
                           .host_multipole = allocate(n, sizeof *o.host_multipole, "sources"),
                           .multipole = allocate(n, sizeof *o.multipole, "sources")};
   for (uint32_t i = 0; i < n; i++) {
-    const uint32_t k = g->near.group[i];
+    const uint32_t k = g->near.group[i]->index;
     o.host_nodes[i] = s->domain.groups[k].nodes;
     o.nodes[i] = nodes_on_device(b, k);
     o.host_multipole[i] = s->short_range.multipole + k * row;

@@ -16,7 +16,7 @@ void walk_group(const struct bench *b, const struct group *g, const struct targe
   uint32_t count[g->near.count];
   const float *mass[g->near.count];
   for (uint32_t i = 0; i < g->near.count; i++) {
-    const uint32_t source = g->near.group[i];
+    const uint32_t source = g->near.group[i]->index;
     nodes[i] = s->domain.groups[source].nodes;
     count[i] = s->domain.groups[source].count;
     if (b->mass) mass[i] = b->host_node_mass + (size_t)source * tree_nodes(s->domain.depth);
@@ -78,8 +78,7 @@ static void check_coverage(const struct nbody *s, const struct group *g,
           met[(far->entry[i] >> (s->domain.depth + 1)) * leaves + k - leaves]++;
       }
     for (size_t k = 0; k < (size_t)g->near.count * leaves; k++) {
-      const struct node *source = &s->domain.groups[g->near.group[k / leaves]]
-                                       .nodes[leaves + k % leaves];
+      const struct node *source = &g->near.group[k / leaves]->nodes[leaves + k % leaves];
       float gap2 = 0.0f;
       for (int c = 0; c < 3; c++) {
         const float distance = fabsf((float)(int32_t)(source->centre[c] - t->centre[c])) *
@@ -96,7 +95,7 @@ static void check_coverage(const struct nbody *s, const struct group *g,
 const float *const *source_trees(const struct bench *b, const struct group *g,
                                  const struct node **tree, uint32_t *count, const float **mass) {
   for (uint32_t i = 0; i < g->near.count; i++) {
-    const uint32_t source = g->near.group[i];
+    const uint32_t source = g->near.group[i]->index;
     tree[i] = nodes_on_device(b, source);
     count[i] = b->s->domain.groups[source].count;
     if (b->mass) mass[i] = b->node_mass + (size_t)source * tree_nodes(b->s->domain.depth);

@@ -33,7 +33,7 @@ struct p2p_sources sources_of(const struct bench *b, const struct group *g) {
                           .device = columns_create(b, g->near.count),
                           .count = allocate(g->near.count, sizeof *o.count, "sources")};
   for (uint32_t i = 0; i < g->near.count; i++) {
-    const uint32_t k = g->near.group[i];
+    const uint32_t k = g->near.group[i]->index;
     const struct particle_block p = particles_block(&b->s->domain.particles, k);
     o.host.x[i] = p.x[0];
     o.device.x[i] = position_on_device(b, k);

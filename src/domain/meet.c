@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Which groups of other ranks a rank knows. All ranks tell all ranks their domains; each rank then sends the boxes
+ * of its groups to those ranks whose domains these groups may reach. */
+#include "meet.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "box_tree.h"
+#include "photons/base/comm.h"
+#include "photons/base/error.h"
+#include "photons/base/kept.h"
+#include "photons/domain/domain.h"
+
+/** Where the groups of a rank are. Consecutive groups are some at the end of one node of the ORB tree and some at
+ * the beginning of the next one: a box around both might be as large as the volume of all ranks. */
+struct rank_domain {
+  struct node box[2];
+  uint32_t boxes;
+  float moved; /* the most of any group */
+};
+
+/** What a rank tells of a group. */
+struct announcement {
+  struct node box;
+  uint32_t index, targets;
+  float moved;
+};
+
+/** Announcements to ranks, one rank after the other. */
+struct letters {
+  struct announcement *letter;
+  uint32_t letters, room, ranks;
+  int *rank;     /* [ranks] */
+  size_t *bytes; /* [ranks] */
+};
+
+static struct box_tree tree_of_own(struct domain *d) {
+  struct group **own = allocate(d->particles.blocks, sizeof(struct group *), "groups");
+  uint32_t n = 0;
+  FOR_GROUPS(d, g) own[n++] = g;
+  const struct box_tree tree = box_tree_make(&d->geometry, own, n);
+  free(own);
+  return tree;
+}
+
+static struct rank_domain domain_of(const struct box_tree *own) {
+  struct rank_domain r = {.moved = own->moved, .boxes = own->count > 1 ? 2 : own->count};
+  if (r.boxes == 1) r.box[0] = own->node[0].box;
+  if (r.boxes == 2) {
+    r.box[0] = own->node[1].box;
+    r.box[1] = own->node[own->node[1].next].box;
+  }
+  return r;
+}
+
+/** Whether particles in a box may reach a rank's domain. */
+static bool reaches(const struct geometry *geometry, const struct node *box, float moved,
+                    const struct rank_domain *r) {
+  const float reach = reach_squared(moved, r->moved) + BOX_ROUNDING;
+  for (uint32_t k = 0; k < r->boxes; k++)
+    if (box_gap_squared(geometry, box, &r->box[k]) < reach) return true;
+  return false;
+}
+
+static void add_letter(struct letters *l, const struct group *g) {
+  if (l->letters == l->room) {
+    l->room = 2 * l->room + 64;
+    l->letter = reallocate(l->letter, l->room, sizeof *l->letter, "boxes of groups");
+  }
+  l->letter[l->letters++] = (struct announcement){g->root, g->index, g->targets, g->moved};
+}
+
+/** Write to a rank about the groups that may reach its domain. */
+static void write_to(const struct domain *d, const struct box_tree *own, int rank,
+                     const struct rank_domain *r, struct letters *l) {
+  const uint32_t before = l->letters;
+  for (uint32_t i = 0; i < own->count;) {
+    const struct box_node *node = &own->node[i];
+    const float moved = node->group ? node->group->moved : own->moved;
+    const bool near = reaches(&d->geometry, &node->box, moved, r);
+    if (near && node->group) add_letter(l, node->group);
+    i = near ? i + 1 : node->next;
+  }
+  if (l->letters == before) return;
+  l->rank[l->ranks] = rank;
+  l->bytes[l->ranks++] = (l->letters - before) * sizeof *l->letter;
+}
+
+/** @param all  [comm_size()] domains */
+static struct letters write_letters(const struct domain *d, const struct box_tree *own,
+                                    const struct rank_domain *all) {
+  const size_t ranks = (size_t)comm_size();
+  struct letters l = {.rank = allocate(ranks, sizeof *l.rank, "message sizes"),
+                      .bytes = allocate(ranks, sizeof *l.bytes, "message sizes")};
+  for (int r = 0; r < comm_size(); r++)
+    if (r != comm_rank()) write_to(d, own, r, &all[r], &l);
+  return l;
+}
+
+/** The groups that others have told of replace those that were met before. Both are by rising index. */
+static void replace_met(struct domain *d, const struct announcement *letter,
+                        const struct sparse_from *from) {
+  size_t count = 0;
+  for (uint32_t k = 0; k < from->ranks; k++) count += from->bytes[k] / sizeof *letter;
+  struct group *met = allocate(count, sizeof *met, "groups");
+  uint32_t n = 0, old = 0;
+  for (uint32_t k = 0; k < from->ranks; k++)
+    for (size_t i = from->bytes[k] / sizeof *letter; i-- > 0; letter++, n++) {
+      for (; old < d->met_count && d->met[old].index < letter->index; old++)
+        ghost_drop(&d->met[old]);
+      if (old < d->met_count && d->met[old].index == letter->index) met[n] = d->met[old++];
+      const size_t of = d->group_count, first = block_first(d->particles.all, of, letter->index),
+                   end = block_first(d->particles.all, of, (size_t)letter->index + 1);
+      met[n].index = letter->index;
+      met[n].count = (uint32_t)(end - first);
+      met[n].owner = from->rank[k];
+      met[n].root = letter->box;
+      met[n].targets = letter->targets;
+      met[n].moved = letter->moved;
+    }
+  for (; old < d->met_count; old++) ghost_drop(&d->met[old]);
+  free(d->met);
+  d->met = met;
+  d->met_count = n;
+}
+
+static void count_kept(const struct domain *d, const struct box_tree *own,
+                       const struct letters *sent) {
+  const size_t letters = sent->letters + d->met_count, ranks = (size_t)comm_size();
+  kept_set(KEPT_BOXES, ranks * (sizeof(struct rank_domain) + sizeof *sent->rank +
+                                sizeof *sent->bytes) +
+                           2 * d->particles.blocks * sizeof *own->node +
+                           letters * sizeof(struct announcement));
+  kept_set(KEPT_GROUPS, d->particles.blocks * (sizeof *d->groups + sizeof *d->group_seconds) +
+                            d->met_count * sizeof *d->met);
+}
+
+void domain_meet(struct domain *d) {
+  if (comm_size() == 1) return;
+  struct box_tree own = tree_of_own(d);
+  struct rank_domain mine = domain_of(&own),
+                     *all = allocate((size_t)comm_size(), sizeof *all, "domains of ranks");
+  comm_gather_all(&mine, sizeof mine, all);
+  struct letters l = write_letters(d, &own, all);
+  struct sparse_from from;
+  struct announcement *letter = comm_exchange_sparse(l.letter, l.rank, l.bytes, l.ranks, &from);
+  replace_met(d, letter, &from);
+  count_kept(d, &own, &l);
+  sparse_from_free(&from);
+  free(letter);
+  free(l.letter);
+  free(l.rank);
+  free(l.bytes);
+  free(all);
+  box_tree_free(&own);
+}
