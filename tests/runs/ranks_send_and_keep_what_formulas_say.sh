@@ -16,7 +16,7 @@ z_init = 49
 [time]
 z_end = 20
 step = fixed
-steps = 4
+steps = 2
 [output]
 images = no
 power_spectrum = no
@@ -29,6 +29,8 @@ END
 run_on 2 two --set box.size=15.6 --set box.npart_side=20 config.ini
 run_on 8 eight --set box.npart_side=32 --set runtime.shared_memory=no config.ini
 run_on 8 pencils --set box.npart_side=20 --set box.size=15.6 --set gravity.mesh_layout=pencils config.ini
-helper two:2:20:1 eight:8:32:1 pencils:8:20:2 || failures=$((failures + 1))
+run_on 2 balance --set box.npart_side=24 --set box.size=18.72 --set runtime.group_size=64 --set runtime.leaf_size=16 \
+  --set time.steps=4 config.ini
+helper two:2:20:1 eight:8:32:1 pencils:8:20:2 balance:2:24:balance:256 || failures=$((failures + 1))
 
 finish
