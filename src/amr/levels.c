@@ -5,6 +5,7 @@
 #include "photons/amr/gas.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
+#include "photons/base/kept.h"
 #include "photons/runtime/engine.h"
 #include "photons/runtime/handle.h"
 #include "photons/runtime/owner_computes.h"
@@ -86,6 +87,17 @@ static struct gas_batch *make_batches(const struct gas *g, uint32_t groups, uint
   return batch;
 }
 
+static void count_kept(const struct gas *g) {
+  size_t bytes = 0;
+  for (int k = 0; k <= g->topology.finest; k++) {
+    const struct gas_level *l = &g->level[k];
+    bytes += (1 + (size_t)l->homes) * l->batch_count * sizeof *l->batch +
+             l->groups * (sizeof *l->speed + sizeof *l->sum + sizeof *l->flags + sizeof *l->fault +
+                          sizeof *l->field);
+  }
+  kept_set(KEPT_LEVELS, bytes);
+}
+
 void gas_divide_level(struct gas *g, int level) {
   struct gas_level *l = &g->level[level];
   const uint32_t groups = g->topology.level[level].count;
@@ -105,6 +117,7 @@ void gas_divide_level(struct gas *g, int level) {
   if (l->homes > 0) l->ghost = allocate(l->homes, sizeof *l->ghost, "batches of groups");
   for (uint32_t h = 0; h < l->homes; h++) l->ghost[h] = make_batches(g, groups, l->batch_count);
   for (uint32_t i = 0; i < groups; i++) l->fault[i].patch = -1;
+  count_kept(g);
 }
 
 void gas_make_batches(struct gas *g, int level) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "photons/base/error.h"
+#include "photons/base/kept.h"
 
 enum { KEY_BITS = 21 }; /* of a coordinate */
 
@@ -130,6 +131,9 @@ void topology_replace(struct topology *t, int level, uint64_t *keys, uint32_t co
     link_neighbours(t, level);
   }
   if (level < t->finest) link_fathers(t, level + 1);
+  size_t groups = 0;
+  for (int k = 0; k <= t->finest; k++) groups += t->level[k].count;
+  kept_set(KEPT_OCTREE, groups * (sizeof *l->key + sizeof *l->group));
 }
 
 /** Fill in topology.step and topology.around. */

@@ -25,25 +25,18 @@ enum {
   ROWS_MOST = 1 << 13 /* histograms of all chunks, 128 MiB */
 };
 
-uint32_t cut_find_digit(struct cut *cut, int digit, const uint64_t *of_value) {
-  uint32_t found = 0;
-  while (found + 1 < DIGIT_VALUES && cut->left >= of_value[found]) cut->left -= of_value[found++];
-  cut->value |= found << digit_shift(digit);
-  return found;
-}
-
 struct splitting {
   const struct particles *particles;
   size_t count;
   uint32_t *node; /* [particle] its node of the ORB tree, heap order */
   uint32_t chunks, chunks_most;
-  unsigned level;  /* that is split now */
-  struct cut *cut; /* by rising node */
-  uint32_t cuts;
-  uint32_t (*low)[3], (*high)[3]; /* [chunk][cut] boxes */
-  uint64_t *histogram;            /* [chunk][cut][DIGIT_VALUES] */
-  uint64_t *sum;                  /* [cut][DIGIT_VALUES] of all chunks, then of all ranks */
-  uint64_t *ties;                 /* [chunk][cut] particles at the median that go left */
+  struct level_cuts now; /* of the level that is split now */
+  uint32_t *held;        /* [helds] nodes of the level before that held particles of this rank */
+  uint32_t helds;
+  uint32_t (*low)[3], (*high)[3]; /* [chunk][row] boxes */
+  uint64_t *histogram;            /* [chunk][row][DIGIT_VALUES] */
+  uint64_t *sum;                  /* [row][DIGIT_VALUES] of all chunks */
+  uint64_t *ties;                 /* [chunk][row] particles at the median that go left */
   int digit;
 };
 
@@ -51,22 +44,55 @@ static size_t chunk_first(const struct splitting *b, uint32_t chunk) {
   return block_first(b->count, b->chunks, chunk);
 }
 
+static struct cut *cut_of(const struct splitting *b, uint32_t row) {
+  return &b->now.cut[b->now.here[row]];
+}
+
 static int compare_cuts(const void *a, const void *b) {
   const struct cut *x = a, *y = b;
   return (x->node > y->node) - (x->node < y->node);
 }
 
-/** The cut of a node, by its number in heap order; NULL if the node is not split now. */
-static const struct cut *find_cut(const struct splitting *b, uint32_t node) {
-  const uint32_t first = 1u << b->level;
-  const struct cut key = {.node = node - first};
-  return node < first ? NULL : bsearch(&key, b->cut, b->cuts, sizeof key, compare_cuts);
+/** The row of a node, by its number in heap order; `rows` if the node is not split now. */
+static uint32_t find_row(const struct splitting *b, uint32_t node) {
+  const uint32_t first = 1u << b->now.level;
+  uint32_t low = 0, high = node < first ? 0 : b->now.rows;
+  while (low < high) {
+    const uint32_t middle = low + (high - low) / 2, at = cut_of(b, middle)->node;
+    if (at == node - first) return middle;
+    if (at < node - first)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return b->now.rows;
+}
+
+/** Children of nodes that held particles of this rank may hold some, too. */
+static void find_rows(struct splitting *b) {
+  struct level_cuts *now = &b->now;
+  now->here = reallocate(now->here, 2 * (size_t)b->helds + 1, sizeof *now->here, "cuts");
+  now->rows = 0;
+  if (now->level == 0) now->here[now->rows++] = 0;
+  for (uint32_t k = 0; k < 2 * b->helds; k++) {
+    const struct cut key = {.node = 2 * b->held[k / 2] + k % 2};
+    const struct cut *cut = bsearch(&key, now->cut, now->cuts, sizeof key, compare_cuts);
+    if (cut) now->here[now->rows++] = (uint32_t)(cut - now->cut);
+  }
+}
+
+/** After boxes have been measured: note the nodes that hold particles of this rank. */
+static void note_held(struct splitting *b) {
+  b->held = reallocate(b->held, b->now.rows, sizeof *b->held, "nodes with particles");
+  b->helds = 0;
+  for (uint32_t row = 0; row < b->now.rows; row++)
+    if (b->low[row][0] <= b->high[row][0]) b->held[b->helds++] = cut_of(b, row)->node;
 }
 
 /** Particles of a chunk that follow each other and are in one node, which is being split. */
 struct run {
   const struct splitting *b;
-  uint32_t chunk, cut;
+  uint32_t chunk, row;
   const uint32_t *x[3];
   uint32_t *node;
   size_t count;
@@ -80,12 +106,12 @@ static void for_runs(const struct splitting *b, uint32_t chunk,
     const size_t stop = of.first + of.count < end ? of.first + of.count : end;
     for (size_t next; i < stop; i = next) {
       for (next = i + 1; next < stop && b->node[next] == b->node[i];) next++;
-      const struct cut *cut = find_cut(b, b->node[i]);
+      const uint32_t row = find_row(b, b->node[i]);
       const size_t k = i - of.first;
-      if (cut)
+      if (row < b->now.rows)
         function(&(struct run){b,
                                chunk,
-                               (uint32_t)(cut - b->cut),
+                               row,
                                {of.x[0] + k, of.x[1] + k, of.x[2] + k},
                                b->node + i,
                                next - i});
@@ -94,7 +120,7 @@ static void for_runs(const struct splitting *b, uint32_t chunk,
 }
 
 static void measure_run(const struct run *run) {
-  const size_t row = (size_t)run->chunk * run->b->cuts + run->cut;
+  const size_t row = (size_t)run->chunk * run->b->now.rows + run->row;
   for (int c = 0; c < 3; c++) {
     uint32_t low = run->b->low[row][c], high = run->b->high[row][c];
     for (size_t i = 0; i < run->count; i++) {
@@ -109,16 +135,18 @@ static void measure_run(const struct run *run) {
 
 static void measure_boxes(void *context, uint32_t chunk) {
   const struct splitting *b = context;
-  memset(b->low + (size_t)chunk * b->cuts, 0xff, b->cuts * sizeof *b->low);
-  memset(b->high + (size_t)chunk * b->cuts, 0, b->cuts * sizeof *b->high);
+  const size_t rows = b->now.rows;
+  memset(b->low + chunk * rows, 0xff, rows * sizeof *b->low);
+  memset(b->high + chunk * rows, 0, rows * sizeof *b->high);
   for_runs(b, chunk, measure_run);
 }
 
 static void count_run(const struct run *run) {
   const struct splitting *b = run->b;
-  const struct cut *cut = &b->cut[run->cut];
+  const struct cut *cut = cut_of(b, run->row);
   const uint32_t *x = run->x[cut->axis];
-  uint64_t *histogram = b->histogram + ((size_t)run->chunk * b->cuts + run->cut) * DIGIT_VALUES;
+  uint64_t *histogram = b->histogram +
+                        ((size_t)run->chunk * b->now.rows + run->row) * DIGIT_VALUES;
   const unsigned shift = digit_shift(b->digit);
   if (b->digit == 0) {
     for (size_t i = 0; i < run->count; i++) histogram[x[i] >> shift]++;
@@ -131,15 +159,15 @@ static void count_run(const struct run *run) {
 
 static void count_digits(void *context, uint32_t chunk) {
   const struct splitting *b = context;
-  memset(b->histogram + (size_t)chunk * b->cuts * DIGIT_VALUES, 0,
-         (size_t)b->cuts * DIGIT_VALUES * sizeof *b->histogram);
+  const size_t size = (size_t)b->now.rows * DIGIT_VALUES;
+  memset(b->histogram + chunk * size, 0, size * sizeof *b->histogram);
   for_runs(b, chunk, count_run);
 }
 
 static void send_run(const struct run *run) {
-  const struct cut *cut = &run->b->cut[run->cut];
+  const struct cut *cut = cut_of(run->b, run->row);
   const uint32_t *x = run->x[cut->axis], child = 2 * *run->node;
-  uint64_t *ties = &run->b->ties[(size_t)run->chunk * run->b->cuts + run->cut];
+  uint64_t *ties = &run->b->ties[(size_t)run->chunk * run->b->now.rows + run->row];
   for (size_t i = 0; i < run->count; i++) {
     const bool tied = x[i] == cut->value && *ties > 0;
     *ties -= tied;
@@ -149,59 +177,76 @@ static void send_run(const struct run *run) {
 
 static void send_down(void *context, uint32_t chunk) { for_runs(context, chunk, send_run); }
 
-static void choose_axes(struct splitting *b, struct domain *d, unsigned level) {
-  loop_run(&rebuild_stage, b->chunks, measure_boxes, b);
-  for (uint32_t k = 0; k < b->cuts; k++)
+/** Find the boxes of this rank's particles in all nodes. */
+static void join_boxes(const struct splitting *b) {
+  for (uint32_t k = 0; k < b->now.rows; k++)
     for (uint32_t chunk = 1; chunk < b->chunks; chunk++)
       for (int c = 0; c < 3; c++) {
-        const size_t row = (size_t)chunk * b->cuts + k;
+        const size_t row = (size_t)chunk * b->now.rows + k;
         if (b->low[row][c] < b->low[k][c]) b->low[k][c] = b->low[row][c];
         if (b->high[row][c] > b->high[k][c]) b->high[k][c] = b->high[row][c];
       }
-  comm_min_u32(b->low[0], 3 * (size_t)b->cuts);
-  comm_max_u32(b->high[0], 3 * (size_t)b->cuts);
-  for (uint32_t k = 0; k < b->cuts; k++)
-    b->cut[k].axis = side_to_cut(level, d->group_count, b->low[k], b->high[k]);
 }
 
-static void add_histograms(void *context, uint32_t k) {
+static void choose_axes(struct splitting *b, struct domain *d) {
+  const size_t cuts = b->now.cuts;
+  loop_run(&rebuild_stage, b->chunks, measure_boxes, b);
+  join_boxes(b);
+  note_held(b);
+  uint32_t(*low)[3] = allocate(2 * cuts, sizeof *low, "boxes of the domain decomposition"),
+  (*high)[3] = low + cuts;
+  memset(low, 0xff, cuts * sizeof *low);
+  for (uint32_t row = 0; row < b->now.rows; row++) {
+    memcpy(low[b->now.here[row]], b->low[row], sizeof *low);
+    memcpy(high[b->now.here[row]], b->high[row], sizeof *high);
+  }
+  comm_min_u32(low[0], 3 * cuts);
+  comm_max_u32(high[0], 3 * cuts);
+  for (size_t k = 0; k < cuts; k++)
+    b->now.cut[k].axis = side_to_cut(b->now.level, d->group_count, low[k], high[k]);
+  free(low);
+}
+
+static void add_histograms(void *context, uint32_t row) {
   const struct splitting *b = context;
+  uint64_t *sum = b->sum + (size_t)row * DIGIT_VALUES;
+  memset(sum, 0, DIGIT_VALUES * sizeof *sum);
   for (uint32_t chunk = 0; chunk < b->chunks; chunk++) {
-    const uint64_t *row = b->histogram + ((size_t)chunk * b->cuts + k) * DIGIT_VALUES;
-    for (size_t i = 0; i < DIGIT_VALUES; i++) b->sum[(size_t)k * DIGIT_VALUES + i] += row[i];
+    const uint64_t *of = b->histogram + ((size_t)chunk * b->now.rows + row) * DIGIT_VALUES;
+    for (size_t i = 0; i < DIGIT_VALUES; i++) sum[i] += of[i];
   }
 }
 
 /** Find one more digit of every median. On return histograms hold each chunk's own counts, and ties
  * hold the counts at the digit found. */
-static void choose_digit(struct splitting *b) {
+static void choose_digit(struct splitting *b, const struct domain *d) {
   loop_run(&rebuild_stage, b->chunks, count_digits, b);
-  const size_t size = (size_t)b->cuts * DIGIT_VALUES;
-  b->sum = allocate(size, sizeof *b->sum, "counts of the domain decomposition");
-  loop_run(&rebuild_stage, b->cuts, add_histograms, b);
-  comm_sum_u64(b->sum, size);
-  for (uint32_t k = 0; k < b->cuts; k++) {
-    const uint32_t digit = cut_find_digit(&b->cut[k], b->digit, b->sum + (size_t)k * DIGIT_VALUES);
-    for (uint32_t chunk = 0; chunk < b->chunks; chunk++)
-      b->ties[(size_t)chunk * b->cuts + k] =
-          b->histogram[chunk * size + (size_t)k * DIGIT_VALUES + digit];
+  loop_run(&rebuild_stage, b->now.rows, add_histograms, b);
+  cuts_find_digit(d, &b->now, b->digit, b->sum);
+  for (uint32_t row = 0; row < b->now.rows; row++) {
+    const uint32_t digit = cut_digit(cut_of(b, row), b->digit);
+    for (uint32_t chunk = 0; chunk < b->chunks; chunk++) {
+      const size_t at = (size_t)chunk * b->now.rows + row;
+      b->ties[at] = b->histogram[at * DIGIT_VALUES + digit];
+    }
   }
-  free(b->sum);
 }
 
 /** Of the particles at the median the first `left` ones, in the order of ranks and chunks, go left.
  * Turns the counts of each chunk into the numbers that go left. */
 static void share_ties(struct splitting *b) {
-  uint64_t *before = allocate(b->cuts, sizeof *before, "ties"); /* of lower ranks */
-  kept_set(KEPT_TIES, b->cuts * sizeof *before);
+  const uint32_t cuts = b->now.cuts, rows = b->now.rows;
+  uint64_t *before = allocate(cuts, sizeof *before, "ties"); /* of lower ranks */
+  kept_set(KEPT_TIES, cuts * sizeof *before);
   for (uint32_t chunk = 0; chunk < b->chunks; chunk++)
-    for (uint32_t k = 0; k < b->cuts; k++) before[k] += b->ties[(size_t)chunk * b->cuts + k];
-  comm_sums_before(before, b->cuts);
-  for (uint32_t k = 0; k < b->cuts; k++) {
-    const uint64_t all = b->cut[k].left;
-    uint64_t left = before[k] < all ? all - before[k] : 0;
+    for (uint32_t row = 0; row < rows; row++)
+      before[b->now.here[row]] += b->ties[(size_t)chunk * rows + row];
+  comm_sums_before(before, cuts);
+  for (uint32_t row = 0; row < rows; row++) {
+    const uint64_t all = cut_of(b, row)->left, lower = before[b->now.here[row]];
+    uint64_t left = lower < all ? all - lower : 0;
     for (uint32_t chunk = 0; chunk < b->chunks; chunk++) {
-      uint64_t *ties = &b->ties[(size_t)chunk * b->cuts + k];
+      uint64_t *ties = &b->ties[(size_t)chunk * rows + row];
       if (*ties > left) *ties = left;
       left -= *ties;
     }
@@ -209,24 +254,27 @@ static void share_ties(struct splitting *b) {
   free(before);
 }
 
-static void split_level(struct splitting *b, struct domain *d, unsigned level) {
-  const uint32_t most = ROWS_MOST / b->cuts + 1;
+static void split_level(struct splitting *b, struct domain *d) {
+  find_rows(b);
+  const uint32_t each = b->now.rows > 0 ? b->now.rows : 1, most = ROWS_MOST / each + 1;
   b->chunks = most < b->chunks_most ? most : b->chunks_most;
-  const size_t rows = (size_t)b->chunks * b->cuts;
-  b->low = allocate(rows, sizeof *b->low, "boxes of the domain decomposition");
-  b->high = allocate(rows, sizeof *b->high, "boxes of the domain decomposition");
+  const size_t rows = (size_t)b->chunks * b->now.rows;
+  b->low = allocate(2 * rows, sizeof *b->low, "boxes of the domain decomposition");
+  b->high = b->low + rows;
   b->histogram = allocate_large(rows * DIGIT_VALUES, sizeof *b->histogram,
                                 "counts of the domain decomposition");
+  b->sum = allocate((size_t)b->now.rows * DIGIT_VALUES, sizeof *b->sum,
+                    "counts of the domain decomposition");
   b->ties = allocate(rows, sizeof *b->ties, "ties of the domain decomposition");
-  kept_set(KEPT_COUNTS, rows * (DIGIT_VALUES * sizeof *b->histogram + sizeof *b->low +
-                                sizeof *b->high + sizeof *b->ties));
-  choose_axes(b, d, level);
-  for (b->digit = 0; b->digit < DIGITS; b->digit++) choose_digit(b);
+  b->now.bytes = (rows + b->now.rows) * DIGIT_VALUES * sizeof *b->histogram +
+                 rows * (sizeof *b->low + sizeof *b->high + sizeof *b->ties);
+  choose_axes(b, d);
+  for (b->digit = 0; b->digit < DIGITS; b->digit++) choose_digit(b, d);
   share_ties(b);
   loop_run(&rebuild_stage, b->chunks, send_down, b);
   free(b->low);
-  free(b->high);
   free(b->histogram);
+  free(b->sum);
   free(b->ties);
 }
 
@@ -294,33 +342,34 @@ struct nodes {
 /** Of the nodes of a level those that one rank will split further become parts, the others get cuts. */
 static void sort_out(const struct domain *d, bool groups, const struct nodes *open,
                      struct splitting *b, struct orb_parts *parts) {
-  const size_t nodes = (size_t)1 << b->level, all = d->particles.all;
+  const size_t nodes = (size_t)1 << b->now.level, all = d->particles.all;
   parts->part = reallocate(parts->part, (size_t)parts->count + open->count, sizeof *parts->part,
                            "parts of the domain");
-  b->cut = reallocate(b->cut, open->count, sizeof *b->cut, "cuts of the domain decomposition");
-  kept_set(KEPT_CUTS, open->count * (sizeof *open->node + sizeof *b->cut) +
+  b->now.cut = reallocate(b->now.cut, open->count, sizeof *b->now.cut,
+                           "cuts of the domain decomposition");
+  kept_set(KEPT_CUTS, open->count * (sizeof *open->node + sizeof *b->now.cut) +
                           ((size_t)parts->count + open->count) * sizeof *parts->part);
-  b->cuts = 0;
+  b->now.cuts = 0;
   for (uint32_t i = 0; i < open->count; i++) {
     const uint32_t node = open->node[i];
-    if (is_part(d, groups, b->level, node)) {
+    if (is_part(d, groups, b->now.level, node)) {
       uint32_t first, end;
-      groups_below(d, b->level, node, &first, &end);
-      parts->part[parts->count++] = (struct orb_part){b->level, node, group_owner(d, first)};
+      groups_below(d, b->now.level, node, &first, &end);
+      parts->part[parts->count++] = (struct orb_part){b->now.level, node, group_owner(d, first)};
       continue;
     }
     const size_t left = block_first(all, 2 * nodes, 2 * (size_t)node + 1);
-    b->cut[b->cuts++] = (struct cut){.node = node, .left = left - block_first(all, nodes, node)};
+    b->now.cut[b->now.cuts++] = (struct cut){.node = node, .left = left - block_first(all, nodes, node)};
   }
 }
 
 /** The two parts of all nodes that have been split are the nodes of the next level. */
 static void descend(const struct splitting *b, struct nodes *open) {
-  open->node = reallocate(open->node, 2 * (size_t)b->cuts, sizeof *open->node, "nodes to split");
+  open->node = reallocate(open->node, 2 * (size_t)b->now.cuts, sizeof *open->node, "nodes to split");
   open->count = 0;
-  for (uint32_t k = 0; k < b->cuts; k++)
+  for (uint32_t k = 0; k < b->now.cuts; k++)
     for (uint32_t child = 0; child < 2; child++)
-      open->node[open->count++] = 2 * b->cut[k].node + child;
+      open->node[open->count++] = 2 * b->now.cut[k].node + child;
 }
 
 struct orb_parts orb_split(struct domain *d, bool groups) {
@@ -333,14 +382,16 @@ struct orb_parts orb_split(struct domain *d, bool groups) {
   b.chunks = b.chunks_most;
   b.node = allocate_large(count, sizeof *b.node, "nodes of the particles");
   loop_run(&rebuild_stage, b.chunks, set_to_root, &b);
-  for (; open.count > 0; b.level++) {
+  for (; open.count > 0; b.now.level++) {
     sort_out(d, groups, &open, &b, &parts);
-    if (b.cuts > 0) split_level(&b, d, b.level);
+    if (b.now.cuts > 0) split_level(&b, d);
     descend(&b, &open);
   }
   number_parts(&parts, &b);
   free(open.node);
-  free(b.cut);
+  free(b.now.cut);
+  free(b.now.here);
+  free(b.held);
   return parts;
 }
 

@@ -22,6 +22,24 @@ struct cut {
  * @param of_value  [DIGIT_VALUES] particles in the node with each value of the digit */
 uint32_t cut_find_digit(struct cut *cut, int digit, const uint64_t *of_value);
 
+/** The digit that was found last. */
+uint32_t cut_digit(const struct cut *cut, int digit);
+
+/** Cuts of one level, and those whose nodes may hold particles of this rank. */
+struct level_cuts {
+  unsigned level;
+  struct cut *cut; /* [cuts] by rising node */
+  uint32_t cuts;
+  uint32_t *here; /* [rows] of `cut`, rising */
+  uint32_t rows;
+  size_t bytes; /* that the level has taken for counts, for kept_set() */
+};
+/** Find one more digit of the medians of the nodes that may hold particles of this rank, of which the particles
+ * of all ranks are counted. Collective.
+ * @param of_value  [row][DIGIT_VALUES] particles of this rank with each value of the digit */
+void cuts_find_digit(const struct domain *d, struct level_cuts *c, int digit,
+                     const uint64_t *of_value);
+
 /** A node of the ORB tree, above the groups or one of them, that one rank will split further: node
  * `index` of its level. */
 struct orb_part {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Where groups lie on the mesh: their patches, and the pieces of the mesh that ranks exchange. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "met.h"
 #include "photons/base/comm.h"
@@ -130,10 +129,15 @@ size_t pieces_most(const struct mesh *m) {
   return (rows + 1) * (m->parts + 1);
 }
 
-static void place_pieces(struct mesh_pieces *pieces, const struct mesh_piece *now, uint32_t count) {
-  pieces->piece = reallocate(pieces->piece, count, sizeof *pieces->piece, "pieces of the mesh");
-  memcpy(pieces->piece, now, count * sizeof *now);
-  pieces->count = count;
+/** Keep those pieces of a group of which this rank is one of the ends. */
+static void place_pieces(struct mesh_pieces *pieces, int owner, const struct mesh_piece *now,
+                         uint32_t count) {
+  const int me = comm_rank();
+  pieces->count = 0;
+  for (uint32_t k = 0; k < count; k++) pieces->count += owner == me || now[k].rank == me;
+  pieces->piece = reallocate(pieces->piece, pieces->count, sizeof *now, "pieces of the mesh");
+  for (uint32_t k = 0, n = 0; k < count; k++)
+    if (owner == me || now[k].rank == me) pieces->piece[n++] = now[k];
 }
 
 uint32_t cut_field_box(const struct mesh *m, const struct field_box *box,
@@ -149,11 +153,11 @@ static void place_group(const struct long_range *l, struct group_cells *c, struc
   const struct patch *p = &c->patch;
   uint32_t count = cut_planes(m, (struct run){p->origin[0], p->size[0]},
                               (struct run){p->origin[1], p->size[1]}, c->owner, now);
-  place_pieces(&c->sent, now, count);
+  place_pieces(&c->sent, c->owner, now, count);
   c->field_box = field_box_for_patch(m, p);
   count = cut_field_box(m, &c->field_box, now);
   if (count == 1 && now[0].rank == c->owner && m->parts == 1) count = 0;
-  place_pieces(&c->read, now, count);
+  place_pieces(&c->read, c->owner, now, count);
 }
 
 /** Messages while they are filled. Those of the step before leave their memory to them. */

@@ -3,7 +3,7 @@
 
 usage: ... RUN:RANKS:NPART:PARTS...  (groups of 512 particles, as many mesh cells as particles, r_cut of 3.45 cells;
 PARTS: into which the mesh's pencils divide each slab, 1: none)
-or RUN:RANKS:NPART:balance:GROUPS of a run whose groups may have changed owners
+or RUN:RANKS:NPART:balance:GROUPS, RUN:RANKS:NPART:isolated:GROUPS, RUN:RANKS:CELLS:gas:GROUPS-OF-A-BATCH
 """
 
 import csv
@@ -15,6 +15,8 @@ GROUP, R_CUT = 512, 3.45
 SETS, FIELDS, SPECTRA = 2, 3, 2  # interlaced, with the default gradient: a field for each axis
 WINDOW = 4  # cells a side of a particle's cloud (PCS)
 HISTOGRAM = 2048 * 8  # counts of one digit of a cut
+GAS_VALUES, GAS_BATCH = 200, 248  # bytes of a group and a batch of gas on every rank
+CUTS_OF_ALL = 16  # above, each cut has a home
 LOOKS = 64  # levels that all ranks split together, and chunks of a rank
 
 
@@ -142,6 +144,16 @@ class Mesh:
         return {(lattice.owner(group), owner) for group, box in enumerate(lattice.boxes)
                 for owner in self.owners_met(box) if owner != lattice.owner(group)}
 
+    def pieces_most(self, lattice):
+        """The most pieces of a rank: those of its own groups, and those that it has of groups of others."""
+        pieces = [0] * self.ranks
+        for group, box in enumerate(lattice.boxes):
+            owner, met = lattice.owner(group), self.owners_met(box)
+            pieces[owner] += 2 * len(met)
+            for rank in met:
+                pieces[rank] += 2 * (rank != owner)
+        return max(pieces)
+
     def groups_met(self, lattice):
         """The most groups that a rank has or whose planes it has."""
         met = [0] * self.ranks
@@ -169,7 +181,7 @@ class Check:
         found = float(self.rows["kept", name]["bytes_most"])
         self.say(f"bytes kept, {name}", found, formula, 0 < found <= formula)
 
-    def run(self):
+    def uniform(self):
         groups, mesh, ghosts = self.lattice.count, self.mesh, self.lattice.ghosts()
         for name in ("positions", "trees", "multipoles"):
             self.messages(name, ghosts, 0.15)
@@ -184,8 +196,13 @@ class Check:
         self.kept("groups", table)
         self.kept("boxes", boxes)
         self.kept("cells", 112 * mesh.groups_met(self.lattice))
+        # A piece is in the list of its message, which has room for as many again.
+        self.kept("pieces", (32 + 2 * 8) * mesh.pieces_most(self.lattice) + 56 * 4 * self.ranks)
         self.kept("cuts", 40 * parts)
-        self.kept("counts", 1.01 * cuts * HISTOGRAM * max(1, self.side**3 / self.ranks / 2**14))
+        counts = cuts * (2 + max(1, self.side**3 / self.ranks / 2**14))
+        if cuts > CUTS_OF_ALL: # what comes to a home twice; a node has particles of at most four ranks
+            counts += 2 * 4 * cuts / self.ranks
+        self.kept("counts", 1.01 * counts * HISTOGRAM)
         self.kept("ties", 8 * cuts)
         own_slabs = math.ceil(mesh.slabs / mesh.rows)
         blocks = own_slabs * mesh.columns
@@ -193,15 +210,34 @@ class Check:
         rows = SETS * (mesh.slabs * FIELDS + SPECTRA * blocks)
         row_blocks = SETS * 2 * mesh.parts * own_slabs if mesh.parts > 1 else 0
         self.kept("blocks", 8 * (rows + row_blocks))
-        return self.failed
 
 
     def balance(self, groups):
+        """Groups may have changed owners."""
         self.kept("costs", 16 * min(groups, 64 * self.ranks))
-        return self.failed
+
+    def isolated(self, groups):
+        """All groups are neighbours of all. A rung has 4 bytes of a group."""
+        own, ranks = groups // self.ranks, self.ranks
+        self.kept("groups", 8 * own + 184 * groups)
+        self.kept("boxes", max(84 * ranks + 96 * own + 44 * (own * (ranks - 1) + groups - own), 104 * groups))
+        self.kept("rungs", 92 * own)
+
+    def gas(self, batch):
+        """A root level alone, in groups of 16^3 cells: all ranks have all groups and their batches."""
+        groups = (self.side // 16) ** 3
+        self.kept("octree", 168 * groups)
+        self.kept("levels", GAS_VALUES * groups + GAS_BATCH * math.ceil(groups / batch))
 
 
-checks = [argument.split(":") for argument in sys.argv[1:]]
-failed = [Check(*check[:3]).balance(int(check[4])) if check[3] == "balance" else Check(*check).run()
-          for check in checks]
-sys.exit(sum(failed) > 0)
+def run(argument):
+    folder, ranks, side, parts, *number = argument.split(":")
+    check = Check(folder, ranks, side, 1 if number else parts)
+    if number:
+        getattr(check, parts)(int(number[0]))
+    else:
+        check.uniform()
+    return check.failed
+
+
+sys.exit(sum(map(run, sys.argv[1:])) > 0)

@@ -31,6 +31,41 @@ run_on 8 eight --set box.npart_side=32 --set runtime.shared_memory=no config.ini
 run_on 8 pencils --set box.npart_side=20 --set box.size=15.6 --set gravity.mesh_layout=pencils config.ini
 run_on 2 balance --set box.npart_side=24 --set box.size=18.72 --set runtime.group_size=64 --set runtime.leaf_size=16 \
   --set time.steps=4 config.ini
-helper two:2:20:1 eight:8:32:1 pencils:8:20:2 balance:2:24:balance:256 || failures=$((failures + 1))
+cat >isolated.ini <<END
+[box]
+boundary = isolated
+[ic]
+source = galaxy
+[galaxy]
+component_1 = plummer 1e10 1
+particles = 8192
+[gravity]
+softening = 0.1
+[time]
+end = 4
+max_step = 4
+[output]
+images = no
+[runtime]
+group_size = 512
+END
+run_on 4 isolated isolated.ini
+cat >gas.ini <<END
+[run]
+system = gas
+[ic]
+source = blast
+[gas]
+root = 32, 32, 32
+length = 1
+batch = 2
+[time]
+end = 1
+[output]
+images = no
+END
+run_on 2 gas --steps 2 gas.ini
+helper two:2:20:1 eight:8:32:1 pencils:8:20:2 balance:2:24:balance:256 isolated:4:20:isolated:16 gas:2:32:gas:2 ||
+  failures=$((failures + 1))
 
 finish

@@ -9,10 +9,10 @@
 
 /** Kinds of such memory. */
 enum kept {
-  KEPT_GROUPS, /**< the domain's table of all groups */
-  KEPT_RUNGS,  /**< of all groups: largest rungs, with block steps */
-  KEPT_BOXES,  /**< boxes of all groups, while neighbours are searched */
-  KEPT_COSTS,  /**< of all groups, for the balance between ranks */
+  KEPT_GROUPS, /**< the domain's table of own groups and those that are met */
+  KEPT_RUNGS,  /**< particles by rung of own groups, with block steps */
+  KEPT_BOXES,  /**< domains of all ranks and boxes of these groups, while neighbours are searched */
+  KEPT_COSTS,  /**< of units of groups, for the balance between ranks */
   KEPT_GHOSTS, /**< lists of ghosts, and the upper levels of their trees */
   KEPT_CELLS,  /**< cells of the mesh of groups that this rank meets */
   KEPT_PIECES, /**< lists of mesh planes that are sent or received */
@@ -20,6 +20,8 @@ enum kept {
   KEPT_CUTS,   /**< nodes and cuts, while the domain is decomposed */
   KEPT_COUNTS, /**< particles by digits of the cuts, of all chunks of this rank */
   KEPT_TIES,   /**< particles at the cuts */
+  KEPT_OCTREE, /**< of gas: the patch groups of all levels and how they are linked */
+  KEPT_LEVELS, /**< of gas: batches and values of the patch groups of all levels */
   KEPT_COUNT
 };
 
