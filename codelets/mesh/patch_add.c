@@ -79,8 +79,7 @@ static struct parts list_parts(const struct long_range *l, uint32_t set, uint32_
   struct parts list = {0};
   uint32_t *slot_of = allocate(l->patch_messages.count, sizeof *slot_of, "patches of a slab");
   FOR_CELLS(l, c) {
-    if (c->owner == comm_rank() &&
-        patch_meets_slab(l->mesh, &c->patch, slab))
+    if (c->owner == comm_rank() && patch_meets_slab(l->mesh, &c->patch, slab))
       add_part(&list, (struct part){c->patch, c->patch_handle[set_place(l, set)], 0, list.slots++});
     add_pieces(l, set, slab, c, slot_of, &list);
   }

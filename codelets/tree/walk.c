@@ -102,8 +102,7 @@ static void check_lists(const struct walk_argument *a, const struct target_tree 
       const struct group *group = a->g->near.group[near->entry[e] >> (depth + 1)];
       const uint32_t leaf = near->entry[e] & (leaves - 1);
       DEBUG_CHECK(domain_leaf_here(a->s->domain, group, leaf),
-                  "leaf %u of group %u is near group %u, but was not received", leaf,
-                  group->index,
+                  "leaf %u of group %u is near group %u, but was not received", leaf, group->index,
                   a->g->index);
       count_meeting(met, target_depth, depth, targets + t, near->entry[e]);
     }

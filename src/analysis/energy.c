@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/config/parameters.h"
 #include "photons/cosmology/cosmology.h"
@@ -98,25 +97,18 @@ static struct mass_sums sums_of_block(const struct particle_block *b) {
   return sums;
 }
 
-/** Groups are added up in the order of their numbers, so that the sums do not depend on the number of
- * ranks. */
 static struct mass_sums mass_sums_of(struct nbody *n) {
   const struct particles *s = &n->domain.particles;
   const double count = (double)s->all;
   if (!particles_have(s, COLUMN_relative_mass)) return (struct mass_sums){count, count, count};
-  struct mass_sums *block = allocate(s->all_blocks, sizeof *block, "sums of masses"), all = {0};
+  struct mass_sums *block = allocate(s->blocks, sizeof *block, "sums of masses"), all;
   domain_acquire(&n->domain);
   for (size_t g = 0; g < s->blocks; g++) {
     const struct particle_block b = particles_block(s, g);
-    block[s->first_block + g] = sums_of_block(&b);
+    block[g] = sums_of_block(&b);
   }
   domain_release(&n->domain);
-  comm_sum_double(&block->mass, s->all_blocks * (sizeof *block / sizeof(double)));
-  for (size_t g = 0; g < s->all_blocks; g++) {
-    all.mass += block[g].mass;
-    all.square += block[g].square;
-    all.lattice += block[g].lattice;
-  }
+  group_sums(&n->domain, (double *)block, sizeof all / sizeof(double), (double *)&all);
   free(block);
   return all;
 }

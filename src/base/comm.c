@@ -170,7 +170,7 @@ void comm_start(int *argc, char ***argv) {
   comm_check(MPI_Comm_size(comm.all, &comm.size), "MPI_Comm_size");
   MPI_Comm host;
   comm_check(MPI_Comm_split_type(comm.all, MPI_COMM_TYPE_SHARED, comm.rank, MPI_INFO_NULL, &host),
-        "MPI_Comm_split_type");
+             "MPI_Comm_split_type");
   comm_check(MPI_Comm_rank(host, &comm.host_rank), "MPI_Comm_rank");
   comm_check(MPI_Comm_size(host, &comm.host_size), "MPI_Comm_size");
   comm.host = comm.rank;
@@ -231,8 +231,8 @@ static void reduce(void *values, size_t n, size_t size, MPI_Datatype type, MPI_O
   for (size_t done = 0; done < n;) {
     const size_t part = n - done < PIECE_MOST / 8 ? n - done : PIECE_MOST / 8;
     comm_check(MPI_Allreduce(MPI_IN_PLACE, (char *)values + done * size, (int)part, type, operation,
-                        comm.all),
-          "MPI_Allreduce");
+                             comm.all),
+               "MPI_Allreduce");
     done += part;
   }
 }
@@ -258,7 +258,7 @@ void comm_sums_before(uint64_t *values, size_t n) {
   for (size_t done = 0, part; comm.size > 1 && done < n; done += part) {
     part = n - done < PIECE_MOST / 8 ? n - done : PIECE_MOST / 8;
     comm_check(MPI_Exscan(MPI_IN_PLACE, values + done, (int)part, MPI_UINT64_T, MPI_SUM, comm.all),
-          "MPI_Exscan");
+               "MPI_Exscan");
   }
   /* MPI_Exscan() leaves the results of rank 0 as they are */
   if (comm.rank == 0) memset(values, 0, n * sizeof *values);
@@ -298,8 +298,9 @@ void comm_gather_all_sizes(const void *mine, const size_t *bytes_of, void *all) 
   if (comm.size == 1) {
     memcpy(all, mine, sum);
   } else if (sum < PIECE_MOST) {
-    comm_check(MPI_Allgatherv(mine, bytes[comm.rank], MPI_BYTE, all, bytes, place, MPI_BYTE, comm.all),
-          "MPI_Allgatherv");
+    comm_check(
+        MPI_Allgatherv(mine, bytes[comm.rank], MPI_BYTE, all, bytes, place, MPI_BYTE, comm.all),
+        "MPI_Allgatherv");
   } else {
     for (int r = 0; r < comm.size; to += bytes_of[r++]) {
       if (r == comm.rank) memcpy(to, mine, bytes_of[r]);
@@ -316,8 +317,9 @@ void comm_exchange_sizes(const size_t *send, size_t *receive) {
     return;
   }
   comm_count(COMM_sizes, (size_t)comm.size * sizeof *send);
-  comm_check(MPI_Alltoall(send, sizeof *send, MPI_BYTE, receive, sizeof *receive, MPI_BYTE, comm.all),
-        "MPI_Alltoall");
+  comm_check(
+      MPI_Alltoall(send, sizeof *send, MPI_BYTE, receive, sizeof *receive, MPI_BYTE, comm.all),
+      "MPI_Alltoall");
 }
 
 static size_t pieces(size_t bytes) { return (bytes + PIECE_MOST - 1) / PIECE_MOST; }
@@ -333,9 +335,9 @@ void comm_exchange(const void *send, const size_t *send_bytes, void *receive,
   for (int r = 0; r < comm.size; to += receive_bytes[r++])
     for (size_t done = 0; r != comm.rank && done < receive_bytes[r]; done += PIECE_MOST) {
       const size_t left = receive_bytes[r] - done;
-      comm_check(MPI_Irecv(to + done, (int)(left < PIECE_MOST ? left : PIECE_MOST), MPI_BYTE, r, TAG_EXCHANGE,
-                      comm.all, &request[requests++]),
-            "MPI_Irecv");
+      comm_check(MPI_Irecv(to + done, (int)(left < PIECE_MOST ? left : PIECE_MOST), MPI_BYTE, r,
+                           TAG_EXCHANGE, comm.all, &request[requests++]),
+                 "MPI_Irecv");
     }
   to = receive;
   for (int r = 0; r < comm.rank; r++) to += receive_bytes[r];
@@ -344,9 +346,9 @@ void comm_exchange(const void *send, const size_t *send_bytes, void *receive,
     if (r == comm.rank && send_bytes[r] > 0) memcpy(to, from, send_bytes[r]);
     for (size_t done = 0; r != comm.rank && done < send_bytes[r]; done += PIECE_MOST) {
       const size_t left = send_bytes[r] - done;
-      comm_check(MPI_Isend(from + done, (int)(left < PIECE_MOST ? left : PIECE_MOST), MPI_BYTE, r, TAG_EXCHANGE,
-                      comm.all, &request[requests++]),
-            "MPI_Isend");
+      comm_check(MPI_Isend(from + done, (int)(left < PIECE_MOST ? left : PIECE_MOST), MPI_BYTE, r,
+                           TAG_EXCHANGE, comm.all, &request[requests++]),
+                 "MPI_Isend");
     }
   }
   if (requests > 0) comm_check(MPI_Waitall(requests, request, MPI_STATUSES_IGNORE), "MPI_Waitall");
@@ -357,12 +359,13 @@ bool comm_turn_begin(int first) {
   bool token = false;
   if (comm.rank > first)
     comm_check(MPI_Recv(&token, sizeof token, MPI_BYTE, comm.rank - 1, TAG_TURN, comm.all,
-                   MPI_STATUS_IGNORE),
-          "MPI_Recv");
+                        MPI_STATUS_IGNORE),
+               "MPI_Recv");
   return token;
 }
 
 void comm_turn_end(int last, bool token) {
   if (comm.rank < last)
-    comm_check(MPI_Send(&token, sizeof token, MPI_BYTE, comm.rank + 1, TAG_TURN, comm.all), "MPI_Send");
+    comm_check(MPI_Send(&token, sizeof token, MPI_BYTE, comm.rank + 1, TAG_TURN, comm.all),
+               "MPI_Send");
 }

@@ -16,9 +16,8 @@ void comm_send(const void *data, size_t bytes, int to) {
 
 void comm_receive(void *data, size_t bytes, int from) {
   if (bytes > INT_MAX) fail(EXIT_RUN_FAILED, "a message of %zu bytes", bytes);
-  comm_check(
-      MPI_Recv(data, (int)bytes, MPI_BYTE, from, TAG_PAIR, comm_all(), MPI_STATUS_IGNORE),
-      "MPI_Recv");
+  comm_check(MPI_Recv(data, (int)bytes, MPI_BYTE, from, TAG_PAIR, comm_all(), MPI_STATUS_IGNORE),
+             "MPI_Recv");
 }
 
 /** What has arrived, in the order of its arrival. */
@@ -84,8 +83,7 @@ static void receive_all(struct arrivals *list, int tag, MPI_Request *sends, int 
 /** Put the arrivals into one piece of memory, by rank, and free them. */
 static void *join(struct arrivals *list, struct sparse_from *from) {
   size_t bytes = 0;
-  if (list->count > 0)
-    qsort(list->arrival, list->count, sizeof *list->arrival, compare_arrivals);
+  if (list->count > 0) qsort(list->arrival, list->count, sizeof *list->arrival, compare_arrivals);
   from->ranks = list->count;
   from->rank = allocate(list->count, sizeof *from->rank, "messages");
   from->bytes = allocate(list->count, sizeof *from->bytes, "messages");
@@ -114,9 +112,8 @@ void *comm_exchange_sparse(const void *send, const int *rank, const size_t *byte
     if (bytes[k] > INT_MAX)
       fail(EXIT_RUN_FAILED, "a message of %zu bytes to rank %d", bytes[k], rank[k]);
     comm_count(COMM_exchanges, bytes[k]);
-    comm_check(
-        MPI_Issend(data, (int)bytes[k], MPI_BYTE, rank[k], tag, comm_all(), &request[k]),
-        "MPI_Issend");
+    comm_check(MPI_Issend(data, (int)bytes[k], MPI_BYTE, rank[k], tag, comm_all(), &request[k]),
+               "MPI_Issend");
   }
   turn = !turn;
   if (comm_size() > 1) receive_all(&list, tag, request, (int)ranks);

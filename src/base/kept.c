@@ -14,6 +14,7 @@ const char *kept_name(enum kept kind) {
       [KEPT_GROUPS] = "groups", [KEPT_RUNGS] = "rungs",   [KEPT_BOXES] = "boxes",
       [KEPT_COSTS] = "costs",   [KEPT_GHOSTS] = "ghosts", [KEPT_CELLS] = "cells",
       [KEPT_PIECES] = "pieces", [KEPT_BLOCKS] = "blocks", [KEPT_CUTS] = "cuts",
-      [KEPT_COUNTS] = "counts", [KEPT_TIES] = "ties",     [KEPT_OCTREE] = "octree", [KEPT_LEVELS] = "levels"};
+      [KEPT_COUNTS] = "counts", [KEPT_TIES] = "ties",     [KEPT_OCTREE] = "octree",
+      [KEPT_LEVELS] = "levels"};
   return names[kind];
 }

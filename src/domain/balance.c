@@ -110,7 +110,8 @@ bool balance_wanted(struct domain *d, uint32_t *first) {
   uint32_t moved = 0;
   for (uint32_t p = 0; p <= parts; p++) {
     first[p] *= unit;
-    const uint32_t now = group_first(d, (int)p), shift = now > first[p] ? now - first[p] : first[p] - now;
+    const uint32_t now = group_first(d, (int)p),
+                   shift = now > first[p] ? now - first[p] : first[p] - now;
     moved = shift > moved ? shift : moved;
   }
   const double price = MOVE_COST * (double)moved * (double)d->particles.all / d->group_count,

@@ -72,6 +72,7 @@ static uint32_t find_row(const struct splitting *b, uint32_t node) {
 static void find_rows(struct splitting *b) {
   struct level_cuts *now = &b->now;
   now->here = reallocate(now->here, 2 * (size_t)b->helds + 1, sizeof *now->here, "cuts");
+  now->held = reallocate(now->held, 2 * (size_t)b->helds + 1, sizeof *now->held, "cuts");
   now->rows = 0;
   if (now->level == 0) now->here[now->rows++] = 0;
   for (uint32_t k = 0; k < 2 * b->helds; k++) {
@@ -85,8 +86,10 @@ static void find_rows(struct splitting *b) {
 static void note_held(struct splitting *b) {
   b->held = reallocate(b->held, b->now.rows, sizeof *b->held, "nodes with particles");
   b->helds = 0;
-  for (uint32_t row = 0; row < b->now.rows; row++)
-    if (b->low[row][0] <= b->high[row][0]) b->held[b->helds++] = cut_of(b, row)->node;
+  for (uint32_t row = 0; row < b->now.rows; row++) {
+    b->now.held[row] = b->low[row][0] <= b->high[row][0];
+    if (b->now.held[row]) b->held[b->helds++] = cut_of(b, row)->node;
+  }
 }
 
 /** Particles of a chunk that follow each other and are in one node, which is being split. */
@@ -109,12 +112,8 @@ static void for_runs(const struct splitting *b, uint32_t chunk,
       const uint32_t row = find_row(b, b->node[i]);
       const size_t k = i - of.first;
       if (row < b->now.rows)
-        function(&(struct run){b,
-                               chunk,
-                               row,
-                               {of.x[0] + k, of.x[1] + k, of.x[2] + k},
-                               b->node + i,
-                               next - i});
+        function(&(struct run){
+            b, chunk, row, {of.x[0] + k, of.x[1] + k, of.x[2] + k}, b->node + i, next - i});
     }
   }
 }
@@ -145,8 +144,7 @@ static void count_run(const struct run *run) {
   const struct splitting *b = run->b;
   const struct cut *cut = cut_of(b, run->row);
   const uint32_t *x = run->x[cut->axis];
-  uint64_t *histogram = b->histogram +
-                        ((size_t)run->chunk * b->now.rows + run->row) * DIGIT_VALUES;
+  uint64_t *histogram = b->histogram + ((size_t)run->chunk * b->now.rows + run->row) * DIGIT_VALUES;
   const unsigned shift = digit_shift(b->digit);
   if (b->digit == 0) {
     for (size_t i = 0; i < run->count; i++) histogram[x[i] >> shift]++;
@@ -346,7 +344,7 @@ static void sort_out(const struct domain *d, bool groups, const struct nodes *op
   parts->part = reallocate(parts->part, (size_t)parts->count + open->count, sizeof *parts->part,
                            "parts of the domain");
   b->now.cut = reallocate(b->now.cut, open->count, sizeof *b->now.cut,
-                           "cuts of the domain decomposition");
+                          "cuts of the domain decomposition");
   kept_set(KEPT_CUTS, open->count * (sizeof *open->node + sizeof *b->now.cut) +
                           ((size_t)parts->count + open->count) * sizeof *parts->part);
   b->now.cuts = 0;
@@ -359,13 +357,15 @@ static void sort_out(const struct domain *d, bool groups, const struct nodes *op
       continue;
     }
     const size_t left = block_first(all, 2 * nodes, 2 * (size_t)node + 1);
-    b->now.cut[b->now.cuts++] = (struct cut){.node = node, .left = left - block_first(all, nodes, node)};
+    b->now.cut[b->now.cuts++] = (struct cut){.node = node,
+                                             .left = left - block_first(all, nodes, node)};
   }
 }
 
 /** The two parts of all nodes that have been split are the nodes of the next level. */
 static void descend(const struct splitting *b, struct nodes *open) {
-  open->node = reallocate(open->node, 2 * (size_t)b->now.cuts, sizeof *open->node, "nodes to split");
+  open->node = reallocate(open->node, 2 * (size_t)b->now.cuts, sizeof *open->node,
+                          "nodes to split");
   open->count = 0;
   for (uint32_t k = 0; k < b->now.cuts; k++)
     for (uint32_t child = 0; child < 2; child++)
@@ -391,6 +391,7 @@ struct orb_parts orb_split(struct domain *d, bool groups) {
   free(open.node);
   free(b.now.cut);
   free(b.now.here);
+  free(b.now.held);
   free(b.held);
   return parts;
 }

@@ -31,6 +31,7 @@ struct level_cuts {
   struct cut *cut; /* [cuts] by rising node */
   uint32_t cuts;
   uint32_t *here; /* [rows] of `cut`, rising */
+  bool *held;     /* [rows] whether there are particles of this rank */
   uint32_t rows;
   size_t bytes; /* that the level has taken for counts, for kept_set() */
 };

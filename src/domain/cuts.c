@@ -22,8 +22,7 @@ uint32_t cut_find_digit(struct cut *cut, int digit, const uint64_t *of_value) {
 }
 
 uint32_t cut_digit(const struct cut *cut, int digit) {
-  const uint32_t rest = digit == 0 ? cut->value
-                                   : cut->value & ((1u << digit_shift(digit - 1)) - 1);
+  const uint32_t rest = digit == 0 ? cut->value : cut->value & ((1u << digit_shift(digit - 1)) - 1);
   return rest >> digit_shift(digit);
 }
 
@@ -53,8 +52,8 @@ struct found {
 /** The home of a cut: the rank that owns the first group on its right. */
 static int home_of(const struct domain *d, const struct level_cuts *c, uint32_t k) {
   const size_t halves = (size_t)2 << c->level;
-  return group_owner(
-      d, (uint32_t)block_first(d->group_count, halves, 2 * (size_t)c->cut[k].node + 1));
+  return group_owner(d,
+                     (uint32_t)block_first(d->group_count, halves, 2 * (size_t)c->cut[k].node + 1));
 }
 
 /** At the homes: find the digit of each cut from all counts that came. */
@@ -68,16 +67,14 @@ static void find_at_home(struct level_cuts *c, int digit, const struct counts *c
   uint64_t(*sum)[DIGIT_VALUES] = allocate(end - first, sizeof *sum,
                                           "counts of the domain decomposition");
   for (size_t i = 0; i < n; i++)
-    for (size_t k = 0; k < DIGIT_VALUES; k++)
-      sum[came[i].cut - first][k] += came[i].of_value[k];
-  for (size_t k = first; k < end; k++)
-    (void)cut_find_digit(&c->cut[k], digit, sum[k - first]);
+    for (size_t k = 0; k < DIGIT_VALUES; k++) sum[came[i].cut - first][k] += came[i].of_value[k];
+  for (size_t k = first; k < end; k++) (void)cut_find_digit(&c->cut[k], digit, sum[k - first]);
   free(sum);
 }
 
-/** Answer all counts that came. */
-static void answer(struct level_cuts *c, const struct counts *came, size_t n,
-                   struct sparse_from *from) {
+/** Answer all counts that came. @return the answers to those that were sent: homes follow each other as cuts do */
+static struct found *answer(const struct level_cuts *c, const struct counts *came, size_t n,
+                            struct sparse_from *from) {
   struct found *found = allocate(n, sizeof *found, "cuts");
   for (size_t i = 0; i < n; i++)
     found[i] = (struct found){c->cut[came[i].cut].left, c->cut[came[i].cut].value};
@@ -85,13 +82,9 @@ static void answer(struct level_cuts *c, const struct counts *came, size_t n,
     from->bytes[k] = from->bytes[k] / sizeof *came * sizeof *found;
   struct sparse_from homes;
   struct found *answers = comm_exchange_sparse(found, from->rank, from->bytes, from->ranks, &homes);
-  for (uint32_t row = 0; row < c->rows; row++) { /* homes follow each other as cuts do */
-    c->cut[c->here[row]].left = answers[row].left;
-    c->cut[c->here[row]].value = answers[row].value;
-  }
   sparse_from_free(&homes);
-  free(answers);
   free(found);
+  return answers;
 }
 
 /** Each cut's home adds up its counts. */
@@ -100,11 +93,12 @@ static void find_by_homes(const struct domain *d, struct level_cuts *c, int digi
   struct counts *counts = allocate(c->rows, sizeof *counts, "counts of the domain decomposition");
   int *home = allocate(c->rows, sizeof *home, "message sizes");
   size_t *bytes = allocate(c->rows, sizeof *bytes, "message sizes"), came_count = 0;
-  uint32_t homes = 0;
+  uint32_t homes = 0, sent = 0;
   for (uint32_t row = 0; row < c->rows; row++) {
+    if (!c->held[row]) continue; /* a median is for those who have particles in the node */
     const int rank = home_of(d, c, c->here[row]);
-    counts[row].cut = c->here[row];
-    memcpy(counts[row].of_value, of_value + (size_t)row * DIGIT_VALUES, sizeof counts->of_value);
+    counts[sent].cut = c->here[row];
+    memcpy(counts[sent++].of_value, of_value + (size_t)row * DIGIT_VALUES, sizeof counts->of_value);
     if (homes == 0 || home[homes - 1] != rank) home[homes++] = rank;
     bytes[homes - 1] += sizeof *counts;
   }
@@ -113,7 +107,12 @@ static void find_by_homes(const struct domain *d, struct level_cuts *c, int digi
   for (uint32_t k = 0; k < from.ranks; k++) came_count += from.bytes[k] / sizeof *came;
   kept_set(KEPT_COUNTS, c->bytes + (c->rows + 2 * came_count) * sizeof *counts);
   find_at_home(c, digit, came, came_count);
-  answer(c, came, came_count, &from);
+  struct found *found = answer(c, came, came_count, &from);
+  for (uint32_t i = 0; i < sent; i++) {
+    c->cut[counts[i].cut].left = found[i].left;
+    c->cut[counts[i].cut].value = found[i].value;
+  }
+  free(found);
   sparse_from_free(&from);
   free(came);
   free(bytes);

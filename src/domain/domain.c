@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "groups.h"
 #include "photons/base/error.h"
 #include "photons/config/parameters.h"
 #include "photons/domain/codelets.h"
@@ -13,7 +14,6 @@
 #include "photons/runtime/owner_computes.h"
 #include "photons/runtime/pinned.h"
 #include "photons/runtime/scheduler.h"
-#include "groups.h"
 #include "rebuild.h"
 #include "regroup.h"
 

@@ -128,10 +128,9 @@ static void replace_met(struct domain *d, const struct announcement *letter,
 static void count_kept(const struct domain *d, const struct box_tree *own,
                        const struct letters *sent) {
   const size_t letters = sent->letters + d->met_count, ranks = (size_t)comm_size();
-  kept_set(KEPT_BOXES, ranks * (sizeof(struct rank_domain) + sizeof *sent->rank +
-                                sizeof *sent->bytes) +
-                           2 * d->particles.blocks * sizeof *own->node +
-                           letters * sizeof(struct announcement));
+  kept_set(KEPT_BOXES,
+           ranks * (sizeof(struct rank_domain) + sizeof *sent->rank + sizeof *sent->bytes) +
+               2 * d->particles.blocks * sizeof *own->node + letters * sizeof(struct announcement));
   kept_set(KEPT_GROUPS, d->particles.blocks * (sizeof *d->groups + sizeof *d->group_seconds) +
                             d->met_count * sizeof *d->met);
 }

@@ -290,8 +290,8 @@ static struct moves list_moves(const struct regrouping *r) {
       list_received(r, &m, rank);
   }
   for (uint32_t g = 0; g < r->groups; g++)
-    DEBUG_CHECK(m.of_group[g].part.count == r->d->groups[g].count,
-                "group %u gets %u particles", r->first + g, m.of_group[g].part.count);
+    DEBUG_CHECK(m.of_group[g].part.count == r->d->groups[g].count, "group %u gets %u particles",
+                r->first + g, m.of_group[g].part.count);
   return m;
 }
 

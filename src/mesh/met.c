@@ -100,8 +100,8 @@ static struct letters sort_letters(const struct search *s) {
   for (uint32_t t = 0; t < s->tasks; t++)
     for (uint32_t k = 0; k < s->told[t].count; k++) {
       const uint32_t i = s->told[t].group[k];
-      l.letter[first[s->told[t].rank[k]]++] = (struct patch_letter){
-          s->l->domain->groups[i].index, s->patch[i]};
+      l.letter[first[s->told[t].rank[k]]++] = (struct patch_letter){s->l->domain->groups[i].index,
+                                                                    s->patch[i]};
     }
   free(first);
   return l;

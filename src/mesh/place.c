@@ -141,7 +141,7 @@ static void place_pieces(struct mesh_pieces *pieces, int owner, const struct mes
 }
 
 uint32_t cut_field_box(const struct mesh *m, const struct field_box *box,
-                              struct mesh_piece *piece) {
+                       struct mesh_piece *piece) {
   return cut_planes(m, (struct run){box->first, box->planes},
                     (struct run){box->origin[0], box->size[0]}, -1, piece);
 }

@@ -138,8 +138,7 @@ void task_log_take(int64_t step, struct usage *cores, struct usage *gpus, FILE *
                owners);
   }
   for (uint32_t w = 0; w < n; w++) {
-    if (starpu_worker_get_type((int)w) == STARPU_CPU_WORKER)
-      add_device(&w, 1, 1.0, cores, owners);
+    if (starpu_worker_get_type((int)w) == STARPU_CPU_WORKER) add_device(&w, 1, 1.0, cores, owners);
     if (rows) write_rows(step, w, rows);
     worker_log(w)->count = 0;
   }

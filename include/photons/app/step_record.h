@@ -31,7 +31,8 @@ struct step_record {
                                            *   NULL */
   size_t galaxy_count;
   const struct escapers *escapers; /**< taken out before the step; NULL: none */
-  struct owner_seconds owners; /**< report_step() adds the time of each group's tasks; see task_log_take() */
+  struct owner_seconds
+      owners; /**< report_step() adds the time of each group's tasks; see task_log_take() */
 };
 
 /** Deepest rung with a number; 0 if there is none. */

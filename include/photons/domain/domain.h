@@ -83,13 +83,14 @@ struct domain {
   unsigned top_depth;   /**< of the upper part, which is sent before positions; 0 for one rank */
   uint32_t group_count; /**< of all ranks, a power of two */
   struct group *groups; /**< [particles.blocks] this rank's groups, by rising index */
-  struct group *met;    /**< [met_count] groups of other ranks that may be within reach of this rank's
+  struct group *met; /**< [met_count] groups of other ranks that may be within reach of this rank's
                          *   domain, by rising index, since domain_find_neighbours() */
   uint32_t met_count;
   uint32_t *owner_first; /**< [comm_size() + 1] first group of each rank; NULL: dealt out evenly */
   double *group_seconds; /**< [own group] core seconds of its tasks; balance.h resets them */
-  double *unit_cost; /**< mean of the recent past, of units of groups (balance.h); NULL: not measured yet */
-  bool registered;       /**< the particles' memory is registered with StarPU */
+  double *
+      unit_cost; /**< mean of the recent past, of units of groups (balance.h); NULL: not measured yet */
+  bool registered;          /**< the particles' memory is registered with StarPU */
   struct node *nodes, *top; /**< memory of group.nodes and group.top of this rank's groups, in group
                              *   order */
   struct node *ghost_top;   /**< memory of group.top of ghosts, in the order of `received` */
