@@ -9,6 +9,7 @@
 #include "photons/base/error.h"
 #include "photons/runtime/engine.h"
 #include "photons/runtime/scheduler.h"
+#include "photons/runtime/task_graph.h"
 #include "photons/runtime/task_log.h"
 
 /** The state of a loop. A task for every i would cost more than many of the functions, so each
@@ -18,6 +19,7 @@ struct loop {
   void (*function)(void *context, uint32_t i);
   void *context;
   uint32_t n;
+  struct job job;
   /* next: the next i to take; users: the tasks, plus the waiting thread, that still use the loop */
   _Atomic uint32_t next, users;
   pthread_mutex_t lock;
@@ -50,7 +52,7 @@ void loop_on_cpu(void *buffers[], void *arguments) {
 /** StarPU's callback at the end of a task; the last callback may free the loop. */
 static void task_ended(void *argument) {
   struct loop *loop = argument;
-  if (!loop->stage->untimed) task_log_add(loop->stage, NO_OWNER);
+  if (!loop->stage->untimed) task_log_add(loop->stage, NO_OWNER, loop->job.number);
   leave(loop);
 }
 
@@ -76,6 +78,7 @@ void loop_run(struct stage *stage, uint32_t n, void (*function)(void *context, u
   loop->function = function;
   loop->context = context;
   loop->n = loop->left = n;
+  loop->job = job_begin();
   atomic_init(&loop->users, tasks + 1);
   pthread_mutex_init(&loop->lock, NULL);
   pthread_cond_init(&loop->done, NULL);
@@ -89,5 +92,6 @@ void loop_run(struct stage *stage, uint32_t n, void (*function)(void *context, u
   pthread_mutex_lock(&loop->lock);
   while (loop->left > 0) pthread_cond_wait(&loop->done, &loop->lock);
   pthread_mutex_unlock(&loop->lock);
+  job_end(loop->job, JOB_LOOP, stage_name(stage), NO_OWNER, n, NULL, 0);
   leave(loop);
 }

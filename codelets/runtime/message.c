@@ -14,6 +14,8 @@
 #include "photons/config/parameters.h"
 #include "photons/runtime/gpu_memory.h"
 #include "photons/runtime/host_memory.h"
+#include "photons/runtime/task_graph.h"
+#include "photons/runtime/task_log.h"
 
 /** The place of a message in its sender's memory, that of the host or of a GPU, as data of StarPU. */
 struct token {
@@ -179,10 +181,18 @@ static void get_submit(struct token *token, starpu_data_handle_t data, int from,
 }
 
 void message_wait(void) {
+  const struct job job = job_begin();
   if (comm_size() == 1)
     starpu_task_wait_for_all();
   else if (starpu_mpi_wait_for_all(MPI_COMM_WORLD) != 0)
     fail(EXIT_RUN_FAILED, "StarPU-MPI lost a message");
+  job_end(job, JOB_WAIT, "", NO_OWNER, 0, NULL, 0);
+}
+
+static void record_message(struct job job, enum job_kind kind, starpu_data_handle_t data, int other,
+                           starpu_mpi_tag_t tag) {
+  const struct starpu_data_descr one = {data, kind == JOB_SEND ? STARPU_R : STARPU_W};
+  job_end(job, kind, "message", (uint32_t)other, tag, &one, 1);
 }
 
 void message_transfer(starpu_data_handle_t data, unsigned kind, size_t thing, int from, int to,
@@ -197,9 +207,13 @@ void message_transfer(starpu_data_handle_t data, unsigned kind, size_t thing, in
     sent_of[kind].messages++;
     sent_of[kind].bytes += starpu_data_get_size(data);
     if (token) put_submit(token, data, priority);
+    const struct job job = job_begin();
     status = starpu_mpi_isend_detached(sent, to, tag, MPI_COMM_WORLD, NULL, NULL);
+    record_message(job, JOB_SEND, sent, to, tag);
   } else {
+    const struct job job = job_begin();
     status = starpu_mpi_irecv_detached(sent, from, tag, MPI_COMM_WORLD, NULL, NULL);
+    record_message(job, JOB_RECEIVE, sent, from, tag);
     if (token) get_submit(token, data, from, priority);
   }
   if (status != 0)

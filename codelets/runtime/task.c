@@ -9,12 +9,14 @@
 
 #include "photons/base/error.h"
 #include "photons/runtime/owner_computes.h"
+#include "photons/runtime/task_graph.h"
 #include "photons/runtime/task_log.h"
 
 /** The cl_arg of every task: this header, followed by the argument of the task's stage. */
 struct header {
   const struct stage *stage;
   uint32_t owner;
+  uint64_t job;
   void (*ended)(void *context);
   void *context;
   alignas(max_align_t) char argument[];
@@ -24,7 +26,7 @@ const void *task_argument(const void *cl_arg) { return ((const struct header *)c
 
 static void task_ended(void *cl_arg) {
   const struct header *h = cl_arg;
-  if (!h->stage->untimed) task_log_add(h->stage, h->owner);
+  if (!h->stage->untimed) task_log_add(h->stage, h->owner, h->job);
   if (h->ended) h->ended(h->context);
 }
 
@@ -39,7 +41,9 @@ const struct stage *task_stage(uint32_t *owner) {
 void task_submit(const struct stage *stage, const struct task *task, const void *argument,
                  size_t bytes) {
   struct header *h = allocate(1, sizeof *h + bytes, stage_name(stage)); /* StarPU frees it */
-  *h = (struct header){stage, task->owner ? *task->owner : NO_OWNER, task->ended, task->context};
+  const struct job job = job_begin();
+  const uint32_t owner = task->owner ? *task->owner : NO_OWNER;
+  *h = (struct header){stage, owner, job.number, task->ended, task->context};
   memcpy(h->argument, argument, bytes);
   const int priority = engine_priority(task->priority, !stage->codelet->cuda_funcs[0]);
   const int status = starpu_task_insert(stage->codelet, STARPU_DATA_MODE_ARRAY, task->data,
@@ -50,6 +54,7 @@ void task_submit(const struct stage *stage, const struct task *task, const void 
   if (status != 0)
     fail(EXIT_RUN_FAILED, "StarPU refused a %s task (error %d): no worker can run it",
          stage_name(stage), status);
+  job_end(job, JOB_TASK, stage_name(stage), owner, priority, task->data, task->count);
 }
 
 uint32_t task_footprint(double work) {

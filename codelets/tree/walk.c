@@ -17,6 +17,7 @@
 #include "photons/base/error.h"
 #include "photons/runtime/handle.h"
 #include "photons/runtime/scheduler.h"
+#include "photons/runtime/task_graph.h"
 #include "photons/tree/codelets.h"
 
 struct walk_argument {
@@ -272,9 +273,11 @@ void lists_make(struct short_range *s, struct group *g) {
     walk_submit(s, g);
     return;
   }
+  const struct job job = job_begin();
   if (starpu_data_acquire_on_node(l->walk, STARPU_ACQUIRE_NO_NODE, STARPU_R) != 0)
     fail(EXIT_RUN_FAILED, "StarPU could not wait for a walk");
   starpu_data_release_on_node(l->walk, STARPU_ACQUIRE_NO_NODE);
+  job_end_data(job, JOB_ACQUIRE, l->walk, STARPU_R);
   if (l->on_gpu) {
     interactions_check(l->walked.entries);
     interactions_check(l->walked.interactions);

@@ -78,7 +78,8 @@ struct root_exchange *root_exchange_make(const struct gas *g, const struct fft_m
   memcpy(e->axis, axis, sizeof e->axis);
   e->own = gas_first_group(g, 0, comm_rank() + 1) - e->first;
   e->box = allocate(ranks, sizeof *e->box, what);
-  for (int rank = 0; rank < comm_size(); rank++) e->box[rank] = fft_values_of(mesh, rank);
+  const struct fft_grid grid = fft_grid_of(mesh);
+  for (int rank = 0; rank < comm_size(); rank++) e->box[rank] = fft_values_of(mesh, grid, rank);
   e->sent = allocate(ranks * e->own, sizeof *e->sent, what);
   e->received = allocate(g->topology.level[0].count, sizeof *e->received, what);
   e->bytes = allocate(2 * ranks, sizeof *e->bytes, what);

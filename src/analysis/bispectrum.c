@@ -6,12 +6,12 @@
 #include <stdlib.h>
 
 #include "density_modes.h"
+#include "exact_sums.h"
 #include "photons/base/error.h"
 #include "photons/base/output_text.h"
 #include "photons/cosmology/linear_statistics.h"
 #include "photons/runtime/loop.h"
 #include "power_points.h"
-#include "row_sums.h"
 #include "statistics.h"
 
 #define FIRST_EDGE 1.0 /* of the first shell, in fundamental modes */
@@ -33,42 +33,46 @@ struct selection {
   const struct density_modes *modes;
   const struct shell *shell;
   double *density, *number;
-  struct row_sums *sums; /* of a line: modes, |k|, |delta|^2 */
+  struct exact_sums sums; /* modes, |k|, |delta|^2 */
 };
 
-static void select_line(void *context, uint32_t line) {
+static void select_mode(const struct selection *s, size_t x, size_t line, size_t z,
+                        struct exact_sum *sums) {
+  const struct fft_box *b = &s->modes->fft.modes;
+  const size_t n = s->modes->fft.size[0], k2 = b->first[2] + z;
+  const double k[2] = {fft_frequency(x, n), fft_frequency(b->first[1] + line, n)};
+  const double size = sqrt(k[0] * k[0] + k[1] * k[1] + (double)(k2 * k2));
+  if (size < s->shell->low || size >= s->shell->high) return;
+  const size_t at = fft_at(b, x, line, z);
+  const double *mode = mode_at(s->modes->memory, at), weight = k2 == 0 ? 0.5 : 1.0;
+  double *to = mode_at(s->density, at);
+  to[0] = mode[0];
+  to[1] = mode[1];
+  *mode_at(s->number, at) = 1.0;
+  exact_add(&sums[0], weight);
+  exact_add(&sums[1], weight * size);
+  exact_add(&sums[2], weight * (mode[0] * mode[0] + mode[1] * mode[1]));
+}
+
+static void select_part(void *context, uint32_t part) {
   const struct selection *s = context;
-  const struct fft *f = &s->modes->fft;
-  const struct fft_box *b = &f->modes;
-  const size_t n = f->size[0], k1 = b->first[1] + line;
-  double *sums = row_sums_of(s->sums, k1);
-  for (size_t x = 0; x < n; x++)
-    for (size_t z = 0; z < b->count[2]; z++) {
-      const double k[2] = {fft_frequency(x, n), fft_frequency(k1, n)};
-      const double size = sqrt(k[0] * k[0] + k[1] * k[1] + (double)(z * z));
-      if (size < s->shell->low || size >= s->shell->high) continue;
-      const size_t at = fft_at(b, x, line, z);
-      const double *mode = mode_at(s->modes->memory, at), weight = z == 0 ? 0.5 : 1.0;
-      double *to = mode_at(s->density, at);
-      to[0] = mode[0];
-      to[1] = mode[1];
-      *mode_at(s->number, at) = 1.0;
-      sums[0] += weight;
-      sums[1] += weight * size;
-      sums[2] += weight * (mode[0] * mode[0] + mode[1] * mode[1]);
-    }
+  const struct fft_box *b = &s->modes->fft.modes;
+  const size_t rows = b->count[0] * b->count[1], end = block_first(rows, s->sums.parts, part + 1);
+  for (size_t i = block_first(rows, s->sums.parts, part); i < end; i++)
+    for (size_t z = 0; z < b->count[2]; z++)
+      select_mode(s, i / b->count[1], i % b->count[1], z, exact_sums_of(&s->sums, part));
 }
 
 static struct shell shell_create(const struct density_modes *modes, double low, double high) {
   const struct fft *f = &modes->fft;
   struct shell s = {.low = low, .high = high};
-  struct row_sums sums = row_sums_create(f->size[0], 3);
   double total[3];
   s.density = density_modes_memory(f);
   s.number = density_modes_memory(f);
-  loop_run(&power_spectrum_stage, (uint32_t)f->modes.count[1], select_line,
-           &(struct selection){modes, &s, s.density, s.number, &sums});
-  row_sums_finish(&sums, total);
+  struct selection selection = {modes, &s, s.density, s.number,
+                                exact_sums_create(3, f->modes.count[0] * f->modes.count[1])};
+  loop_run(&power_spectrum_stage, selection.sums.parts, select_part, &selection);
+  exact_sums_finish(&selection.sums, total);
   s.k = 2.0 * M_PI / modes->box * total[1] / total[0];
   s.power = pow(modes->box, 3.0) * total[2] / total[0];
   fft_backward(f, s.density);
@@ -86,30 +90,41 @@ static void shell_free(struct shell *s) {
 struct products {
   const struct fft *fft;
   const struct shell *side[3];
-  struct row_sums sums; /* of a plane: D D D, I I I */
+  struct exact_sums sums; /* D D D, I I I */
 };
 
-static void multiply_plane(void *context, uint32_t plane) {
-  const struct products *p = context;
+/** A row along axis 2, which is whole on any rank, is added up as it comes. */
+static void multiply_row(const struct products *p, size_t x, size_t y, struct exact_sum *sums) {
   const struct fft_box *b = &p->fft->values;
   const struct shell *const *s = p->side;
-  double *sums = row_sums_of(&p->sums, b->first[0] + plane);
-  for (size_t y = 0; y < b->count[1]; y++)
-    for (size_t z = 0; z < b->count[2]; z++) {
-      const size_t at = fft_at(b, plane, y, z);
-      sums[0] += s[0]->density[at] * s[1]->density[at] * s[2]->density[at];
-      sums[1] += s[0]->number[at] * s[1]->number[at] * s[2]->number[at];
-    }
+  double density = 0.0, number = 0.0;
+  for (size_t z = 0; z < b->count[2]; z++) {
+    const size_t at = fft_at(b, x, y, z);
+    density += s[0]->density[at] * s[1]->density[at] * s[2]->density[at];
+    number += s[0]->number[at] * s[1]->number[at] * s[2]->number[at];
+  }
+  exact_add(&sums[0], density);
+  exact_add(&sums[1], number);
+}
+
+static void multiply_part(void *context, uint32_t part) {
+  const struct products *p = context;
+  const struct fft_box *b = &p->fft->values;
+  const size_t rows = b->count[0] * b->count[1], end = block_first(rows, p->sums.parts, part + 1);
+  for (size_t i = block_first(rows, p->sums.parts, part); i < end; i++)
+    multiply_row(p, i / b->count[1], i % b->count[1], exact_sums_of(&p->sums, part));
 }
 
 /** @return whether there are triangles */
 static bool measure(const struct density_modes *modes, const struct shell *a, const struct shell *b,
                     struct bispectrum_bin *bin) {
   const struct fft *f = &modes->fft;
-  struct products p = {.fft = f, .side = {a, b, b}, .sums = row_sums_create(f->size[0], 2)};
+  struct products p = {.fft = f,
+                       .side = {a, b, b},
+                       .sums = exact_sums_create(2, f->values.count[0] * f->values.count[1])};
   double total[2];
-  loop_run(&power_spectrum_stage, (uint32_t)f->values.count[0], multiply_plane, &p);
-  row_sums_finish(&p.sums, total);
+  loop_run(&power_spectrum_stage, p.sums.parts, multiply_part, &p);
+  exact_sums_finish(&p.sums, total);
   const double cells = pow((double)f->size[0], 3.0);
   bin->triangles = round(total[1] / cells);
   if (!(bin->triangles > 0.0)) return false;

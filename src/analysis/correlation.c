@@ -32,7 +32,8 @@ static void square_line(void *context, uint32_t line) {
   for (size_t x = 0; x < n; x++)
     for (size_t z = 0; z < b->count[2]; z++) {
       const size_t at = fft_at(b, x, line, z);
-      const double k[3] = {fft_frequency(x, n), fft_frequency(b->first[1] + line, n), (double)z};
+      const double k[3] = {fft_frequency(x, n), fft_frequency(b->first[1] + line, n),
+                           (double)(b->first[2] + z)};
       const double angle2 = gsl_pow_2(2.0 * M_PI * SMOOTH_CELLS / (double)n) *
                             (k[0] * k[0] + k[1] * k[1] + k[2] * k[2]);
       const double *mode = mode_at(s->modes->memory, at);

@@ -8,9 +8,9 @@
 #include "photons/base/error.h"
 #include "photons/runtime/loop.h"
 #include "power_mesh.h"
-#include "row_sums.h"
+#include "exact_sums.h"
 
-enum { LINES = 16 }; /* lines of a copy */
+enum { LINES = 16, KINDS_MOST = 8 }; /* lines of a copy; sums of a bin */
 
 static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 
@@ -116,54 +116,67 @@ struct binning {
   size_t kinds;
   bin_work *work;
   const void *context;
-  struct row_sums sums;
+  const struct fft_box *box;
+  struct exact_sums sums;
 };
 
-static void add_number(const struct binning *b, size_t row, size_t at, const double k[3],
+static void add_number(const struct binning *b, struct exact_sum *sums, size_t at, const double k[3],
                        double weight) {
   const size_t bin = (size_t)(sqrt(k[0] * k[0] + k[1] * k[1] + k[2] * k[2]) + 0.5);
+  double term[KINDS_MOST] = {0};
   if (bin == 0 || bin >= mode_bins(b->fft->size[0])) return;
-  b->work(b->context, at, k, weight, row_sums_of(&b->sums, row) + bin * b->kinds);
+  b->work(b->context, at, k, weight, term);
+  for (size_t i = 0; i < b->kinds; i++) exact_add(&sums[bin * b->kinds + i], term[i]);
 }
 
-static void bin_line(void *context, uint32_t line) {
-  const struct binning *b = context;
-  const struct fft_box *box = &b->fft->modes;
-  const size_t n = b->fft->size[0], k1 = box->first[1] + line;
-  for (size_t x = 0; x < n; x++)
-    for (size_t z = 0; z < box->count[2]; z++) {
-      const double k[3] = {fft_frequency(x, n), fft_frequency(k1, n), (double)z};
-      add_number(b, k1, fft_at(box, x, line, z), k, z == 0 ? 0.5 : 1.0);
-    }
-}
+/** Modes or values along axis 2, of a row (i, j) of what this rank has. */
+typedef void bin_row(const struct binning *b, struct exact_sum *sums, size_t i, size_t j);
 
-static void bin_plane(void *context, uint32_t plane) {
-  const struct binning *b = context;
-  const struct fft_box *box = &b->fft->values;
-  const size_t n = b->fft->size[0], x = box->first[0] + plane;
-  for (size_t y = 0; y < n; y++)
-    for (size_t z = 0; z < n; z++) {
-      const double from[3] = {fft_frequency(x, n), fft_frequency(y, n), fft_frequency(z, n)};
-      add_number(b, x, fft_at(box, plane, y, z), from, 1.0);
-    }
-}
-
-static void bin_all(struct binning *b, void (*part)(void *context, uint32_t i), size_t parts,
-                    double *result) {
+static void bin_modes(const struct binning *b, struct exact_sum *sums, size_t i, size_t j) {
+  const struct fft_box *box = b->box;
   const size_t n = b->fft->size[0];
-  b->sums = row_sums_create(n, mode_bins(n) * b->kinds);
-  loop_run(&power_spectrum_stage, (uint32_t)parts, part, b);
-  row_sums_finish(&b->sums, result);
+  for (size_t z = 0; z < box->count[2]; z++) {
+    const size_t k2 = box->first[2] + z;
+    const double k[3] = {fft_frequency(i, n), fft_frequency(box->first[1] + j, n), (double)k2};
+    add_number(b, sums, fft_at(box, i, j, z), k, k2 == 0 ? 0.5 : 1.0);
+  }
+}
+
+static void bin_values(const struct binning *b, struct exact_sum *sums, size_t i, size_t j) {
+  const struct fft_box *box = b->box;
+  const size_t n = b->fft->size[0];
+  for (size_t z = 0; z < n; z++) {
+    const double from[3] = {fft_frequency(box->first[0] + i, n), fft_frequency(box->first[1] + j, n),
+                            fft_frequency(z, n)};
+    add_number(b, sums, fft_at(box, i, j, z), from, 1.0);
+  }
+}
+
+static void bin_rows(const struct binning *b, uint32_t part, bin_row *row) {
+  const size_t rows = b->box->count[0] * b->box->count[1],
+               end = block_first(rows, b->sums.parts, part + 1);
+  for (size_t i = block_first(rows, b->sums.parts, part); i < end; i++)
+    row(b, exact_sums_of(&b->sums, part), i / b->box->count[1], i % b->box->count[1]);
+}
+
+static void bin_modes_of_part(void *context, uint32_t part) { bin_rows(context, part, bin_modes); }
+static void bin_values_of_part(void *context, uint32_t part) { bin_rows(context, part, bin_values); }
+
+static void bin_all(struct binning *b, void (*part)(void *context, uint32_t i), double *result) {
+  b->sums = exact_sums_create(mode_bins(b->fft->size[0]) * b->kinds,
+                              b->box->count[0] * b->box->count[1]);
+  loop_run(&power_spectrum_stage, b->sums.parts, part, b);
+  exact_sums_finish(&b->sums, result);
 }
 
 void modes_bin(const struct fft *f, size_t kinds, bin_work *work, const void *context,
                double *result) {
-  struct binning b = {.fft = f, .kinds = kinds, .work = work, .context = context};
-  bin_all(&b, bin_line, f->modes.count[1], result);
+  struct binning b = {.fft = f, .kinds = kinds, .work = work, .context = context, .box = &f->modes};
+  bin_all(&b, bin_modes_of_part, result);
 }
 
 void values_bin(const struct fft *f, size_t kinds, bin_work *work, const void *context,
                 double *result) {
-  struct binning b = {.fft = f, .kinds = kinds, .work = work, .context = context};
-  bin_all(&b, bin_plane, f->values.count[0], result);
+  struct binning b = {.fft = f, .kinds = kinds, .work = work, .context = context, .box = &f->values};
+  bin_all(&b, bin_values_of_part, result);
 }

@@ -38,17 +38,17 @@ static inline double *mode_at(double *memory, size_t at) { return memory + 2 * a
 static inline size_t mode_bins(size_t n) { return (n + 1) / 2; }
 
 /**
- * Add what a number contributes to the sums of its bin.
+ * Add what a number contributes to the sums of its bin, to zeros.
  * @param at      place of the number in memory: of fft_at()
  * @param k       frequencies of a mode, or cells from the origin, by axis
  * @param weight  1, or 1/2 for modes of the plane k2 = 0, which has both k and -k
- * @param sums    of the bin
+ * @param sums    [kinds]
  */
 typedef void bin_work(const void *context, size_t at, const double k[3], double weight,
                       double *sums);
 
 /** Add up all modes by bins, the same bits on any number of ranks and workers. Collective.
- * @param kinds        sums of a bin
+ * @param kinds        sums of a bin, 8 at most
  * @param[out] result  [mode_bins()][kinds], on all ranks */
 void modes_bin(const struct fft *f, size_t kinds, bin_work *work, const void *context,
                double *result);

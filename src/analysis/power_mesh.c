@@ -26,15 +26,19 @@ typedef int32_t cells4 __attribute__((vector_size(16), aligned(4), may_alias));
 typedef int32_t cell __attribute__((may_alias));
 
 static struct fft_mesh mesh_of(size_t n) {
-  const size_t row = (n + 6) & ~(size_t)3;
-  return (struct fft_mesh){.cells = {n, n, n},
-                           .precision = FFT_SINGLE,
-                           .row = row,
-                           .plane = (n + 1) * row,
-                           .stage = &power_spectrum_stage};
+  struct fft_mesh m = {.cells = {n, n, n},
+                       .precision = FFT_SINGLE,
+                       .row = (n + 6) & ~(size_t)3,
+                       .spare = 1,
+                       .stage = &power_spectrum_stage};
+  if (fft_grid_of(&m).columns > 1) m.spare += 2 * GHOSTS;
+  return m;
 }
 
-static size_t ghosts_of_rank(void) { return comm_size() > 1 ? GHOSTS : 0; }
+/** Ghosts on either side along axis 0 or 1. */
+static size_t ghosts_of(struct fft_grid grid, int axis) {
+  return (axis == 0 ? comm_size() > 1 : grid.columns > 1) ? GHOSTS : 0;
+}
 
 /** The largest mass of a particle over the mean. Collective. */
 static double largest_mass(const struct particles *s) {
@@ -54,16 +58,16 @@ static double first_unit(const struct particles *s) {
 
 struct power_mesh power_mesh_create(const struct particles *s, size_t n) {
   const struct fft_mesh mesh = mesh_of(n);
-  struct power_mesh m = {.points = power_points_create(s, n),
-                         .fft = fft_create(&mesh),
-                         .n = n,
-                         .ghosts = ghosts_of_rank(),
-                         .row = mesh.row,
-                         .plane = mesh.plane,
-                         .unit = first_unit(s)};
-  m.first = m.fft.values.first[0];
-  m.planes = m.fft.values.count[0];
-  const size_t bytes = fft_bytes(&m.fft) + 2 * m.ghosts * m.plane * sizeof(float);
+  struct power_mesh m = {.fft = fft_create(&mesh), .n = n, .row = mesh.row, .unit = first_unit(s)};
+  m.points = power_points_create(s, &m.fft);
+  m.plane = m.fft.values.step[0];
+  for (int axis = 0; axis < 2; axis++) {
+    m.first[axis] = m.fft.values.first[axis];
+    m.count[axis] = m.fft.values.count[axis];
+    m.ghosts[axis] = ghosts_of(m.fft.grid, axis);
+  }
+  const size_t bytes = fft_bytes(&m.fft) +
+                       (2 * m.ghosts[0] * m.plane + m.ghosts[1] * m.row) * sizeof(float);
   for (int set = 0; set < 2; set++) {
     m.cells[set] = fftw_malloc(bytes);
     if (!m.cells[set])
@@ -82,7 +86,9 @@ void power_mesh_free(struct power_mesh *m) {
 
 double power_mesh_memory(size_t particles, size_t n) {
   const struct fft_mesh mesh = mesh_of(n);
-  const double size = comm_size(), ghosts = 2.0 * (double)(ghosts_of_rank() * mesh.plane),
+  const struct fft_grid grid = fft_grid_of(&mesh);
+  const struct fft_box own = fft_values_of(&mesh, grid, 0);
+  const double size = comm_size(), ghosts = 2.0 * (double)(ghosts_of(grid, 0) * own.step[0]),
                points = size > 1 ? 2.0 : 1.0; /* another copy where ranks exchange them */
   return (2.0 * fft_bytes_of_all(&mesh) + fft_exchange_bytes_of_all(&mesh) +
           points * sizeof(struct point) * (double)particles) /
@@ -111,7 +117,7 @@ static inline size_t spline_weights(uint32_t u, size_t n, uint64_t shift, float 
 struct target {
   cell *mesh;
   size_t n, row, plane;
-  size_t from, planes; /* plane x of the first plane here, and the number of planes */
+  size_t from[2], count[2]; /* the first plane x and row y here, and their numbers, with ghosts */
   uint64_t shift;
   float per_unit;
 };
@@ -127,11 +133,13 @@ static inline integers4 deposit_point(const struct target *t, const struct point
   const floats4 w = {wz[0], wz[1], wz[2], wz[3]}, half = {0.5f, 0.5f, 0.5f, 0.5f};
   integers4 bits = {0};
   size_t row[4];
-  for (size_t c = 0; c < 4; c++) row[c] = (y + c < n ? y + c : y + c - n) * t->row + z;
-  x = x >= t->from ? x - t->from : x + n - t->from;
+  x = x >= t->from[0] ? x - t->from[0] : x + n - t->from[0];
+  y = y >= t->from[1] ? y - t->from[1] : y + n - t->from[1];
+  for (size_t c = 0; c < 4; c++)
+    row[c] = (y + c < t->count[1] ? y + c : y + c - t->count[1]) * t->row + z;
 #pragma GCC unroll 4
   for (size_t a = 0; a < 4; a++) {
-    cell *plane = t->mesh + (x + a < t->planes ? x + a : x + a - t->planes) * t->plane;
+    cell *plane = t->mesh + (x + a < t->count[0] ? x + a : x + a - t->count[0]) * t->plane;
     const float wa = wx[a] * (mass * t->per_unit);
 #pragma GCC unroll 4
     for (size_t c = 0; c < 4; c++) {
@@ -157,13 +165,15 @@ static void deposit_tile(void *context, uint32_t tile) {
       m->colour)
     return;
   if (atomic_load(&m->overflow)) return; /* the deposit will be repeated with larger units */
-  const struct target target = {.mesh = (cell *)(void *)m->cells[0],
-                                .n = m->n,
-                                .row = m->row,
-                                .plane = m->plane,
-                                .from = (m->first + m->n - m->ghosts) % m->n,
-                                .planes = m->planes + 2 * m->ghosts,
-                                .per_unit = (float)(1.0 / m->unit)};
+  struct target target = {.mesh = (cell *)(void *)m->cells[0],
+                          .n = m->n,
+                          .row = m->row,
+                          .plane = m->plane,
+                          .per_unit = (float)(1.0 / m->unit)};
+  for (int axis = 0; axis < 2; axis++) {
+    target.from[axis] = (m->first[axis] + m->n - m->ghosts[axis]) % m->n;
+    target.count[axis] = m->count[axis] + 2 * m->ghosts[axis];
+  }
   struct target displaced = target;
   displaced.mesh = (cell *)(void *)m->cells[1];
   displaced.shift = UINT64_C(1) << 31;
@@ -184,49 +194,111 @@ static void clear_plane(void *context, uint32_t x) {
     memset(m->cells[set] + x * m->plane, 0, m->plane * sizeof(float));
 }
 
-/** The plane x that ghost plane g < 2 GHOSTS of rank r stands for, and the number of this plane on
- * its own rank. */
-static size_t ghost_plane(size_t n, int r, size_t g, size_t *local) {
-  const size_t first = comm_first(n, r), planes = comm_first(n, r + 1) - first;
-  *local = g < GHOSTS ? g : g + planes;
+/** The plane or row that ghost g < 2 GHOSTS of a part of n stands for, and its number among those in memory. */
+static size_t ghost(size_t n, size_t parts, size_t part, size_t g, size_t *local) {
+  const size_t first = block_first(n, parts, part), count = block_first(n, parts, part + 1) - first;
+  *local = g < GHOSTS ? g : g + count;
   return (first + n - GHOSTS + *local) % n;
 }
 
-/** Add the deposits on ghost planes to the planes that they stand for. */
-static void add_ghosts(struct power_mesh *m) {
-  const size_t size = (size_t)comm_size(), n = m->n, bytes = n * m->row * sizeof(cell);
-  const int rank = comm_rank();
-  size_t *send = allocate(2 * size, sizeof *send, "power spectrum"), *receive = send + size,
-         sent = 0, received = 0, local;
-  cell *out = allocate(4 * GHOSTS * n * m->row, sizeof *out, "the power spectrum's ghost planes");
-  for (int r = 0; r < comm_size(); r++)
-    for (int set = 0; set < 2; set++)
-      for (size_t g = 0; g < 2 * GHOSTS; g++) {
-        if (m->planes > 0 && m->points.owner[ghost_plane(n, rank, g, &local)] == (uint32_t)r) {
-          memcpy(out + sent++ * n * m->row, m->cells[set] + local * m->plane, bytes);
-          send[r] += bytes;
-        }
-        if (comm_first(n, r + 1) > comm_first(n, r) &&
-            m->points.owner[ghost_plane(n, r, g, &local)] == (uint32_t)rank) {
-          receive[r] += bytes;
-          received++;
-        }
-      }
-  cell *in = allocate(received * n * m->row, sizeof *in, "the power spectrum's ghost planes");
+/** Ghosts along axis 0 or 1, and who has the cells that they stand for. */
+struct edge {
+  struct power_mesh *m;
+  int axis;
+  size_t parts, own;            /* along the axis; the own one */
+  size_t rank, step;            /* of part 0, and to that of the next */
+  const uint32_t *owner;        /* [plane or row] part */
+  size_t copies, length, apart; /* a ghost is so many numbers together, so often, so far apart */
+};
+
+static struct edge edge_of(struct power_mesh *m, int axis) {
+  const struct fft_grid grid = m->fft.grid;
+  const size_t rank = (size_t)comm_rank(), row = rank / grid.columns, column = rank % grid.columns;
+  if (axis == 0)
+    return (struct edge){m, axis, grid.rows, row, column, grid.columns, m->points.x_owner, 1, m->plane,
+                         0};
+  /* of own planes only: ghost planes were added to these */
+  return (struct edge){m, axis, grid.columns, column, row * grid.columns, 1, m->points.y_owner,
+                       m->count[0], m->row, m->plane};
+}
+
+/** A plane or row of this rank's memory. */
+static cell *edge_at(const struct edge *e, size_t set, size_t local) {
+  const struct power_mesh *m = e->m;
+  float *cells = m->cells[set];
+  return (cell *)(void *)(e->axis == 0 ? cells + local * m->plane
+                                       : cells + m->ghosts[0] * m->plane + local * m->row);
+}
+
+/** Add what came for a plane or row. */
+static void add_edge(const struct edge *e, cell *to, const cell *from) {
+  bool over = false;
+  for (size_t copy = 0; copy < e->copies; copy++)
+    for (size_t i = 0; i < e->length; i++) {
+      cell *sum = &to[copy * e->apart + i];
+      over |= __builtin_add_overflow(*sum, from[copy * e->length + i], sum);
+    }
+  if (over) atomic_store(&e->m->overflow, true);
+}
+
+static void copy_edge(const struct edge *e, cell *to, const cell *from) {
+  for (size_t copy = 0; copy < e->copies; copy++)
+    memcpy(to + copy * e->length, from + copy * e->apart, e->length * sizeof *to);
+}
+
+/** Pack what this rank's ghosts have for a part, set by set. @return how many planes or rows */
+static size_t pack_edges(const struct edge *e, size_t to, cell *out) {
+  const size_t n = e->m->n, numbers = e->copies * e->length;
+  size_t count = 0, local;
+  for (size_t set = 0; set < 2; set++)
+    for (size_t g = 0; g < 2 * GHOSTS; g++)
+      if (e->owner[ghost(n, e->parts, e->own, g, &local)] == to)
+        copy_edge(e, out + count++ * numbers, edge_at(e, set, local));
+  return count;
+}
+
+/** How many planes or rows come from a part. */
+static size_t count_edges(const struct edge *e, size_t from) {
+  size_t count = 0, local;
+  for (size_t g = 0; g < 2 * GHOSTS; g++)
+    if (e->owner[ghost(e->m->n, e->parts, from, g, &local)] == e->own) count += 2;
+  return count;
+}
+
+/** Add what came from a part. @return what is behind it */
+static const cell *add_edges(const struct edge *e, size_t from, const cell *in) {
+  size_t local;
+  for (size_t set = 0; set < 2; set++)
+    for (size_t g = 0; g < 2 * GHOSTS; g++) {
+      const size_t place = ghost(e->m->n, e->parts, from, g, &local);
+      if (e->owner[place] != e->own) continue;
+      add_edge(e, edge_at(e, set, place - e->m->first[e->axis] + GHOSTS), in);
+      in += e->copies * e->length;
+    }
+  return in;
+}
+
+/** Add the deposits on ghosts along an axis to the cells that they stand for. */
+static void add_ghosts(struct power_mesh *m, int axis) {
+  static const char what[] = "the power spectrum's ghosts";
+  const struct edge e = edge_of(m, axis);
+  const size_t size = (size_t)comm_size(), numbers = e.copies * e.length;
+  const bool any = m->count[0] > 0 && m->count[1] > 0;
+  size_t *send = allocate(2 * size, sizeof *send, what), *receive = send + size, sent = 0,
+         received = 0;
+  cell *out = allocate(4 * GHOSTS * numbers, sizeof *out, what);
+  for (size_t part = 0; part < e.parts && any; part++) {
+    const size_t rank = e.rank + part * e.step, packed = pack_edges(&e, part, out + sent * numbers),
+                 coming = count_edges(&e, part);
+    send[rank] = packed * numbers * sizeof *out;
+    receive[rank] = coming * numbers * sizeof *out;
+    sent += packed;
+    received += coming;
+  }
+  cell *in = allocate(received * numbers, sizeof *in, what);
   comm_exchange(out, send, in, receive);
   const cell *from = in;
-  for (int r = 0; r < comm_size(); r++)
-    for (int set = 0; set < 2 && comm_first(n, r + 1) > comm_first(n, r); set++)
-      for (size_t g = 0; g < 2 * GHOSTS; g++) {
-        const size_t plane = ghost_plane(n, r, g, &local);
-        if (m->points.owner[plane] != (uint32_t)rank) continue;
-        cell *to = (cell *)(void *)(m->cells[set] + (plane - m->first + GHOSTS) * m->plane);
-        bool over = false;
-        for (size_t i = 0; i < n * m->row; i++)
-          over |= __builtin_add_overflow(to[i], from[i], &to[i]);
-        if (over) atomic_store(&m->overflow, true);
-        from += n * m->row;
-      }
+  for (size_t part = 0; part < e.parts && any; part++) from = add_edges(&e, part, from);
   free(send);
   free(out);
   free(in);
@@ -236,8 +308,8 @@ static void add_ghosts(struct power_mesh *m) {
 static void deposit(struct power_mesh *m) {
   const struct power_points *p = &m->points;
   atomic_store(&m->overflow, false);
-  if (m->planes > 0)
-    loop_run(&power_spectrum_stage, (uint32_t)(m->planes + 2 * m->ghosts), clear_plane, m);
+  if (m->count[0] > 0)
+    loop_run(&power_spectrum_stage, (uint32_t)(m->count[0] + 2 * m->ghosts[0]), clear_plane, m);
   for (size_t round = 0; round < p->rounds; round++) {
     power_points_load(&m->points, round);
     for (m->colour = 0; m->colour < COLOURS * COLOURS; m->colour++)
@@ -245,7 +317,8 @@ static void deposit(struct power_mesh *m) {
           (p->y_tiles % 2 || m->colour % COLOURS < 2))
         loop_run(&power_spectrum_stage, p->x_tiles * p->y_tiles, deposit_tile, m);
   }
-  if (m->ghosts > 0) add_ghosts(m);
+  for (int axis = 0; axis < 2; axis++)
+    if (m->ghosts[axis] > 0) add_ghosts(m, axis);
 }
 
 /** Deposit in the smallest unit that the fullest cell of all ranks allows; few folds need a second
@@ -270,7 +343,7 @@ static void convert_plane(void *context, uint32_t x) {
               mean = (float)((double)m->points.particles->all / pow((double)n, 3.0));
   for (size_t set = 0; set < 2; set++) {
     float *plane = power_mesh_own(m, set) + x * m->plane;
-    for (size_t y = 0; y < n; y++) {
+    for (size_t y = 0; y < m->count[1]; y++) {
       float *row = plane + y * m->row;
       for (size_t z = 0; z < m->row; z += 4) {
         const cells4 *cells = (const cells4 *)(const void *)(row + z);
@@ -286,7 +359,8 @@ static void convert_plane(void *context, uint32_t x) {
 static void sum_mass(struct power_mesh *m) {
   const struct fft_box *b = &m->fft.modes;
   double excess = 0.0; /* over the mean */
-  for (size_t set = 0; set < 2 && b->first[1] == 0 && b->count[1] > 0; set++)
+  const bool here = b->first[1] == 0 && b->count[1] > 0 && b->first[2] == 0;
+  for (size_t set = 0; set < 2 && here; set++)
     for (size_t x = 0; x < m->n; x++)
       excess += (double)power_mesh_own(m, set)[2 * fft_at(b, x, 0, 0)];
   comm_sum_double(&excess, 1);
@@ -296,7 +370,7 @@ static void sum_mass(struct power_mesh *m) {
 void power_mesh_fill(struct power_mesh *m, unsigned fold) {
   power_points_fold(&m->points, fold);
   deposit_finely(m);
-  loop_run(&power_spectrum_stage, (uint32_t)m->planes, convert_plane, m);
+  loop_run(&power_spectrum_stage, (uint32_t)m->count[0], convert_plane, m);
   for (size_t set = 0; set < 2; set++) fft_to_lines(&m->fft, power_mesh_own(m, set));
   sum_mass(m);
 }

@@ -10,17 +10,19 @@
 #include "power_points.h"
 
 /**
- * Two meshes of n^3 cells, the second shifted by half a cell. A rank has some planes x, with ghost
- * planes on both sides if there are several ranks; after the transform it has modes of some ky.
+ * Two meshes of n^3 cells, the second shifted by half a cell. A rank has some planes x, and some rows y of these, with
+ * ghosts on both sides where other ranks have planes or rows.
  * Mass is deposited as integers: sums are exact, and therefore the same for any number of ranks and
  * any order of tasks. Rows are padded for deposits beyond their end. Planes are padded by one row,
  * so that strides of a power of two do not compete for the same cache sets.
  */
 struct power_mesh {
   struct power_points points;
-  struct fft fft; /**< of the planes of this rank, behind the ghost planes before them */
-  size_t n, first, planes, ghosts; /**< ghosts: ghost planes on either side */
-  size_t row, plane;               /**< strides in floats */
+  struct fft fft;    /**< of the cells of this rank, behind the ghosts before them */
+  size_t n;
+  size_t first[2], count[2]; /**< own planes x, own rows y */
+  size_t ghosts[2];          /**< ghost planes, and ghost rows of each plane, on either side */
+  size_t row, plane; /**< strides in floats */
   float *cells[2];                 /**< int32_t while mass is deposited */
   double unit;                     /**< of the deposits, mean masses of particles */
   double mass;          /**< deposited on a mesh, in mean masses: the number of particles,
@@ -29,9 +31,9 @@ struct power_mesh {
   uint32_t colour;
 };
 
-/** The planes of this rank, which fft transforms. */
+/** The cells of this rank, which fft transforms. */
 static inline float *power_mesh_own(const struct power_mesh *m, size_t set) {
-  return m->cells[set] + m->ghosts * m->plane;
+  return m->cells[set] + m->ghosts[0] * m->plane + m->ghosts[1] * m->row;
 }
 /** Collective. */
 struct power_mesh power_mesh_create(const struct particles *s, size_t n);

@@ -121,23 +121,27 @@ static uint32_t cut_tiles(uint32_t *tile, size_t first, size_t cells) {
   return (uint32_t)tiles;
 }
 
-struct power_points power_points_create(const struct particles *s, size_t n) {
-  struct power_points p = {.particles = s, .n = n, .loaded = 1, .rounds = 1};
-  p.owner = allocate(3 * n, sizeof *p.owner, "power spectrum");
-  p.x_tile = p.owner + n;
-  p.y_tile = p.owner + 2 * n;
-  for (int r = 0; r < comm_size(); r++)
-    for (size_t x = comm_first(n, r); x < comm_first(n, r + 1); x++) p.owner[x] = (uint32_t)r;
-  const size_t first = comm_first(n, comm_rank());
-  p.x_tiles = cut_tiles(p.x_tile, first, comm_first(n, comm_rank() + 1) - first);
-  p.y_tiles = cut_tiles(p.y_tile, 0, n);
+struct power_points power_points_create(const struct particles *s, const struct fft *f) {
+  const size_t n = f->size[0];
+  const struct fft_box *own = &f->values;
+  struct power_points p = {.particles = s, .n = n, .grid = f->grid, .loaded = 1, .rounds = 1};
+  p.x_owner = allocate(4 * n, sizeof *p.x_owner, "power spectrum");
+  p.y_owner = p.x_owner + n;
+  p.x_tile = p.x_owner + 2 * n;
+  p.y_tile = p.x_owner + 3 * n;
+  for (size_t x = 0; x < n; x++) {
+    p.x_owner[x] = (uint32_t)fft_row_of(f, x);
+    p.y_owner[x] = (uint32_t)fft_column_of(f, x);
+  }
+  p.x_tiles = cut_tiles(p.x_tile, own->first[0], own->count[0]);
+  p.y_tiles = cut_tiles(p.y_tile, own->first[1], own->count[1]);
   p.sent_end = allocate((size_t)comm_size(), sizeof *p.sent_end, "power spectrum");
   p.tile_end = allocate((size_t)p.x_tiles * p.y_tiles, sizeof *p.tile_end, "power spectrum");
   return p;
 }
 
 void power_points_free(struct power_points *p) {
-  free(p->owner);
+  free(p->x_owner);
   free_points(&p->sent);
   free(p->sent_end);
   free_points(&p->point);
@@ -155,9 +159,12 @@ void power_points_fold(struct power_points *p, unsigned fold) {
                                .n = p->n,
                                .fold = fold,
                                .redshift_space = p->redshift_space,
-                               .x_key = p->owner,
-                               .keys = size};
+                               .x_key = p->x_owner,
+                               .y_key = p->y_owner,
+                               .keys = p->grid.rows * p->grid.columns,
+                               .y_keys = p->grid.columns};
     sort(&by_owner, p->sent_end);
+    for (size_t r = by_owner.keys; r < size; r++) p->sent_end[r] = p->sent_end[r - 1];
     p->sent = by_owner.out;
     uint64_t *arriving = allocate(size, sizeof *arriving, "power spectrum"), most = 0;
     for (size_t r = 0; r < size; r++)
@@ -206,7 +213,7 @@ static void exchange_array(const size_t *send, const size_t *receive, size_t *by
   comm_exchange(from, bytes, to, bytes + ranks);
 }
 
-/** The points of a round that belong to this rank's planes, in memory that the caller frees. */
+/** The points of a round that belong to this rank's cells, in memory that the caller frees. */
 static struct point_set exchange(struct power_points *p, size_t round, size_t *count) {
   const size_t size = (size_t)comm_size();
   size_t *send = allocate(4 * size, sizeof *send, "power spectrum"), *receive = send + size;

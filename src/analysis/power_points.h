@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The particles of a power spectrum's mesh: folded positions on the rank that has their planes,
+/* The particles of a power spectrum's mesh: folded positions on the rank that has their cells,
  * sorted into tiles. */
 #ifndef PHOTONS_POWER_POINTS_H
 #define PHOTONS_POWER_POINTS_H
@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "photons/domain/particles.h"
+#include "photons/fft/fft.h"
 #include "photons/runtime/stage.h"
 
 /** Loops of power spectra. */
@@ -27,7 +28,7 @@ struct point_set {
   float *mass;
 };
 
-/** Which particles go to which rank, for n planes of cells distributed over the ranks. The cells
+/** Which particles go to which rank, for n^3 cells distributed over the ranks. The cells
  * that one tile touches stay in cache, however the fold scatters neighbouring particles. */
 struct power_points {
   const struct particles *particles;
@@ -35,8 +36,10 @@ struct power_points {
   /** What a momentum of 1 km/s along z adds to z, in units of the box: positions in redshift space; 0: real
    * space. */
   double redshift_space;
-  uint32_t x_tiles, y_tiles;         /**< of this rank; 0 where it has no planes */
-  uint32_t *owner, *x_tile, *y_tile; /**< [cell along an axis] rank and tile */
+  struct fft_grid grid;              /**< of the ranks */
+  uint32_t x_tiles, y_tiles;         /**< of this rank; 0 where it has no cells */
+  uint32_t *x_owner, *y_owner;       /**< [cell along an axis] row and column of the grid */
+  uint32_t *x_tile, *y_tile;         /**< the same of tiles, of this rank's cells */
   unsigned fold;
   size_t rounds;          /**< number of parts in which points are exchanged, so that no rank needs
                             much more memory than its particles do */
@@ -48,7 +51,8 @@ struct power_points {
 };
 
 /** Collective, except for power_points_range(). */
-struct power_points power_points_create(const struct particles *s, size_t n);
+/** @param f  the transform of the mesh */
+struct power_points power_points_create(const struct particles *s, const struct fft *f);
 void power_points_free(struct power_points *p);
 /** Begin with fold @p fold: positions shifted left by @p fold bits. Collective. */
 void power_points_fold(struct power_points *p, unsigned fold);

@@ -19,6 +19,7 @@
 #include "photons/runtime/message.h"
 #include "photons/runtime/scheduler.h"
 #include "photons/runtime/trace.h"
+#include "photons/runtime/task_graph.h"
 
 static double resident_peak_bytes(void) {
   struct rusage usage;
@@ -113,6 +114,27 @@ static void write_stages(const struct parameters *p) {
   output_commit(temporary, path);
 }
 
+/** A table of this rank in trace/. */
+static FILE *open_table(const struct parameters *p, const char *name, const char *header) {
+  char path[PARAMETER_PATH_MAX + 48];
+  snprintf(path, sizeof path, "%s/trace/%s_%d.csv", p->output.dir, name, comm_rank());
+  FILE *file = fopen(path, "w");
+  if (!file) fail(EXIT_RUN_FAILED, "cannot write %s", path);
+  fprintf(file, "%s\n", header);
+  return file;
+}
+
+static void close_table(FILE *file, const char *name) {
+  if (file && fclose(file) != 0)
+    fail(EXIT_RUN_FAILED, "cannot write trace/%s_%d.csv: is the disk full?", name, comm_rank());
+}
+
+/** Record what is submitted after a step if the next one is traced. */
+static void record_graph(const struct report *r, int64_t step) {
+  const bool next = r->graph && step + 1 >= r->first_row && step + 1 <= r->last_row;
+  task_graph_record(next ? r->graph : NULL);
+}
+
 /** Rows of the tasks of traced steps, a file a rank. */
 static void open_rows(struct report *r, const struct parameters *p) {
   r->first_row = 0;
@@ -124,10 +146,8 @@ static void open_rows(struct report *r, const struct parameters *p) {
   snprintf(path, sizeof path, "%s/trace", p->output.dir);
   output_folder(path);
   if (comm_rank() == 0) write_stages(p);
-  snprintf(path, sizeof path, "%s/trace/tasks_%d.csv", p->output.dir, comm_rank());
-  r->rows = fopen(path, "w");
-  if (!r->rows) fail(EXIT_RUN_FAILED, "cannot write %s", path);
-  fprintf(r->rows, "%s\n", task_log_header);
+  r->rows = open_table(p, "tasks", task_log_header);
+  r->graph = open_table(p, "graph", task_graph_header);
 }
 
 /** The universe that says how much work is ahead; one that is static in runs without redshifts. */
@@ -149,6 +169,7 @@ void report_begin(struct report *r, const struct parameters *p, const struct run
       .wall = start->wall_seconds};
   open_logs(r, p, solver->moment(p, start->a).text, start);
   open_rows(r, p);
+  record_graph(r, start->step - 1); /* the first forces are step 0 */
   say_banner(p, solver, state, timeline, start->a);
   rank_log_begin(&r->ranks);
   task_log_begin();
@@ -192,6 +213,7 @@ void report_step(struct report *r, const struct step_record *record) {
   struct usage cores, gpus;
   const bool rows = r->rows && record->step >= r->first_row && record->step <= r->last_row;
   task_log_take(record->step, &cores, &gpus, rows ? r->rows : NULL, &record->owners);
+  record_graph(r, record->step);
   sum_usage(&cores);
   sum_usage(&gpus);
   measure_peak(r);
@@ -259,8 +281,9 @@ static void say_summary(const struct report *r, const char *dir, bool stopped) {
 
 void report_end(struct report *r, const char *dir, bool stopped) {
   task_log_end();
-  if (r->rows && fclose(r->rows) != 0)
-    fail(EXIT_RUN_FAILED, "cannot write trace/tasks_%d.csv: is the disk full?", comm_rank());
+  task_graph_record(NULL);
+  close_table(r->rows, "tasks");
+  close_table(r->graph, "graph");
   measure_peak(r); /* an output may have followed the last step */
   rank_log_write(&r->ranks, dir);
   if (comm_rank() != 0) return;

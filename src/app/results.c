@@ -56,7 +56,7 @@ static const struct kind {
     {"", "report.html", NULL},
 };
 static const struct kind traces = {"trace",
-                                   "@(@(tasks_" NUMBER "|stages).csv|fxt_" NUMBER
+                                   "@(@(tasks_" NUMBER "|graph_" NUMBER "|stages).csv|fxt_" NUMBER
                                    "|timeline.png|paje.trace|vite.svg"
                                    "|dag.@(dot|svg))",
                                    NULL};

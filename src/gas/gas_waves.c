@@ -41,7 +41,7 @@ static double *copy_field(const struct displacement *d, enum displacement_field 
 
 /** End the program on all ranks alike. */
 static void require_density(const struct gas_waves *w, double z) {
-  const struct fft_box b = fft_values_of(&w->mesh, comm_rank());
+  const struct fft_box b = fft_values_of(&w->mesh, fft_grid_of(&w->mesh), comm_rank());
   double depth = 0.0; /* of the emptiest cell: minus its contrast */
   for (size_t i = 0; i < b.count[0]; i++)
     for (size_t j = 0; j < b.count[1]; j++)

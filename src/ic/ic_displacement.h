@@ -59,8 +59,8 @@ struct displacement {
   fftw_complex *modes[DISPLACEMENT_FIELDS];
   /** The third order is no gradient: the modes of its components; NULL with ic.order < 3. */
   fftw_complex *third[3];
-  /** One component of the displacement, Mpc/h, where fft.values says; the plane behind the last one of
-   * this rank follows if `between`. NULL: there is no such displacement. */
+  /** One component of the displacement, Mpc/h, where fft.values says; if `between`, the row behind the last
+   * one of this rank follows in each plane, and the plane behind the last one. NULL: there is no such displacement. */
   double *field[DISPLACEMENT_FIELDS];
 };
 
@@ -102,7 +102,7 @@ void displacement_contrast(struct displacement *d);
 /** Compute component @p axis of all fields. Collective. */
 void displacement_transform(struct displacement *d, unsigned axis);
 /** Interpolate the component of all fields to a point given in mesh cells (0 <= q < mesh), by
- * cloud-in-cell; exact at mesh points. The plane x = floor(q[0]) must be a plane of this rank. */
+ * cloud-in-cell; exact at mesh points. The plane floor(q[0]) and its row floor(q[1]) must be of this rank. */
 void displacement_read(const struct displacement *d, const double q[3],
                        double psi[DISPLACEMENT_FIELDS]);
 void displacement_free(struct displacement *d);

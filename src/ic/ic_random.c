@@ -21,30 +21,37 @@ static gsl_rng *generator_create(void) {
   return generator;
 }
 
-/* Seeds of the columns (i, j) of modes with j on this rank, [j][i], and of their partners (-i,
- * -j). */
+/* Seeds of the columns (i, j) of modes that this rank draws, [j][i], and of their partners (-i, -j). */
 struct seeds {
-  const struct fft *f;
+  struct fft_box box;
+  size_t n;
   uint32_t *own, *partner;
 };
 
-/* All ranks draw all seeds, and keep the ones that they need. */
+/* The place of the seed of a column; SIZE_MAX: of another rank. Differences wrap to large numbers below the first one of this
+ * rank. */
+static size_t seed_at(const struct seeds *s, size_t i, size_t j) {
+  const size_t x = i - s->box.first[0], y = j - s->box.first[1];
+  return x < s->box.count[0] && y < s->box.count[1] ? y * s->box.count[0] + x : SIZE_MAX;
+}
+
+/* Seeds are one sequence for all columns: all ranks draw all seeds, and keep the ones that they need. */
 static void draw_seed(struct seeds *s, gsl_rng *generator, size_t i, size_t j) {
-  const struct fft_box *b = &s->f->modes;
-  const size_t n = s->f->size[0], here = j - b->first[1], mirrored = (n - j) % n - b->first[1];
+  const size_t n = s->n, here = seed_at(s, i, j), mirrored = seed_at(s, (n - i) % n, (n - j) % n);
   const uint32_t seed = (uint32_t)(0x7fffffff * gsl_rng_uniform(generator));
-  /* wraps to a large number below the first one of this rank */
-  if (here < b->count[1]) s->own[here * n + i] = seed;
-  if (mirrored < b->count[1]) s->partner[mirrored * n + (n - i) % n] = seed;
+  if (here != SIZE_MAX) s->own[here] = seed;
+  if (mirrored != SIZE_MAX) s->partner[mirrored] = seed;
 }
 
 /* The order is from low to high frequencies, so that a finer mesh has the same large-scale
  * modes. */
 static struct seeds seeds_create(const struct fft *f, uint64_t seed) {
-  const size_t n = f->size[0], last = n - 1, lines = f->modes.count[1];
-  struct seeds s = {.f = f};
-  s.own = allocate(lines * n, sizeof *s.own, "random seeds of initial conditions");
-  s.partner = allocate(lines * n, sizeof *s.partner, "random seeds of initial conditions");
+  static const char what[] = "random seeds of initial conditions";
+  const size_t n = f->size[0], last = n - 1;
+  struct seeds s = {.box = fft_columns(f), .n = n};
+  const size_t columns = s.box.count[0] * s.box.count[1];
+  s.own = allocate(columns, sizeof *s.own, what);
+  s.partner = allocate(columns, sizeof *s.partner, what);
   gsl_rng *g = generator_create();
   gsl_rng_set(g, (unsigned long)seed);
   for (size_t i = 0; i < n / 2; i++) {
@@ -96,7 +103,6 @@ struct random_modes {
   size_t largest, squares; /* of the mode numbers that are used */
   double sign;
   bool fixed;
-  fftw_complex *modes;
 };
 
 /* i times the amplitude, with the generator's next phase and size. */
@@ -111,25 +117,21 @@ static void draw_mode(const struct random_modes *r, gsl_rng *generator, size_t s
   mode[1] = size * cos(phase);
 }
 
-/* Draw the columns (i, j) of one j. */
-static void draw_line(void *context, uint32_t line) {
+static void draw_column(void *context, size_t i, size_t j, fftw_complex *column) {
   const struct random_modes *r = context;
-  const struct fft_box *b = &r->f->modes;
-  const size_t n = r->f->size[0], half = n / 2, j = b->first[1] + line;
+  const size_t n = r->f->size[0], half = n / 2, seed = seed_at(&r->seeds, i, j);
+  memset(column, 0, (half + 1) * sizeof *column);
+  const size_t from_zero_i = i < half ? i : n - i, from_zero_j = j < half ? j : n - j;
+  const size_t square_ij = from_zero_i * from_zero_i + from_zero_j * from_zero_j;
+  if (from_zero_i > r->largest || from_zero_j > r->largest || square_ij >= r->squares) return;
   gsl_rng *generator = generator_create();
-  for (size_t i = 0; i < n; i++) {
-    fftw_complex *column = r->modes + fft_at(b, i, line, 0);
-    memset(column, 0, b->count[2] * sizeof *column);
-    const size_t from_zero_i = i < half ? i : n - i, from_zero_j = j < half ? j : n - j;
-    const size_t square_ij = from_zero_i * from_zero_i + from_zero_j * from_zero_j;
-    if (from_zero_i > r->largest || from_zero_j > r->largest || square_ij >= r->squares) continue;
-    gsl_rng_set(generator, r->seeds.own[line * n + i]);
-    for (size_t k = 0; k <= r->largest && square_ij + k * k < r->squares; k++)
-      draw_mode(r, generator, square_ij + k * k, column[k]);
-    if (i == 0 ? j < half : i < half) continue;
+  gsl_rng_set(generator, r->seeds.own[seed]);
+  for (size_t k = 0; k <= r->largest && square_ij + k * k < r->squares; k++)
+    draw_mode(r, generator, square_ij + k * k, column[k]);
+  if (i == 0 ? j >= half : i >= half) {
     /* In the plane k = 0 only half of the modes are independent: a real field has A(-k) =
      * -A(k)*. */
-    gsl_rng_set(generator, r->seeds.partner[line * n + i]);
+    gsl_rng_set(generator, r->seeds.partner[seed]);
     draw_mode(r, generator, square_ij, column[0]);
     column[0][0] = -column[0][0];
   }
@@ -152,9 +154,8 @@ void ic_random_modes(const struct parameters *p, const struct linear_power *powe
                                 .largest = largest,
                                 .squares = squares,
                                 .sign = p->ic.paired ? -1.0 : 1.0,
-                                .fixed = p->ic.fixed,
-                                .modes = modes};
-  loop_run(&initial_conditions_stage, (uint32_t)f->modes.count[1], draw_line, &random);
+                                .fixed = p->ic.fixed};
+  fft_fill(f, (double *)modes, draw_column, &random);
   free(random.seeds.own);
   free(random.seeds.partner);
   free(amplitude);

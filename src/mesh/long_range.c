@@ -11,6 +11,7 @@
 #include "photons/base/comm.h"
 #include "photons/base/debug_check.h"
 #include "photons/base/error.h"
+#include "photons/base/grid.h"
 #include "photons/base/kept.h"
 #include "photons/config/parameters.h"
 #include "photons/cosmology/cosmology.h"
@@ -34,20 +35,6 @@ static uint32_t choose_cells(const struct parameters *p, size_t particles) {
   return cells < least ? least : cells;
 }
 
-/** Parts of slabs on so many ranks: those that leave the fewest ranks without a part, and of these the ones
- * nearest to a square grid of ranks, where a rank exchanges with the fewest others. */
-static uint32_t choose_parts(uint32_t cells, uint32_t ranks) {
-  uint32_t best = 1, used = 0;
-  for (uint32_t parts = 2; parts <= ranks && parts <= cells / 2 + 1; parts++) {
-    const uint32_t rows = ranks / parts < cells ? ranks / parts : cells;
-    const bool squarer = rows * parts == used && rows + parts < used / best + best;
-    if (rows * parts <= used && !squarer) continue;
-    best = parts;
-    used = rows * parts;
-  }
-  return best;
-}
-
 static bool wants_pencils(const struct parameters *p, uint32_t cells) {
   return p->gravity.mesh_layout == MESH_PENCILS ||
          (p->gravity.mesh_layout == MESH_AUTO && (uint32_t)comm_size() > cells);
@@ -55,7 +42,7 @@ static bool wants_pencils(const struct parameters *p, uint32_t cells) {
 
 static struct mesh_layout layout_of(const struct parameters *p, uint32_t cells) {
   struct mesh_layout l = {.cells = cells, .parts = 1};
-  if (wants_pencils(p, cells)) l.parts = choose_parts(cells, (uint32_t)comm_size());
+  if (wants_pencils(p, cells)) l.parts = (uint32_t)grid_columns((size_t)comm_size(), cells, cells / 2 + 1);
   const uint32_t slabs_most = scheduler_any_gpu() ? GPU_SLABS_MOST : SLABS_MOST;
   l.slabs = l.cells / PLANES_LEAST;
   l.slabs = l.slabs < 1 ? 1 : l.slabs > slabs_most ? slabs_most : l.slabs;

@@ -93,12 +93,15 @@ static void fill_green(void *context, uint32_t plane) {
   const struct green_part *part = context;
   const struct root_poisson *r = part->root;
   const struct fft_box *b = &r->fft.values;
-  const uint32_t *size = r->size, z = (uint32_t)b->first[0] + plane;
-  for (uint32_t y = 0; y < size[1]; y++)
+  const uint32_t *size = r->size, z = (uint32_t)b->first[0] + plane,
+                 rows = (uint32_t)b->count[1];
+  for (uint32_t row = 0; row < 2 * rows; row++) {
+    const uint32_t y = (uint32_t)b->first[1] + row % rows + (row < rows ? 0 : size[1] / 2);
     for (uint32_t x = 0; x < size[0]; x++)
-      r->values[fft_at(b, plane, y, x)] = lattice_green(
+      r->values[fft_at(b, plane, row, x)] = lattice_green(
           r, (const uint32_t[]){distance(x, size[0]), distance(y, size[1]),
                                 part->half == FIRST_HALF ? z : size[2] / 2 - z});
+  }
 }
 
 /** The Green function of waves k1 = y and k0 = z, [x] of this rank. */

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "photons/base/error.h"
+#include "photons/runtime/task_graph.h"
 
 static uint32_t checked(size_t count) {
   if (count > UINT32_MAX)
@@ -47,29 +48,40 @@ void handle_fit(starpu_data_handle_t *handle, size_t n) {
   *handle = handle_make(room, sizeof(float));
 }
 
+static void record_free(starpu_data_handle_t handle) {
+  if (handle) job_end_data(job_begin(), JOB_FREE, handle, STARPU_RW);
+}
+
 void handle_drop(starpu_data_handle_t *handle) {
+  record_free(*handle);
   if (*handle) starpu_data_unregister_no_coherency(*handle);
   *handle = NULL;
 }
 
 void handle_release(starpu_data_handle_t *handle) {
+  record_free(*handle);
   if (*handle) starpu_data_unregister_submit(*handle);
   *handle = NULL;
 }
 
 void handle_unregister(starpu_data_handle_t *handle) {
+  record_free(*handle);
   if (*handle) starpu_data_unregister(*handle);
   *handle = NULL;
 }
 
 void handle_acquire(starpu_data_handle_t handle, enum starpu_data_access_mode mode) {
+  const struct job job = job_begin();
   if (starpu_data_acquire(handle, mode) != 0)
     fail(EXIT_RUN_FAILED, "StarPU could not bring data back to the host");
+  job_end_data(job, JOB_ACQUIRE, handle, mode);
 }
 
 void handle_wait(starpu_data_handle_t handle) {
   if (!handle) return;
+  const struct job job = job_begin();
   if (starpu_data_acquire_on_node(handle, STARPU_ACQUIRE_NO_NODE, STARPU_RW) != 0)
     fail(EXIT_RUN_FAILED, "StarPU could not wait for the tasks of data");
   starpu_data_release_on_node(handle, STARPU_ACQUIRE_NO_NODE);
+  job_end_data(job, JOB_ACQUIRE, handle, STARPU_RW);
 }

@@ -30,7 +30,7 @@ static void add_record(uint32_t worker, const struct task_record *record) {
   log->record[log->count++] = *record;
 }
 
-void task_log_add(const struct stage *stage, uint32_t owner) {
+void task_log_add(const struct stage *stage, uint32_t owner, uint64_t job) {
   const struct starpu_task *task = starpu_task_get_current();
   struct starpu_profiling_task_info *info = task ? task->profiling_info : NULL;
   if (!logging || !info) return;
@@ -41,12 +41,13 @@ void task_log_add(const struct stage *stage, uint32_t owner) {
                             .end = 1e-6 * starpu_timing_timespec_to_us(&info->end_time),
                             .predicted = task->predicted > 0.0 ? 1e-6 * task->predicted : NAN,
                             .owner = owner,
-                            .stage = stage});
+                            .stage = stage,
+                            .job = job});
 }
 
 void task_log_add_part(const struct stage *stage, uint32_t owner, double start, double end) {
   if (logging)
-    add_record(worker_number(), &(struct task_record){start, start, end, NAN, owner, stage});
+    add_record(worker_number(), &(struct task_record){start, start, end, NAN, owner, stage, 0});
 }
 
 /** The start or the end of a task on a device. */
@@ -107,7 +108,7 @@ static void add_device(const uint32_t *workers, uint32_t n, double weight, struc
 }
 
 const char task_log_header[] =
-    "step,worker,device,stage,group,submit_us,start_us,end_us,predicted_us";
+    "step,worker,device,stage,group,submit_us,start_us,end_us,predicted_us,job";
 
 static void write_rows(int64_t step, uint32_t worker, FILE *out) {
   const bool gpu = starpu_worker_get_type((int)worker) == STARPU_CUDA_WORKER;
@@ -117,7 +118,8 @@ static void write_rows(int64_t step, uint32_t worker, FILE *out) {
             gpu ? "GPU" : "CPU", starpu_worker_get_devid((int)worker), stage_name(r->stage),
             r->owner == NO_OWNER ? -1 : (int64_t)r->owner, 1e6 * r->submit, 1e6 * r->start,
             1e6 * r->end);
-    fprintf(out, isnan(r->predicted) ? ",\n" : ",%.3f\n", 1e6 * r->predicted);
+    fprintf(out, isnan(r->predicted) ? "," : ",%.3f", 1e6 * r->predicted);
+    fprintf(out, ",%" PRIu64 "\n", r->job);
   }
 }
 

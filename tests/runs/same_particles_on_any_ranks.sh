@@ -15,9 +15,10 @@ run() {
   grep '^checksum' err >"$number" || complain "$name on $number processes: no checksums"
 }
 
-for name in fft/test_slab_fft gas/test_gas_waves ic/test_ic io/test_gadget domain/test_groups; do
+for name in fft/test_fft gas/test_gas_waves ic/test_ic io/test_gadget domain/test_groups; do
   case $name in
-  fft/* | gas/*) numbers='2 3 4' ;;
+  fft/*) numbers='2 3 4 9 12' ;; # of 6^3 and 2^3 cells, too
+  gas/*) numbers='2 3 4' ;;
   *) numbers='2 3' ;;
   esac
   run $name 1 env STARPU_NCPU=2 "$unit_tests/$name"

@@ -22,6 +22,7 @@ struct report {
   const struct step_log *log;
   struct step_files files; /**< of the first process only */
   FILE *rows;              /**< of tasks of the steps first_row .. last_row; NULL: none wanted */
+  FILE *graph;             /**< what the main thread submitted in these steps, or NULL */
   int64_t first_row, last_row;
   int64_t last_step; /**< where --steps ends the run; -1: nowhere */
   struct step_lines lines;

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The distributed Fourier transform: of real numbers on a mesh that is divided over the ranks. FFTW
- * transforms lines of cells; between the second and the third axis the ranks exchange their numbers.
- * Results depend neither on the number of ranks nor on that of workers.
+ * transforms lines of cells; between two axes the ranks exchange their numbers. Results depend neither on
+ * the number of ranks and their layout nor on the number of workers.
  *
  * Axes are 0, 1 and 2; along axis 2 numbers follow each other in memory. Values are transformed along
- * axis 2, then 1, then 0. A rank has slabs: of the values some planes of equal x0, and of the modes
- * some of equal k1. Those who use the transform go by the boxes fft.values and fft.modes, and take for
- * granted only that a rank has whole rows of values along axis 2, and whole lines of modes along axis
- * 0. Pencils would have such boxes, too.
+ * axis 2, then 1, then 0. The ranks are a grid: a rank has the values of some planes x0, its row of the grid, and
+ * of these some rows x1, its column of the grid. Of the modes it has some k1, by its row, and some k2, by its
+ * column. A grid of one column has slabs, whole planes of values; where there are more ranks than planes,
+ * there are more columns, and ranks have pencils. Those who use the transform go by the boxes fft.values and
+ * fft.modes, and take for granted only that a rank has whole rows of values along axis 2, and whole lines
+ * of modes along axis 0.
  *
  * Initial waves of particles and of gas, power spectra of particles and of gas, and the potential of
  * the root level of gas are made with it. Two transforms are apart:
@@ -15,7 +17,7 @@
  * - The particle mesh (photons/mesh/mesh.h). Its parts are tasks between those of deposit, walks and
  *   read-out. Each rank has several slabs and columns, each of them data of StarPU that cores or GPUs
  *   transform, and each of their blocks is a message of its own, so that transforms, messages and the
- *   short range overlap. Here ranks have one slab each, and wait for each other between two axes.
+ *   short range overlap. Here ranks have one part of the mesh each, and wait for each other between two axes.
  * - The root level on a GPU (photons/potential/root_gpu.h). One rank has the whole level there, and
  *   cuFFT transforms it at once. */
 #ifndef PHOTONS_FFT_FFT_H
@@ -25,9 +27,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "photons/base/parts.h"
+
 struct stage;
 
 enum fft_precision { FFT_DOUBLE, FFT_SINGLE };
+
+/** How ranks divide a mesh. FFT_AUTO: slabs, or pencils where slabs would leave ranks without a part. */
+enum fft_layout { FFT_AUTO, FFT_SLABS, FFT_PENCILS };
 
 /** What is transformed. */
 struct fft_mesh {
@@ -36,9 +43,11 @@ struct fft_mesh {
    * are then convolutions without periodic images. */
   bool padded;
   enum fft_precision precision; /**< of all numbers */
-  /** Numbers from a row of values to the next, and from a plane to the next; 0: as few as the transform needs.
-   * Both are even; in single precision multiples of 4. */
-  size_t row, plane;
+  /** Numbers from a row of values to the next; 0: as few as the transform needs. Even; in single precision a
+   * multiple of 4. */
+  size_t row;
+  size_t spare; /**< rows in memory between those of one plane and of the next */
+  enum fft_layout layout;
   bool lasting;        /**< memory for exchanges is kept from one transform to the next */
   struct stage *stage; /**< of the loops; NULL: mesh_transform */
 };
@@ -49,8 +58,14 @@ struct fft_box {
   size_t first[3], count[3], step[3];
 };
 
+/** Ranks as rows and columns: rank row * columns + column. Ranks beyond the grid have no numbers. */
+struct fft_grid {
+  size_t rows, columns;
+};
+
 struct fft {
   struct fft_mesh mesh;
+  struct fft_grid grid;
   size_t size[3];        /**< of the transforms: mesh.cells, or twice as many */
   struct fft_box values; /**< real numbers of this rank */
   /** Complex numbers of this rank, of k2 up to size[2]/2; of a padded mesh they are only ever seen line by
@@ -70,8 +85,16 @@ size_t fft_bytes(const struct fft *f);
 /** Bytes that the numbers of all ranks need, and what a transform takes up besides for exchanges. */
 double fft_bytes_of_all(const struct fft_mesh *mesh);
 double fft_exchange_bytes_of_all(const struct fft_mesh *mesh);
-/** The values of a rank. */
-struct fft_box fft_values_of(const struct fft_mesh *mesh, int rank);
+struct fft_grid fft_grid_of(const struct fft_mesh *mesh);
+/** The values of a rank in the grid of the mesh. */
+struct fft_box fft_values_of(const struct fft_mesh *mesh, struct fft_grid grid, int rank);
+/** The row of the grid that has the values of a plane, and the column that has those of a row x1. */
+static inline size_t fft_row_of(const struct fft *f, size_t x0) {
+  return block_containing(f->mesh.cells[0], f->grid.rows, x0);
+}
+static inline size_t fft_column_of(const struct fft *f, size_t x1) {
+  return block_containing(f->mesh.cells[1], f->grid.columns, x1);
+}
 
 /** Where a number is in memory, counted from the first one of the rank: x or k within the box. */
 static inline size_t fft_at(const struct fft_box *b, size_t i0, size_t i1, size_t i2) {
@@ -90,7 +113,7 @@ void fft_forward(const struct fft *f, double *memory);
 void fft_backward(const struct fft *f, double *memory);
 
 /**
- * What is done with modes of equal k1.
+ * What is done with modes of equal k1, on any worker. Modes of one k1 may come in several calls.
  * @param k1     on the whole mesh
  * @param k2     of the first of `count` neighbours along axis 2, on the whole mesh
  * @param modes  [k0 < size[0]][count]
@@ -98,12 +121,20 @@ void fft_backward(const struct fft *f, double *memory);
 typedef void fft_work(void *context, size_t k1, size_t k2, size_t count, fftw_complex *modes);
 
 /** Transform values, let all modes of this rank be worked on, and transform them back to values. Of a
- * padded mesh rows with x1 >= cells[1] are 0 on entry, and numbers beyond the cells are lost. Double
+ * padded mesh numbers with x2 >= cells[2] are 0 on entry, and those beyond the cells are lost. Double
  * precision. Collective. */
 void fft_convolve(const struct fft *f, double *memory, fft_work *work, void *context);
 /** The same without the transform back: the values are lost.
- * @param whole  of a padded mesh x1 and x2 of the second half have values, too */
+ * @param whole  of a padded mesh x1 and x2 of the second half have values, too: those of x1 + cells[1] are in
+ *         the row of a plane that is values.count[1] behind that of x1 */
 void fft_visit(const struct fft *f, double *memory, bool whole, fft_work *work, void *context);
+
+/** The columns (k0, k1) of modes that fft_fill() asks this rank for: all ranks together have each once. */
+struct fft_box fft_columns(const struct fft *f);
+/** Give modes (k0, k1), both on the whole mesh, on any worker. @param[out] modes  [k2 <= size[2]/2] */
+typedef void fft_column(void *context, size_t k0, size_t k1, fftw_complex *modes);
+/** Fill the modes of all ranks, each rank with its columns. Double precision, not of a padded mesh. Collective. */
+void fft_fill(const struct fft *f, double *memory, fft_column *column, void *context);
 
 /** Transform values along axes 2 and 1 only, in place, and exchange: to numbers (x0, k1, k2) in the
  * places of modes (k0, k1, k2). Any precision. Collective. */

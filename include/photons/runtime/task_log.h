@@ -16,6 +16,7 @@ struct task_record {
   double submit, start, end, predicted;
   uint32_t owner; /**< index of the group that the task worked on, or NO_OWNER */
   const struct stage *stage;
+  uint64_t job; /**< number in the task graph (task_graph.h); 0: a part of another worker's task */
 };
 #define NO_OWNER UINT32_MAX
 
@@ -59,8 +60,9 @@ void task_log_end(void);
 /**
  * Record the task that has ended; called in StarPU's callback of that task.
  * @param owner  index of the task's group, or NO_OWNER
+ * @param job    its number in the task graph
  */
-void task_log_add(const struct stage *stage, uint32_t owner);
+void task_log_add(const struct stage *stage, uint32_t owner, uint64_t job);
 
 /**
  * Record what the calling worker did of another worker's task, from `start` to `end` in seconds of

@@ -16,10 +16,14 @@
 
 /* Powers of two and other numbers, cubes and other boxes; few planes and many. */
 static const size_t boxes[][3] = {{2, 2, 2}, {6, 6, 6}, {16, 16, 16}, {30, 30, 30}, {6, 16, 10}};
-enum { BOXES = sizeof boxes / sizeof *boxes };
+enum { BOXES = sizeof boxes / sizeof *boxes, MESHES = 2 * BOXES }; /* each in both layouts */
 
-static struct fft make(int box, bool padded, enum fft_precision precision) {
-  struct fft_mesh mesh = {.padded = padded, .precision = precision, .lasting = box % 2 == 1};
+static struct fft make(int mesh_number, bool padded, enum fft_precision precision) {
+  const int box = mesh_number % BOXES;
+  struct fft_mesh mesh = {.padded = padded,
+                          .precision = precision,
+                          .layout = mesh_number < BOXES ? FFT_AUTO : FFT_PENCILS,
+                          .lasting = box % 2 == 1};
   memcpy(mesh.cells, boxes[box], sizeof mesh.cells);
   return fft_create(&mesh);
 }
@@ -43,7 +47,7 @@ static double noise(const struct fft *f, size_t x, size_t y, size_t z) {
 static double *make_noise(const struct fft *f) {
   double *memory = calloc(fft_bytes(f), 1);
   const struct fft_box *b = &f->values;
-  FOR_BOX(*b, x, y, z) memory[fft_at(b, x, y, z)] = noise(f, b->first[0] + x, y, z);
+  FOR_BOX(*b, x, y, z) memory[fft_at(b, x, y, z)] = noise(f, b->first[0] + x, b->first[1] + y, z);
   return memory;
 }
 
@@ -59,8 +63,8 @@ static double compare(const struct fft *f, const double *memory, double factor, 
   double error = 0.0;
   FOR_BOX(*b, x, y, z) {
     const double value = memory[fft_at(b, x, y, z)];
-    *sum += checksum_double(number(f->mesh.cells, b->first[0] + x, y, z), value);
-    error = fmax(error, fabs(value / factor - noise(f, b->first[0] + x, y, z)));
+    *sum += checksum_double(number(f->mesh.cells, b->first[0] + x, b->first[1] + y, z), value);
+    error = fmax(error, fabs(value / factor - noise(f, b->first[0] + x, b->first[1] + y, z)));
   }
   return error;
 }
@@ -72,20 +76,23 @@ static double volume(const struct fft *f) {
 /** The boxes of all ranks together are the mesh; a rank knows those of others. */
 static void test_share(void **state) {
   (void)state;
-  for (int i = 0; i < BOXES; i++) {
+  for (int i = 0; i < MESHES; i++) {
     struct fft f = make(i, false, FFT_DOUBLE);
     uint64_t count[2] = {f.values.count[0] * f.values.count[1] * f.values.count[2],
                          f.modes.count[0] * f.modes.count[1] * f.modes.count[2]};
-    size_t planes = 0;
+    size_t cells = 0;
     for (int r = 0; r < comm_size(); r++) {
-      const struct fft_box b = fft_values_of(&f.mesh, r);
-      assert_int_equal(b.first[0], planes);
-      planes += b.count[0];
+      const struct fft_box b = fft_values_of(&f.mesh, f.grid, r);
+      cells += b.count[0] * b.count[1] * b.count[2];
+      for (size_t x = 0; x < b.count[0] && b.count[1] > 0; x++)
+        assert_int_equal(fft_row_of(&f, b.first[0] + x) * f.grid.columns +
+                             fft_column_of(&f, b.first[1]),
+                         r);
     }
     comm_sum_u64(count, 2);
     assert_int_equal(count[0], number(f.size, f.size[0], 0, 0));
     assert_int_equal(count[1], f.size[0] * f.size[1] * (f.size[2] / 2 + 1));
-    assert_int_equal(planes, f.size[0]);
+    assert_int_equal(cells, count[0]);
     fft_free(&f);
   }
 }
@@ -94,21 +101,22 @@ static void test_share(void **state) {
  * the exponent being -. */
 static void test_wave(void **state) {
   (void)state;
-  for (int i = 1; i < BOXES; i++) {
+  for (int i = 0; i < MESHES; i++) {
+    if (i % BOXES == 0) continue;
     struct fft f = make(i, false, FFT_DOUBLE);
     const size_t *n = f.size, k[3] = {n[0] - 2, 1, n[2] / 2 - 1};
     double *memory = calloc(fft_bytes(&f), 1), error = 0.0;
     const struct fft_box *b = &f.values;
     FOR_BOX(*b, x, y, z) {
       const double turns = (double)(k[0] * (b->first[0] + x)) / (double)n[0] +
-                           (double)(k[1] * y) / (double)n[1] + (double)(k[2] * z) / (double)n[2];
+                           (double)(k[1] * (b->first[1] + y)) / (double)n[1] + (double)(k[2] * z) / (double)n[2];
       memory[fft_at(b, x, y, z)] = 0.75 * cos(2.0 * M_PI * turns + 0.4);
     }
     fft_forward(&f, memory);
     const double size = 0.375 * volume(&f);
     b = &f.modes;
     FOR_BOX(*b, x, y, z) {
-      const double a = x == k[0] && b->first[1] + y == k[1] && z == k[2] ? size : 0.0;
+      const double a = x == k[0] && b->first[1] + y == k[1] && b->first[2] + z == k[2] ? size : 0.0;
       const double *mode = memory + 2 * fft_at(b, x, y, z);
       error = fmax(error, hypot(mode[0] - a * cos(0.4), mode[1] - a * sin(0.4)));
     }
@@ -123,14 +131,14 @@ static void test_wave(void **state) {
 static void test_return(void **state) {
   (void)state;
   uint64_t modes = 0, values = 0;
-  for (int i = 0; i < BOXES; i++) {
+  for (int i = 0; i < MESHES; i++) {
     struct fft f = make(i, false, FFT_DOUBLE);
     double *memory = make_noise(&f);
     const struct fft_box *b = &f.modes;
     fft_forward(&f, memory);
     FOR_BOX(*b, x, y, z)
     for (size_t part = 0; part < 2; part++)
-      modes += checksum_double(2 * number(f.size, x, b->first[1] + y, z) + part,
+      modes += checksum_double(2 * number(f.size, x, b->first[1] + y, b->first[2] + z) + part,
                                memory[2 * fft_at(b, x, y, z) + part]);
     fft_backward(&f, memory);
     /* of values up to 1, rounding 2^-53 and log2(n^3) < 15 steps each way */
@@ -163,7 +171,7 @@ static void move(void *context, size_t k1, size_t k2, size_t count, fftw_complex
  * in a padded one from outside, where there is nothing. */
 static uint64_t check_moved(bool padded) {
   uint64_t values = 0;
-  for (int i = 0; i < BOXES; i++) {
+  for (int i = 0; i < MESHES; i++) {
     struct fft f = make(i, padded, FFT_DOUBLE);
     const size_t *n = f.mesh.cells;
     double *memory = make_noise(&f), error = 0.0;
@@ -172,9 +180,10 @@ static uint64_t check_moved(bool padded) {
     FOR_BOX(*b, x, y, z) {
       const size_t at = b->first[0] + x;
       const bool outside = padded && (at == 0 || z == 0);
-      const double before = noise(&f, (at + n[0] - 1) % n[0], y, (z + n[2] - 1) % n[2]);
+      const size_t across = b->first[1] + y;
+      const double before = noise(&f, (at + n[0] - 1) % n[0], across, (z + n[2] - 1) % n[2]);
       const double value = memory[fft_at(b, x, y, z)];
-      values += checksum_double(number(n, at, y, z), value);
+      values += checksum_double(number(n, at, across, z), value);
       error = fmax(error, fabs(value / volume(&f) - (outside ? 0.0 : before)));
     }
     assert_all_below(error, 1e-13);
@@ -193,13 +202,13 @@ static void test_convolution(void **state) {
 /** All modes but those with k1 = k2 = 0 are 0. */
 struct visited {
   const struct fft *f;
-  double *error; /* [k1 here] */
+  double *error; /* [k1 here][k2 here] */
 };
 /* cppcheck-suppress constParameter ; the type of the function */
 static void visit(void *context, size_t k1, size_t k2, size_t count, fftw_complex *modes) {
   const struct visited *v = context;
   const struct fft *f = v->f;
-  double *error = v->error + k1 - f->modes.first[1];
+  double *errors = v->error + (k1 - f->modes.first[1]) * f->modes.count[2] + k2 - f->modes.first[2];
   for (size_t k0 = 0; k0 < f->size[0]; k0++)
     for (size_t i = 0; i < count; i++) {
       double sum[2] = {0.0};
@@ -209,22 +218,23 @@ static void visit(void *context, size_t k1, size_t k2, size_t count, fftw_comple
         sum[1] -= sin(angle) * (double)(f->size[1] * f->size[2]);
       }
       const double *mode = modes[k0 * count + i];
-      *error = fmax(*error, hypot(mode[0] - sum[0], mode[1] - sum[1]));
+      errors[i] = fmax(errors[i], hypot(mode[0] - sum[0], mode[1] - sum[1]));
     }
 }
 
 /** Ones in the first half of a padded mesh along axis 0, and everywhere along the others. */
 static void test_visit(void **state) {
   (void)state;
-  for (int i = 0; i < BOXES; i++) {
+  for (int i = 0; i < MESHES; i++) {
     struct fft f = make(i, true, FFT_DOUBLE);
     double *memory = calloc(fft_bytes(&f), 1), error = 0.0;
-    struct visited v = {&f, calloc(f.modes.count[1] + 1, sizeof(double))};
+    struct visited v = {&f, calloc(f.modes.count[1] * f.modes.count[2] + 1, sizeof(double))};
     for (size_t x = 0; x < f.values.count[0]; x++)
-      for (size_t y = 0; y < f.size[1]; y++)
+      for (size_t y = 0; y < 2 * f.values.count[1]; y++)
         for (size_t z = 0; z < f.size[2]; z++) memory[fft_at(&f.values, x, y, z)] = 1.0;
     fft_visit(&f, memory, true, visit, &v);
-    for (size_t k = 0; k < f.modes.count[1]; k++) error = fmax(error, v.error[k]);
+    for (size_t k = 0; k < f.modes.count[1] * f.modes.count[2]; k++)
+      error = fmax(error, v.error[k]);
     assert_all_below(error, 1e-13 * volume(&f));
     free(v.error);
     free(memory);
@@ -236,13 +246,13 @@ static void test_visit(void **state) {
 static void test_single(void **state) {
   (void)state;
   uint64_t modes = 0;
-  for (int i = 0; i < BOXES; i++) {
+  for (int i = 0; i < MESHES; i++) {
     struct fft f = make(i, false, FFT_DOUBLE);
     const size_t row = (f.size[2] + 6) & ~(size_t)3;
     struct fft_mesh mesh = f.mesh;
     mesh.precision = FFT_SINGLE;
     mesh.row = row;
-    mesh.plane = (f.size[1] + 1) * row;
+    mesh.spare = 1;
     struct fft g = fft_create(&mesh);
     double *wide = make_noise(&f), error = 0.0;
     float *narrow = calloc(fft_bytes(&g), 1);
@@ -259,8 +269,8 @@ static void test_single(void **state) {
           const float *found = line[z * g.size[0] + x];
           const double *mode = wide + 2 * fft_at(&f.modes, x, y, z);
           error = fmax(error, hypot((double)found[0] - mode[0], (double)found[1] - mode[1]));
-          modes += checksum_double(2 * number(g.size, x, b->first[1] + y, z), (double)found[0]) +
-                   checksum_double(2 * number(g.size, x, b->first[1] + y, z) + 1, (double)found[1]);
+          modes += checksum_double(2 * number(g.size, x, b->first[1] + y, b->first[2] + z), (double)found[0]) +
+                   checksum_double(2 * number(g.size, x, b->first[1] + y, b->first[2] + z) + 1, (double)found[1]);
         }
     }
     /* modes of about the root of the volume, rounding 2^-24 */
@@ -300,11 +310,39 @@ static void test_memory(void **state) {
   fft_free(&f);
 }
 
+/** The number of a column and of the mode in it. */
+static void fill(void *context, size_t k0, size_t k1, fftw_complex *modes) {
+  const struct fft *f = context;
+  for (size_t k2 = 0; k2 <= f->size[2] / 2; k2++) {
+    modes[k2][0] = (double)number(f->size, k0, k1, k2);
+    modes[k2][1] = -modes[k2][0];
+  }
+}
+
+/** Modes come to the ranks that have them, whichever rank made them. */
+static void test_fill(void **state) {
+  (void)state;
+  for (int i = 0; i < MESHES; i++) {
+    struct fft f = make(i, false, FFT_DOUBLE);
+    double *memory = calloc(fft_bytes(&f), 1), error = 0.0;
+    const struct fft_box *b = &f.modes;
+    fft_fill(&f, memory, fill, &f);
+    FOR_BOX(*b, x, y, z) {
+      const double *mode = memory + 2 * fft_at(b, x, y, z),
+                   expected = (double)number(f.size, x, b->first[1] + y, b->first[2] + z);
+      error = fmax(error, fabs(mode[0] - expected) + fabs(mode[1] + expected));
+    }
+    assert_all_below(error, 1e-300);
+    free(memory);
+    fft_free(&f);
+  }
+}
+
 int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_share),  cmocka_unit_test(test_wave),
       cmocka_unit_test(test_return), cmocka_unit_test(test_convolution),
-      cmocka_unit_test(test_visit),  cmocka_unit_test(test_single),
+      cmocka_unit_test(test_visit),  cmocka_unit_test(test_fill),        cmocka_unit_test(test_single),
       cmocka_unit_test(test_memory)};
   comm_start(&argc, &argv);
   const int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "plans.h"
+
+#include <stdlib.h>
+
+#include "photons/base/error.h"
+
+static const int sign_of[DIRECTIONS] = {FFTW_FORWARD, FFTW_BACKWARD};
+
+static bool is_single(const struct fft *f) { return f->mesh.precision == FFT_SINGLE; }
+
+void *fft_take(const struct fft *f, size_t complex_numbers) {
+  void *memory = fftw_malloc((complex_numbers + 1) * complex_bytes(f->mesh.precision));
+  if (!memory)
+    fail(EXIT_RUN_FAILED, "not enough memory to transform a mesh of %zu x %zu x %zu cells",
+         f->size[0], f->size[1], f->size[2]);
+  return memory;
+}
+
+/** Transforms of `count` lines of n complex numbers, one behind the other or, where there are several, side by
+ * side. */
+static union plan plan_lines(const struct fft *f, size_t n, int count, enum fft_direction direction,
+                             void *memory) {
+  const int size = (int)n, sign = sign_of[direction];
+  const unsigned flags = FFTW_ESTIMATE | (count == 1 ? FFTW_UNALIGNED : 0);
+  union plan p = {NULL};
+  if (is_single(f))
+    p.narrow = fftwf_plan_many_dft(1, &size, count, memory, NULL, count, 1, memory, NULL, count, 1,
+                                   sign, flags);
+  else
+    p.wide = fftw_plan_many_dft(1, &size, count, memory, NULL, count, 1, memory, NULL, count, 1,
+                                sign, flags);
+  return p;
+}
+
+static union plan plan_row(const struct fft *f, enum fft_direction direction, void *memory) {
+  const int n = (int)f->size[2];
+  union plan p = {NULL};
+  if (is_single(f) && direction == FORWARD)
+    p.narrow = fftwf_plan_dft_r2c_1d(n, memory, memory, FFTW_ESTIMATE);
+  else if (is_single(f))
+    p.narrow = fftwf_plan_dft_c2r_1d(n, memory, memory, FFTW_ESTIMATE);
+  else if (direction == FORWARD)
+    p.wide = fftw_plan_dft_r2c_1d(n, memory, memory, FFTW_ESTIMATE);
+  else
+    p.wide = fftw_plan_dft_c2r_1d(n, memory, memory, FFTW_ESTIMATE);
+  return p;
+}
+
+void fft_execute_lines(const struct fft *f, union plan p, void *lines) {
+  if (is_single(f))
+    fftwf_execute_dft(p.narrow, lines, lines);
+  else
+    fftw_execute_dft(p.wide, lines, lines);
+}
+
+void fft_execute_row(const struct fft *f, enum fft_direction direction, void *row) {
+  const union plan p = f->plans->row[direction];
+  if (is_single(f) && direction == FORWARD)
+    fftwf_execute_dft_r2c(p.narrow, row, row);
+  else if (is_single(f))
+    fftwf_execute_dft_c2r(p.narrow, row, row);
+  else if (direction == FORWARD)
+    fftw_execute_dft_r2c(p.wide, row, row);
+  else
+    fftw_execute_dft_c2r(p.wide, row, row);
+}
+
+static union plan checked(const struct fft *f, union plan p) {
+  if (is_single(f) ? !p.narrow : !p.wide)
+    fail(EXIT_RUN_FAILED, "FFTW made no plan for a mesh of %zu x %zu x %zu cells", f->size[0],
+         f->size[1], f->size[2]);
+  return p;
+}
+
+struct fft_plans *fft_plans_create(const struct fft *f) {
+  struct fft_plans *plans = allocate(1, sizeof *plans, "FFT plans");
+  const size_t most = f->size[0] > f->size[1] ? f->size[0] : f->size[1];
+  void *row = fft_take(f, f->values.step[1] / 2), *lines = fft_take(f, most * FFT_LINES);
+  for (enum fft_direction i = FORWARD; i < DIRECTIONS; i++) {
+    plans->row[i] = checked(f, plan_row(f, i, row));
+    for (int axis = 0; axis < 2; axis++)
+      plans->lines[axis][i] = checked(f, plan_lines(f, f->size[axis], FFT_LINES, i, lines));
+  }
+  plans->line = checked(f, plan_lines(f, f->size[0], 1, FORWARD, lines));
+  fftw_free(row);
+  fftw_free(lines);
+  return plans;
+}
+
+static void destroy(const struct fft *f, union plan p) {
+  if (is_single(f))
+    fftwf_destroy_plan(p.narrow);
+  else
+    fftw_destroy_plan(p.wide);
+}
+
+void fft_plans_free(const struct fft *f, struct fft_plans *p) {
+  for (enum fft_direction i = FORWARD; i < DIRECTIONS; i++) {
+    destroy(f, p->row[i]);
+    for (int axis = 0; axis < 2; axis++) destroy(f, p->lines[axis][i]);
+  }
+  destroy(f, p->line);
+  free(p);
+}

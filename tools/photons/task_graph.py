@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Recorded task graphs: what the main threads of a run submitted, and how long the tasks took.
+
+trace/graph_RANK.csv has the jobs in the order of their submission, with the data of each; trace/tasks_RANK.csv has the times
+of tasks (docs/user/profiling.md)."""
+
+import collections
+import csv
+import glob
+import os
+import re
+import statistics
+
+from .reading import names_file
+
+# work: seconds of one core, or of a GPU that has no other task. parts: into how many parts other cores may divide it.
+# before: [(job, bytes, whether its result is read)]. gap, cost: of the main thread before the job and for it. late: how much
+# longer than its tasks a wait took.
+Job = collections.namedtuple("Job", "rank number kind stage group priority device work parts before writes gap cost late")
+
+RECORDED = "task", "loop", "send", "receive", "wait", "acquire"
+
+
+@names_file
+def read_table(path):
+    with open(path, encoding="ascii") as file:
+        return list(csv.DictReader(file))
+
+
+def shared_seconds(rows):
+    """Of each row of a GPU's tasks: its share of the time, which tasks that run at the same time divide evenly."""
+    events = sorted([(r[1], 1, i) for i, r in enumerate(rows)] + [(r[2], 0, i) for i, r in enumerate(rows)])
+    work, running, last = [0.0] * len(rows), set(), 0.0
+    for time, begins, i in events:
+        for k in running:
+            work[k] += (time - last) / len(running)
+        running.add(i) if begins else running.discard(i)
+        last = time
+    return work
+
+
+def read_times(path):
+    """Of each job: step, device, begin and end (s), work, and whether cores without a task took parts of it."""
+    table = read_table(path)
+    rows = [(int(r["job"]), float(r["start_us"]) * 1e-6, float(r["end_us"]) * 1e-6, r["device"], r["stage"], int(r["group"]),
+             int(r["step"])) for r in table]
+    submitted = {int(r["job"]): float(r["submit_us"]) * 1e-6 for r in table}
+    workers = {int(r["job"]): r["worker"] for r in table if int(r["job"]) and r["device"].startswith("CPU")}
+    times, helped, on_gpu = {}, collections.Counter(), collections.defaultdict(list)
+    for row in rows:
+        if row[3].startswith("GPU"):
+            on_gpu[row[3]].append(row)
+    work = {}
+    for device in on_gpu.values():
+        work.update((r[0], w) for r, w in zip(device, shared_seconds(device)))
+    for job, start, end, device, stage, group, step in rows:
+        if job == 0:
+            continue
+        seen = times.get(job)  # a loop has several tasks
+        spent = work.get(job, end - start)
+        times[job] = ((step, device, start, end, spent) if not seen else
+                      (step, device, min(seen[2], start), max(seen[3], end), seen[4] + spent))
+    by_group = collections.defaultdict(list)
+    for job, start, end, device, stage, group, step in rows:
+        if job:
+            by_group[stage, group].append((start, end, job))
+    for job, start, end, device, stage, group, step in rows:
+        if job == 0:  # a part of the task of the same stage and group that ran then
+            whole = [j for s, e, j in by_group[stage, group] if s <= end and start <= e]
+            if whole:
+                helped[whole[0]] += end - start
+    return {j: (*t[:4], t[4] + helped[j], submitted[j]) for j, t in times.items()}, set(helped), workers
+
+
+def gaps(times, workers, before):
+    """Between two tasks of a worker, of which the second was ready when the first ended (s): StarPU's own work."""
+    found, of_worker = [], collections.defaultdict(list)
+    for job, worker in workers.items():
+        of_worker[worker].append((times[job][2], times[job][3], times[job][5], job))
+    for rows in of_worker.values():
+        rows.sort()
+        for (_, end, _, _), (start, _, submitted, job) in zip(rows, rows[1:]):
+            ready = max([submitted] + [times[n][3] for n, _, _ in before.get(job, ()) if n in times])
+            if ready < end <= start:
+                found.append(start - end)
+    return found
+
+
+class Data:
+    """The last job that wrote some data, and those that read it since."""
+
+    def __init__(self):
+        self.writer, self.readers = None, []
+
+
+def dependences(entries):
+    """Of each entry: [(number of an earlier one, bytes, whether its result is read)], as StarPU keeps the order of
+    submission for each piece of data; and the bytes that it writes."""
+    data, before, writes = collections.defaultdict(Data), [], []
+    for kind, number, pieces in entries:
+        waits, written = {}, 0
+        for handle, mode, size in pieces:
+            if kind == "free":
+                data.pop(handle, None)
+                continue
+            d = data[handle]
+            if d.writer is not None and "r" in mode:
+                waits[d.writer] = size + (waits[d.writer] if waits.get(d.writer, -1) >= 0 else 0)
+            elif d.writer is not None:
+                waits.setdefault(d.writer, -1)
+            if "w" in mode:
+                for reader in d.readers:
+                    waits.setdefault(reader, -1)
+                if kind != "acquire":
+                    d.writer, d.readers = number, []
+                written += size
+            elif kind != "acquire":
+                d.readers.append(number)
+        waits.pop(number, None)
+        before.append([(n, max(size, 0), size >= 0) for n, size in waits.items()])
+        writes.append(written)
+    return before, writes
+
+
+def pieces_of(text):
+    for piece in text.split():
+        handle, mode, size = piece.rsplit(":", 2)
+        yield handle, mode, int(size)
+
+
+def read_rank(folder, rank, step, divisible):
+    """The jobs of a step of one rank, in the order of submission, and how long the step took (s)."""
+    times, helped, workers = read_times(os.path.join(folder, f"tasks_{rank}.csv"))
+    path = os.path.join(folder, f"graph_{rank}.csv")
+    rows = read_table(path)
+    of_step = [j for j, t in times.items() if step is None or t[0] == step]
+    if not of_step:
+        raise ValueError(f"{path}: no task of step {step} was recorded")
+    first, last = min(of_step), max(of_step)
+    rows = [r for r in rows if first <= int(r["job"])]
+    end = next((i for i, r in enumerate(rows) if int(r["job"]) > last and r["kind"] in ("task", "loop")), len(rows))
+    rows = sorted(rows[:end], key=lambda r: float(r["begin_us"]))
+    entries = [(r["kind"], int(r["job"]), list(pieces_of(r["data"]))) for r in rows]
+    before, writes = dependences(entries)
+    stages = {r["stage"] for r in rows if int(r["job"]) in helped} | set(divisible)
+    jobs, ended, now = [], {}, None
+    for r, waits, written in zip(rows, before, writes):
+        kind, number = r["kind"], int(r["job"])
+        begin, done = float(r["begin_us"]) * 1e-6, float(r["end_us"]) * 1e-6
+        now = begin if now is None else now
+        if kind not in RECORDED:
+            continue
+        t = times.get(number)
+        ended[number] = t[3] if t else done
+        awaited = list(ended.values()) if kind == "wait" else [ended[n] for n, _, _ in waits if n in ended] + [begin]
+        late = max(done - max(max(awaited, default=begin), begin), 0.0) if kind in ("wait", "acquire") else 0.0
+        if kind == "loop":
+            late = max(done - max(ended[number], begin), 0.0) if t else 0.0
+        work = t[4] if t else done - begin if kind == "loop" else 0.0
+        cost = done - begin if kind in ("task", "send", "receive") else 0.0
+        parts = int(r["priority"]) if kind == "loop" else 1 << 20 if r["stage"] in stages else 1
+        priority = -1000 if kind == "loop" else int(r["priority"])
+        jobs.append(Job(rank, number, kind, r["stage"], int(r["group"]), priority, t[1] if t else "", work, parts, waits, written,
+                        max(begin - now, 0.0), cost, late))
+        now = max(done, now)
+    finish = max([now] + [t[3] for j, t in times.items() if first <= j <= last])
+    between = gaps(times, workers, dict(zip((number for _, number, _ in entries), before)))
+    return jobs, finish - float(rows[0]["begin_us"]) * 1e-6, between
+
+
+def read_graph(folder, step=None, divisible=()):
+    """The jobs of all ranks of a run, how long the step took, and StarPU's own work between two tasks (s)."""
+    ranks = sorted(int(re.search(r"graph_(\d+)\.csv$", p).group(1)) for p in glob.glob(os.path.join(folder, "graph_*.csv")))
+    if not ranks:
+        raise ValueError(f"no graph_*.csv in '{folder}': run with runtime.trace_steps first")
+    read = [read_rank(folder, rank, step, divisible) for rank in ranks]
+    between = sum((r[2] for r in read), [])
+    return [r[0] for r in read], max(r[1] for r in read), statistics.median(between) if between else 0.0
