@@ -2,6 +2,7 @@
 #include "exact_sums.h"
 
 #include <math.h>
+#include <starpu.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,12 +10,11 @@
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 
-enum { NOT_FINITE = EXACT_DIGITS - 1, TOP = EXACT_DIGITS - 2, BITS = 32, LOWEST = -1074, PARTS_MOST = 256 };
-#define MEMORY_MOST 67108864.0 /* bytes of all parts, but for the first */
+enum { NOT_FINITE = EXACT_DIGITS - 1, TOP = EXACT_DIGITS - 2, BITS = 32, LOWEST = -1074, OF_A_WORKER = 2 };
 
 struct exact_sums exact_sums_create(size_t size, size_t rows) {
-  const double fit = 1.0 + MEMORY_MOST / ((double)size * sizeof(struct exact_sum));
-  struct exact_sums s = {.size = size, .parts = (uint32_t)fmin(fit, PARTS_MOST)};
+  const uint32_t workers = starpu_is_initialized() ? starpu_cpu_worker_get_count() : 0;
+  struct exact_sums s = {.size = size, .parts = workers > 0 ? OF_A_WORKER * workers : 1};
   if (s.parts > rows) s.parts = rows > 0 ? (uint32_t)rows : 1;
   s.sum = allocate(s.parts * size, sizeof *s.sum, "sums of a mesh");
   return s;

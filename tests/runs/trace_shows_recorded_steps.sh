@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Traces: the timeline's numbers on a trace made by hand; runtime.trace_steps records just those
-# steps, or says why it cannot.
+# Traces: the timeline's numbers on a trace made by hand, and what a replay of hand-made task graphs predicts;
+# runtime.trace_steps records just those steps, or says why it cannot.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
 need_python matplotlib
 export PYTHON # for tools/trace.sh
@@ -62,6 +62,50 @@ expect numbers '^step 7: 10.000 ms, 3 tasks$'
 expect numbers '^  GPU0_1  *1   40.0 % '
 expect numbers '^  GPU 0 idle: 40.0 % (no task on any of its 2 streams)$'
 
+# Replays. A chain of four tasks takes 4 ms on any cores; on two ranks a message of 10 us and 2 us comes on top. A walk
+# of 1 ms, eight p2p that need it, and a kick after all take 2 + 8/n ms on n cores. A GPU's two tasks at a time
+# take 2 ms together, on two GPUs 1 ms, and 1 ms of the host follows.
+replay() { "$PYTHON" "$PHOTONS_SOURCE/tools/replay.py" "$@" >numbers 2>&1; }
+mkdir chain fork pair
+for folder in chain fork pair; do
+  echo step,worker,device,stage,group,submit_us,start_us,end_us,predicted_us,job >$folder/tasks_0.csv
+  echo job,kind,stage,group,priority,begin_us,end_us,data >$folder/graph_0.csv
+done
+for i in 0 1 2 3; do
+  echo "7,0,CPU0,p2p,$i,0,${i}000,$((i + 1))000,,$((i + 1))" >>chain/tasks_0.csv
+  echo "$((i + 1)),task,p2p,$i,0,0,0,0xa:rw:0 0xb:r:8" >>chain/graph_0.csv
+done
+sed -i 's/0xa:rw:0/0xa:rw:250000/' chain/graph_0.csv
+echo '5,wait,,-1,0,0,4000,' >>chain/graph_0.csv
+echo 7,0,CPU0,walk,0,0,0,1000,,1 >>fork/tasks_0.csv
+echo 1,task,walk,0,0,0,0,0xa:w:8 >>fork/graph_0.csv
+all=
+for i in 1 2 3 4 5 6 7 8; do
+  echo "7,0,CPU0,p2p,$i,0,${i}000,$((i + 1))000,,$((i + 1))" >>fork/tasks_0.csv
+  echo "$((i + 1)),task,p2p,$i,0,0,0,0xa:r:8 0xb$i:w:8" >>fork/graph_0.csv
+  all="$all 0xb$i:r:8"
+done
+echo 7,0,CPU0,kick,0,0,9000,10000,,10 >>fork/tasks_0.csv
+echo "10,task,kick,0,0,0,0,${all# }" >>fork/graph_0.csv
+echo '11,wait,,-1,0,0,10000,' >>fork/graph_0.csv
+for i in 0 1; do
+  echo "7,$i,GPU0,p2p,$i,0,0,2000,,$((i + 1))" >>pair/tasks_0.csv
+  echo "$((i + 1)),task,p2p,$i,0,0,0,0xa$i:rw:8" >>pair/graph_0.csv
+done
+{ echo '3,wait,,-1,0,0,2000,'; echo '4,acquire,,-1,0,3000,3000,0xa0:r:8'; } >>pair/graph_0.csv
+replay chain --cores 1,4 --ranks 1,2 --bandwidth 25 --message 0
+expect numbers '^recorded: 4.000 ms, 1 rank, 4 tasks, 4.000 ms of work'
+expect numbers '^1 ranks of 4 cores: 4.000 ms, 25.0 % busy, 0 messages'
+expect numbers '^2 ranks of 1 cores: 4.012 ms, .*, 1 messages, 250000 bytes'
+replay fork --cores 1,2,3,8
+for line in '1 ranks of 1 cores: 10.000 ms' '1 ranks of 2 cores: 6.000' '1 ranks of 3 cores: 5.000' '1 ranks of 8 cores: 3.000'; do
+  expect numbers "^$line"
+done
+replay pair --gpus 1 --streams 2
+expect numbers '^1 ranks of 1 cores and 1 GPUs: 3.000 ms'
+replay pair --gpus 2
+expect numbers '^1 ranks of 1 cores and 2 GPUs: 2.000 ms'
+
 cat >config.ini <<'END'
 [box]
 size = 30
@@ -89,6 +133,15 @@ groups=$(sed -n 's/^  groups  *\([0-9]*\) of .*/\1/p' out.txt)
 [ "$(grep '^2,[0-9]*,CPU[0-9]*,p2p,' out/trace/tasks_0.csv | cut -d, -f5 | sort -u | wc -l)" = "$groups" ] ||
   complain "not $groups groups with p2p in tasks_0.csv"
 grep -v -q -e '^2,' -e '^step,' out/trace/tasks_0.csv && complain 'other steps are in tasks_0.csv'
+# Its replay: no less than the work on one core, and no more than that on any number.
+replay out/trace --step 2 --cores 1,64
+"$PYTHON" - <<'END' || { complain 'the replay of the run'; cat numbers; }
+import re
+lines = open("numbers").read().splitlines()
+work = float(re.search(r"tasks, ([\d.]+) ms of work", lines[0])[1])
+one, many = (float(re.search(r": ([\d.]+) ms", line)[1]) for line in lines[1:])
+assert 0.0 < work <= one and many <= one
+END
 "$PHOTONS_SOURCE/tools/trace.sh" out >numbers 2>&1
 expect numbers '^step 2: '
 grep -q -e '^step [013]: ' numbers && complain 'other steps were recorded'

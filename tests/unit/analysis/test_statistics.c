@@ -20,6 +20,7 @@
 #include "photons/cosmology/linear_statistics.h"
 #include "photons/ic/ic.h"
 #include "src/analysis/density_modes.h"
+#include "src/analysis/exact_sums.h"
 #include "support/assert_near.h"
 
 #define BOX 250.0
@@ -126,8 +127,9 @@ static void set_wave(struct density_modes *d, const int k[3], double phase) {
     const int f[3] = {sign * k[0], sign * k[1], sign * k[2]};
     if (f[2] < 0) continue;
     const size_t i = (size_t)(f[0] + (int)n) % n, j = (size_t)(f[1] + (int)n) % n - b->first[1];
-    if (j >= b->count[1]) continue;
-    double *mode = mode_at(d->memory, fft_at(b, i, j, (size_t)f[2]));
+    const size_t l = (size_t)f[2] - b->first[2];
+    if (j >= b->count[1] || l >= b->count[2]) continue;
+    double *mode = mode_at(d->memory, fft_at(b, i, j, l));
     mode[0] = 0.1 * cos(phase);
     mode[1] = sign * 0.1 * sin(phase);
   }
@@ -187,6 +189,26 @@ static void test_bispectrum(void **state) {
       if (other != row) assert_near(bins[other].bispectrum / expected, 0.0, 1e-9);
     free(bins);
     density_modes_free(&d);
+  }
+}
+
+/* Sums without rounding: of any order, any ranks, any size; NaN where a term is not finite. */
+static void test_exact_sums(void **state) {
+  (void)state;
+  static const double terms[] = {1e300, 0x1p-1074, 1.0, -1e300, -0x1p-53, 3.0, -4.0, 0x1p-53};
+  enum { TERMS = sizeof terms / sizeof *terms };
+  for (size_t turn = 0; turn < TERMS; turn++) {
+    struct exact_sums s = exact_sums_create(3, 7);
+    double total[3];
+    for (size_t i = 0; i < TERMS; i++) {
+      exact_add(exact_sums_of(&s, (uint32_t)(i % s.parts)), terms[(i + turn) % TERMS]);
+      exact_add(exact_sums_of(&s, 0) + 1, comm_rank() == 0 && i == turn ? -1.5 : 0.0);
+    }
+    if (comm_rank() == comm_size() - 1) exact_add(exact_sums_of(&s, 0) + 2, INFINITY);
+    exact_sums_finish(&s, total);
+    assert_near(total[0], 0x1p-1074 * comm_size(), 0.0);
+    assert_near(total[1], -1.5, 0.0);
+    assert_true(isnan(total[2]));
   }
 }
 
@@ -292,6 +314,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_halos),
       cmocka_unit_test(test_kaiser),
       cmocka_unit_test(test_linear_correlation),
+      cmocka_unit_test(test_exact_sums),
   };
   comm_start(&argc, &argv);
   const int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -90,10 +90,10 @@ static void test_exchange(void **state) {
     struct root_exchange *e = root_exchange_make(g, &mesh, axes[a], NULL);
     root_exchange_to_mesh(e, give, &c, memory);
     for (size_t x = 0; x < b->count[0]; x++)
-      for (size_t y = 0; y < SIDE; y++)
+      for (size_t y = 0; y < b->count[1]; y++)
         for (size_t z = 0; z < SIDE; z++)
           c.wrong += memory[fft_at(b, x, y, z)] !=
-                     (double)(((b->first[0] + x) * SIDE + y) * SIDE + z);
+                     (double)(((b->first[0] + x) * SIDE + b->first[1] + y) * SIDE + z);
     root_exchange_to_groups(e, memory, take, &c);
     assert_all_below(c.wrong, 1.0);
     if (allocated_is_counted())
@@ -158,9 +158,10 @@ static void test_wave_has_power(void **state) {
   double *memory = calloc(fft_bytes(&f), 1);
   const double angle = M_PI * k / SIDE, mean = sin(angle) / angle;
   for (size_t x = 0; x < b->count[0]; x++)
-    for (size_t y = 0; y < SIDE; y++)
+    for (size_t y = 0; y < b->count[1]; y++)
       for (size_t z = 0; z < SIDE; z++)
-        memory[fft_at(b, x, y, z)] = 3.0 + 3.0 * amplitude * mean * cos(2.0 * angle * (double)y);
+        memory[fft_at(b, x, y, z)] = 3.0 + 3.0 * amplitude * mean *
+                                               cos(2.0 * angle * (double)(b->first[1] + y));
   size_t count;
   struct power_bin *bins = power_measure_cells(&f, memory, box, &count);
   assert_int_equal(count, (SIDE - 1) / 2);
