@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Predict a step on other numbers of cores, GPUs and ranks, by a replay of its recorded task graph.
 
-usage: replay.py FOLDER [--step N] [--cores LIST] [--gpus N] [--streams N] [--ranks LIST] [OPTION...]
+usage: replay.py FOLDER [--step N] [--cores LIST] [--gpus N] [--streams N] [--ranks LIST] [--weak LIST] [OPTION...]
 
 FOLDER is the trace folder of a run with runtime.trace_steps. The main thread of each rank submits the recorded jobs one after the
 other, with the times that it took, and waits where it waited. Tasks run for the recorded times, those of the highest
 priority first. A run of one rank is divided for --ranks: groups, and the tasks of a stage that belong to none, in equal
-shares; data that a task on another rank reads are a message."""
+shares; data that a task on another rank reads are a message. --weak: of so many ranks that each have a box like the recorded
+one, which has no messages, with those that formulas say."""
 
 import collections
 import heapq
@@ -15,6 +16,7 @@ import itertools
 from .modules import fail, parser_of
 from .reading import FAULTS, explain
 from .task_graph import read_graph
+from .weak_scaling import messages, with_messages
 
 
 class Pool:
@@ -50,8 +52,9 @@ class Pool:
 class Machine:
     """How long messages and tasks take besides their work."""
 
-    def __init__(self, overhead=0.0, latency=2e-6, bandwidth=25e9, link=200e9, message=15e-6):
-        self.overhead, self.latency, self.bandwidth, self.link, self.message = overhead, latency, bandwidth, link, message
+    def __init__(self, overhead=0.0, latency=2e-6, bandwidth=25e9, link=200e9, message=15e-6, submission=15e-6):
+        self.overhead, self.latency, self.bandwidth, self.link = overhead, latency, bandwidth, link
+        self.message, self.submission = message, submission  # of the thread that sends, and of the main thread
 
 
 class Replay:
@@ -283,6 +286,8 @@ def predict(programs, cores, machine, gpus=0, streams=1, ranks=0):
     groups = 1 + max((j.group for p in programs for j in p), default=0)
 
     def place(rank, job):
+        if job.device == "WIRE":
+            return rank, "wire"
         if not job.device.startswith("GPU"):
             return rank, None
         if len(recorded) == gpus:
@@ -293,6 +298,7 @@ def predict(programs, cores, machine, gpus=0, streams=1, ranks=0):
     if ranks > 1 and len(programs) == 1:
         programs, rank_of = divide(programs[0], ranks)
     pools = {(r, None): Pool(cores, False) for r in range(len(programs))}
+    pools.update({(r, "wire"): Pool(1, False) for r in range(len(programs))})
     pools.update({(r, g): Pool(streams, True) for r in range(len(programs)) for g in (sorted(recorded) if len(recorded) == gpus else range(gpus))})
     replay = Divided(programs, pools, place, machine, rank_of) if rank_of else Replay(programs, pools, place, machine)
     return replay.run(), replay, pools
@@ -310,16 +316,34 @@ def main():
     parser.add_argument("--gpus", type=int, default=0, metavar="N", help="GPUs of a rank, where GPUs were recorded")
     parser.add_argument("--streams", type=int, default=2, metavar="N", help="workers of a GPU (default 2)")
     parser.add_argument("--ranks", type=numbers, default=[1], metavar="LIST", help="divide a recorded rank among so many")
+    parser.add_argument("--weak", type=numbers, metavar="LIST", help="so many ranks with a box like the recorded one each")
+    parser.add_argument("--particles", type=int, metavar="N", help="of the recorded box, for --weak")
     parser.add_argument("--parts", default="", metavar="STAGES", help="tasks of these stages are divided among cores without a task")
     parser.add_argument("--overhead", type=float, metavar="US", help="of StarPU for each task, microseconds (default: as recorded)")
     parser.add_argument("--bandwidth", type=float, default=25.0, metavar="GB/S", help="between ranks (default 25)")
     parser.add_argument("--link", type=float, default=200.0, metavar="GB/S", help="between GPUs of a rank (default 200)")
     parser.add_argument("--message", type=float, default=15.0, metavar="US", help="of the thread that sends, for each message (default 15)")
     arguments = parser.parse_args()
+    if arguments.weak and not arguments.particles:
+        parser.error("--weak needs --particles")
     try:
         show(arguments)
     except FAULTS as error:
         fail(f"'{arguments.folder}': {explain(error)}")
+
+
+def show_weak(a, programs, machine):
+    """Print the efficiency of many ranks that each have the recorded box."""
+    groups = 1 + max(j.group for j in programs[0])
+    for cores in a.cores:
+        alone = predict(programs, cores, machine, a.gpus, a.streams)[0]
+        for ranks in a.weak:
+            kinds = messages(a.particles, a.particles / groups, ranks)
+            program = with_messages(programs[0], kinds, machine, ranks, groups * ranks)
+            time, _, pools = predict([program], cores, machine, a.gpus, a.streams)
+            print(f"{ranks} ranks of {cores} cores" + (f" and {a.gpus} GPUs" if a.gpus else "") + f": {1e3 * time:.3f} ms, "
+                  f"efficiency {100 * alone / time:.1f} %, {sum(k.messages for k in kinds.values()):.0f} messages, "
+                  f"{1e-6 * sum(k.bytes for k in kinds.values()):.1f} MB, sending {100 * pools[0, 'wire'].busy / time:.0f} %")
 
 
 def show(a):
@@ -330,10 +354,13 @@ def show(a):
     print(f"recorded: {1e3 * seconds:.3f} ms, {len(programs)} rank{'s' if len(programs) > 1 else ''}, {tasks} tasks, {1e3 * work:.3f} ms of work,"
           f" {1e6 * overhead:.1f} us between two tasks")
     machine = Machine(overhead=overhead if a.overhead is None else 1e-6 * a.overhead, bandwidth=1e9 * a.bandwidth, link=1e9 * a.link, message=1e-6 * a.message)
+    if a.weak:
+        show_weak(a, programs, machine)
+        return
     for ranks in a.ranks:
         for cores in a.cores:
             time, replay, pools = predict(programs, cores, machine, a.gpus, a.streams, ranks)
-            width = sum(p.size for at, p in pools.items() if at[1] is None) + sum(1 for at in pools if at[1] is not None)
+            width = sum(p.size for at, p in pools.items() if at[1] is None) + sum(isinstance(at[1], int) for at in pools)
             print(f"{max(ranks, len(programs))} ranks of {cores} cores" + (f" and {a.gpus} GPUs" if a.gpus else "") +
                   f": {1e3 * time:.3f} ms, {100 * work / time / max(width, 1):.1f} % busy, {replay.messages} messages, {replay.bytes} bytes")
 

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Messages of one of many equal ranks, by the formulas of docs/dev/scaling-model.md, as jobs of a recorded task graph.
+
+The graph is that of a box on one rank. Each of the many has such a box, and what a neighbour sends arrives as if
+this rank sent it to itself: all do the same at the same time."""
+
+import collections
+import math
+
+SETS, FIELDS, SPECTRA = 2, 3, 2  # interlaced, with a field for each axis
+WIDTH = 5  # cells by which a group's clouds reach over it, and its drift
+NODES_OF = 128  # particles of a branch of trees and multipoles that are sent
+RANK_SLABS, RANK_COLUMNS, SLABS_MOST = 8, 4, 32
+
+Kind = collections.namedtuple("Kind", "bytes messages")
+
+
+def cut_ranks(ranks, groups):
+    """Into how many parts ranks divide the box along x, y and z: the first third of the cuts of groups goes along x."""
+    along_x = min(ranks, 2 ** math.ceil(math.log2(max(groups, 2)) / 3))
+    rest = ranks / along_x
+    along_y = 2 ** math.ceil(math.log2(rest) / 2) if rest > 1 else 1
+    return along_x, along_y, max(rest / along_y, 1)
+
+
+def messages(particles, group, ranks):
+    """What a rank with so many particles, a mesh cell each, receives in a step: bytes and messages by kind."""
+    side = (particles * ranks) ** (1 / 3)
+    groups = particles * ranks / group
+    parts = cut_ranks(ranks, groups)
+    domain, width = [side / p for p in parts], group ** (1 / 3)
+    shell = math.prod(a / width + (2 if p > 1 else 0) for a, p in zip(domain, parts)) - math.prod(a / width for a in domain)
+    nodes = 2 * 2 ** max(round(math.log2(group / NODES_OF)), 0)
+    ghosts = Kind(shell * (12 * group / 4 + 112 * nodes), 3 * shell)
+    planes = side / ranks  # of the mesh
+    if domain[0] <= planes * 1.01:  # slabs of the box lie over those of the mesh
+        faces = 2 * (domain[1] / width) * (domain[2] / width) * (WIDTH / 2)
+        others = 2
+    else:
+        faces = particles / group * (width + WIDTH) * (1 - planes / domain[0])
+        others = (domain[0] + WIDTH) / max(planes, 1)
+    others = min(others, ranks - 1)
+    patches = Kind(4 * SETS * faces * (width + WIDTH) ** 2, SETS * others)
+    pieces = Kind(4 * SETS * FIELDS * faces * (width + WIDTH) * (width + WIDTH + 4), SETS * others)
+    return {"ghosts": ghosts, "patches": patches, "pieces": pieces, "transposes": transposes(side, ranks)}
+
+
+def transposes(side, ranks):
+    """Those of slabs; of pencils, where there are more ranks than planes, row blocks and transpose blocks."""
+    spectra, rows, columns = SETS * (1 + SPECTRA), ranks, 1
+    if ranks > side:
+        columns = max(round(math.sqrt(ranks)), 1)
+        rows = ranks / columns
+    each = max(math.ceil(min(side / 8, SLABS_MOST) / rows), 1)
+    slabs, blocks = min(each, RANK_SLABS), min(each, RANK_COLUMNS) * rows
+    size = 8 * side**2 * (side / 2 + 1) / ranks
+    return Kind(size * (spectra * (1 - 1 / rows) + SETS * (1 + FIELDS) * (1 - 1 / columns)),
+                slabs * (spectra * blocks * (1 - 1 / rows) + SETS * (1 + FIELDS) * (columns - 1)))
+
+
+# Of each kind: stages that make what is sent, and stages that need what comes; the share of the kind that goes there.
+WAYS = (("ghosts", ("refit", "m2m"), ("walk",), 1.0), ("patches", ("pm_assign",), ("patch_add", "fft_yz"), 1.0),
+        ("transposes", ("fft_yz",), ("fft_x",), 1 / (1 + SPECTRA)),
+        ("transposes", ("fft_x",), ("ifft_yz",), SPECTRA / (1 + SPECTRA)), ("pieces", ("ifft_yz",), ("pm_read",), 1.0))
+
+
+def with_messages(jobs, kinds, machine, ranks, groups):
+    """The program of a rank with its messages: each job that makes what is sent has its share of them, and each that needs what
+    comes waits for the last of these before it. All groups are looked at in a loop, and ranks gather their boxes."""
+    makers = {i: sum(j.stage in way[1] for j in jobs) for i, way in enumerate(WAYS)}
+    program, latest, number = [], collections.defaultdict(list), 1 << 40
+    spent = 3 * 10e-9 * groups + 4 * math.log2(max(ranks, 2)) * 5e-6
+    for job in jobs:
+        waits = [(n, 0, True) for i, way in enumerate(WAYS) if job.stage in way[2] for n in latest[i]]
+        program.append(job._replace(before=job.before + waits, gap=job.gap + spent))
+        spent = 0.0
+        for i, (kind, stages, _, share) in enumerate(WAYS):
+            if job.stage not in stages or not kinds[kind].messages:
+                continue
+            number += 1
+            count, size = (share * v / makers[i] for v in (kinds[kind].messages, kinds[kind].bytes))
+            program.append(job._replace(number=number, stage=kind, group=-1, priority=0, device="WIRE", parts=1, gap=0.0, late=0.0,
+                                        work=count * machine.message + size / machine.bandwidth + machine.latency,
+                                        cost=count * machine.submission, before=[(job.number, 0, True)], writes=0))
+            latest[i].append(number)
+    return program
