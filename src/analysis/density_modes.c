@@ -4,11 +4,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "exact_sums.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/runtime/loop.h"
 #include "power_mesh.h"
-#include "exact_sums.h"
 
 enum { LINES = 16, KINDS_MOST = 8 }; /* lines of a copy; sums of a bin */
 
@@ -120,8 +120,8 @@ struct binning {
   struct exact_sums sums;
 };
 
-static void add_number(const struct binning *b, struct exact_sum *sums, size_t at, const double k[3],
-                       double weight) {
+static void add_number(const struct binning *b, struct exact_sum *sums, size_t at,
+                       const double k[3], double weight) {
   const size_t bin = (size_t)(sqrt(k[0] * k[0] + k[1] * k[1] + k[2] * k[2]) + 0.5);
   double term[KINDS_MOST] = {0};
   if (bin == 0 || bin >= mode_bins(b->fft->size[0])) return;
@@ -146,8 +146,8 @@ static void bin_values(const struct binning *b, struct exact_sum *sums, size_t i
   const struct fft_box *box = b->box;
   const size_t n = b->fft->size[0];
   for (size_t z = 0; z < n; z++) {
-    const double from[3] = {fft_frequency(box->first[0] + i, n), fft_frequency(box->first[1] + j, n),
-                            fft_frequency(z, n)};
+    const double from[3] = {fft_frequency(box->first[0] + i, n),
+                            fft_frequency(box->first[1] + j, n), fft_frequency(z, n)};
     add_number(b, sums, fft_at(box, i, j, z), from, 1.0);
   }
 }
@@ -160,7 +160,9 @@ static void bin_rows(const struct binning *b, uint32_t part, bin_row *row) {
 }
 
 static void bin_modes_of_part(void *context, uint32_t part) { bin_rows(context, part, bin_modes); }
-static void bin_values_of_part(void *context, uint32_t part) { bin_rows(context, part, bin_values); }
+static void bin_values_of_part(void *context, uint32_t part) {
+  bin_rows(context, part, bin_values);
+}
 
 static void bin_all(struct binning *b, void (*part)(void *context, uint32_t i), double *result) {
   b->sums = exact_sums_create(mode_bins(b->fft->size[0]) * b->kinds,
@@ -177,6 +179,7 @@ void modes_bin(const struct fft *f, size_t kinds, bin_work *work, const void *co
 
 void values_bin(const struct fft *f, size_t kinds, bin_work *work, const void *context,
                 double *result) {
-  struct binning b = {.fft = f, .kinds = kinds, .work = work, .context = context, .box = &f->values};
+  struct binning b = {
+      .fft = f, .kinds = kinds, .work = work, .context = context, .box = &f->values};
   bin_all(&b, bin_values_of_part, result);
 }

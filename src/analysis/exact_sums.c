@@ -10,7 +10,13 @@
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 
-enum { NOT_FINITE = EXACT_DIGITS - 1, TOP = EXACT_DIGITS - 2, BITS = 32, LOWEST = -1074, OF_A_WORKER = 2 };
+enum {
+  NOT_FINITE = EXACT_DIGITS - 1,
+  TOP = EXACT_DIGITS - 2,
+  BITS = 32,
+  LOWEST = -1074,
+  OF_A_WORKER = 2
+};
 
 struct exact_sums exact_sums_create(size_t size, size_t rows) {
   const uint32_t workers = starpu_is_initialized() ? starpu_cpu_worker_get_count() : 0;

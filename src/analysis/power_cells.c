@@ -25,7 +25,7 @@ enum { MODES, WAVE_NUMBER, POWER, KINDS };
 
 struct cells {
   const struct fft *fft;
-  const double *memory; /* the modes */
+  const double *memory;   /* the modes */
   struct exact_sums sums; /* [bin][kind] */
 };
 
@@ -72,7 +72,8 @@ struct power_bin *power_measure_cells(const struct fft *f, double *memory, doubl
   const size_t bins = bin_count(f->size[0]);
   double *sum = allocate(bins * KINDS, sizeof *sum, "power spectrum");
   struct power_bin *bin = allocate(bins, sizeof *bin, "power spectrum");
-  struct cells c = {f, memory, exact_sums_create(bins * KINDS, f->modes.count[0] * f->modes.count[1])};
+  struct cells c = {f, memory,
+                    exact_sums_create(bins * KINDS, f->modes.count[0] * f->modes.count[1])};
   fft_forward(f, memory);
   const double mass = mass_of(f, memory);
   loop_run(f->mesh.stage, c.sums.parts, add_part, &c);
@@ -81,10 +82,10 @@ struct power_bin *power_measure_cells(const struct fft *f, double *memory, doubl
   for (size_t i = 1; i < bins; i++) {
     const double *s = sum + i * KINDS;
     if (!(s[MODES] > 0.0)) continue;
-    bin[(*count)++] = (struct power_bin){
-        .k = 2.0 * M_PI / box * s[WAVE_NUMBER] / s[MODES],
-        .power = pow(box, 3.0) * s[POWER] / (s[MODES] * mass) / mass,
-        .modes = s[MODES]};
+    bin[(*count)++] = (struct power_bin){.k = 2.0 * M_PI / box * s[WAVE_NUMBER] / s[MODES],
+                                         .power = pow(box, 3.0) * s[POWER] / (s[MODES] * mass) /
+                                                  mass,
+                                         .modes = s[MODES]};
   }
   free(sum);
   return bin;

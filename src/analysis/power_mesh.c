@@ -215,11 +215,12 @@ static struct edge edge_of(struct power_mesh *m, int axis) {
   const struct fft_grid grid = m->fft.grid;
   const size_t rank = (size_t)comm_rank(), row = rank / grid.columns, column = rank % grid.columns;
   if (axis == 0)
-    return (struct edge){m, axis, grid.rows, row, column, grid.columns, m->points.x_owner, 1, m->plane,
-                         0};
+    return (struct edge){m, axis,     grid.rows, row, column, grid.columns, m->points.x_owner,
+                         1, m->plane, 0};
   /* of own planes only: ghost planes were added to these */
-  return (struct edge){m, axis, grid.columns, column, row * grid.columns, 1, m->points.y_owner,
-                       m->count[0], m->row, m->plane};
+  return (struct edge){
+      m,           axis,   grid.columns, column, row * grid.columns, 1, m->points.y_owner,
+      m->count[0], m->row, m->plane};
 }
 
 /** A plane or row of this rank's memory. */

@@ -18,16 +18,16 @@
  */
 struct power_mesh {
   struct power_points points;
-  struct fft fft;    /**< of the cells of this rank, behind the ghosts before them */
+  struct fft fft; /**< of the cells of this rank, behind the ghosts before them */
   size_t n;
   size_t first[2], count[2]; /**< own planes x, own rows y */
   size_t ghosts[2];          /**< ghost planes, and ghost rows of each plane, on either side */
-  size_t row, plane; /**< strides in floats */
-  float *cells[2];                 /**< int32_t while mass is deposited */
-  double unit;                     /**< of the deposits, mean masses of particles */
-  double mass;          /**< deposited on a mesh, in mean masses: the number of particles,
+  size_t row, plane;         /**< strides in floats */
+  float *cells[2];           /**< int32_t while mass is deposited */
+  double unit;               /**< of the deposits, mean masses of particles */
+  double mass;               /**< deposited on a mesh, in mean masses: the number of particles,
                                         except for the rounding of deposits */
-  atomic_bool overflow; /**< a cell holds more than an integer can represent */
+  atomic_bool overflow;      /**< a cell holds more than an integer can represent */
   uint32_t colour;
 };
 

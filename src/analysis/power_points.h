@@ -36,10 +36,10 @@ struct power_points {
   /** What a momentum of 1 km/s along z adds to z, in units of the box: positions in redshift space; 0: real
    * space. */
   double redshift_space;
-  struct fft_grid grid;              /**< of the ranks */
-  uint32_t x_tiles, y_tiles;         /**< of this rank; 0 where it has no cells */
-  uint32_t *x_owner, *y_owner;       /**< [cell along an axis] row and column of the grid */
-  uint32_t *x_tile, *y_tile;         /**< the same of tiles, of this rank's cells */
+  struct fft_grid grid;        /**< of the ranks */
+  uint32_t x_tiles, y_tiles;   /**< of this rank; 0 where it has no cells */
+  uint32_t *x_owner, *y_owner; /**< [cell along an axis] row and column of the grid */
+  uint32_t *x_tile, *y_tile;   /**< the same of tiles, of this rank's cells */
   unsigned fold;
   size_t rounds;          /**< number of parts in which points are exchanged, so that no rank needs
                             much more memory than its particles do */

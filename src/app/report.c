@@ -18,8 +18,8 @@
 #include "photons/base/output_file.h"
 #include "photons/runtime/message.h"
 #include "photons/runtime/scheduler.h"
-#include "photons/runtime/trace.h"
 #include "photons/runtime/task_graph.h"
+#include "photons/runtime/trace.h"
 
 static double resident_peak_bytes(void) {
   struct rusage usage;

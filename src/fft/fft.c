@@ -93,7 +93,8 @@ static void for_parts(const struct transform *t, size_t parts,
 static void copy(const struct transform *t, char *lines, size_t i, char *memory, size_t count,
                  bool gather) {
   char *line = number(t, lines, i * FFT_LINES);
-  memcpy(gather ? line : memory, gather ? memory : line, count * complex_bytes(t->f->mesh.precision));
+  memcpy(gather ? line : memory, gather ? memory : line,
+         count * complex_bytes(t->f->mesh.precision));
 }
 
 /** A worker's memory for lines of n numbers, of zeros where some of these are not copied to it. */
@@ -114,14 +115,16 @@ static size_t row_parts(const struct transform *t) {
 
 /** Do something with each of the rows of a part. @param at  of the row in memory, in complex numbers */
 static void for_rows(const struct transform *t, uint32_t part,
-                     void (*function)(const struct transform *t, size_t plane, size_t half, size_t y,
-                                      char *row)) {
+                     void (*function)(const struct transform *t, size_t plane, size_t half,
+                                      size_t y, char *row)) {
   const struct fft_box *b = &t->f->values;
-  const size_t parts = (b->count[1] + ROWS - 1) / ROWS, plane = part / parts, first = part % parts * ROWS;
+  const size_t parts = (b->count[1] + ROWS - 1) / ROWS, plane = part / parts,
+               first = part % parts * ROWS;
   for (size_t half = 0; half < halves(t); half++)
     for (size_t y = first; y < smaller(first + ROWS, b->count[1]); y++)
-      function(t, plane, half, y,
-               number(t, t->memory, (plane * b->step[0] + (half * b->count[1] + y) * b->step[1]) / 2));
+      function(
+          t, plane, half, y,
+          number(t, t->memory, (plane * b->step[0] + (half * b->count[1] + y) * b->step[1]) / 2));
 }
 
 /** Copy a row to or from the pieces for the ranks of this row of the grid. */
@@ -135,7 +138,8 @@ static void copy_pieces(const struct transform *t, size_t plane, size_t half, si
                          planes * halves(t) * rows * k2.first +
                              ((plane * halves(t) + half) * rows + y) * k2.count);
     char *inside = number(t, row, k2.first);
-    memcpy(pack ? piece : inside, pack ? inside : piece, k2.count * complex_bytes(f->mesh.precision));
+    memcpy(pack ? piece : inside, pack ? inside : piece,
+           k2.count * complex_bytes(f->mesh.precision));
   }
 }
 
@@ -144,7 +148,8 @@ static void row_forward(const struct transform *t, size_t plane, size_t half, si
   if (t->f->grid.columns > 1) copy_pieces(t, plane, half, y, row, true);
 }
 
-static void row_backward(const struct transform *t, size_t plane, size_t half, size_t y, char *row) {
+static void row_backward(const struct transform *t, size_t plane, size_t half, size_t y,
+                         char *row) {
   if (t->f->grid.columns > 1) copy_pieces(t, plane, half, y, row, false);
   fft_execute_row(t->f, BACKWARD, row);
 }
@@ -155,7 +160,9 @@ static void rows_backward(void *context, uint32_t part) { for_rows(context, part
 /* Exchanges. */
 
 /** Bytes of the pieces before and after an exchange, for each rank: [2][rank]. */
-static size_t *make_sizes(void) { return allocate(2 * (size_t)comm_size(), sizeof(size_t), "message sizes"); }
+static size_t *make_sizes(void) {
+  return allocate(2 * (size_t)comm_size(), sizeof(size_t), "message sizes");
+}
 
 /** Exchange in a row of the grid: rows of values for parts of all rows, or back. */
 static void exchange_in_row(const struct transform *t, bool forward) {
@@ -205,12 +212,14 @@ static void copy_x1(const struct transform *t, size_t plane, size_t k2, size_t c
     const struct part rows = fft_rows(f, c);
     for (size_t half = 0; half < halves(t); half++) {
       const size_t step = pieces ? width : f->values.step[1] / 2;
-      const size_t first = pieces ? (planes * halves(t) * rows.first +
-                                     (plane * halves(t) + half) * rows.count) * width
-                                  : (plane * f->values.step[0] + half * cells * f->values.step[1]) / 2;
+      const size_t first = pieces
+                               ? (planes * halves(t) * rows.first +
+                                  (plane * halves(t) + half) * rows.count) *
+                                     width
+                               : (plane * f->values.step[0] + half * cells * f->values.step[1]) / 2;
       for (size_t y = 0; y < rows.count; y++)
-        copy(t, lines, half * cells + rows.first + y, number(t, t->memory, first + y * step + k2), count,
-             gather);
+        copy(t, lines, half * cells + rows.first + y, number(t, t->memory, first + y * step + k2),
+             count, gather);
     }
   }
 }
@@ -227,8 +236,8 @@ static void copy_k1(const struct transform *t, size_t plane, size_t k2, size_t c
     const size_t first = alone ? plane * f->values.step[0] / 2
                                : (planes * k1.first + plane * k1.count) * width;
     for (size_t y = 0; y < k1.count; y++)
-      copy(t, lines, k1.first + y, number(t, alone ? t->memory : t->buffer, first + y * step + k2), count,
-           gather);
+      copy(t, lines, k1.first + y, number(t, alone ? t->memory : t->buffer, first + y * step + k2),
+           count, gather);
   }
 }
 

@@ -67,7 +67,8 @@ void fft_fill(const struct fft *f, double *memory, fft_column *column, void *con
   const bool pieces = f->grid.columns > 1;
   struct filling g = {.f = f, .columns = fft_columns(f), .column = column, .context = context};
   const size_t all = g.columns.count[0] * g.columns.count[1];
-  if (all > UINT32_MAX) fail(EXIT_RUN_FAILED, "%zu columns of modes are too many for one rank", all);
+  if (all > UINT32_MAX)
+    fail(EXIT_RUN_FAILED, "%zu columns of modes are too many for one rank", all);
   g.to = pieces ? fft_take(f, all * g.columns.count[2]) : (fftw_complex *)memory;
   loop_run(f->mesh.stage, (uint32_t)all, fill_column, &g);
   if (!pieces) return;

@@ -16,9 +16,10 @@ union plan {
 };
 
 struct fft_plans {
-  union plan row[DIRECTIONS];    /**< along axis 2, in place */
-  union plan lines[2][DIRECTIONS]; /**< [axis] along axis 0 or 1: [number along it][FFT_LINES], in place */
-  union plan line;               /**< along axis 0, a single one forward */
+  union plan row[DIRECTIONS]; /**< along axis 2, in place */
+  union plan
+      lines[2][DIRECTIONS]; /**< [axis] along axis 0 or 1: [number along it][FFT_LINES], in place */
+  union plan line;          /**< along axis 0, a single one forward */
 };
 
 static inline size_t complex_bytes(enum fft_precision p) {

@@ -14,7 +14,8 @@ static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 static size_t modes_along_2(const struct fft_mesh *m) { return padding(m) * m->cells[2] / 2 + 1; }
 
 struct fft_grid fft_grid_of(const struct fft_mesh *m) {
-  const size_t ranks = (size_t)comm_size(), rows_most = smaller(m->cells[0], padding(m) * m->cells[1]),
+  const size_t ranks = (size_t)comm_size(),
+               rows_most = smaller(m->cells[0], padding(m) * m->cells[1]),
                columns_most = smaller(m->cells[1], modes_along_2(m));
   if (m->layout == FFT_SLABS || (m->layout == FFT_AUTO && ranks <= rows_most))
     return (struct fft_grid){ranks, 1};
@@ -40,7 +41,9 @@ struct part fft_planes(const struct fft *f, size_t row) {
 struct part fft_rows(const struct fft *f, size_t column) {
   return part_of(f->mesh.cells[1], f->grid.columns, column);
 }
-struct part fft_k1(const struct fft *f, size_t row) { return part_of(f->size[1], f->grid.rows, row); }
+struct part fft_k1(const struct fft *f, size_t row) {
+  return part_of(f->size[1], f->grid.rows, row);
+}
 struct part fft_k2(const struct fft *f, size_t column) {
   return part_of(f->size[2] / 2 + 1, f->grid.columns, column);
 }
@@ -49,10 +52,9 @@ struct fft_box fft_values_of(const struct fft_mesh *m, struct fft_grid grid, int
   const size_t row = (size_t)rank / grid.columns, column = (size_t)rank % grid.columns;
   const struct part planes = part_of(m->cells[0], grid.rows, row),
                     rows = part_of(m->cells[1], grid.columns, column);
-  return (struct fft_box){
-      .first = {planes.first, rows.first},
-      .count = {planes.count, rows.count, m->cells[2]},
-      .step = {(padding(m) * rows.count + m->spare) * row_of(m), row_of(m), 1}};
+  return (struct fft_box){.first = {planes.first, rows.first},
+                          .count = {planes.count, rows.count, m->cells[2]},
+                          .step = {(padding(m) * rows.count + m->spare) * row_of(m), row_of(m), 1}};
 }
 
 struct fft_box fft_own_modes(const struct fft *f) {
@@ -94,5 +96,6 @@ double fft_bytes_of_all(const struct fft_mesh *m) {
 double fft_exchange_bytes_of_all(const struct fft_mesh *m) {
   const size_t lines = padding(m) * m->cells[1];
   if (comm_size() == 1) return 0.0;
-  return (double)m->cells[0] * (double)(lines * modes_along_2(m)) * (double)complex_bytes(m->precision);
+  return (double)m->cells[0] * (double)(lines * modes_along_2(m)) *
+         (double)complex_bytes(m->precision);
 }

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/config/parameters.h"
 #include "photons/domain/particles.h"
@@ -201,9 +200,8 @@ struct displacement displacement_create(const struct parameters *p,
                                         size_t mesh, bool between) {
   /* with room for the next rank's first row */
   const struct fft_mesh cells = {.cells = {mesh, mesh, mesh}, .spare = between};
-  struct displacement d = {.fft = fft_create(&cells),
-                           .scale = 2.0 * M_PI / p->box.size,
-                           .between = between};
+  struct displacement d = {
+      .fft = fft_create(&cells), .scale = 2.0 * M_PI / p->box.size, .between = between};
   for (int order = 0; order < p->ic.order; order++) d.field[order] = displacement_planes(&d, true);
   if (wave_rate_depends_on_k(waves)) d.field[FIRST_RATE] = displacement_planes(&d, true);
   d.modes[0] = displacement_planes(&d, false);
@@ -314,44 +312,6 @@ static void third_line(void *context, uint32_t line) {
   }
 }
 
-/* Send numbers to the rank in front, and receive as many from the rank behind. */
-static void exchange_edge(size_t in_front, size_t behind, size_t numbers, const double *first,
-                          double *next) {
-  const size_t size = (size_t)comm_size();
-  size_t *send = allocate(2 * size, sizeof *send, "message sizes"), *receive = send + size;
-  if (numbers > 0) send[in_front] = receive[behind] = numbers * sizeof *first;
-  comm_exchange(first, send, next, receive);
-  free(send);
-}
-
-/* Receive the plane that follows this rank's planes; it is the first plane of another rank. */
-static void fetch_next_plane(const struct displacement *d, double *field) {
-  const struct fft *f = &d->fft;
-  const struct fft_box *b = &f->values;
-  const size_t n = side(d), columns = f->grid.columns, column = (size_t)comm_rank() % columns,
-               before = (b->first[0] + n - 1) % n, after = (b->first[0] + b->count[0]) % n;
-  exchange_edge(fft_row_of(f, before) * columns + column, fft_row_of(f, after) * columns + column,
-                b->count[0] > 0 ? b->step[0] : 0, field, field + b->count[0] * b->step[0]);
-}
-
-/* The same of the row that follows this rank's rows, in all these planes. */
-static void fetch_next_row(const struct displacement *d, double *field) {
-  const struct fft *f = &d->fft;
-  const struct fft_box *b = &f->values;
-  const size_t n = side(d), first = (size_t)comm_rank() / f->grid.columns * f->grid.columns,
-               before = (b->first[1] + n - 1) % n, after = (b->first[1] + b->count[1]) % n,
-               row = b->step[1], planes = b->count[0] > 0 ? b->count[0] + 1 : 0;
-  double *rows = allocate(2 * planes * row, sizeof *rows, "edges of displacements"),
-         *next = rows + planes * row;
-  for (size_t x = 0; x < planes; x++)
-    memcpy(rows + x * row, field + x * b->step[0], row * sizeof *rows);
-  exchange_edge(first + fft_column_of(f, before), first + fft_column_of(f, after), planes * row, rows,
-                next);
-  for (size_t x = 0; x < planes; x++)
-    memcpy(field + x * b->step[0] + b->count[1] * row, next + x * row, row * sizeof *rows);
-  free(rows);
-}
-
 void displacement_transform(struct displacement *d, unsigned axis) {
   for (int order = 0; order < DISPLACEMENT_FIELDS; order++) {
     if (!d->field[order]) continue;
@@ -363,8 +323,7 @@ void displacement_transform(struct displacement *d, unsigned axis) {
     for_lines(third ? third_line : component_line, &loop);
     fft_backward(&d->fft, d->field[order]);
     if (!d->between) continue;
-    fetch_next_plane(d, d->field[order]);
-    fetch_next_row(d, d->field[order]);
+    displacement_fetch_edges(d, d->field[order]);
   }
 }
 

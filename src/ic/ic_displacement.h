@@ -101,6 +101,8 @@ void displacement_average(struct displacement *d);
 void displacement_contrast(struct displacement *d);
 /** Compute component @p axis of all fields. Collective. */
 void displacement_transform(struct displacement *d, unsigned axis);
+/** Receive the row behind this rank's rows, and the plane behind its planes, of a component. Collective. */
+void displacement_fetch_edges(const struct displacement *d, double *field);
 /** Interpolate the component of all fields to a point given in mesh cells (0 <= q < mesh), by
  * cloud-in-cell; exact at mesh points. The plane floor(q[0]) and its row floor(q[1]) must be of this rank. */
 void displacement_read(const struct displacement *d, const double q[3],

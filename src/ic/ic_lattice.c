@@ -52,8 +52,9 @@ static size_t cell_of(const struct lattice *l, size_t tile, const struct lattice
 
 /** Find the ranks that need a point, of which there may be one for each tile. Without `to` count
  * the bytes for each of them, with `to` store the point there. */
-static void address(const struct lattice *l, const struct fft *mesh, const struct lattice_point *point,
-                    size_t *bytes, char *to, const size_t *offset) {
+static void address(const struct lattice *l, const struct fft *mesh,
+                    const struct lattice_point *point, size_t *bytes, char *to,
+                    const size_t *offset) {
   size_t last_row = SIZE_MAX;
   for (size_t x = 0; x < l->tiles; x++) {
     const size_t row = fft_row_of(mesh, cell_of(l, x, point, 0));
@@ -87,7 +88,8 @@ static void send_points(struct lattice *l, const struct fft *mesh) {
     send[r] = 0;
   }
   char *packed = allocate(sent, 1, "the particles of a glass");
-  for (size_t i = 0; i < l->points_count; i++) address(l, mesh, &l->points[i], send, packed, offset);
+  for (size_t i = 0; i < l->points_count; i++)
+    address(l, mesh, &l->points[i], send, packed, offset);
   free(l->points);
   l->points_count = received / sizeof *l->points;
   l->points = allocate(l->points_count, sizeof *l->points, "the particles of a glass");
@@ -99,7 +101,8 @@ static void send_points(struct lattice *l, const struct fft *mesh) {
 static void add_entry(struct lattice *l, size_t point) {
   if (l->entry_count == l->entry_room) {
     l->entry_room = 2 * l->entry_room + 64;
-    l->entries = reallocate(l->entries, l->entry_room, sizeof *l->entries, "the particles of a glass");
+    l->entries = reallocate(l->entries, l->entry_room, sizeof *l->entries,
+                            "the particles of a glass");
   }
   l->entries[l->entry_count++] = (struct lattice_entry){point, l->column_count};
 }
@@ -149,7 +152,8 @@ uint64_t lattice_particle(const struct lattice *l, size_t i, double place[3]) {
   const struct lattice_column *column = &l->columns[l->entries[i / tiles].column];
   const size_t width = column[1].begin - column->begin, in_column = i - column->begin * tiles;
   const size_t tile[3] = {column->tile[0], column->tile[1], in_column / width};
-  const struct lattice_point *point = &l->points[l->entries[column->begin + in_column % width].point];
+  const struct lattice_point
+      *point = &l->points[l->entries[column->begin + in_column % width].point];
   for (size_t c = 0; c < 3; c++) place[c] = coordinate(l, tile[c], point->place[c]);
   return ((tile[0] * tiles + tile[1]) * tiles + tile[2]) * l->glass + point->number;
 }

@@ -42,7 +42,8 @@ static bool wants_pencils(const struct parameters *p, uint32_t cells) {
 
 static struct mesh_layout layout_of(const struct parameters *p, uint32_t cells) {
   struct mesh_layout l = {.cells = cells, .parts = 1};
-  if (wants_pencils(p, cells)) l.parts = (uint32_t)grid_columns((size_t)comm_size(), cells, cells / 2 + 1);
+  if (wants_pencils(p, cells))
+    l.parts = (uint32_t)grid_columns((size_t)comm_size(), cells, cells / 2 + 1);
   const uint32_t slabs_most = scheduler_any_gpu() ? GPU_SLABS_MOST : SLABS_MOST;
   l.slabs = l.cells / PLANES_LEAST;
   l.slabs = l.slabs < 1 ? 1 : l.slabs > slabs_most ? slabs_most : l.slabs;

@@ -93,8 +93,7 @@ static void fill_green(void *context, uint32_t plane) {
   const struct green_part *part = context;
   const struct root_poisson *r = part->root;
   const struct fft_box *b = &r->fft.values;
-  const uint32_t *size = r->size, z = (uint32_t)b->first[0] + plane,
-                 rows = (uint32_t)b->count[1];
+  const uint32_t *size = r->size, z = (uint32_t)b->first[0] + plane, rows = (uint32_t)b->count[1];
   for (uint32_t row = 0; row < 2 * rows; row++) {
     const uint32_t y = (uint32_t)b->first[1] + row % rows + (row < rows ? 0 : size[1] / 2);
     for (uint32_t x = 0; x < size[0]; x++)

@@ -27,8 +27,8 @@ void job_end(struct job job, enum job_kind kind, const char *name, uint32_t grou
   fprintf(record, "%" PRIu64 ",%s,%s,%" PRId64 ",%" PRId64 ",%.3f,%.3f,", job.number, kinds[kind],
           name, group == NO_OWNER ? -1 : (int64_t)group, priority, job.begin, starpu_timing_now());
   for (size_t i = 0; i < count; i++)
-    fprintf(record, "%s%p:%s:%zu", i > 0 ? " " : "", (void *)data[i].handle, mode_name(data[i].mode),
-            starpu_data_get_size(data[i].handle));
+    fprintf(record, "%s%p:%s:%zu", i > 0 ? " " : "", (void *)data[i].handle,
+            mode_name(data[i].mode), starpu_data_get_size(data[i].handle));
   fprintf(record, "\n");
 }
 

@@ -85,9 +85,8 @@ static void test_share(void **state) {
       const struct fft_box b = fft_values_of(&f.mesh, f.grid, r);
       cells += b.count[0] * b.count[1] * b.count[2];
       for (size_t x = 0; x < b.count[0] && b.count[1] > 0; x++)
-        assert_int_equal(fft_row_of(&f, b.first[0] + x) * f.grid.columns +
-                             fft_column_of(&f, b.first[1]),
-                         r);
+        assert_int_equal(
+            fft_row_of(&f, b.first[0] + x) * f.grid.columns + fft_column_of(&f, b.first[1]), r);
     }
     comm_sum_u64(count, 2);
     assert_int_equal(count[0], number(f.size, f.size[0], 0, 0));
@@ -109,7 +108,8 @@ static void test_wave(void **state) {
     const struct fft_box *b = &f.values;
     FOR_BOX(*b, x, y, z) {
       const double turns = (double)(k[0] * (b->first[0] + x)) / (double)n[0] +
-                           (double)(k[1] * (b->first[1] + y)) / (double)n[1] + (double)(k[2] * z) / (double)n[2];
+                           (double)(k[1] * (b->first[1] + y)) / (double)n[1] +
+                           (double)(k[2] * z) / (double)n[2];
       memory[fft_at(b, x, y, z)] = 0.75 * cos(2.0 * M_PI * turns + 0.4);
     }
     fft_forward(&f, memory);
@@ -269,8 +269,10 @@ static void test_single(void **state) {
           const float *found = line[z * g.size[0] + x];
           const double *mode = wide + 2 * fft_at(&f.modes, x, y, z);
           error = fmax(error, hypot((double)found[0] - mode[0], (double)found[1] - mode[1]));
-          modes += checksum_double(2 * number(g.size, x, b->first[1] + y, b->first[2] + z), (double)found[0]) +
-                   checksum_double(2 * number(g.size, x, b->first[1] + y, b->first[2] + z) + 1, (double)found[1]);
+          modes += checksum_double(2 * number(g.size, x, b->first[1] + y, b->first[2] + z),
+                                   (double)found[0]) +
+                   checksum_double(2 * number(g.size, x, b->first[1] + y, b->first[2] + z) + 1,
+                                   (double)found[1]);
         }
     }
     /* modes of about the root of the volume, rounding 2^-24 */
@@ -342,8 +344,8 @@ int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_share),  cmocka_unit_test(test_wave),
       cmocka_unit_test(test_return), cmocka_unit_test(test_convolution),
-      cmocka_unit_test(test_visit),  cmocka_unit_test(test_fill),        cmocka_unit_test(test_single),
-      cmocka_unit_test(test_memory)};
+      cmocka_unit_test(test_visit),  cmocka_unit_test(test_fill),
+      cmocka_unit_test(test_single), cmocka_unit_test(test_memory)};
   comm_start(&argc, &argv);
   const int failed = cmocka_run_group_tests(tests, NULL, NULL);
   comm_end();
