@@ -318,6 +318,7 @@ def main():
     parser.add_argument("--ranks", type=numbers, default=[1], metavar="LIST", help="divide a recorded rank among so many")
     parser.add_argument("--weak", type=numbers, metavar="LIST", help="so many ranks with a box like the recorded one each")
     parser.add_argument("--particles", type=int, metavar="N", help="of the recorded box, for --weak")
+    parser.add_argument("--pencils", action="store_true", help="for --weak: gravity.mesh_layout = pencils")
     parser.add_argument("--parts", default="", metavar="STAGES", help="tasks of these stages are divided among cores without a task")
     parser.add_argument("--overhead", type=float, metavar="US", help="of StarPU for each task, microseconds (default: as recorded)")
     parser.add_argument("--bandwidth", type=float, default=25.0, metavar="GB/S", help="between ranks (default 25)")
@@ -338,7 +339,7 @@ def show_weak(a, programs, machine):
     for cores in a.cores:
         alone = predict(programs, cores, machine, a.gpus, a.streams)[0]
         for ranks in a.weak:
-            kinds = messages(a.particles, a.particles / groups, ranks)
+            kinds = messages(a.particles, a.particles / groups, ranks, a.pencils)
             program = with_messages(programs[0], kinds, machine, ranks, groups * ranks)
             time, _, pools = predict([program], cores, machine, a.gpus, a.streams)
             print(f"{ranks} ranks of {cores} cores" + (f" and {a.gpus} GPUs" if a.gpus else "") + f": {1e3 * time:.3f} ms, "

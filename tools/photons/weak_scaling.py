@@ -23,8 +23,9 @@ def cut_ranks(ranks, groups):
     return along_x, along_y, max(rest / along_y, 1)
 
 
-def messages(particles, group, ranks):
-    """What a rank with so many particles, a mesh cell each, receives in a step: bytes and messages by kind."""
+def messages(particles, group, ranks, pencils=False):
+    """What a rank with so many particles, a mesh cell each, receives in a step: bytes and messages by kind.
+    pencils: also where slabs would do."""
     side = (particles * ranks) ** (1 / 3)
     groups = particles * ranks / group
     parts = cut_ranks(ranks, groups)
@@ -42,13 +43,13 @@ def messages(particles, group, ranks):
     others = min(others, ranks - 1)
     patches = Kind(4 * SETS * faces * (width + WIDTH) ** 2, SETS * others)
     pieces = Kind(4 * SETS * FIELDS * faces * (width + WIDTH) * (width + WIDTH + 4), SETS * others)
-    return {"ghosts": ghosts, "patches": patches, "pieces": pieces, "transposes": transposes(side, ranks)}
+    return {"ghosts": ghosts, "patches": patches, "pieces": pieces, "transposes": transposes(side, ranks, pencils or ranks > side)}
 
 
-def transposes(side, ranks):
-    """Those of slabs; of pencils, where there are more ranks than planes, row blocks and transpose blocks."""
+def transposes(side, ranks, pencils):
+    """Transpose blocks of slabs, or row blocks and transpose blocks of pencils."""
     spectra, rows, columns = SETS * (1 + SPECTRA), ranks, 1
-    if ranks > side:
+    if pencils:
         columns = max(round(math.sqrt(ranks)), 1)
         rows = ranks / columns
     each = max(math.ceil(min(side / 8, SLABS_MOST) / rows), 1)
