@@ -165,14 +165,18 @@ class Replay:
         if end is None:
             m, between = self.machine, source[0] != target[0]
             spent = (m.message + size / m.bandwidth) if between else size / m.link
-            begin = max(self.time, self.wire["out", source[0] if between else source], self.wire["in", target[0] if between else target])
-            end = begin + spent
-            self.wire["out", source[0] if between else source] = self.wire["in", target[0] if between else target] = end
-            end += m.latency
+            out, into = (("out", at[0] if between else at) for at in (source, target))
+            end = self.occupy(out, ("in", into[1]), spent) + m.latency
             self.sent[other, target, size] = end
             self.messages += between
             self.bytes += size if between else 0
         self.later(max(end, self.time), self.released, key)
+
+    def occupy(self, out, into, spent):
+        """Use the ways out of one place and into another one, as soon as both are free. Returns until when."""
+        end = max(self.time, self.wire[out], self.wire[into]) + spent
+        self.wire[out] = self.wire[into] = end
+        return end
 
     def released(self, key):
         self.waiting[key] -= 1
@@ -196,9 +200,7 @@ class Replay:
             return
         partner, m = other.popleft(), self.machine
         size = max(job.writes, self.job[partner].writes)
-        begin = max(self.time, self.wire["out", name[0]], self.wire["in", name[1]])
-        end = begin + m.message + size / m.bandwidth
-        self.wire["out", name[0]] = self.wire["in", name[1]] = end
+        end = self.occupy(("out", name[0]), ("in", name[1]), m.message + size / m.bandwidth)
         self.messages += 1
         self.bytes += size
         for half in (key, partner):
@@ -299,7 +301,8 @@ def predict(programs, cores, machine, gpus=0, streams=1, ranks=0):
         programs, rank_of = divide(programs[0], ranks)
     pools = {(r, None): Pool(cores, False) for r in range(len(programs))}
     pools.update({(r, "wire"): Pool(1, False) for r in range(len(programs))})
-    pools.update({(r, g): Pool(streams, True) for r in range(len(programs)) for g in (sorted(recorded) if len(recorded) == gpus else range(gpus))})
+    devices = sorted(recorded) if len(recorded) == gpus else range(gpus)
+    pools.update({(r, g): Pool(streams, True) for r in range(len(programs)) for g in devices})
     replay = Divided(programs, pools, place, machine, rank_of) if rank_of else Replay(programs, pools, place, machine)
     return replay.run(), replay, pools
 
@@ -315,15 +318,15 @@ def main():
     parser.add_argument("--cores", type=numbers, default=[1], metavar="LIST", help="workers of a rank, e.g. 1,2,4 (default 1)")
     parser.add_argument("--gpus", type=int, default=0, metavar="N", help="GPUs of a rank, where GPUs were recorded")
     parser.add_argument("--streams", type=int, default=2, metavar="N", help="workers of a GPU (default 2)")
-    parser.add_argument("--ranks", type=numbers, default=[1], metavar="LIST", help="divide a recorded rank among so many")
-    parser.add_argument("--weak", type=numbers, metavar="LIST", help="so many ranks with a box like the recorded one each")
+    parser.add_argument("--ranks", type=numbers, default=[1], metavar="LIST", help="divide a recorded rank so")
+    parser.add_argument("--weak", type=numbers, metavar="LIST", help="so many ranks with such a box each")
     parser.add_argument("--particles", type=int, metavar="N", help="of the recorded box, for --weak")
     parser.add_argument("--pencils", action="store_true", help="for --weak: gravity.mesh_layout = pencils")
-    parser.add_argument("--parts", default="", metavar="STAGES", help="tasks of these stages are divided among cores without a task")
-    parser.add_argument("--overhead", type=float, metavar="US", help="of StarPU for each task, microseconds (default: as recorded)")
+    parser.add_argument("--parts", default="", metavar="STAGES", help="stages whose tasks idle cores divide")
+    parser.add_argument("--overhead", type=float, metavar="US", help="of StarPU, for each task (default: as recorded)")
     parser.add_argument("--bandwidth", type=float, default=25.0, metavar="GB/S", help="between ranks (default 25)")
     parser.add_argument("--link", type=float, default=200.0, metavar="GB/S", help="between GPUs of a rank (default 200)")
-    parser.add_argument("--message", type=float, default=15.0, metavar="US", help="of the thread that sends, for each message (default 15)")
+    parser.add_argument("--message", type=float, default=15.0, metavar="US", help="of the sending thread, each (default 15)")
     arguments = parser.parse_args()
     if arguments.weak and not arguments.particles:
         parser.error("--weak needs --particles")
@@ -352,9 +355,10 @@ def show(a):
     programs, seconds, overhead = read_graph(a.folder, a.step, [s for s in a.parts.split(",") if s])
     work = sum(j.work for p in programs for j in p if j.kind in ("task", "loop"))
     tasks = sum(j.kind == "task" for p in programs for j in p)
-    print(f"recorded: {1e3 * seconds:.3f} ms, {len(programs)} rank{'s' if len(programs) > 1 else ''}, {tasks} tasks, {1e3 * work:.3f} ms of work,"
-          f" {1e6 * overhead:.1f} us between two tasks")
-    machine = Machine(overhead=overhead if a.overhead is None else 1e-6 * a.overhead, bandwidth=1e9 * a.bandwidth, link=1e9 * a.link, message=1e-6 * a.message)
+    print(f"recorded: {1e3 * seconds:.3f} ms, {len(programs)} rank{'s' if len(programs) > 1 else ''}, {tasks} tasks,"
+          f" {1e3 * work:.3f} ms of work, {1e6 * overhead:.1f} us between two tasks")
+    machine = Machine(overhead if a.overhead is None else 1e-6 * a.overhead, bandwidth=1e9 * a.bandwidth, link=1e9 * a.link,
+                      message=1e-6 * a.message)
     if a.weak:
         show_weak(a, programs, machine)
         return
@@ -363,7 +367,8 @@ def show(a):
             time, replay, pools = predict(programs, cores, machine, a.gpus, a.streams, ranks)
             width = sum(p.size for at, p in pools.items() if at[1] is None) + sum(isinstance(at[1], int) for at in pools)
             print(f"{max(ranks, len(programs))} ranks of {cores} cores" + (f" and {a.gpus} GPUs" if a.gpus else "") +
-                  f": {1e3 * time:.3f} ms, {100 * work / time / max(width, 1):.1f} % busy, {replay.messages} messages, {replay.bytes} bytes")
+                  f": {1e3 * time:.3f} ms, {100 * work / time / max(width, 1):.1f} % busy, {replay.messages} messages,"
+                  f" {replay.bytes} bytes")
 
 
 if __name__ == "__main__":
