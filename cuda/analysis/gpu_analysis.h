@@ -3,7 +3,10 @@
 #ifndef PHOTONS_CUDA_ANALYSIS_H
 #define PHOTONS_CUDA_ANALYSIS_H
 
+#include <stdbool.h>
+
 #include "photons/runtime/gpu.h"
+#include "src/analysis/power_deposit.h"
 #include "src/analysis/sheet_part.h"
 
 #ifdef __cplusplus
@@ -21,6 +24,30 @@ void gpu_sheet_deposit(struct gpu *gpu, const struct sheet_part *part);
  * @param head     [count] */
 void gpu_fof_link(struct gpu *gpu, uint32_t first, uint32_t count, uint64_t length2,
                   const uint32_t *x, uint32_t *head);
+
+/** Particles of an ORB group. */
+struct power_group {
+  uint32_t count;           /**< above 0 */
+  const uint32_t *position; /**< [3][count] */
+  const float *momentum;    /**< [3][count], or NULL: real space */
+  const float *mass;        /**< [count] over the mean, or NULL: all are 1 */
+};
+
+/** Add particles to both meshes of a power spectrum, to the bits of power_mesh.c.
+ * @param clear     fill cells and overflow with zeros before
+ * @param overflow  becomes 1 where a cell holds 2^31 units or more */
+void gpu_power_deposit(struct gpu *gpu, const struct power_layout *layout,
+                       const struct power_folding *folding, const struct power_group *group,
+                       bool clear, int32_t *plain, int32_t *shifted, uint32_t *overflow);
+
+/** Transform both meshes, which are lost, and sum up the modes of equal |k|. Waits for the transforms. The sums
+ * do not depend on the order of the modes.
+ * @param plain, shifted  deposits, integers of 4 bytes
+ * @param table           [3 n] exp(-i k h/2) of one axis, and 1/W^2 of one axis
+ * @param shell           [power_shells_of(n)] */
+void gpu_power_shells(struct gpu *gpu, const struct power_layout *layout, double unit,
+                      size_t particles, const float *table, float *plain, float *shifted,
+                      struct power_shell *shell);
 
 #ifdef __cplusplus
 }

@@ -30,19 +30,13 @@
 #define FIRST_SHARE 0.75 /* and up to which the other folds are used */
 enum { FOLD_STEP = 2, PARTS = 32 };
 
-/** Sums over modes of equal |k|^2 = n2 (units of the fold's fundamental mode). */
-struct shell {
-  double power; /* of |delta_k|^2; k and -k count as one mode */
-  double modes;
-};
-
 struct measurement {
   struct power_mesh mesh;
   uint32_t parts;      /* parts of this rank's ky, one task each */
-  struct shell *shell; /* [part][n^2/4 + 1] */
-  float *phase;        /* exp(-i k h/2) of one axis: the shift of the second mesh */
-  float *deconvolve;   /* 1/W^2 of one axis */
-  size_t *square;      /* k^2 of one axis */
+  struct power_shell *shell; /* [part][power_shells_of(n)] */
+  float *phase;              /* exp(-i k h/2) of one axis: the shift of the second mesh */
+  float *deconvolve;         /* 1/W^2 of one axis, behind the phases */
+  size_t *square;            /* k^2 of one axis */
 };
 
 struct bin_edges {
@@ -52,16 +46,14 @@ struct bin_edges {
 
 static inline size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 
-static size_t shell_count(size_t n) { return n * n / 4 + 1; }
-
 static uint32_t part_count(size_t planes) {
   return (uint32_t)(planes < 1 ? 1 : smaller(planes, PARTS));
 }
 
 static void fill_tables(struct measurement *m) {
   const size_t n = m->mesh.n;
-  m->phase = allocate(2 * n, sizeof *m->phase, "power spectrum");
-  m->deconvolve = allocate(n, sizeof *m->deconvolve, "power spectrum");
+  m->phase = allocate(3 * n, sizeof *m->phase, "power spectrum");
+  m->deconvolve = m->phase + 2 * n;
   m->square = allocate(n, sizeof *m->square, "power spectrum");
   for (size_t i = 0; i < n; i++) {
     double k = i <= n / 2 ? (double)i : (double)i - (double)n, angle = M_PI * k / (double)n;
@@ -76,7 +68,7 @@ static void fill_tables(struct measurement *m) {
 static struct measurement measurement_begin(const struct particles *s, size_t n) {
   struct measurement m = {.mesh = power_mesh_create(s, n)};
   m.parts = part_count(m.mesh.fft.modes.count[1]);
-  m.shell = allocate(m.parts * shell_count(n), sizeof *m.shell, "power spectrum");
+  m.shell = allocate(m.parts * power_shells_of(n), sizeof *m.shell, "power spectrum");
   fill_tables(&m);
   return m;
 }
@@ -85,7 +77,6 @@ static void measurement_end(struct measurement *m) {
   power_mesh_free(&m->mesh);
   free(m->shell);
   free(m->phase);
-  free(m->deconvolve);
   free(m->square);
 }
 
@@ -99,7 +90,7 @@ double power_memory(const struct parameters *p, size_t particles, size_t mesh) {
   const size_t planes = comm_first(mesh, 1);
   if (!p->output.power_spectrum) return 0.0;
   return power_mesh_memory(particles, mesh) +
-         (double)part_count(planes) * (double)shell_count(mesh) * sizeof(struct shell);
+         (double)part_count(planes) * (double)power_shells_of(mesh) * sizeof(struct power_shell);
 }
 
 /* Modes. */
@@ -107,7 +98,7 @@ double power_memory(const struct parameters *p, size_t particles, size_t mesh) {
 /** Add |delta_k|^2 of the modes (all kx, ky, kz) below the mesh's Nyquist frequency. a, b: the line
  * of these modes in the mesh and in the shifted mesh. */
 static void add_line(const struct measurement *m, size_t y, size_t z, const float *a,
-                     const float *b, struct shell *shell) {
+                     const float *b, struct power_shell *shell) {
   const size_t n = m->mesh.n, rest = m->square[y] + m->square[z], limit = n * n; /* 4 n2 < n^2 */
   const float *p = m->phase;
   const float re = p[2 * y] * p[2 * z] - p[2 * y + 1] * p[2 * z + 1],
@@ -120,7 +111,7 @@ static void add_line(const struct measurement *m, size_t y, size_t z, const floa
     const float c = re * p[2 * x] - im * p[2 * x + 1], d = re * p[2 * x + 1] + im * p[2 * x];
     const float u = a[2 * x] + c * b[2 * x] - d * b[2 * x + 1],
                 v = a[2 * x + 1] + c * b[2 * x + 1] + d * b[2 * x];
-    struct shell *t = shell + rest + m->square[x];
+    struct power_shell *t = shell + rest + m->square[x];
     t->power += weight * (double)(m->deconvolve[x] * (u * u + v * v));
     t->modes += modes;
   }
@@ -133,8 +124,8 @@ static void measure_part(void *context, uint32_t part) {
   const struct power_mesh *mesh = &m->mesh;
   const struct fft_box *b = &mesh->fft.modes;
   const size_t n = mesh->n;
-  struct shell *shell = m->shell + part * shell_count(n);
-  memset(shell, 0, shell_count(n) * sizeof *shell);
+  struct power_shell *shell = m->shell + part * power_shells_of(n);
+  memset(shell, 0, power_shells_of(n) * sizeof *shell);
   fftwf_complex *line = fftwf_alloc_complex(2 * LINES * n);
   if (!line) fail(EXIT_RUN_FAILED, "not enough memory for the power spectrum");
   const size_t end = block_first(b->count[1], m->parts, part + 1);
@@ -153,7 +144,11 @@ static void measure_part(void *context, uint32_t part) {
 
 /** Measure all shells of one fold, summed over all ranks, in the shells of part 0. */
 static void measure_fold(struct measurement *m, unsigned fold) {
-  const size_t shells = shell_count(m->mesh.n);
+  const size_t shells = power_shells_of(m->mesh.n);
+  if (m->mesh.on_gpu) {
+    power_mesh_sum(&m->mesh, fold, m->phase, m->shell);
+    return;
+  }
   power_mesh_fill(&m->mesh, fold);
   loop_run(&power_spectrum_stage, m->parts, measure_part, m);
   for (uint32_t part = 1; part < m->parts; part++)
@@ -182,7 +177,7 @@ static bool next_bin(double low, size_t mesh, unsigned folds, struct bin_edges *
 
 /** Append the bins of fold @p bin->fold. On return @p bin is the first bin of the next fold.
  * @return whether there is one */
-static bool bin_shells(const struct shell *shell, double volume, double fundamental, size_t mesh,
+static bool bin_shells(const struct power_shell *shell, double volume, double fundamental, size_t mesh,
                        unsigned folds, struct bin_edges *bin, struct power_bin *bins,
                        size_t *count) {
   unsigned fold = bin->fold;

@@ -66,19 +66,25 @@ struct power_mesh power_mesh_create(const struct particles *s, size_t n) {
     m.count[axis] = m.fft.values.count[axis];
     m.ghosts[axis] = ghosts_of(m.fft.grid, axis);
   }
-  const size_t bytes = fft_bytes(&m.fft) +
-                       (2 * m.ghosts[0] * m.plane + m.ghosts[1] * m.row) * sizeof(float);
-  for (int set = 0; set < 2; set++) {
-    m.cells[set] = fftw_malloc(bytes);
-    if (!m.cells[set])
-      fail(EXIT_RUN_FAILED,
-           "not enough memory for the power spectrum's mesh of %zu^3 cells (%zu MiB)", n,
-           bytes >> 20);
-  }
+  m.on_gpu = power_gpu_possible(s, &(struct power_layout){n, m.row, m.plane});
   return m;
 }
 
+/** The memory of both meshes, if it is not there yet. */
+static void take_cells(struct power_mesh *m) {
+  const size_t bytes = fft_bytes(&m->fft) +
+                       (2 * m->ghosts[0] * m->plane + m->ghosts[1] * m->row) * sizeof(float);
+  for (int set = 0; set < 2 && !m->cells[set]; set++) {
+    m->cells[set] = fftw_malloc(bytes);
+    if (!m->cells[set])
+      fail(EXIT_RUN_FAILED,
+           "not enough memory for the power spectrum's mesh of %zu^3 cells (%zu MiB)", m->n,
+           bytes >> 20);
+  }
+}
+
 void power_mesh_free(struct power_mesh *m) {
+  power_gpu_end(m->gpu);
   fft_free(&m->fft);
   for (int set = 0; set < 2; set++) fftw_free(m->cells[set]);
   power_points_free(&m->points);
@@ -98,21 +104,6 @@ double power_mesh_memory(size_t particles, size_t n) {
 
 /* Deposit. */
 
-/** First of the four cells that a particle touches along one side, and the weights of these cells
- * (cubic B-spline).
- * @param shift  of the mesh, 2^-32 cells */
-static inline size_t spline_weights(uint32_t u, size_t n, uint64_t shift, float weight[4]) {
-  /* cells, 32 bits of fraction */
-  uint64_t whole = (uint64_t)n << 32, position = (uint64_t)u * n + whole - shift;
-  float d = (float)(uint32_t)position * 0x1p-32f, e = 1.0f - d;
-  weight[0] = e * e * e * (1.0f / 6.0f);
-  weight[1] = 2.0f / 3.0f - d * d * (1.0f - 0.5f * d);
-  weight[2] = 2.0f / 3.0f - e * e * (1.0f - 0.5f * e);
-  weight[3] = d * d * d * (1.0f / 6.0f);
-  size_t first = (size_t)(position >> 32) - 1;
-  return first >= n ? first - n : first;
-}
-
 /** Where and how a task deposits. */
 struct target {
   cell *mesh;
@@ -127,9 +118,9 @@ struct target {
 static inline integers4 deposit_point(const struct target *t, const struct point *p, float mass) {
   float wx[4], wy[4], wz[4];
   const size_t n = t->n;
-  size_t x = spline_weights(p->x[0], n, t->shift, wx);
-  size_t y = spline_weights(p->x[1], n, t->shift, wy);
-  size_t z = spline_weights(p->x[2], n, t->shift, wz);
+  size_t x = power_spline(p->x[0], n, t->shift, wx);
+  size_t y = power_spline(p->x[1], n, t->shift, wy);
+  size_t z = power_spline(p->x[2], n, t->shift, wz);
   const floats4 w = {wz[0], wz[1], wz[2], wz[3]}, half = {0.5f, 0.5f, 0.5f, 0.5f};
   integers4 bits = {0};
   size_t row[4];
@@ -176,7 +167,7 @@ static void deposit_tile(void *context, uint32_t tile) {
   }
   struct target displaced = target;
   displaced.mesh = (cell *)(void *)m->cells[1];
-  displaced.shift = UINT64_C(1) << 31;
+  displaced.shift = POWER_SHIFT;
   integers4 seen = {0};
   size_t i, end;
   for (power_points_range(p, tile, &i, &end); i < end; i++) {
@@ -305,8 +296,14 @@ static void add_ghosts(struct power_mesh *m, int axis) {
   free(in);
 }
 
-/** Deposit all particles of the fold. */
-static void deposit(struct power_mesh *m) {
+static void deposit_on_gpu(struct power_mesh *m) {
+  const struct power_folding folding = {.fold = m->points.fold,
+                                        .redshift_space = m->points.redshift_space,
+                                        .per_unit = (float)(1.0 / m->unit)};
+  atomic_store(&m->overflow, power_gpu_deposit(m->gpu, &folding));
+}
+
+static void deposit_on_cores(struct power_mesh *m) {
   const struct power_points *p = &m->points;
   atomic_store(&m->overflow, false);
   if (m->count[0] > 0)
@@ -326,7 +323,7 @@ static void deposit(struct power_mesh *m) {
  * attempt. */
 static void deposit_finely(struct power_mesh *m) {
   for (double over = 1.0; over > 0.0;) {
-    deposit(m);
+    (m->gpu ? deposit_on_gpu : deposit_on_cores)(m);
     over = atomic_load(&m->overflow);
     comm_max_double(&over, 1);
     if (over > 0.0) m->unit *= 8.0;
@@ -368,10 +365,27 @@ static void sum_mass(struct power_mesh *m) {
   m->mass = (double)m->points.particles->all + 0.5 * excess;
 }
 
+/** The tasks on a GPU. @param cells  as power_gpu_begin() has it */
+static struct power_gpu *begin_on_gpu(const struct power_mesh *m, float *const *cells) {
+  const struct power_layout layout = {m->n, m->row, m->plane};
+  return power_gpu_begin(m->points.particles, &layout, m->points.redshift_space != 0.0, cells);
+}
+
 void power_mesh_fill(struct power_mesh *m, unsigned fold) {
+  take_cells(m);
   power_points_fold(&m->points, fold);
+  if (m->on_gpu) m->gpu = begin_on_gpu(m, m->cells);
   deposit_finely(m);
+  power_gpu_end(m->gpu);
+  m->gpu = NULL;
   loop_run(&power_spectrum_stage, (uint32_t)m->count[0], convert_plane, m);
   for (size_t set = 0; set < 2; set++) fft_to_lines(&m->fft, power_mesh_own(m, set));
   sum_mass(m);
+}
+
+void power_mesh_sum(struct power_mesh *m, unsigned fold, float *table, struct power_shell *shell) {
+  power_points_fold(&m->points, fold);
+  if (!m->gpu) m->gpu = begin_on_gpu(m, NULL);
+  deposit_finely(m);
+  power_gpu_shells(m->gpu, m->unit, table, shell);
 }

@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 
 #include "photons/fft/fft.h"
+#include "power_gpu.h"
 #include "power_points.h"
 
 /**
@@ -23,12 +24,14 @@ struct power_mesh {
   size_t first[2], count[2]; /**< own planes x, own rows y */
   size_t ghosts[2];          /**< ghost planes, and ghost rows of each plane, on either side */
   size_t row, plane;         /**< strides in floats */
-  float *cells[2];           /**< int32_t while mass is deposited */
+  float *cells[2];           /**< int32_t while mass is deposited; NULL before the first */
   double unit;               /**< of the deposits, mean masses of particles */
   double mass;               /**< deposited on a mesh, in mean masses: the number of particles,
                                         except for the rounding of deposits */
   atomic_bool overflow;      /**< a cell holds more than an integer can represent */
   uint32_t colour;
+  bool on_gpu;           /**< the only rank has a GPU, which deposits */
+  struct power_gpu *gpu; /**< its tasks, or NULL */
 };
 
 /** The cells of this rank, which fft transforms. */
@@ -41,6 +44,10 @@ void power_mesh_free(struct power_mesh *m);
 /** Deposit the density contrast of a fold (times the mean number of particles per cell) and
  * transform it along y and z: fft_to_lines(). Collective. */
 void power_mesh_fill(struct power_mesh *m, unsigned fold);
+/** Where m->on_gpu: deposit and transform on the GPU, and sum up the modes there.
+ * @param table       [3 n] exp(-i k h/2) of one axis, the shift of the second mesh, and 1/W^2 of one axis
+ * @param[out] shell  [power_shells_of(n)] */
+void power_mesh_sum(struct power_mesh *m, unsigned fold, float *table, struct power_shell *shell);
 /** Bytes of this memory on one rank, particles included. */
 double power_mesh_memory(size_t particles, size_t n);
 

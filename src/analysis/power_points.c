@@ -10,6 +10,7 @@
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/runtime/loop.h"
+#include "power_deposit.h"
 
 LOOP_STAGE(power_spectrum, 0x6699cc, .untimed = true);
 
@@ -63,7 +64,7 @@ static inline void sort_point(const struct sorting *s, uint32_t chunk, struct po
 static inline uint32_t line_of_sight(const struct sorting *s, const struct particle_block *b,
                                      size_t i) {
   if (s->redshift_space == 0.0) return b->x[2][i];
-  return b->x[2][i] + (uint32_t)llrint(0x1p32 * s->redshift_space * (double)b->p[2][i]);
+  return power_line_of_sight(b->x[2][i], s->redshift_space, b->p[2][i]);
 }
 
 static void sort_chunk(void *context, uint32_t chunk) {

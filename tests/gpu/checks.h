@@ -32,6 +32,8 @@ void check_owners(void);
 void check_pictures(void);
 /** Friends of friends of the GPU beside those of the CPU: the same numbers. */
 void check_friends(void);
+/** Power spectra of the GPU beside those of the CPU. */
+void check_power(void);
 /** Runs of gas on two GPUs, where kernels run on the processor. */
 void check_gas_on_two_gpus(void);
 /** The stages of gas, and whole runs with refinement. */

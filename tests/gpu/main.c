@@ -30,6 +30,11 @@ static void friends(int count, char **arguments) {
   check_friends();
 }
 
+static void power(int count, char **arguments) {
+  (void)count, (void)arguments;
+  check_power();
+}
+
 static void isolated(int count, char **overrides) { check_text(GALAXY, count, overrides); }
 
 static void mixed(int count, char **arguments) {
@@ -65,6 +70,7 @@ static const struct word {
 } words[] = {
     {"universe", "a small universe, which is generated, and pictures", universe},
     {"friends", "friends of friends", friends},
+    {"power", "power spectra", power},
     {"isolated", "M31 in empty space", isolated},
     {"mixed", "[N]: several systems of particles of different masses, or system N of them", mixed},
     {"buffers", "a task with as much data as direct sums among many groups have; owners of data",
@@ -84,6 +90,7 @@ static void check_file(const char *file, int count, char **overrides) {
 static void check_all(int count, char **overrides) {
   universe(count, overrides);
   check_friends();
+  check_power();
   check_sets();
   check_isolated();
   check_mixed(0);
@@ -97,6 +104,7 @@ static void check_little(void) {
   static char *few[] = {"box.npart_side=12", "runtime.leaf_size=16"};
   universe(2, few);
   check_friends();
+  check_power();
   buffers(0, NULL);
 }
 

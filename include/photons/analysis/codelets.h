@@ -4,8 +4,11 @@
 #define PHOTONS_ANALYSIS_CODELETS_H
 
 #include <starpu.h>
+#include <stdbool.h>
 
 struct fof;
+struct power_folding;
+struct power_layout;
 struct sheet_part;
 
 /**
@@ -25,5 +28,34 @@ void sheet_deposit_submit(const struct sheet_part *part, starpu_data_handle_t po
  */
 void fof_link_submit(struct fof *f, uint32_t block, starpu_data_handle_t position,
                      starpu_data_handle_t head);
+
+/** Columns of an ORB group: vectors of its 3 count positions and momenta, or NULL in real space, and of its
+ * count masses, or NULL where all are 1; 4 bytes each. */
+struct power_group_handles {
+  starpu_data_handle_t position, momentum, mass;
+};
+
+/**
+ * Add the particles of an ORB group to the meshes of a power spectrum, on a GPU.
+ * @param count     of the particles, above 0
+ * @param cells     vectors of n planes of 4-byte integers: the plain mesh, and the one shifted by half a cell
+ * @param overflow  vector of a number of 4 bytes, which becomes 1 where a cell holds 2^31 or more
+ * @param clear     fill cells and overflow with zeros before
+ */
+void power_deposit_submit(const struct power_layout *layout, const struct power_folding *folding,
+                          uint32_t count, const struct power_group_handles *group,
+                          const starpu_data_handle_t cells[2], starpu_data_handle_t overflow,
+                          bool clear);
+
+/**
+ * Transform these meshes, which are lost, and sum up the modes of equal |k|, on a GPU.
+ * @param unit       of the deposits, mean masses
+ * @param particles  number of all, which is their mass in mean masses
+ * @param table      vector of 3 n floats: exp(-i k h/2) of one axis, and 1/W^2 of one axis
+ * @param shell      vector of power_shells_of(n) struct power_shell
+ */
+void power_shells_submit(const struct power_layout *layout, double unit, size_t particles,
+                         const starpu_data_handle_t cells[2], starpu_data_handle_t table,
+                         starpu_data_handle_t shell);
 
 #endif
