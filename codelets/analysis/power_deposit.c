@@ -24,9 +24,8 @@ static void power_deposit_gpu(struct gpu *gpu, void *buffers[],
                               .position = VECTOR(const uint32_t, buffers[POSITION])};
   if (a->moves) group.momentum = VECTOR(const float, buffers[other++]);
   if (a->masses) group.mass = VECTOR(const float, buffers[other]);
-  gpu_power_deposit(gpu, &a->layout, &a->folding, &group, a->clear,
-                    VECTOR(int32_t, buffers[PLAIN]), VECTOR(int32_t, buffers[SHIFTED]),
-                    VECTOR(uint32_t, buffers[OVERFLOW]));
+  gpu_power_deposit(gpu, &a->layout, &a->folding, &group, a->clear, VECTOR(int32_t, buffers[PLAIN]),
+                    VECTOR(int32_t, buffers[SHIFTED]), VECTOR(uint32_t, buffers[OVERFLOW]));
 }
 
 STAGE_ON_GPU(power_deposit, 0x77aadd, NULL, .untimed = true);
@@ -43,7 +42,7 @@ void power_deposit_submit(const struct power_layout *layout, const struct power_
   size_t slots = OTHERS;
   if (group->momentum) data[slots++] = (struct starpu_data_descr){group->momentum, STARPU_R};
   if (group->mass) data[slots++] = (struct starpu_data_descr){group->mass, STARPU_R};
-  power_deposit_insert(
-      (struct power_deposit_argument){*layout, *folding, count, clear, group->momentum, group->mass},
-      (struct task){.data = data, .count = slots, .priority = PRIORITY_LOWEST});
+  power_deposit_insert((struct power_deposit_argument){*layout, *folding, count, clear,
+                                                       group->momentum, group->mass},
+                       (struct task){.data = data, .count = slots, .priority = PRIORITY_LOWEST});
 }

@@ -139,8 +139,9 @@ static __device__ inline bool deposit_some(const struct deposit_task &t, const s
   __syncthreads();
   for (uint32_t k = me; k < tile_cells; k += BLOCK)
     if (work->tile[k] != 0)
-      add(t, cell_at(t, s.mesh, low[0] + k / (size[1] * size[2]), low[1] + k / size[2] % size[1],
-                     low[2] + k % size[2]),
+      add(t,
+          cell_at(t, s.mesh, low[0] + k / (size[1] * size[2]), low[1] + k / size[2] % size[1],
+                  low[2] + k % size[2]),
           work->tile[k]);
   return true;
 }

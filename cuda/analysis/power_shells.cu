@@ -32,7 +32,7 @@ static __global__ void __launch_bounds__(BLOCK)
 
 /** The largest divisor that is not above BATCH_MOST. */
 static size_t batch_of(size_t n) {
-  size_t batch = n < BATCH_MOST ? n : BATCH_MOST;
+  size_t batch = n < BATCH_MOST ? n : (size_t)BATCH_MOST;
   while (n % batch) batch--;
   return batch;
 }
@@ -78,11 +78,11 @@ static void transform(const struct plans *p, const struct power_layout *l, float
 struct sums {
   struct power_layout layout;
   size_t particles;
-  const float *table;     /* phases, 1/W^2 */
-  const float2 *mesh[2];  /* modes */
-  uint64_t *largest;      /* [shell] bits of the largest mode */
-  uint64_t *units;        /* [shell] sum over UNITS of it */
-  uint32_t *half_modes;   /* [shell] twice the number of modes */
+  const float *table;    /* phases, 1/W^2 */
+  const float2 *mesh[2]; /* modes */
+  uint64_t *largest;     /* [shell] bits of the largest mode */
+  uint64_t *units;       /* [shell] sum over UNITS of it */
+  uint32_t *half_modes;  /* [shell] twice the number of modes */
 };
 
 static __device__ inline uint64_t square_of(uint32_t k, uint32_t n) {
@@ -100,8 +100,7 @@ static __device__ inline double power_of(const struct sums &s, uint32_t x, uint3
   const float2 *phase = (const float2 *)s.table;
   const float *window = s.table + 2 * l.n;
   const size_t at = (x * l.plane + y * l.row) / 2 + z;
-  const double mass = (double)s.particles +
-                      0.5 * ((double)s.mesh[0][0].x + (double)s.mesh[1][0].x);
+  const double mass = (double)s.particles + 0.5 * ((double)s.mesh[0][0].x + (double)s.mesh[1][0].x);
   const float2 shift = product(product(phase[y], phase[z]), phase[x]), a = s.mesh[0][at],
                b = product(shift, s.mesh[1][at]);
   const float re = a.x + b.x, im = a.y + b.y;
@@ -111,8 +110,7 @@ static __device__ inline double power_of(const struct sums &s, uint32_t x, uint3
 
 /** @tparam ADD  false: find the largest mode of each shell, and count; true: add up */
 template <bool ADD>
-static __global__ void __launch_bounds__(BLOCK)
-    sum_modes(const __grid_constant__ struct sums s) {
+static __global__ void __launch_bounds__(BLOCK) sum_modes(const __grid_constant__ struct sums s) {
   const uint32_t n = (uint32_t)s.layout.n, z = blockIdx.x * BLOCK + threadIdx.x, y = blockIdx.y,
                  x = blockIdx.z;
   const uint64_t shell = square_of(x, n) + square_of(y, n) + (uint64_t)z * z;
@@ -157,8 +155,13 @@ void gpu_power_shells(struct gpu *gpu, const struct power_layout *layout, double
   }
   uint64_t *sums = (uint64_t *)gpu_scratch(gpu, SCRATCH_TABLE, bytes);
   gpu_clear(gpu, sums, bytes);
-  const struct sums s = {*layout, particles, table, {(float2 *)plain, (float2 *)shifted},
-                         sums, sums + shells, (uint32_t *)(sums + 2 * shells)};
+  const struct sums s = {*layout,
+                         particles,
+                         table,
+                         {(float2 *)plain, (float2 *)shifted},
+                         sums,
+                         sums + shells,
+                         (uint32_t *)(sums + 2 * shells)};
   const dim3 all(blocks_for(n / 2 + 1, BLOCK), (uint32_t)n, (uint32_t)n);
   sum_modes<false><<<all, BLOCK, 0, gpu->stream>>>(s);
   gpu_launched("power_shells");

@@ -79,6 +79,20 @@ struct halo_power_bin *halo_power_measure(const struct density_modes *modes,
   return result;
 }
 
+/** For the masses of all halos. */
+static struct halo_theory *theory_of(const struct halo_catalogue *halos,
+                                     const struct linear_power *linear, const struct cosmology *c,
+                                     double a) {
+  double members[2] = {0.0, -HUGE_VAL}; /* the largest number, and minus the smallest one */
+  for (size_t i = 0; i < halos->count; i++) {
+    members[0] = fmax(members[0], (double)halos->halo[i].count);
+    members[1] = fmax(members[1], -(double)halos->halo[i].count);
+  }
+  comm_max_double(members, 2);
+  const double mass = halos->particles->mass;
+  return halo_theory_create(linear, c, a, -members[1] * mass, members[0] * mass);
+}
+
 double halo_mean_bias(const struct halo_catalogue *halos, const struct linear_power *linear,
                       const struct cosmology *c, double a) {
   /* Sums are of whole numbers, which have the same bits in any order. */
@@ -86,14 +100,16 @@ double halo_mean_bias(const struct halo_catalogue *halos, const struct linear_po
   if (!linear || halos->all == 0) return 0.0;
   uint64_t sum = 0, last = 0;
   double bias = 0.0;
+  struct halo_theory *theory = theory_of(halos, linear, c, a);
   for (size_t i = 0; i < halos->count; i++) {
     const struct halo *h = &halos->halo[i];
     if (h->count != last) /* halos follow each other by their masses */
-      bias = halo_bias(linear, c, a, (double)h->count * halos->particles->mass);
+      bias = halo_theory_bias(theory, (double)h->count * halos->particles->mass);
     last = h->count;
     sum += (uint64_t)llround(fmin(bias, most) / unit);
   }
   comm_sum_u64(&sum, 1);
+  halo_theory_free(theory);
   return (double)sum * unit / (double)halos->all;
 }
 

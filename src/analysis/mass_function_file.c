@@ -69,24 +69,25 @@ static void write_bins(const char *path, const struct halo_catalogue *halos,
                 "PressSchechter ShethTormen Reed2007 "
                 "Tinker2008_200m Tinker2008_200c\n");
   double theory[3][MASS_FUNCTIONS] = {{0}}; /* at a bin's low edge, middle and high edge */
+  struct halo_theory *known = NULL;
+  if (linear && bins > 0)
+    known = halo_theory_create(linear, c, a, bin[0].low * s->mass, bin[bins - 1].high * s->mass);
   for (size_t i = 0; i < bins; i++) {
     const double low = bin[i].low, high = bin[i].high, norm = 1.0 / (volume * log(high / low));
     const double fof = (double)bin[i].count[0], sphere = (double)bin[i].count[1];
     fprintf(file, "%.7e %.7e %.0f %.6e %.6e %.0f %.6e %.6e", 1e10 * low * s->mass,
             1e10 * high * s->mass, fof, fof * norm, sqrt(fof) * norm, sphere, sphere * norm,
             sqrt(sphere) * norm);
-    if (linear) {
-      if (i == 0)
-        mass_functions(linear, c, a, low * s->mass, theory[0]);
-      else
-        memcpy(theory[0], theory[2], sizeof theory[0]);
-      mass_functions(linear, c, a, sqrt(low * high) * s->mass, theory[1]);
-      mass_functions(linear, c, a, high * s->mass, theory[2]);
+    if (known) {
+      halo_theory_mass_functions(known, low * s->mass, theory[0]);
+      halo_theory_mass_functions(known, sqrt(low * high) * s->mass, theory[1]);
+      halo_theory_mass_functions(known, high * s->mass, theory[2]);
     }
     for (int k = 0; k < MASS_FUNCTIONS; k++) /* Simpson's rule over ln M */
       fprintf(file, " %.6e", (theory[0][k] + 4.0 * theory[1][k] + theory[2][k]) / 6.0);
     fprintf(file, "\n");
   }
+  if (known) halo_theory_free(known);
   output_text_save(&text, path);
 }
 

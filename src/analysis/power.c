@@ -32,7 +32,7 @@ enum { FOLD_STEP = 2, PARTS = 32 };
 
 struct measurement {
   struct power_mesh mesh;
-  uint32_t parts;      /* parts of this rank's ky, one task each */
+  uint32_t parts;            /* parts of this rank's ky, one task each */
   struct power_shell *shell; /* [part][power_shells_of(n)] */
   float *phase;              /* exp(-i k h/2) of one axis: the shift of the second mesh */
   float *deconvolve;         /* 1/W^2 of one axis, behind the phases */
@@ -177,8 +177,8 @@ static bool next_bin(double low, size_t mesh, unsigned folds, struct bin_edges *
 
 /** Append the bins of fold @p bin->fold. On return @p bin is the first bin of the next fold.
  * @return whether there is one */
-static bool bin_shells(const struct power_shell *shell, double volume, double fundamental, size_t mesh,
-                       unsigned folds, struct bin_edges *bin, struct power_bin *bins,
+static bool bin_shells(const struct power_shell *shell, double volume, double fundamental,
+                       size_t mesh, unsigned folds, struct bin_edges *bin, struct power_bin *bins,
                        size_t *count) {
   unsigned fold = bin->fold;
   double unit = ldexp(1.0, (int)fold);

@@ -10,7 +10,8 @@
 #include "photons/runtime/handle.h"
 #include "photons/runtime/scheduler.h"
 
-#define SHARE 0.25 /* of a GPU's memory that meshes may take; the rest may be in use by tasks of a step */
+#define SHARE \
+  0.25 /* of a GPU's memory that meshes may take; the rest may be in use by tasks of a step */
 
 static size_t plane_bytes(const struct power_layout *l) { return l->plane * sizeof(int32_t); }
 

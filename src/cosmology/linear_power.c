@@ -332,6 +332,10 @@ struct linear_power *linear_power_create(const struct parameters *p) {
 
 double linear_power_table_sigma8(const struct linear_power *power) { return power->table_sigma8; }
 
+struct linear_range linear_power_range(const struct linear_power *power) {
+  return (struct linear_range){power->k_min, power->k_max, power->power_law};
+}
+
 double linear_power_at(const struct linear_power *power, double k) {
   if (!(k > 0.0) || k < power->k_min || k > power->k_max) return 0.0;
   if (power->table) {

@@ -8,6 +8,7 @@
 
 #include "photons/base/error.h"
 #include "photons/cosmology/linear_power.h"
+#include "photons/cosmology/linear_sigma.h"
 
 /* Linear density contrast at collapse, Einstein-de Sitter: (3/20) (12 pi)^(2/3). */
 #define COLLAPSE 1.686470199841
@@ -68,14 +69,34 @@ struct scale {
   double mass, sigma, slope; /* slope: dln(1/sigma)/dlnM */
 };
 
-static struct scale scale_of(const struct linear_power *linear, const struct cosmology *c,
-                             double growth, double mass) {
-  const double radius = cbrt(3.0 * mass / (4.0 * M_PI * c->omega_m * RHO_CRITICAL)), step = 0.02;
+struct halo_theory {
+  const struct cosmology *cosmology;
+  double a, growth;
+  struct linear_sigma *sigma;
+};
+
+static double radius_of(const struct cosmology *c, double mass) {
+  return cbrt(3.0 * mass / (4.0 * M_PI * c->omega_m * RHO_CRITICAL));
+}
+
+struct halo_theory *halo_theory_create(const struct linear_power *linear, const struct cosmology *c,
+                                       double a, double low, double high) {
+  struct halo_theory *t = allocate(1, sizeof *t, "the theory of halos");
+  *t = (struct halo_theory){.cosmology = c, .a = a, .growth = cosmology_growth(c, a).d1};
+  t->sigma = linear_sigma_create(linear, radius_of(c, low), radius_of(c, high));
+  return t;
+}
+
+void halo_theory_free(struct halo_theory *t) {
+  linear_sigma_free(t->sigma);
+  free(t);
+}
+
+static struct scale scale_of(const struct halo_theory *t, double mass) {
+  const double radius = radius_of(t->cosmology, mass);
   return (struct scale){.mass = mass,
-                        .sigma = growth * linear_power_sigma(linear, radius),
-                        .slope = log(linear_power_sigma(linear, radius * exp(-step)) /
-                                     linear_power_sigma(linear, radius * exp(step))) /
-                                 (6.0 * step)};
+                        .sigma = t->growth * linear_sigma_at(t->sigma, radius),
+                        .slope = linear_sigma_slope(t->sigma, radius) / 3.0};
 }
 
 static double theory(enum mass_function kind, const struct cosmology *c, double a,
@@ -90,16 +111,11 @@ static double theory(enum mass_function kind, const struct cosmology *c, double 
   return f * c->omega_m * RHO_CRITICAL / s->mass * s->slope;
 }
 
-double mass_function(enum mass_function kind, const struct linear_power *linear,
-                     const struct cosmology *c, double a, double mass) {
-  const struct scale scale = scale_of(linear, c, cosmology_growth(c, a).d1, mass);
-  return theory(kind, c, a, &scale);
-}
-
-void mass_functions(const struct linear_power *linear, const struct cosmology *c, double a,
-                    double mass, double result[MASS_FUNCTIONS]) {
-  const struct scale scale = scale_of(linear, c, cosmology_growth(c, a).d1, mass);
-  for (enum mass_function k = 0; k < MASS_FUNCTIONS; k++) result[k] = theory(k, c, a, &scale);
+void halo_theory_mass_functions(const struct halo_theory *t, double mass,
+                                double result[MASS_FUNCTIONS]) {
+  const struct scale scale = scale_of(t, mass);
+  for (enum mass_function k = 0; k < MASS_FUNCTIONS; k++)
+    result[k] = theory(k, t->cosmology, t->a, &scale);
 }
 
 double halo_bias_of_peak(double height) {
@@ -109,8 +125,7 @@ double halo_bias_of_peak(double height) {
          0.183 * pow(height, 1.5) + (0.019 + 0.107 * y + 0.19 * knee) * pow(height, 2.4);
 }
 
-double halo_bias(const struct linear_power *linear, const struct cosmology *c, double a,
-                 double mass) {
-  const struct scale scale = scale_of(linear, c, cosmology_growth(c, a).d1, mass);
+double halo_theory_bias(const struct halo_theory *t, double mass) {
+  const struct scale scale = scale_of(t, mass);
   return scale.sigma > 0.0 ? halo_bias_of_peak(COLLAPSE / scale.sigma) : 0.0;
 }

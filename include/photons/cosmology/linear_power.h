@@ -4,6 +4,8 @@
 #ifndef PHOTONS_LINEAR_POWER_H
 #define PHOTONS_LINEAR_POWER_H
 
+#include <stdbool.h>
+
 struct parameters;
 struct linear_power;
 
@@ -18,6 +20,12 @@ struct linear_power *linear_power_create(const struct parameters *p);
 double linear_power_table_sigma8(const struct linear_power *power);
 /** P(k) at z = 0 in (Mpc/h)^3; k in h/Mpc; 0 outside the range of a table. */
 double linear_power_at(const struct linear_power *power, double k);
+/** Where P(k) is known. */
+struct linear_range {
+  double low, high; /**< k, h/Mpc; 0 and infinity but of a table */
+  bool law;         /**< a power law */
+};
+struct linear_range linear_power_range(const struct linear_power *power);
 /** The transfer function T(k), P(k) = A k^n_s T^2 with T = 1 at k = 0; 0 outside the range of a table. At the first
  * row of a table it is that of Eisenstein & Hu. */
 double linear_power_transfer(const struct linear_power *power, double k);

@@ -17,22 +17,26 @@ enum mass_function {
   MASS_FUNCTIONS
 };
 
-/**
- * dn/dlnM in (Mpc/h)^-3.
- * @param mass  1e10 Msun/h
- */
-double mass_function(enum mass_function kind, const struct linear_power *linear,
-                     const struct cosmology *c, double a, double mass);
+/** Theory of halos at one time. */
+struct halo_theory;
 
-/** All mass functions at one mass, for little more time than one of them. */
-void mass_functions(const struct linear_power *linear, const struct cosmology *c, double a,
-                    double mass, double result[MASS_FUNCTIONS]);
+/**
+ * Prepare for masses between two.
+ * @param c          must outlive the result
+ * @param low, high  1e10 Msun/h
+ */
+struct halo_theory *halo_theory_create(const struct linear_power *linear, const struct cosmology *c,
+                                       double a, double low, double high);
+void halo_theory_free(struct halo_theory *t);
+
+/** dn/dlnM in (Mpc/h)^-3 of all mass functions. @param mass  1e10 Msun/h */
+void halo_theory_mass_functions(const struct halo_theory *t, double mass,
+                                double result[MASS_FUNCTIONS]);
 
 /** Linear bias of halos of 200 times the mean density: Tinker et al. 2010 (ApJ 724, 878), equation 6 and table
  * 2. @param height  1.686 over the rms linear density contrast on the scale of the mass */
 double halo_bias_of_peak(double height);
 /** The same of halos of a mass. @param mass  1e10 Msun/h */
-double halo_bias(const struct linear_power *linear, const struct cosmology *c, double a,
-                 double mass);
+double halo_theory_bias(const struct halo_theory *t, double mass);
 
 #endif

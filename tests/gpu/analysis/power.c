@@ -92,10 +92,11 @@ static void compare_case(const struct power_case *k, struct found *cpu, struct f
     largest = fmax(largest, fabs(gpu->bins[i].power / cpu->bins[i].power - 1.0));
   }
   const bool bits = memcmp(cpu->modes, gpu->modes, cpu->bytes) == 0;
-  printf("  %-9s %5zu particles, mesh %zu, %u folds%s: %s, P differs by %.1e, %s of redshift space\n",
-         shapes[k->shape], k->particles, k->mesh, k->folds, k->masses ? ", masses" : "",
-         same ? "the same bins" : "DIFFERENT bins", largest,
-         bits ? "the same modes" : "DIFFERENT modes");
+  printf(
+      "  %-9s %5zu particles, mesh %zu, %u folds%s: %s, P differs by %.1e, %s of redshift space\n",
+      shapes[k->shape], k->particles, k->mesh, k->folds, k->masses ? ", masses" : "",
+      same ? "the same bins" : "DIFFERENT bins", largest,
+      bits ? "the same modes" : "DIFFERENT modes");
   failures += !same || !(largest < 1e-5) || !bits;
   free(cpu->bins);
   free(gpu->bins);

@@ -14,6 +14,7 @@
 #include "photons/base/error.h" /* before cmocka.h, which has a macro fail() */
 #include "photons/config/parameters.h"
 #include "photons/cosmology/linear_power.h"
+#include "photons/cosmology/linear_sigma.h"
 
 #include <cmocka.h>
 
@@ -103,6 +104,36 @@ static void test_power_law(void **state) {
     assert_relative(linear_power_sigma(power, 2.0), 0.8 * pow(4.0, 0.5 * (index[i] + 3.0)), 1e-12);
     if (index[i] == -2.0)
       assert_relative(0.64 / linear_power_at(power, 1.0), 3.0 / (10.0 * M_PI * 8.0), 1e-12);
+    linear_power_free(power);
+  }
+}
+
+/** A table of sigma against one integral for each radius. @param tolerance  of the slope: more where P(k) ends */
+static void check_sigma_table(const struct linear_power *power, double tolerance) {
+  const double low = 0.02, high = 200.0, step = 1e-3;
+  struct linear_sigma *table = linear_sigma_create(power, low, high);
+  for (double r = low; r <= high; r *= 1.37) {
+    const double sigma = linear_power_sigma(power, r);
+    assert_relative(linear_sigma_at(table, r), sigma, 1e-5);
+    const double slope = log(linear_power_sigma(power, r * exp(-step)) /
+                             linear_power_sigma(power, r * exp(step))) /
+                         (2.0 * step);
+    assert_near(linear_sigma_slope(table, r), slope, tolerance * slope);
+  }
+  linear_sigma_free(table);
+}
+
+static void test_sigma_table(void **state) {
+  (void)state;
+  const double index[] = {-2.25, 0.5};
+  struct linear_power *power = linear_power_create(eisenstein_hu(0.3, 0.05, 0.7, 0.96));
+  check_sigma_table(power, 1e-4);
+  linear_power_free(power);
+  for (size_t i = 0; i < sizeof index / sizeof *index; i++) {
+    struct parameters p = *eisenstein_hu(1.0, 0.0, 0.7, index[i]);
+    p.ic.power_spectrum = POWER_LAW;
+    power = linear_power_create(&p);
+    check_sigma_table(power, 1e-4);
     linear_power_free(power);
   }
 }
@@ -207,6 +238,7 @@ static void test_planck_table(void **state) {
   struct linear_power *power = linear_power_create(p);
   /* seven digits a row, and CAMB's integral: 1e-5 */
   assert_relative(linear_power_sigma(power, 8.0), 0.812, 1e-4);
+  check_sigma_table(power, 1e-3);
   p = eisenstein_hu(0.316, 0.0494, 0.6732, 0.966);
   p->cosmology.sigma8 = 0.812;
   struct linear_power *fit = linear_power_create(p);
@@ -339,11 +371,17 @@ static void test_scaled_table(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_eisenstein_hu),       cmocka_unit_test(test_variance_by_another_rule),
-      cmocka_unit_test(test_transfer_of_a_table), cmocka_unit_test(test_power_law),
-      cmocka_unit_test(test_no_baryons),          cmocka_unit_test(test_table),
-      cmocka_unit_test(test_planck_table),        cmocka_unit_test(test_bad_tables),
-      cmocka_unit_test(test_scaled_table),        cmocka_unit_test(test_other_tables),
+      cmocka_unit_test(test_eisenstein_hu),
+      cmocka_unit_test(test_variance_by_another_rule),
+      cmocka_unit_test(test_transfer_of_a_table),
+      cmocka_unit_test(test_power_law),
+      cmocka_unit_test(test_sigma_table),
+      cmocka_unit_test(test_no_baryons),
+      cmocka_unit_test(test_table),
+      cmocka_unit_test(test_planck_table),
+      cmocka_unit_test(test_bad_tables),
+      cmocka_unit_test(test_scaled_table),
+      cmocka_unit_test(test_other_tables),
   };
   gsl_set_error_handler_off(); /* as the program does */
   return cmocka_run_group_tests(tests, scratch_make, scratch_remove);

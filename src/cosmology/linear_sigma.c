@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* P(k) is evaluated once for all radii, on a grid in ln k. Its integrals by the trapezoidal rule converge fast, since they
+ * fall off at both ends. */
+#include "photons/cosmology/linear_sigma.h"
+
+#include <gsl/gsl_spline.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "photons/base/error.h"
+#include "photons/cosmology/linear_power.h"
+
+#define WAVE_STEP 0.01  /* of ln k, at most */
+#define RADIUS_STEP 0.1 /* of ln r */
+enum { MARGIN = 3 };    /* radii of the table on either side of those asked for */
+/* kr between which is all but 1e-8 of the integral, as linear_power_sigma() has it */
+#define PHASE_LOW 1e-7
+#define PHASE_HIGH 1e3
+#define LEAST 1e-200 /* stands for 0: waves that the spectrum's table does not have */
+
+struct linear_sigma {
+  gsl_spline *table; /* ln sigma of ln r */
+};
+
+/** dsigma^2 of each wave number, without the window. */
+struct waves {
+  double *k, *variance;
+  size_t count;
+};
+
+static struct waves waves_create(const struct linear_power *power, double low, double high) {
+  const struct linear_range range = linear_power_range(power);
+  const double from = log(fmax(range.low, PHASE_LOW / high)),
+               span = fmax(log(fmin(range.high, PHASE_HIGH / low)) - from, 0.0);
+  struct waves w = {.count = 2 + (size_t)(span / WAVE_STEP)};
+  const double step = span / (double)(w.count - 1);
+  w.k = allocate(w.count, sizeof *w.k, "the variance of the power spectrum");
+  w.variance = allocate(w.count, sizeof *w.variance, "the variance of the power spectrum");
+  for (size_t i = 0; i < w.count; i++) {
+    const double share = i == 0 || i + 1 == w.count ? 0.5 : 1.0;
+    w.k[i] = fmin(fmax(exp(from + step * (double)i), range.low), range.high);
+    w.variance[i] = share * step * pow(w.k[i], 3.0) * linear_power_at(power, w.k[i]) /
+                    (2.0 * M_PI * M_PI);
+  }
+  return w;
+}
+
+static double sigma_of(const struct waves *w, double r) {
+  double sum = 0.0;
+  for (size_t i = 0; i < w->count && w->k[i] * r <= PHASE_HIGH; i++) {
+    const double x = w->k[i] * r;
+    const double window = x < 1e-2 ? 1.0 - x * x / 10.0
+                                   : 3.0 * (sin(x) - x * cos(x)) / (x * x * x);
+    sum += w->variance[i] * window * window;
+  }
+  return sqrt(sum);
+}
+
+struct linear_sigma *linear_sigma_create(const struct linear_power *power, double low,
+                                         double high) {
+  const double first = log(low) - MARGIN * RADIUS_STEP;
+  const size_t count = 2 * MARGIN + 2 + (size_t)(log(high / low) / RADIUS_STEP);
+  const bool law = linear_power_range(power).law;
+  double *radius = allocate(2 * count, sizeof *radius, "the variance of the power spectrum"),
+         *sigma = radius + count;
+  for (size_t i = 0; i < count; i++) radius[i] = first + RADIUS_STEP * (double)i;
+  struct waves w = {0};
+  if (!law) w = waves_create(power, exp(radius[0]), exp(radius[count - 1]));
+  for (size_t i = 0; i < count; i++) {
+    const double r = exp(radius[i]);
+    sigma[i] = log(fmax(law ? linear_power_sigma(power, r) : sigma_of(&w, r), LEAST));
+  }
+  struct linear_sigma *s = allocate(1, sizeof *s, "the variance of the power spectrum");
+  s->table = gsl_spline_alloc(gsl_interp_cspline, count);
+  if (!s->table || gsl_spline_init(s->table, radius, sigma, count) != 0)
+    fail(EXIT_RUN_FAILED, "not enough memory for the variance of the power spectrum");
+  free(w.k);
+  free(w.variance);
+  free(radius);
+  return s;
+}
+
+static double inside(const struct linear_sigma *s, double r) {
+  return fmin(fmax(log(r), s->table->interp->xmin), s->table->interp->xmax);
+}
+
+double linear_sigma_at(const struct linear_sigma *s, double r) {
+  const double sigma = exp(gsl_spline_eval(s->table, inside(s, r), NULL));
+  return sigma > 2.0 * LEAST ? sigma : 0.0;
+}
+
+double linear_sigma_slope(const struct linear_sigma *s, double r) {
+  return -gsl_spline_eval_deriv(s->table, inside(s, r), NULL);
+}
+
+void linear_sigma_free(struct linear_sigma *s) {
+  gsl_spline_free(s->table);
+  free(s);
+}
