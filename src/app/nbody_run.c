@@ -16,6 +16,7 @@
 #include "photons/domain/balance.h"
 #include "photons/step/block_step.h"
 #include "photons/step/light_cone.h"
+#include "photons/step/mesh_alone.h"
 #include "photons/step/statistics.h"
 #include "photons/step/step.h"
 
@@ -112,8 +113,11 @@ static void require_forces(const struct nbody_run *r) {
 
 /** From now on forces are those of the scale factor a. */
 static void respond(struct nbody_run *r, double a) {
-  if (!r->species) return;
-  struct response *response = response_create(r->species, a);
+  const size_t particles = r->nbody->domain.particles.all;
+  const double cut = mesh_alone_cut(r->parameters, r->linear, &r->cosmology, particles, a);
+  const bool cut_anew = long_range_cut(&r->nbody->long_range, cut);
+  if (!r->species && !cut_anew) return;
+  struct response *response = r->species ? response_create(r->species, a) : NULL;
   long_range_respond(&r->nbody->long_range, response);
   response_free(response);
 }

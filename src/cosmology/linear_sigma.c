@@ -49,8 +49,7 @@ static double sigma_of(const struct waves *w, double r) {
   double sum = 0.0;
   for (size_t i = 0; i < w->count && w->k[i] * r <= PHASE_HIGH; i++) {
     const double x = w->k[i] * r;
-    const double window = x < 1e-2 ? 1.0 - x * x / 10.0
-                                   : 3.0 * (sin(x) - x * cos(x)) / (x * x * x);
+    const double window = x < 1e-2 ? 1.0 - x * x / 10.0 : 3.0 * (sin(x) - x * cos(x)) / (x * x * x);
     sum += w->variance[i] * window * window;
   }
   return sqrt(sum);

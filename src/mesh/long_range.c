@@ -205,7 +205,7 @@ void long_range_start(struct long_range *l, struct domain *d, const struct param
   l->factor = (float)(GRAVITY * d->particles.mass);
   l->mesh = mesh_create(layout.cells, layout.slabs, layout.columns, d->particles.box,
                         p->gravity.assignment, p->gravity.gradient, p->gravity.interlace, split);
-  if (!split && p->gravity.pm_cut > 0.0) mesh_cut_force(l->mesh, p->gravity.pm_cut);
+  if (!split && long_range_cut(l, p->gravity.pm_cut)) mesh_make_green(l->mesh, NULL);
   mesh_divide(l->mesh, layout.parts, (uint32_t)comm_rank() % layout.parts);
   create_slabs(l);
   create_potential(l);
@@ -236,6 +236,12 @@ static void copy_green(void *context) {
   const struct long_range *l = context;
   (void)l;
   GPU_CALL(gpu_mesh_copy_green(l->gpu[worker_number()]));
+}
+
+bool long_range_cut(struct long_range *l, double cut) {
+  const bool changes = cut != l->mesh->cut;
+  l->mesh->cut = cut;
+  return changes;
 }
 
 void long_range_respond(struct long_range *l, const struct response *response) {

@@ -56,7 +56,7 @@ long = k < 0.07  # h/Mpc: a third of the particles' Nyquist frequency
 few, many = (np.loadtxt(f'{folder}/powerspec_001.txt', usecols=1)[long] for folder in (plus, fine))
 print('P(k) of five steps over that of sixty, less 1:', few / many - 1)
 assert np.abs(few / many - 1).max() < 1e-3  # 5e-3 with kicks of linear growth alone
-# With gravity.pm_cut = 0.7 the mesh has the waves of the lattice, which is still there at this spacing and pulls.
+# With gravity.pm_cut = 0.7 from the start on the mesh has the waves of the lattice, which at this spacing pulls.
 pulled = np.loadtxt(f'{lattice}/powerspec_001.txt', usecols=1) / power
 print('P(k) with the waves of the lattice over that without:', pulled[:6])
 assert (pulled[:2] > 1.01).all() and pulled[5] > 1.1

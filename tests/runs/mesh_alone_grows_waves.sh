@@ -31,7 +31,7 @@ run plus
 run minus --set ic.paired=yes
 run pairs --set time.step=block
 run fine --set time.steps=60
-run lattice --set gravity.pm_cut=0.7
+run lattice --set gravity.pm_cut=0.7 --set gravity.gradient=spectral
 statistics='--set output.multipoles=yes --set output.correlation=yes --set output.bispectrum=yes
   --set output.halo_power=yes --set analysis.fof=yes --set analysis.linking_length=0.4 --set analysis.min_members=2'
 # shellcheck disable=SC2086

@@ -185,6 +185,10 @@ static inline starpu_data_handle_t *row_block_of(const struct long_range *l, uin
 void long_range_start(struct long_range *l, struct domain *d, const struct parameters *p,
                       uint32_t cells, const struct split *split);
 void long_range_free(struct long_range *l);
+/** Let the force of a mesh without pairs be half at another wave number, from long_range_respond() on.
+ * @param cut  over the Nyquist frequency of the mesh; 0: as mesh_create() has it
+ * @return whether it is another one */
+bool long_range_cut(struct long_range *l, double cut);
 /** From now on the mesh adds the response of species that are not made of particles, see
  * mesh_make_green(). No task may run. */
 void long_range_respond(struct long_range *l, const struct response *response);

@@ -207,9 +207,6 @@ static inline size_t mesh_squares(const struct mesh *m) {
  * split factor is not applied to it, since there are no pairs of them. Tasks compute it on all workers; the bits
  * do not depend on their number. @param response  NULL: R = 0 */
 void mesh_make_green(struct mesh *m, const struct response *response);
-/** Let the force of a mesh without pairs be half at another wave number.
- * @param cut  over the Nyquist frequency of the mesh */
-void mesh_cut_force(struct mesh *m, double cut);
 
 /** The smallest even size >= n with only factors 2, 3, 5, 7 (FFT-friendly). */
 uint32_t mesh_good_size(uint32_t n);
