@@ -6,8 +6,9 @@
 #include "photons/cosmology/linear_statistics.h"
 
 /* The waves of a lattice of spacing d have fallen by exp(-(2 pi sigma/d)^2/2) where particles are displaced by sigma
- * along an axis. From this square on their pull is below 1 % of P(k). */
-#define DISSOLVED 3.0
+ * along an axis. This square is where a higher cut changes P(k) by less than 0.5 % up to half the particles' Nyquist frequency
+ * (docs/results/validation.md). */
+#define DISSOLVED 8.0
 #define LATE_CUT 0.8
 
 double mesh_alone_cut(const struct parameters *p, const struct linear_power *linear,
