@@ -91,6 +91,7 @@ static starpu_data_handle_t carried(const struct ghost *ghost, const struct grou
   case MESSAGE_TREE: return g->tree;
   case MESSAGE_MASS: return g->column[COLUMN_relative_mass];
   case MESSAGE_NODE_MASS: return g->node_mass;
+  case MESSAGE_MOMENTUM: return g->column[COLUMN_momentum];
   default: return g->column[COLUMN_type];
   }
 }
@@ -137,4 +138,9 @@ void ghosts_submit(struct domain *d) {
     ghost_paste_insert((struct ghost_paste_argument){d, g},
                        (struct task){.data = data, .count = 2, .priority = PRIORITY_HIGHEST});
   }
+}
+
+void ghosts_momenta_submit(struct domain *d) {
+  transfer(d, &d->sent, MESSAGE_MOMENTUM);
+  transfer(d, &d->received, MESSAGE_MOMENTUM);
 }

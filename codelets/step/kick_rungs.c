@@ -2,7 +2,7 @@
 /* kick_rungs: kicks the targets of a group by rungs (rungs.h), and finds the same largest numbers
  * as kick.
  *
- * reads   mesh_accelerations; the targets' own accelerations, tides and index, if they have any; where there are
+ * reads   mesh_accelerations; the targets' own accelerations, tides or rates, and index, if they have any; where there are
  *         black holes (holes.h), their table, and the targets' positions and masses
  * updates momenta, accelerations, rungs
  * writes  group.largest, nbody.rungs */
@@ -17,7 +17,7 @@ struct kick_rungs_argument {
   struct group *g;
   struct group_rungs *rungs;
   uint32_t active;
-  bool packed, own, tide; /* the targets have an index, accelerations of their own, tides */
+  bool packed, own, tide, rates; /* the targets have an index, accelerations of their own, tides, rates */
   uint8_t
       holes; /* the slot of the black holes, which those of positions and masses follow; 0: none */
   bool masses; /* they differ */
@@ -43,6 +43,7 @@ static struct rung_arrays unwrap(void *buffers[], const struct kick_rungs_argume
       .index = a->packed ? VECTOR(const uint32_t, buffers[INDEX]) : NULL,
       .given = a->own ? VECTOR(const float, buffers[GIVEN]) : NULL,
       .tide = a->tide ? VECTOR(const float, buffers[GIVEN]) + 3 * (size_t)a->active : NULL,
+      .rate = a->rates ? VECTOR(const float, buffers[GIVEN]) + 3 * (size_t)a->active : NULL,
       .mesh = VECTOR(const float, buffers[MESH]),
       .acceleration = VECTOR(float, buffers[ACCELERATION]),
       .momentum = VECTOR(float, buffers[MOMENTUM]),
@@ -100,6 +101,7 @@ void kick_rungs_submit(struct nbody *n, struct group *g, const struct rung_kick 
                                          .packed = packed,
                                          .own = own,
                                          .tide = t->tide,
+                                         .rates = t->rates,
                                          .kick = *kick};
   if (n->holes) count = add_holes(n, g, t, &argument, data, count);
   kick_rungs_insert(

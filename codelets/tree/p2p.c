@@ -187,8 +187,8 @@ void p2p_submit(struct short_range *s, struct group *g) {
                            .priority = PRIORITY_LOW,
                            .lasting = 2 * e->targets.count > g->count,
                            .owner = &g->index,
-                           .ended = list_ended,
+                           .ended = s->keep_near ? NULL : list_ended,
                            .context = &e->lists.host[LIST_NEAR]});
-  list_release(&e->lists, LIST_NEAR);
+  if (!s->keep_near) list_release(&e->lists, LIST_NEAR);
   free(data);
 }

@@ -83,7 +83,7 @@ static starpu_data_handle_t room_for(size_t n) { return handle_make(handle_room(
 static bool has_tide(const struct short_range *s) { return s->split.kind != SPLIT_NEWTON; }
 
 static starpu_data_handle_t room_for_forces(const struct short_range *s, uint32_t n) {
-  return room_for((has_tide(s) ? P2P_SUMS : 3) * (size_t)n);
+  return room_for((has_tide(s) || s->eta_pair > 0.0f ? P2P_SUMS : 3) * (size_t)n);
 }
 
 void targets_all(struct short_range *s, const struct group *g, bool apart) {
@@ -93,6 +93,7 @@ void targets_all(struct short_range *s, const struct group *g, bool apart) {
       .position = g->column[COLUMN_position],
       .acceleration = apart ? room_for_forces(s, g->count) : g->column[COLUMN_acceleration],
       .tide = apart && has_tide(s),
+      .rates = apart && s->eta_pair > 0.0f,
       .tree = g->tree};
 }
 
@@ -109,6 +110,7 @@ void targets_pack(struct short_range *s, struct group *g, uint8_t top, uint32_t 
   *t = (struct targets){.count = count,
                         .depth = depth,
                         .tide = has_tide(s),
+                        .rates = s->eta_pair > 0.0f,
                         .packed = true,
                         .position = room_for(3 * (size_t)count),
                         .acceleration = room_for_forces(s, count),

@@ -12,6 +12,7 @@
 #include "photons/runtime/gpu.h"
 #include "photons/tree/fmm.h"
 #include "photons/tree/p2p.h"
+#include "photons/tree/pair_rates.h"
 #include "photons/tree/walk.h"
 
 #ifdef __cplusplus
@@ -103,6 +104,9 @@ void gpu_l2p_potential(struct gpu *g, int order, uint32_t count, unsigned depth,
 void gpu_p2p(struct gpu *g, const struct gpu_split *tables, const struct p2p_law *law,
              const struct p2p_target *target, uint32_t slots, bool double_precision,
              float *acceleration, uint64_t *pairs);
+/** As p2p_kernels.pair_rates, of all leaves. target.at.near as in gpu_p2p(). */
+void gpu_pair_rates(struct gpu *g, const struct pair_law *law, const struct p2p_law *forces,
+                    const struct pair_target *target, uint32_t slots, float *rate);
 /** The potential of p2p_kernels, in single precision. Targets are all particles of a group. */
 void gpu_potential(struct gpu *g, const struct p2p_law *law, const struct p2p_target *target,
                    uint32_t slots, float *potential);

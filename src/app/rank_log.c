@@ -25,6 +25,7 @@ static const struct {
                 {"trees", MESSAGE_TREE, 1},
                 {"masses", MESSAGE_MASS, 2}, /* with those of nodes */
                 {"types", MESSAGE_TYPE, 1},
+                {"momenta", MESSAGE_MOMENTUM, 1},
                 {"multipoles", MESSAGE_MULTIPOLE, 1},
                 {"patches", MESSAGE_PATCH, SETS_MOST},
                 {"pieces", MESSAGE_PIECE, SETS_MOST},

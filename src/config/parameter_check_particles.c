@@ -56,11 +56,17 @@ static void check_gothic(const struct parameters *p, struct parameter_problems *
 
 /** Steps of pairs are those of block steps, of particles that attract each other. */
 static void check_pairs(const struct parameters *p, struct parameter_problems *problems) {
-  const struct parameter *type = row_of("time", "pair_type");
-  if (!sound(problems, type) || p->time.pair_type == 0) return;
-  if (p->time.step != STEP_BLOCK) problem_with(problems, type, p, NULL, "needs time.step = block");
+  const struct parameter *type = row_of("time", "pair_type"),
+                         *criterion = row_of("time", "criterion");
+  const bool pairs = p->time.criterion == CRITERION_PAIRS;
+  const struct parameter *by = pairs ? criterion : type;
+  if (!sound(problems, type) || !sound(problems, criterion)) return;
+  if (!pairs && p->time.pair_type == 0) return;
+  if (pairs && p->time.pair_type > 0)
+    problem_with(problems, type, p, NULL, "time.criterion = pairs has steps of all pairs");
+  if (p->time.step != STEP_BLOCK) problem_with(problems, by, p, NULL, "needs time.step = block");
   if (!p->external.self_gravity)
-    problem_with(problems, type, p, NULL, "needs external.self_gravity = yes");
+    problem_with(problems, by, p, NULL, "needs external.self_gravity = yes");
 }
 
 static void check_groups(const struct parameters *p, struct parameter_problems *problems) {

@@ -59,7 +59,8 @@ static const char *const kick_kinds[] = {[KICKS_PLAIN] = "plain", [KICKS_GROWTH]
 static const char *const steps[] = {
     [STEP_FIXED] = "fixed", [STEP_ADAPTIVE] = "adaptive", [STEP_BLOCK] = "block", [STEP_PM] = "pm", NULL};
 static const char *const criteria[] = {
-    [CRITERION_ACCELERATION] = "acceleration", [CRITERION_GOTHIC] = "gothic", NULL};
+    [CRITERION_ACCELERATION] = "acceleration", [CRITERION_GOTHIC] = "gothic",
+    [CRITERION_PAIRS] = "pairs", NULL};
 static const char *const systems[] = {[SYSTEM_PARTICLES] = "particles", [SYSTEM_GAS] = "gas", NULL};
 static const char *const external_columns[] = {
     [EXTERNAL_MASS] = "mass", [EXTERNAL_ACCELERATION] = "acceleration", NULL};
@@ -285,10 +286,10 @@ const struct parameter parameter_table[] = {
   {"time", "eta", REAL, FIELD(time.eta), PRESET, .help = "with step = adaptive or block: dt = sqrt(2 eta softening/|acceleration|), of the particle with the largest acceleration, or of each particle", RANGE(1e-6, 10)},
   {"time", "eta_tide", REAL, FIELD(time.eta_tide), PRESET, OF(BOX), .help = "with step = block in a periodic box: a particle's step may be as long as eta_tide/sqrt(tide), if that is longer than eta allows; the tide is the sum of G m F/d over the sources of its short-range force, and bounds how fast the acceleration changes along a path; 0: eta alone", RANGE(0, 10)},
   {"time", "kicks", WORD(time.kicks), PRESET, OF(BOX), .help = "with step = block or pm in a periodic box: factors of the kicks by the mesh, and of particles whose step is the base step; plain: the integral of dt/a; growth: those with which linear growth is exact, with step = pm also growth of second order, however long the step is", .words = kick_kinds},
-  {"time", "criterion", WORD(time.criterion), "acceleration", OF(ISOLATED), .help = "with step = block: what chooses the steps of particles; acceleration: see eta; gothic, with boundary = isolated: dt = gothic_eta min(softening/|velocity|, sqrt(softening/|acceleration|)), as in GOTHIC", .words = criteria},
+  {"time", "criterion", WORD(time.criterion), "acceleration", OF(ISOLATED), .help = "with step = block: what chooses the steps of particles; acceleration: see eta; gothic, with boundary = isolated: dt = gothic_eta min(softening/|velocity|, sqrt(softening/|acceleration|)), as in GOTHIC; pairs, with boundary = isolated: dt = eta_pair/sqrt(v^2/d^2 + G (m + M)/d^3) of the pair of near particles for which that is least, and no longer than eta_pair times the time in which the acceleration changes by itself", .words = criteria},
   {"time", "gothic_eta", REAL, FIELD(time.gothic_eta), "0.5", OF(ISOLATED), .help = "with criterion = gothic: its factor", RANGE(1e-6, 10)},
   {"time", "pair_type", INTEGER, FIELD(time.pair_type), "0", OF(ISOLATED), .help = "with step = block: type of the particles that are black holes, at most 64; no particle has a longer step than eta_pair times the time in which it orbits or passes one of them, the lesser of sqrt(d^3/(G (m + M))) and d/|velocity|, with d^2 the square of the distance and of the softening length of this type; 0: none", RANGE(0, 5)},
-  {"time", "eta_pair", REAL, FIELD(time.eta_pair), "0.05", OF(ISOLATED), .help = "with pair_type: its factor", RANGE(1e-6, 1)},
+  {"time", "eta_pair", REAL, FIELD(time.eta_pair), "0.05", OF(ISOLATED), .help = "with pair_type or criterion = pairs: their factor", RANGE(1e-6, 1)},
 
   {"output", "dir", TEXT(output.dir), "output", .help = "folder for all output files; created if it does not exist"},
   {"output", "redshifts", PARAMETER_LIST, FIELD(output.redshifts), "", OF(EXPANDING), .help = "redshifts of the outputs, in any order; empty: only z_end, or 0", RANGE(0, 10000)},

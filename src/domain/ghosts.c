@@ -151,6 +151,7 @@ void ghost_drop(struct group *g) {
   handle_drop(&g->column[COLUMN_position]);
   handle_drop(&g->column[COLUMN_relative_mass]);
   handle_drop(&g->column[COLUMN_type]);
+  handle_drop(&g->column[COLUMN_momentum]);
   handle_drop(&g->tree);
   handle_drop(&g->node_mass);
 }
@@ -160,6 +161,8 @@ static void make_tree(const struct domain *d, struct group *g) {
   if (g->column[COLUMN_position]) return;
   g->column[COLUMN_position] = handle_make(3 * (size_t)g->count, sizeof(uint32_t));
   g->tree = handle_make(nodes, sizeof(struct node));
+  if (d->ghost_momenta)
+    g->column[COLUMN_momentum] = handle_make(3 * (size_t)g->count, sizeof(float));
   if (particles_have(&d->particles, COLUMN_type))
     g->column[COLUMN_type] = handle_make(g->count, sizeof(uint8_t));
   if (!particles_have(&d->particles, COLUMN_relative_mass)) return;

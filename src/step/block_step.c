@@ -8,6 +8,7 @@
 #include "forces.h"
 #include "frame.h"
 #include "motion_check.h"
+#include "rung_kicks.h"
 #include "photons/base/comm.h"
 #include "photons/base/debug_check.h"
 #include "photons/domain/codelets.h"
@@ -42,6 +43,11 @@ static double kick(const struct base_step *b, double from, double to) {
 
 static bool growth_kicks(const struct base_step *b) {
   return b->parameters->time.kicks == KICKS_GROWTH && !b->cosmology->isolated;
+}
+
+/** Whether rungs follow the rates of pairs. */
+static bool by_pairs(const struct base_step *b) {
+  return b->parameters->time.criterion == CRITERION_PAIRS;
 }
 
 /** Of a step from tick to tick. */
@@ -327,12 +333,12 @@ static void kick_active(struct nbody *n, struct base_step *b, uint8_t top) {
    * 100 Mpc/h, z = 0.5 to 0.2, one H200). */
   short_range_expansions(&n->short_range,
                          !nbody_has_mesh(n) || (n->steps.expansions && !scheduler_any_gpu()));
+  n->short_range.keep_near = by_pairs(b);
   forces_submit(n, mesh, choose_active, &top);
+  rung_kicks_submit(n, &k);
+  n->short_range.keep_near = false;
   FOR_GROUPS(&n->domain, g)
-  if (g->targets > 0) {
-    kick_rungs_submit(n, g, &k);
-    targets_release(&n->short_range, g);
-  }
+  if (g->targets > 0) targets_release(&n->short_range, g);
   message_wait();
   motion_check(n, 0.0);
   note_fastest(n, false);
@@ -361,14 +367,14 @@ bool block_advance(struct nbody *n, struct base_step *b) {
   return true;
 }
 
-static void close_base(struct nbody *n, struct group *g, const void *kick) {
-  kick_rungs_submit(n, g, kick);
-}
+static void close_base(struct nbody *n, const void *kick) { rung_kicks_submit(n, kick); }
 
 void block_close(struct nbody *n, struct base_step *b, void (*meanwhile)(void *), void *context) {
   struct rung_kick k = kick_at(b, 0, true, false);
   k.mesh = (float)mesh_kick(b, true, false);
   k.choice = RUNG_FOLLOWS;
+  n->short_range.keep_near = by_pairs(b);
   step_all_forces(n, close_base, &k, meanwhile, context);
+  n->short_range.keep_near = false;
   account(n, b, 0);
 }

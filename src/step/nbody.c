@@ -44,6 +44,7 @@ struct nbody *nbody_create(const struct parameters *p, struct particles particle
   n->domain = domain_make(
       particles, &layout.domain,
       geometry_make(particles.box, isolated ? particles.box : p->gravity.r_cut * cell));
+  n->domain.ghost_momenta = block && p->time.criterion == CRITERION_PAIRS;
   domain_start(&n->domain);
   if (block) take_rungs(n);
   short_range_start(&n->short_range, &n->domain, p);

@@ -53,16 +53,15 @@ static void judge_expansions(struct nbody *n) {
                         SHARE_WORTHWHILE * (double)last.pairs;
 }
 
-void step_all_forces(struct nbody *n, void (*close)(struct nbody *, struct group *, const void *),
-                     const void *kick, void (*meanwhile)(void *), void *context) {
+void step_all_forces(struct nbody *n, void (*close)(struct nbody *, const void *), const void *kick,
+                     void (*meanwhile)(void *), void *context) {
   const bool expansions = wants_expansions(n);
   short_range_expansions(&n->short_range, expansions);
   find_neighbours(n, !n->mesh_alone);
   forces_submit(n, nbody_has_mesh(n), choose_all, NULL);
-  FOR_GROUPS(&n->domain, g) {
-    close(n, g, kick);
-    if (g->targets > 0) targets_release(&n->short_range, g);
-  }
+  close(n, kick);
+  FOR_GROUPS(&n->domain, g)
+  if (g->targets > 0) targets_release(&n->short_range, g);
   if (meanwhile) meanwhile(context);
   message_wait();
   motion_check(n, 0.0);
@@ -71,8 +70,8 @@ void step_all_forces(struct nbody *n, void (*close)(struct nbody *, struct group
   if (nbody_rests(n)) long_range_rest(&n->long_range);
 }
 
-static void close_step(struct nbody *n, struct group *g, const void *kick) {
-  kick_submit(n, g, *(const struct kick *)kick);
+static void close_step(struct nbody *n, const void *kick) {
+  FOR_GROUPS(&n->domain, g) kick_submit(n, g, *(const struct kick *)kick);
 }
 
 void step_forces(struct nbody *n, double kick, void (*meanwhile)(void *), void *context) {
@@ -140,8 +139,8 @@ void step_sort(struct nbody *n) {
 }
 
 /** With block time steps the long-range part has a column of its own: a kick adds it up. */
-static void add_up(struct nbody *n, struct group *g, const void *kick) {
-  kick_rungs_submit(n, g, kick);
+static void add_up(struct nbody *n, const void *kick) {
+  FOR_GROUPS(&n->domain, g) kick_rungs_submit(n, g, kick);
 }
 
 void step_forces_anew(struct nbody *n) {

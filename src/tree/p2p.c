@@ -9,9 +9,6 @@
 
 #include "photons/base/error.h"
 
-/* Radius of the spline kernel / Plummer-equivalent softening (Springel et al. 2001). */
-#define SPLINE_SUPPORT 2.8
-
 void p2p_law_init(struct p2p_law *law, enum p2p_kind kind, enum softening_kind softening_kind,
                   double softening, int table_order, const struct split *split) {
   double epsilon = fmax(softening / split->r_cut, SOFTENING_LEAST);

@@ -49,6 +49,8 @@ static void set_split(struct short_range *s, const struct parameters *p) {
 
 void short_range_start(struct short_range *s, struct domain *d, const struct parameters *p) {
   *s = (struct short_range){.domain = d, .kernels = tree_kernels_select()};
+  if (p->time.step == STEP_BLOCK && p->time.criterion == CRITERION_PAIRS)
+    s->eta_pair = (float)p->time.eta_pair;
   set_split(s, p);
   s->order = s->acceptance.order;
   s->scratch = allocate(engine_workers(), sizeof *s->scratch, "worker scratch");

@@ -39,7 +39,7 @@ enum p2p_kind { P2P_POLYNOMIAL, P2P_TABLE, P2P_EXACT };
 enum step_accuracy { STEPS_FAST, STEPS_DEFAULT, STEPS_HIGH };
 enum kick_kind { KICKS_PLAIN, KICKS_GROWTH };
 enum step_kind { STEP_FIXED, STEP_ADAPTIVE, STEP_BLOCK, STEP_PM };
-enum step_criterion { CRITERION_ACCELERATION, CRITERION_GOTHIC };
+enum step_criterion { CRITERION_ACCELERATION, CRITERION_GOTHIC, CRITERION_PAIRS };
 enum run_system { SYSTEM_PARTICLES, SYSTEM_GAS };
 enum gas_solver { GAS_RTVD, GAS_MUSCL, GAS_PPM, GAS_NONE };
 enum gas_precision { GAS_SINGLE, GAS_DOUBLE };

@@ -49,11 +49,14 @@ void part_keep_submit(const struct group *g, int column, starpu_data_handle_t mo
 /** Submit the exchange of ghosts: pack the positions that other ranks need, send and receive
  * positions and trees, and unpack received positions into their groups. Collective. */
 void ghosts_submit(struct domain *d);
+/** Send and receive the momenta of ghosts, where domain.ghost_momenta. Collective. */
+void ghosts_momenta_submit(struct domain *d);
 
 /** Kinds of messages, see message_transfer(). */
 enum {
   MESSAGE_POSITION = 0,
   MESSAGE_TREE = 1,
+  MESSAGE_MOMENTUM = 11,
   MESSAGE_MASS = 12,
   MESSAGE_NODE_MASS = 13,
   MESSAGE_TYPE = 14,

@@ -53,8 +53,8 @@ struct group {
                        *   groups and ghosts */
   struct neighbours near;
   struct kick_largest largest; /**< of its particles at the last kick */
-  /** NULL: not on this rank. Ghosts have position and tree, and relative_mass and type if there are
-   * such columns. */
+  /** NULL: not on this rank. Ghosts have position and tree, relative_mass and type if there are
+   * such columns, and momentum if domain.ghost_momenta. */
   starpu_data_handle_t column[PARTICLE_COLUMN_COUNT], tree;
   /** Sums of relative_mass of all nodes, tree_nodes(depth), set by a refit; NULL: masses are 1. */
   starpu_data_handle_t node_mass;
@@ -95,6 +95,7 @@ struct domain {
                              *   order */
   struct node *ghost_top;   /**< memory of group.top of ghosts, in the order of `received` */
   struct ghosts sent, received;
+  bool ghost_momenta; /**< ghosts have momenta, ghosts_momenta_submit() */
 };
 
 /**

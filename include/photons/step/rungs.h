@@ -29,7 +29,9 @@ enum rung_choice {
   RUNG_BY_ACCELERATION, /**< any rung: nothing is known of the particle's past */
   RUNG_DEEPENS,         /**< the same or a deeper rung: inside a base step */
   RUNG_FOLLOWS,         /**< at most one coarser: at the end of a base step */
-  RUNG_SHIFTS           /**< base steps have another length than before */
+  RUNG_SHIFTS,          /**< base steps have another length than before */
+  RUNG_BY_CHANGE,       /**< any rung from `top` on, from how fast the acceleration has changed */
+  RUNG_BY_PAIRS         /**< this one or a deeper one, from the rates of pairs (pair_rates.h) */
 };
 
 /** A kick of active particles, which closes their own step and opens the next one:
@@ -43,7 +45,7 @@ struct rung_kick {
   float tide[RUNGS];  /**< the tide (p2p.h) below which it is short enough, too; in units of
                        *   acceleration per r_cut */
   float speed[RUNGS]; /**< gothic: largest |momentum|^2 for which it is short enough */
-  double pair_step;   /**< with black holes: the step of rung 0, Mpc/(km/s), */
+  double pair_step;   /**< steps of pairs: the step of rung 0, Mpc/(km/s), */
   double eta_pair;    /**< and the part of a pair's time that a step may have */
   bool gothic;        /**< rungs follow the present |acceleration| and |momentum| */
   enum rung_choice choice;
@@ -61,6 +63,7 @@ struct rung_arrays {
   const uint32_t *index;          /**< [active] where they stand in the group; NULL: all of it */
   const float *given;             /**< [3][active] their accelerations; NULL: those of the column */
   const float *tide;              /**< [active] their tides; NULL: not known */
+  const float *rate;              /**< [active] RUNG_BY_PAIRS: 1/step, km/s/Mpc */
   const float *mesh;              /**< column mesh_acceleration */
   float *acceleration, *momentum; /**< columns */
   uint8_t *rung;                  /**< column */
@@ -104,6 +107,29 @@ static HOST_DEVICE inline uint8_t next_rung(const struct rung_kick *k, uint8_t r
   while (coarsest < k->deepest && a2 > k->limit[coarsest] && !(tide < k->tide[coarsest]))
     coarsest++;
   return coarsest;
+}
+
+/** The coarsest rung from `top` on whose step is no longer than twice eta_pair times the time in which the acceleration
+ * changes by itself. Where one body far away pulls, that is the time in which the particle passes or orbits it:
+ * rates of pairs know near bodies alone. Of the last step only the mean change is known, half a step ago; from
+ * there to the middle of the next step the rate follows the acceleration as it does on a Kepler orbit, where it goes
+ * as |a|^(3/4).
+ * @param change2  square of the change of the acceleration over the last step
+ * @param before2, now2  |acceleration|^2 at its beginning and at its end */
+static HOST_DEVICE inline uint8_t rung_of_change(const struct rung_kick *k, uint8_t rung,
+                                                 float change2, float before2, float now2) {
+  const float ahead = change_ahead(before2, now2),
+              in_eta = 0.5f * sqrtf(change2 / now2 * ahead * sqrtf(ahead)) / (float)k->eta_pair;
+  uint8_t next = k->top;
+  while (next < k->deepest && in_eta > ldexpf(1.0f, (int)rung - (int)next)) next++;
+  return next;
+}
+
+/** The same or a deeper rung, whose step is no longer than 1/rate. */
+static HOST_DEVICE inline uint8_t rung_of_rate(const struct rung_kick *k, uint8_t rung, float rate) {
+  const double steps = k->pair_step * (double)rate;
+  while (rung < k->deepest && steps > ldexp(1.0, rung)) rung++;
+  return rung;
 }
 
 /** GOTHIC's criterion: the same or a deeper rung, whose step is short enough for the momentum. */
@@ -166,7 +192,8 @@ static HOST_DEVICE inline struct kicked kick_by_rung(const struct rung_kick *k,
   const size_t from = a->given ? j : i, stride = a->given ? a->active : n;
   const float *given = a->given ? a->given : a->acceleration;
   const uint8_t old = a->rung[i];
-  float part[3], sum[3], p[3], now2 = 0.0f, before2 = 0.0f, closed2 = 0.0f, p2 = 0.0f;
+  float part[3], sum[3], p[3], now2 = 0.0f, before2 = 0.0f, change2 = 0.0f, closed2 = 0.0f,
+        p2 = 0.0f;
   for (size_t c = 0; c < 3; c++) {
     const float mesh = a->mesh[c * n + i], before = a->acceleration[c * n + i],
                 value = given[c * stride + from];
@@ -175,12 +202,20 @@ static HOST_DEVICE inline struct kicked kick_by_rung(const struct rung_kick *k,
     p[c] = a->momentum[c * n + i] + k->close[old] * part[c] + k->mesh * mesh;
     now2 += sum[c] * sum[c];
     before2 += before * before;
+    change2 += (sum[c] - before) * (sum[c] - before);
     closed2 += p[c] * p[c];
   }
   const struct pair_demand demand = pairs_demand(k, a, j, p, now2);
-  uint8_t rung = next_rung(k, rung_before(k, old, demand.held), before2, now2,
-                           a->tide ? a->tide[j] : HUGE_VALF);
-  rung = rung_of_speed(k, rung > demand.rung ? rung : demand.rung, closed2);
+  uint8_t rung;
+  if (k->choice == RUNG_BY_CHANGE) {
+    rung = rung_of_change(k, old, change2, before2, now2);
+  } else if (k->choice == RUNG_BY_PAIRS) {
+    rung = rung_of_rate(k, old, a->rate[j]);
+  } else {
+    rung = next_rung(k, rung_before(k, old, demand.held), before2, now2,
+                     a->tide ? a->tide[j] : HUGE_VALF);
+    rung = rung_of_speed(k, rung > demand.rung ? rung : demand.rung, closed2);
+  }
   for (size_t c = 0; c < 3; c++) {
     p[c] += k->open[rung] * part[c];
     p2 += p[c] * p[c];

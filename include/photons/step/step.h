@@ -32,10 +32,9 @@ void step_kick(struct nbody *n, struct kick kick);
 void step_forces(struct nbody *n, double kick, void (*meanwhile)(void *context), void *context);
 
 /** The forces on all particles at the current positions, whose trees are refitted, and a kick.
- * @param close  submits the kick of a group; `kick` is its last argument
+ * @param close  submits the kicks of all groups of this rank; `kick` is its last argument
  * @param meanwhile, context  as in step_forces() */
-void step_all_forces(struct nbody *n,
-                     void (*close)(struct nbody *n, struct group *g, const void *kick),
+void step_all_forces(struct nbody *n, void (*close)(struct nbody *n, const void *kick),
                      const void *kick, void (*meanwhile)(void *context), void *context);
 
 /** Refit all trees. After nbody_migrate() the new owners do not know the boxes of their groups. */

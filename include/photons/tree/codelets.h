@@ -14,6 +14,8 @@ void p2p_submit(struct short_range *s, struct group *g);
 void m2l_submit(struct short_range *s, struct group *g);
 void l2l_submit(struct short_range *s, struct group *g);
 void l2p_submit(struct short_range *s, struct group *g);
+/** After p2p, while short_range.keep_near. */
+void pair_rates_submit(struct short_range *s, struct group *g);
 /* lists.h submits the stages walk and walk_fill. */
 
 /* The potential of all particles of a group: potential_submit(), with expansions m2l_potential, l2l

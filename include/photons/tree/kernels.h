@@ -27,6 +27,7 @@ KERNEL_FUNCTION(fmm_operators, m2l_potential, fmm_m2l_potential);
 KERNEL_FUNCTION(fmm_operators, l2p_potential, fmm_l2p_potential);
 KERNEL_FUNCTION(p2p_kernels, p2p, p2p);
 KERNEL_FUNCTION(p2p_kernels, potential, p2p_potential);
+KERNEL_FUNCTION(p2p_kernels, pair_rates, pair_rates);
 KERNEL_FUNCTION(walk_kernels, pack, pack);
 KERNEL_FUNCTION(walk_kernels, refit, refit);
 KERNEL_FUNCTION(walk_kernels, walk, walk);

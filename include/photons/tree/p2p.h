@@ -17,6 +17,8 @@
 /** The least softening length in units of r_cut: the resolution of float positions in a leaf.
  * Without this limit, particles at one point, and a particle's force on itself, would give 0/0. */
 #define SOFTENING_LEAST 1e-6
+/** Radius of the spline kernel / Plummer-equivalent softening (Springel et al. 2001). */
+#define SPLINE_SUPPORT 2.8
 
 /** The force law between two particles, for a source of mass 1. Lengths are in units of r_cut. */
 struct p2p_law {
@@ -106,6 +108,9 @@ void p2p_scratch_reserve(struct p2p_scratch *s, size_t sources, unsigned levels)
 /** Free the buffers. */
 void p2p_scratch_free(struct p2p_scratch *s);
 
+struct pair_law;
+struct pair_target;
+
 struct p2p_kernels {
   /**
    * acceleration = factor * sum over the near list; overwritten.
@@ -122,6 +127,10 @@ struct p2p_kernels {
    * @param[out] potential  [targets] */
   void (*potential)(const struct p2p_law *law, const struct p2p_target *target,
                     struct p2p_scratch *scratch, float *potential);
+  /** The largest rates of pairs (pair_rates.h) of the targets of the leaves [leaf, leaf_end).
+   * @param[out] rate  [targets] 1/step, km/s/Mpc, 0 or more */
+  void (*pair_rates)(const struct pair_law *law, const struct p2p_law *forces,
+                     const struct pair_target *target, float *rate);
 };
 
 /** Components of the result for these targets. */

@@ -56,6 +56,8 @@ struct short_range {
   bool expansions;                 /**< walks may accept pairs of nodes, short_range_expansions() */
   float theta, theta_first;        /**< of the acceptance, while they may */
   float factor;                    /**< G m / r_cut^2: unit of short-range accelerations */
+  float eta_pair;                  /**< steps follow rates of pairs, pair_rates.h; 0: they do not */
+  bool keep_near;                  /**< pair_rates reads the near lists of p2p after it */
   struct group_expansions *groups; /**< of this rank's groups */
   uint32_t first, count;           /**< the first of these groups, and their number */
   struct ghost_multipoles ghosts;

@@ -20,6 +20,7 @@ struct targets {
   unsigned depth;                                    /**< of their tree */
   starpu_data_handle_t position, acceleration, tree; /**< as those of a group */
   bool tide;   /**< the accelerations are followed by the tides (p2p.h), for block time steps */
+  bool rates;  /**< the accelerations are followed by the rates of pairs (pair_rates.h) */
   bool packed; /**< otherwise they are all particles of the group */
   /** Packed: where each stands in its group, and the table of leaves (tree.h). */
   starpu_data_handle_t index, first;
