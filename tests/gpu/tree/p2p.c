@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "photons/base/error.h"
+#include "photons/tree/pair_rates.h"
 #include "tests/gpu/tree/tree.h"
 
 /** Tides of direct sums in single and in double precision. */
@@ -143,5 +144,44 @@ void check_potential(const struct bench *b, const struct group *g, const struct 
   free(gpu);
   CUDA(cudaFree(out));
   p2p_scratch_free(&scratch);
+  sources_free(&sources);
+}
+
+/** Momenta of a group's neighbours. @param device  copies on the GPU */
+static const float **momenta_of(const struct bench *b, const struct group *g, bool device) {
+  const float **p = allocate(g->near.count, sizeof *p, "momenta");
+  for (uint32_t i = 0; i < g->near.count; i++) {
+    const uint32_t k = g->near.group[i];
+    const float *momentum = particles_block(&b->s->domain.particles, k).p[0];
+    const size_t bytes = 3 * (size_t)b->s->domain.groups[k].count * sizeof *momentum;
+    p[i] = device ? to_device(momentum, bytes) : momentum;
+  }
+  return p;
+}
+
+void check_pair_rates(const struct bench *b, const struct group *g, const struct target_set *t,
+                      struct difference *d) {
+  const struct nbody *s = b->s;
+  const struct pair_law law = {
+      .speed = 1.0f, .mass = s->short_range.factor, .inverse_eta = 5.0f, .soft = 1.0f};
+  struct p2p_sources sources = sources_of(b, g);
+  const float **momenta = momenta_of(b, g, false), **copies = momenta_of(b, g, true);
+  struct pair_target host = {target_of(s, g, t, false, &sources), momenta},
+                     device = {target_of(s, g, t, true, &sources), copies};
+  host.at.leaf_end = 1u << t->depth;
+  const size_t bytes = t->count * sizeof(float);
+  float *cpu = allocate(t->count, sizeof *cpu, "rates"),
+        *gpu = allocate(t->count, sizeof *gpu, "rates"), *out = device_memory(bytes);
+  CUDA(cudaMemset(out, 0xff, bytes));
+  s->short_range.kernels->p2p.pair_rates(&law, &s->short_range.law, &host, cpu);
+  gpu_pair_rates(b->gpu, &law, &s->short_range.law, &device, g->near.count, out);
+  to_host(b, gpu, out, bytes);
+  compare(d, cpu, gpu, t->count);
+  for (uint32_t i = 0; i < g->near.count; i++) CUDA(cudaFree((void *)copies[i]));
+  free(cpu);
+  free(gpu);
+  free(momenta);
+  free(copies);
+  CUDA(cudaFree(out));
   sources_free(&sources);
 }

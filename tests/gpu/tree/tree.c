@@ -59,7 +59,7 @@ void check_tree(const struct bench *b) {
   struct difference refit = {"refit", 0, 0, 0}, p2m = {"p2m", 0, 0, 0}, m2m = {"m2m", 0, 0, 0},
                     m2l = {"m2l", 0, 0, 0}, l2l = {"l2l", 0, 0, 0}, l2p = {"l2p", 0, 0, 0},
                     kick = {"kick", 0, 0, 0}, drift = {"drift", 0, 0, 0},
-                    potential = {"potential", 0, 0, 0}, node_mass = {"masses", 0, 0, 0};
+                    potential = {"potential", 0, 0, 0}, rates = {"pair_rates", 0, 0, 0}, node_mass = {"masses", 0, 0, 0};
   struct potential_difference expansions = {.m2l = {.stage = "m2l_potential"},
                                             .m2l_constant = {.stage = "  L_0"},
                                             .l2p_constant = {.stage = "l2p_potential, L_0"},
@@ -94,6 +94,7 @@ void check_tree(const struct bench *b) {
       check_p2p(b, g, &all, &law, true, &p2p[5]);
     }
     check_potential(b, g, &all, &potential);
+    check_pair_rates(b, g, &all, &rates);
     check_potential_expansions(b, g, &all, &expansions);
     check_motion(b, g, &kick, &drift);
     interaction_list_free(&s->short_range.groups[g->index].lists.host[LIST_NEAR]);
@@ -116,6 +117,7 @@ void check_tree(const struct bench *b) {
     report(&p2p[i], i == 5 ? 1e-6 : 5e-6); /* at early times the pairs' forces nearly cancel */
   report_tides();
   report(&potential, 1e-6);
+  report(&rates, 1e-5); /* of the nearest pair, whose positions have 24 bits relative to a target */
   report_potential_expansions(&expansions);
   report(&kick, 1e-6);
   report(&drift, 1e-6);

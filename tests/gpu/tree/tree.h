@@ -79,6 +79,9 @@ void check_p2p(const struct bench *b, const struct group *g, const struct target
 /** What the cores' pair sums in single precision differ from those in double precision. */
 void add_float_error(const struct bench *b, const struct group *g, const struct target_set *t,
                      struct p2p_law law, struct difference *d);
+/** The largest rates of pairs. Call after walk_group(). */
+void check_pair_rates(const struct bench *b, const struct group *g, const struct target_set *t,
+                      struct difference *d);
 /** Potentials by direct sums. */
 void check_potential(const struct bench *b, const struct group *g, const struct target_set *all,
                      struct difference *d);
