@@ -148,6 +148,7 @@ static const char *stuck(void *state, const struct progress *now, bool *sound) {
   struct nbody_run *r = state;
   const struct parameters *p = r->parameters;
   if (timeline_counted(p)) return NULL;
+  if (p->time.step == STEP_BLOCK && p->time.criterion == CRITERION_PAIRS) return NULL;
   const double acc_max = step_acc_max(r->nbody), softening = softening_at(p, now->a);
   const double dlna = timeline_adaptive_dlna(p, &r->cosmology, now->a, acc_max, softening);
   if (dlna >= timeline_shortest(p)) return NULL;

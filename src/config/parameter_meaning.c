@@ -27,7 +27,6 @@ static const struct dependence {
     {{"time", "steps"}, {"time", "step"}, "fixed"},
     {{"gravity", "pm_cut"}, {"time", "step"}, "pm"},
     {{"time", "gothic_eta"}, {"time", "criterion"}, "gothic"},
-    {{"time", "eta_pair"}, {"time", "pair_type"}, "a type"},
     {{"output", "position_error"}, {"output", "lean"}, "yes"},
     {{"output", "velocity_error"}, {"output", "lean"}, "yes"},
     {{"output", "movie_pixels"}, {"output", "movie"}, "a number of frames"},
@@ -60,6 +59,18 @@ static void check_dependences(const struct parameters *p, struct parameter_probl
     problem_with(problems, row, p, NULL, "has no meaning without %s.%s = %s, which is not given",
                  d->switched_by.section, d->switched_by.key, d->needed);
   }
+}
+
+/** The factor of steps of pairs, which either of two keys switches on. */
+static void check_eta_pair(const struct parameters *p, struct parameter_problems *problems) {
+  const struct name name = {"time", "eta_pair"};
+  const struct parameter *row = row_of(name);
+  if (!given(p, row) || parameter_given(p, "time", "pair_type") ||
+      parameter_given(p, "time", "criterion") || !parameter_is_of_system(row, p) ||
+      problems->origin[row - parameter_table].bad || parameter_is_default(p, row))
+    return;
+  problem_with(problems, row, p, NULL,
+               "has no meaning without time.pair_type = a type or time.criterion = pairs");
 }
 
 /** A key that is given, not as its default, and that the chosen ic.source does not use. */
@@ -199,6 +210,7 @@ void parameters_check_meaning(const struct parameters *p, struct parameter_probl
   const bool snapshots = p->output.snapshots;
   const struct name switch_snapshots = {"output", "snapshots"};
   check_dependences(p, problems);
+  check_eta_pair(p, problems);
   check_sources(p, problems);
   check_companions(p, problems);
   check_lightcone(p, problems);

@@ -11,6 +11,7 @@
 #include "rung_kicks.h"
 #include "photons/base/comm.h"
 #include "photons/base/debug_check.h"
+#include "photons/base/error.h"
 #include "photons/domain/codelets.h"
 #include "photons/runtime/handle.h"
 #include "photons/runtime/loop.h"
@@ -347,9 +348,21 @@ static void kick_active(struct nbody *n, struct base_step *b, uint8_t top) {
   if (mesh) kick_by_mesh(n, b);
 }
 
+/** End the run where a pair may need a shorter step than is allowed. */
+static void require_longer(const struct base_step *b, uint8_t deepest) {
+  if (deepest < deepest_allowed(b)) return;
+  fail(EXIT_RUN_FAILED,
+       "a pair of particles needs steps near time.min_dlna = %g of time.max_step: a larger "
+       "gravity.softening or time.eta_pair takes longer steps, a smaller time.min_dlna or "
+       "time.max_step lets this run go on",
+       b->parameters->time.min_dlna);
+}
+
 /** The next tick at which a step ends or the mesh acts. */
 static uint32_t next_tick(const struct nbody *n, const struct base_step *b) {
-  const uint32_t step = rung_ticks(deepest_occupied(n)),
+  const uint8_t deepest = deepest_occupied(n);
+  if (b->tick > 0 && by_pairs(b)) require_longer(b, deepest);
+  const uint32_t step = rung_ticks(deepest),
                  least = step < b->mesh_ticks ? step : b->mesh_ticks;
   return (b->tick / least + 1) * least;
 }

@@ -6,6 +6,7 @@
 #ifndef PHOTONS_STEP_RUNGS_H
 #define PHOTONS_STEP_RUNGS_H
 
+#include <float.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -118,10 +119,10 @@ static HOST_DEVICE inline uint8_t next_rung(const struct rung_kick *k, uint8_t r
  * @param before2, now2  |acceleration|^2 at its beginning and at its end */
 static HOST_DEVICE inline uint8_t rung_of_change(const struct rung_kick *k, uint8_t rung,
                                                  float change2, float before2, float now2) {
-  const float ahead = change_ahead(before2, now2),
-              in_eta = 0.5f * sqrtf(change2 / now2 * ahead * sqrtf(ahead)) / (float)k->eta_pair;
-  uint8_t next = k->top;
-  while (next < k->deepest && in_eta > ldexpf(1.0f, (int)rung - (int)next)) next++;
+  const float ahead = change_ahead(before2, now2), part2 = change2 / fmaxf(now2, FLT_MIN),
+              steps = 0.5f * sqrtf(part2 * ahead * sqrtf(ahead)) / (float)k->eta_pair;
+  uint8_t next = k->top; /* `steps` are what the last step should have been divided into */
+  while (next < k->deepest && steps > ldexpf(1.0f, (int)next - (int)rung)) next++;
   return next;
 }
 

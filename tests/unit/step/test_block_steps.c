@@ -288,6 +288,29 @@ static void rungs_follow_pairs(void **state) {
   assert_int_equal(rung_before(&k, 2, true), 2);
 }
 
+static void rungs_follow_rates(void **state) {
+  (void)state;
+  struct rung_kick k = kick_with_limits(RUNG_BY_PAIRS);
+  k.pair_step = 8.0;
+  k.eta_pair = 0.25;
+  assert_int_equal(rung_of_rate(&k, 0, 0.0f), 0);
+  assert_int_equal(rung_of_rate(&k, 0, 0.125f), 0); /* a step of 8 is short enough */
+  assert_int_equal(rung_of_rate(&k, 0, 0.126f), 1);
+  assert_int_equal(rung_of_rate(&k, 2, 0.126f), 2); /* never coarser than asked before */
+  assert_int_equal(rung_of_rate(&k, 0, 1e30f), 8);
+
+  /* The acceleration has changed by a part of it over the last step, without getting larger: a step may have
+   * half of it, twice eta_pair. */
+  k.top = 1;
+  assert_int_equal(rung_of_change(&k, 3, 0.25f, 1.0f, 1.0f), 3);
+  assert_int_equal(rung_of_change(&k, 3, 0.24f * 16.0f, 1.0f, 1.0f), 5);
+  assert_int_equal(rung_of_change(&k, 5, 0.25f / 17.0f, 1.0f, 1.0f), 3); /* coarser, */
+  assert_int_equal(rung_of_change(&k, 3, 1e-9f, 1.0f, 1.0f), 1);         /* where steps may begin */
+  assert_int_equal(rung_of_change(&k, 3, 0.24f, 1.0f, 4.0f), 3);
+  assert_int_equal(rung_of_change(&k, 3, 0.24f * 4.0f, 1.0f, 4.0f), 4); /* it goes on to grow */
+  assert_int_equal(rung_of_change(&k, 3, 0.0f, 0.0f, 0.0f), 1);         /* nothing pulls */
+}
+
 /** Of the acceleration and the tide the one that allows the longer step decides. */
 static void rungs_follow_tides(void **state) {
   (void)state;
@@ -811,6 +834,7 @@ int main(void) {
       cmocka_unit_test(targets_feel_what_all_feel),
       cmocka_unit_test(rungs_follow_their_rules),
       cmocka_unit_test(rungs_follow_pairs),
+      cmocka_unit_test(rungs_follow_rates),
       cmocka_unit_test(rungs_follow_tides),
       cmocka_unit_test(kicks_are_those_of_the_rungs),
       cmocka_unit_test(kicks_tell_what_is_not_finite),

@@ -11,6 +11,7 @@
 
 #include "photons/base/error.h"
 #include "photons/tree/p2p.h"
+#include "photons/tree/pair_rates.h"
 #include "support/kernels.h"
 
 /* Last: it defines a macro fail(). */
@@ -176,11 +177,112 @@ static void without_a_mesh(void **state) {
   check((struct choice){SPLIT_NEWTON, SOFTENING_PLUMMER, true, 0, 2e-5});
 }
 
+/* ---- Rates of pairs ---- */
+
+/** 1/step of target i with source j, in double precision. */
+static double rate_of(const struct pair_law *law, const struct p2p_law *forces, const struct leaf *l,
+                      const float *p, uint32_t i, uint32_t j) {
+  const bool mixed = l->target.source_mass;
+  double r2 = 0.0, v2 = 0.0, rv = 0.0;
+  for (uint32_t c = 0; c < 3; c++) {
+    const double r = (double)l->target.scale * (int32_t)(l->x[c * SOURCES + j] - l->x[c * SOURCES + i]),
+                 v = (double)law->speed * ((double)p[c * SOURCES + j] - (double)p[c * SOURCES + i]);
+    r2 += r * r;
+    v2 += v * v;
+    rv += r * v;
+  }
+  if (!(r2 + v2 > 0.0)) return 0.0;
+  const uint8_t *type = mixed ? l->type : NULL;
+  const double soft2 = fmax((double)p2p_soft2(forces, type, i), (double)p2p_soft2(forces, type, j)),
+               d2 = r2 + (double)law->soft * soft2,
+               mass = (double)law->mass * (mixed ? (double)l->mass[i] + (double)l->mass[j] : 2.0),
+               turn = mass / pow(d2, 1.5), pass = v2 / d2, q = pass + turn;
+  return (double)law->inverse_eta * sqrt(q) - 0.5 * rv / d2 * (pass + 2.5 * turn) / q;
+}
+
+static double largest_rate(const struct pair_law *law, const struct p2p_law *forces,
+                           const struct leaf *l, const float *p, uint32_t i) {
+  double largest = 0.0;
+  for (uint32_t j = 0; j < SOURCES; j++)
+    if (j != i) largest = fmax(largest, rate_of(law, forces, l, p, i, j));
+  return largest;
+}
+
+static void check_rates(bool mixed) {
+  static const char *const isas[] = {"baseline", "avx2", "avx512"};
+  static const double of_type[PARTICLE_TYPES] = {0.07, 0.03, 0.05};
+  const struct pair_law law = {.speed = 0.5f, .mass = 2.0f, .inverse_eta = 20.0f, .soft = 1.0f};
+  struct leaf *l = allocate(1, sizeof *l, "leaf");
+  struct split *split = allocate(1, sizeof *split, "split");
+  float p[3 * SOURCES], rate[MOST];
+  const float *momenta[1] = {p};
+  struct p2p_law forces;
+  unsetenv("PHOTONS_ISA");
+  const enum isa best = isa_select();
+  split_init_newton(split, 3.6);
+  p2p_law_init(&forces, P2P_POLYNOMIAL, SOFTENING_PLUMMER, 0.07, 0, split);
+  if (mixed) p2p_law_soften(&forces, of_type);
+  place(l);
+  uint64_t state = 5;
+  for (uint32_t i = 0; i < 3 * SOURCES; i++) p[i] = (float)random32(&state) * 0x1p-30f - 2.0f;
+  for (enum isa isa = 0; isa <= best; isa++) {
+    setenv("PHOTONS_ISA", isas[isa], 1);
+    const struct kernels k = kernels_select();
+    choose_targets(l, MOST, NEWTON_SCALE, mixed);
+    struct pair_target target = {l->target, momenta};
+    target.at.leaf_end = 1;
+    k.p2p.pair_rates(&law, &forces, &target, rate);
+    for (uint32_t i = 0; i < MOST; i++)
+      assert_true(fabs((double)rate[i] / largest_rate(&law, &forces, l, p, i) - 1.0) < 1e-5);
+  }
+  unsetenv("PHOTONS_ISA");
+  free(split);
+  free(l);
+}
+
+static void rates_of_pairs(void **state) {
+  (void)state;
+  check_rates(false);
+  check_rates(true);
+}
+
+/** The place and the velocity of two bodies of unit mass, softening 0.1, after a short time: along their path. */
+static void move(double x[2], double v[2], double time) {
+  for (int step = 0; step < 100; step++) {
+    const double h = time / 100.0;
+    for (int c = 0; c < 2; c++) x[c] += 0.5 * h * v[c];
+    const double d3 = pow(x[0] * x[0] + x[1] * x[1] + 0.01, 1.5);
+    for (int c = 0; c < 2; c++) v[c] -= h * x[c] / d3;
+    for (int c = 0; c < 2; c++) x[c] += 0.5 * h * v[c];
+  }
+}
+
+static double step_at(const double x[2], const double v[2], double eta) {
+  return 1.0 / (double)pair_rate((float)(x[0] * x[0] + x[1] * x[1] + 0.01),
+                                 (float)(x[0] * v[0] + x[1] * v[1]),
+                                 (float)(v[0] * v[0] + v[1] * v[1]), 1.0f, (float)(1.0 / eta));
+}
+
+/** A step that begins where one ends, with velocities reversed, has the same length but for terms of a higher
+ * order; without the derivative it would differ by its part eta. */
+static void steps_are_the_same_backwards(void **state) {
+  (void)state;
+  for (int k = -4; k <= 4; k++) {
+    double x[2] = {1.0, 0.3}, v[2] = {0.2 * k, 0.2};
+    const double eta = 0.02, there = step_at(x, v, eta);
+    move(x, v, there);
+    for (int c = 0; c < 2; c++) v[c] = -v[c];
+    assert_true(fabs(step_at(x, v, eta) / there - 1.0) < 2.0 * eta * eta);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(one_softening),
       cmocka_unit_test(masses_and_types),
       cmocka_unit_test(without_a_mesh),
+      cmocka_unit_test(rates_of_pairs),
+      cmocka_unit_test(steps_are_the_same_backwards),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
