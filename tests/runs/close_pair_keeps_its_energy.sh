@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Two bodies with a period of some thousand years: energy is conserved, no step is longer than
 # time.max_step, and messages speak of the system's unit of time. A star keeps its ellipse about a black hole of its own type,
-# and the least step is told. With steps of pairs it keeps a long ellipse, too.
+# and the least step is told. With steps of pairs it keeps a long ellipse, too, as two equal bodies do.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
 need_python h5py numpy
 
@@ -29,6 +29,17 @@ for wrong in 'pair_type=3' 'pair_type=5 --set time.step=adaptive'; do
   "$PHOTONS" -q --dry-run --set output.dir=wrong --set time.$wrong hole.ini >out 2>err
   [ $? -eq 2 ] && grep -q 'time.pair_type\|\[time\] pair_type' err || complain "time.$wrong is not refused"
 done
+helper equal equal.hdf5 >equal.ini || exit 99
+run pairs equal.ini
+helper pairs pairs || failures=$((failures + 1))
+for wrong in 'pair_type=5' 'step=adaptive'; do
+  "$PHOTONS" -q --dry-run --set output.dir=wrong --set time.$wrong equal.ini >out 2>err
+  [ $? -eq 2 ] && grep -q 'time.pair_type\|\[time\] pair_type\|criterion' err || complain "time.$wrong is not refused"
+done
+"$PHOTONS" -q --set output.dir=least --set time.min_dlna=0.01 equal.ini >out 2>err
+code=$?
+[ $code -eq 1 ] && grep -q 'a pair of particles needs steps near time.min_dlna' err ||
+  complain "a pair that needs shorter steps: exit code $code"
 helper make alone.hdf5 1 >alone.ini || exit 99
 "$PHOTONS" -q --set output.dir=alone --set time.step=block --set time.pair_type=1 alone.ini >out 2>err
 code=$?
