@@ -17,7 +17,8 @@ struct kick_rungs_argument {
   struct group *g;
   struct group_rungs *rungs;
   uint32_t active;
-  bool packed, own, tide, rates; /* the targets have an index, accelerations of their own, tides, rates */
+  bool packed, own, tide,
+      rates; /* the targets have an index, accelerations of their own, tides, rates */
   uint8_t
       holes; /* the slot of the black holes, which those of positions and masses follow; 0: none */
   bool masses; /* they differ */

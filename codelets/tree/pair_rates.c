@@ -145,7 +145,8 @@ static struct pair_law law_of(const struct short_range *s) {
   return (struct pair_law){.speed = (float)(1.0 / r_cut),
                            .mass = (float)((double)s->factor / r_cut),
                            .inverse_eta = 1.0f / s->eta_pair,
-                           .soft = spline ? (float)(1.0 / (SPLINE_SUPPORT * SPLINE_SUPPORT)) : 1.0f};
+                           .soft = spline ? (float)(1.0 / (SPLINE_SUPPORT * SPLINE_SUPPORT))
+                                          : 1.0f};
 }
 
 static void add_sources(const struct short_range *s, const struct group *g,

@@ -21,13 +21,14 @@ struct particle {
   float x[3], p[3], mass, soft2;
 };
 
-static __device__ inline struct particle
-particle_at(const struct rates_problem &q, const uint32_t *x, const float *momentum, uint32_t n,
-            uint32_t i, const uint32_t origin[3]) {
+static __device__ inline struct particle particle_at(const struct rates_problem &q,
+                                                     const uint32_t *x, const float *momentum,
+                                                     uint32_t n, uint32_t i,
+                                                     const uint32_t origin[3]) {
   struct particle a;
   for (int c = 0; c < 3; c++) {
-    a.x[c] = rounded_product(
-        (float)position_difference(__ldg(x + (size_t)c * n + i), origin[c]), q.p.scale);
+    a.x[c] = rounded_product((float)position_difference(__ldg(x + (size_t)c * n + i), origin[c]),
+                             q.p.scale);
     a.p[c] = __ldg(momentum + (size_t)c * n + i);
   }
   return a;

@@ -58,9 +58,10 @@ static const char *const step_accuracies[] = {
 static const char *const kick_kinds[] = {[KICKS_PLAIN] = "plain", [KICKS_GROWTH] = "growth", NULL};
 static const char *const steps[] = {
     [STEP_FIXED] = "fixed", [STEP_ADAPTIVE] = "adaptive", [STEP_BLOCK] = "block", [STEP_PM] = "pm", NULL};
-static const char *const criteria[] = {
-    [CRITERION_ACCELERATION] = "acceleration", [CRITERION_GOTHIC] = "gothic",
-    [CRITERION_PAIRS] = "pairs", NULL};
+static const char *const criteria[] = {[CRITERION_ACCELERATION] = "acceleration",
+                                       [CRITERION_GOTHIC] = "gothic",
+                                       [CRITERION_PAIRS] = "pairs",
+                                       NULL};
 static const char *const systems[] = {[SYSTEM_PARTICLES] = "particles", [SYSTEM_GAS] = "gas", NULL};
 static const char *const external_columns[] = {
     [EXTERNAL_MASS] = "mass", [EXTERNAL_ACCELERATION] = "acceleration", NULL};

@@ -8,7 +8,6 @@
 #include "forces.h"
 #include "frame.h"
 #include "motion_check.h"
-#include "rung_kicks.h"
 #include "photons/base/comm.h"
 #include "photons/base/debug_check.h"
 #include "photons/base/error.h"
@@ -22,6 +21,7 @@
 #include "photons/step/step.h"
 #include "photons/step/timeline.h"
 #include "photons/tree/codelets.h"
+#include "rung_kicks.h"
 
 /** Base steps whose lengths differ by less, in powers of 2, have the same rungs. */
 #define SAME_LENGTH 1e-3
@@ -362,8 +362,7 @@ static void require_longer(const struct base_step *b, uint8_t deepest) {
 static uint32_t next_tick(const struct nbody *n, const struct base_step *b) {
   const uint8_t deepest = deepest_occupied(n);
   if (b->tick > 0 && by_pairs(b)) require_longer(b, deepest);
-  const uint32_t step = rung_ticks(deepest),
-                 least = step < b->mesh_ticks ? step : b->mesh_ticks;
+  const uint32_t step = rung_ticks(deepest), least = step < b->mesh_ticks ? step : b->mesh_ticks;
   return (b->tick / least + 1) * least;
 }
 

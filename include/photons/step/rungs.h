@@ -127,7 +127,8 @@ static HOST_DEVICE inline uint8_t rung_of_change(const struct rung_kick *k, uint
 }
 
 /** The same or a deeper rung, whose step is no longer than 1/rate. */
-static HOST_DEVICE inline uint8_t rung_of_rate(const struct rung_kick *k, uint8_t rung, float rate) {
+static HOST_DEVICE inline uint8_t rung_of_rate(const struct rung_kick *k, uint8_t rung,
+                                               float rate) {
   const double steps = k->pair_step * (double)rate;
   while (rung < k->deepest && steps > ldexp(1.0, rung)) rung++;
   return rung;
@@ -194,7 +195,7 @@ static HOST_DEVICE inline struct kicked kick_by_rung(const struct rung_kick *k,
   const float *given = a->given ? a->given : a->acceleration;
   const uint8_t old = a->rung[i];
   float part[3], sum[3], p[3], now2 = 0.0f, before2 = 0.0f, change2 = 0.0f, closed2 = 0.0f,
-        p2 = 0.0f;
+                               p2 = 0.0f;
   for (size_t c = 0; c < 3; c++) {
     const float mesh = a->mesh[c * n + i], before = a->acceleration[c * n + i],
                 value = given[c * stride + from];

@@ -59,7 +59,8 @@ void check_tree(const struct bench *b) {
   struct difference refit = {"refit", 0, 0, 0}, p2m = {"p2m", 0, 0, 0}, m2m = {"m2m", 0, 0, 0},
                     m2l = {"m2l", 0, 0, 0}, l2l = {"l2l", 0, 0, 0}, l2p = {"l2p", 0, 0, 0},
                     kick = {"kick", 0, 0, 0}, drift = {"drift", 0, 0, 0},
-                    potential = {"potential", 0, 0, 0}, rates = {"pair_rates", 0, 0, 0}, node_mass = {"masses", 0, 0, 0};
+                    potential = {"potential", 0, 0, 0}, rates = {"pair_rates", 0, 0, 0},
+                    node_mass = {"masses", 0, 0, 0};
   struct potential_difference expansions = {.m2l = {.stage = "m2l_potential"},
                                             .m2l_constant = {.stage = "  L_0"},
                                             .l2p_constant = {.stage = "l2p_potential, L_0"},

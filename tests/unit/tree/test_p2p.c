@@ -180,12 +180,13 @@ static void without_a_mesh(void **state) {
 /* ---- Rates of pairs ---- */
 
 /** 1/step of target i with source j, in double precision. */
-static double rate_of(const struct pair_law *law, const struct p2p_law *forces, const struct leaf *l,
-                      const float *p, uint32_t i, uint32_t j) {
+static double rate_of(const struct pair_law *law, const struct p2p_law *forces,
+                      const struct leaf *l, const float *p, uint32_t i, uint32_t j) {
   const bool mixed = l->target.source_mass;
   double r2 = 0.0, v2 = 0.0, rv = 0.0;
   for (uint32_t c = 0; c < 3; c++) {
-    const double r = (double)l->target.scale * (int32_t)(l->x[c * SOURCES + j] - l->x[c * SOURCES + i]),
+    const double r = (double)l->target.scale *
+                     (int32_t)(l->x[c * SOURCES + j] - l->x[c * SOURCES + i]),
                  v = (double)law->speed * ((double)p[c * SOURCES + j] - (double)p[c * SOURCES + i]);
     r2 += r * r;
     v2 += v * v;
