@@ -90,6 +90,11 @@ static unsigned heaviest_type(const struct type_masses *m, double *mass) {
   return type;
 }
 
+/** Steps follow the nearest pairs, not accelerations. */
+static bool steps_of_pairs(const struct parameters *p) {
+  return p->time.step == STEP_BLOCK && p->time.criterion == CRITERION_PAIRS;
+}
+
 void isolated_print_least_step(FILE *out, const struct parameters *p,
                                const struct type_masses *masses) {
   double mass;
@@ -99,8 +104,9 @@ void isolated_print_least_step(FILE *out, const struct parameters *p,
   const double softening = 1e-3 * softening_of_type(p, type); /* Mpc */
   const double largest = STEEPEST_PLUMMER * GRAVITY * mass / (softening * softening);
   double step = timeline_adaptive_dlna(p, &c, 1.0, largest, softening_at(p, 1.0));
-  if (type > 0 && type == p->time.pair_type) /* 0: none */
-    step = fmin(step, p->time.eta_pair * sqrt(pow(softening, 3.0) / (GRAVITY * mass)));
+  const double of_pair = p->time.eta_pair * sqrt(pow(softening, 3.0) / (GRAVITY * mass));
+  if (type > 0 && type == p->time.pair_type) step = fmin(step, of_pair); /* 0: none */
+  if (steps_of_pairs(p)) step = of_pair;
   fprintf(
       out,
       "  least step  about %.3g Myr, beside a particle of %.3g Msun of type %u; a run ends where a "
@@ -122,6 +128,7 @@ static double all_particle_steps(const struct parameters *p, double time,
                                  const struct isolated_summary *summary) {
   const struct cosmology cosmology = cosmology_from(p);
   double sum = 0.0;
+  if (steps_of_pairs(p)) return 0.0;
   for (size_t g = 0; g < summary->ids.count; g++)
     for (size_t k = 0; k < summary->galaxy[g].components; k++) {
       const struct component_summary *one = &summary->galaxy[g].component[k];
