@@ -8,6 +8,8 @@
 #include "photons/step/external.h"
 
 #define MSUN 1e10
+/* Masses on average that differ by rounding are the same. */
+#define HEAVIER (1.0 + 1e-6)
 /* Largest acceleration by Plummer's law, over G m/softening^2: at softening/sqrt(2). */
 #define STEEPEST_PLUMMER 0.3849
 
@@ -28,28 +30,30 @@ static void print_cell(FILE *out, int width, double value) {
     fprintf(out, "%*s", width, "-");
 }
 
-static void print_component(FILE *out, const struct component_summary *c) {
-  fprintf(out, "    %-14s %4d %12zu", c->name, c->type, c->particles);
+static void print_component(FILE *out, const struct parameters *p,
+                            const struct component_summary *c) {
+  fprintf(out, "    %-13s %4d %11zu", c->name, c->type, c->particles);
   print_cell(out, 11, MSUN * c->particle_mass);
   print_cell(out, 11, MSUN * c->mass);
-  print_cell(out, 10, c->scale);
-  print_cell(out, 14, c->half_mass_radius);
-  if (c->least_q > 0.0) fprintf(out, "  %.4g at %.3g kpc", c->least_q, c->least_q_radius);
+  print_cell(out, 7, c->scale);
+  print_cell(out, 11, c->half_mass_radius);
+  print_cell(out, 11, softening_of_type(p, (unsigned)c->type));
+  if (c->least_q > 0.0) fprintf(out, "  %.4g at %.3g", c->least_q, c->least_q_radius);
   fprintf(out, "\n");
 }
 
-static void print_galaxy(FILE *out, const struct galaxy_summary *g) {
-  fprintf(out, "  galaxy      %zu component%s", g->components, g->components == 1 ? "" : "s");
-  if (g->mass > 0.0)
-    fprintf(out, ", %.4g Msun; circular speed at most %.4g km/s, at %.3g kpc", MSUN * g->mass,
-            g->fastest, g->fastest_radius);
-  fprintf(out, "\n    %-14s %4s %12s %10s %10s %9s %13s  %s\n", "component", "type", "particles",
-          "Msun each", "Msun", "scale/kpc", "half-mass/kpc", "least Q");
-  for (size_t c = 0; c < g->components; c++) print_component(out, &g->component[c]);
+static void print_galaxy(FILE *out, const struct parameters *p, const struct galaxy_summary *g) {
+  fprintf(out, "  galaxy      %zu component%s, %.4g Msun; circular speed at most %.4g km/s at %.3g",
+          g->components, g->components == 1 ? "" : "s", MSUN * g->mass, g->fastest,
+          g->fastest_radius);
+  fprintf(out, "; lengths in kpc\n    %-13s %4s %11s %10s %10s %6s %10s %10s  %s\n", "component",
+          "type", "particles", "Msun each", "Msun", "scale", "half-mass", "softening", "least Q");
+  for (size_t c = 0; c < g->components; c++) print_component(out, p, &g->component[c]);
 }
 
-void isolated_print_components(FILE *out, const struct isolated_summary *summary) {
-  for (size_t g = 0; g < summary->ids.count; g++) print_galaxy(out, &summary->galaxy[g]);
+void isolated_print_components(FILE *out, const struct parameters *p,
+                               const struct isolated_summary *summary) {
+  for (size_t g = 0; g < summary->ids.count; g++) print_galaxy(out, p, &summary->galaxy[g]);
 }
 
 static void print_conserved(FILE *out, const struct external_symmetry *s) {
@@ -83,7 +87,7 @@ static unsigned heaviest_type(const struct type_masses *m, double *mass) {
   unsigned type = 0;
   *mass = 0.0;
   for (unsigned t = 0; t < PARTICLE_TYPES; t++) {
-    if (m->count[t] == 0 || !(m->mass[t] / (double)m->count[t] > *mass)) continue;
+    if (m->count[t] == 0 || !(m->mass[t] / (double)m->count[t] > HEAVIER * *mass)) continue;
     *mass = m->mass[t] / (double)m->count[t];
     type = t;
   }
@@ -109,8 +113,8 @@ void isolated_print_least_step(FILE *out, const struct parameters *p,
   if (steps_of_pairs(p)) step = of_pair;
   fprintf(
       out,
-      "  least step  about %.3g Myr, beside a particle of %.3g Msun of type %u; a run ends where a "
-      "step would be below %.3g Myr\n",
+      "  least step  about %.3g Myr, beside a particle of %.3g Msun of type %u; below %.3g Myr a run "
+      "ends\n",
       cosmology_myr(step), MSUN * mass, type, cosmology_myr(timeline_shortest(p)));
 }
 
@@ -123,7 +127,7 @@ static double particle_steps(const struct parameters *p, const struct cosmology 
   return (double)one->particles * powers * time / step;
 }
 
-/** Of the whole run; 0: not known. */
+/** Of the whole run; 0: a restart does not know. */
 static double all_particle_steps(const struct parameters *p, double time,
                                  const struct isolated_summary *summary) {
   const struct cosmology cosmology = cosmology_from(p);
@@ -132,7 +136,6 @@ static double all_particle_steps(const struct parameters *p, double time,
   for (size_t g = 0; g < summary->ids.count; g++)
     for (size_t k = 0; k < summary->galaxy[g].components; k++) {
       const struct component_summary *one = &summary->galaxy[g].component[k];
-      if (!(one->acceleration > 0.0)) return 0.0;
       sum += particle_steps(p, &cosmology, time, one);
     }
   return sum;

@@ -12,7 +12,8 @@
 
 /** Galaxies and their components: numbers, masses, lengths, Toomre's Q, circular speed. Nothing of a
  * restarted run, whose checkpoint has particles alone. */
-void isolated_print_components(FILE *out, const struct isolated_summary *summary);
+void isolated_print_components(FILE *out, const struct parameters *p,
+                               const struct isolated_summary *summary);
 
 /** The potentials of section [external], and what is conserved in them. */
 void isolated_print_potentials(FILE *out, const struct parameters *p);
@@ -23,7 +24,7 @@ void isolated_print_least_step(FILE *out, const struct parameters *p,
                                const struct type_masses *masses);
 
 /** An estimate of the time that a run takes, from the accelerations at the half-mass radii of
- * components, and of the disk space of its snapshots. Time only where components are models.
+ * components, and of the disk space of its snapshots. A restart has no time.
  * @param particles  of the whole system
  * @param cores      of all ranks */
 void isolated_print_costs(FILE *out, const struct parameters *p, const struct timeline *timeline,

@@ -60,9 +60,11 @@ static void print_softening(FILE *out, const struct parameters *p, const struct 
     fprintf(out, "  softening   %g %s (%s)\n", softening_of_type(p, PARTICLE_HALO), unit, kernel);
     return;
   }
-  fprintf(out, "  softening   %g", softening_of_type(p, 1));
-  for (unsigned t = 2; t < PARTICLE_TYPES; t++) fprintf(out, ", %g", softening_of_type(p, t));
-  fprintf(out, " %s of types 1 to %d (%s)\n", unit, PARTICLE_TYPES - 1, kernel);
+  const char *separator = "  softening   ";
+  for (unsigned t = 1; t < PARTICLE_TYPES; t++, separator = ", ")
+    if (softening_of_type(p, t) >= 0.0)
+      fprintf(out, "%s%g %s of type %u", separator, softening_of_type(p, t), unit, t);
+  fprintf(out, " (%s)\n", kernel);
 }
 
 static void print_physics(FILE *out, const struct parameters *p, const struct particles *s) {
@@ -119,7 +121,7 @@ void nbody_run_print(FILE *out, const struct story *s) {
   const struct parameters *p = s->parameters;
   if (isolated(p)) {
     print_isolated(out, p, s->particles);
-    isolated_print_components(out, s->summary);
+    isolated_print_components(out, p, s->summary);
     isolated_print_potentials(out, p);
   } else {
     print_physics(out, p, s->particles);

@@ -398,6 +398,7 @@ int run_simulation(struct parameters *p, const struct run_options *options) {
                   .start = start,
                   .checkpoint_wall = start};
   ic_choose_start(p);
+  ic_choose_softening(p);
   scheduler_foresee(p);
   if (r.solver->choose_devices) r.solver->choose_devices(p);
   if (options->dry_run) return run_dry(&r);

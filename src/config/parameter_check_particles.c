@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Runs of particles, in a box and isolated: initial conditions, forces, and steps. */
+#include <string.h>
+
 #include "parameter_check.h"
 
 static void check_generated(const struct parameters *p, struct parameter_problems *problems) {
@@ -106,6 +108,13 @@ static void check_ic_file(const struct parameters *p, struct parameter_problems 
   if (sound(problems, file)) check_gadget_file(p, problems, file, p->ic.file);
 }
 
+/** Whether a component names a softening length, which the program reads with the others of its words. */
+static bool component_is_softened(const struct parameters *p) {
+  for (size_t k = 0; k < GALAXY_COMPONENTS_MAX; k++)
+    if (strstr(p->galaxy.component[k], "softening=")) return true;
+  return false;
+}
+
 /** Myr: several times the age of the universe. */
 #define ISOLATED_END_MOST 1e5
 
@@ -124,7 +133,7 @@ static void check_isolated(const struct parameters *p, struct parameter_problems
   if (sound(problems, row_of("time", "end")) && p->time.end > ISOLATED_END_MOST)
     problem_with(problems, row_of("time", "end"), p, NULL,
                  "too long; allowed with box.boundary = isolated: 0 .. %g Myr", ISOLATED_END_MOST);
-  check_needed(p, problems, "gravity", "softening", softening_shortest(p) >= 0.0,
+  check_needed(p, problems, "gravity", "softening", softening_shortest(p) >= 0.0 || component_is_softened(p),
                "box.boundary = isolated");
   if (p->output.movie > 0)
     check_needed(p, problems, "output", "movie_width", p->output.movie_width > 0.0,

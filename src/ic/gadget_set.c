@@ -164,6 +164,8 @@ static void read_headers(struct gadget_set *set) {
     complete(&headers[f - first]);
     headers[f - first].analysed = set->analysed;
     ic_check_header(path, &headers[f - first], set->isolated);
+    headers[f - first].without_ids = set->isolated && set->hdf5 &&
+                                     !gadget_hdf5_has_ids(path, &headers[f - first]);
   }
   set->headers = allocate(set->files, sizeof *set->headers, "headers of initial conditions");
   size_t *bytes = allocate(size, sizeof *bytes, "message sizes");
@@ -172,6 +174,16 @@ static void read_headers(struct gadget_set *set) {
   comm_gather_all_sizes(headers, bytes, set->headers);
   free(bytes);
   free(headers);
+}
+
+/** Ids are made where no file has any. Where some have, the others lack them. */
+static void settle_ids(struct gadget_set *set) {
+  set->without_ids = true;
+  for (size_t f = 0; f < set->files; f++)
+    set->without_ids = set->without_ids && set->headers[f].without_ids;
+  for (size_t f = 0; f < set->files; f++) set->headers[f].without_ids = set->without_ids;
+  if (set->without_ids && comm_rank() == 0)
+    warn("%s: no %s: particles get ids from 1 on", set->first, gadget_block_name[0]);
 }
 
 /** Find the first file of a set and read its header. Local. */
@@ -209,6 +221,7 @@ struct gadget_set gadget_set_open(const char *name, bool isolated, bool analysed
   }
   comm_broadcast(&set, sizeof set, 0);
   read_headers(&set);
+  settle_ids(&set);
   complete_masses(&set);
   char buffer[GADGET_PATH_SIZE];
   for (size_t f = 0; f < set.files; f++)

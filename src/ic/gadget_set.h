@@ -15,6 +15,7 @@ struct gadget_set {
   size_t number;                /**< position of "0" in the name of file 0; 0: a single file */
   bool hdf5;
   bool isolated;                 /**< without a box */
+  bool without_ids;              /**< isolated: no file has ids */
   bool analysed;                 /**< gas is matter, and velocities may lack */
   bool left_out[GADGET_TYPES];   /**< not read */
   struct gadget_header *headers; /**< [file] */

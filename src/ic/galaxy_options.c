@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The words KEY=VALUE that follow the numbers of a component: how many particles it has, and their
- * type. */
+/* The words KEY=VALUE that follow the numbers of a component: how many particles it has, their
+ * type and their softening length. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +9,9 @@
 #include "galaxy_profile.h"
 
 #define MOST_PARTICLES 1e12
+/* kpc; as of gravity.softening_type_1 and the others */
+#define LEAST_SOFTENING 1e-6
+#define MOST_SOFTENING 1e6
 
 static const char blanks[] = " \t\r\n";
 
@@ -37,11 +40,19 @@ static const char *take_type(struct galaxy_component *c, double value) {
   return NULL;
 }
 
+static const char *take_softening(struct galaxy_component *c, double value) {
+  if (!(value >= LEAST_SOFTENING && value <= MOST_SOFTENING))
+    return "expected a length in kpc from 1e-6 to 1e6";
+  c->softening = value;
+  return NULL;
+}
+
 static const struct {
   const char *key;
   const char *(*take)(struct galaxy_component *c, double value);
 } options[] = {
-    {"particles=", take_particles}, {"particle_mass=", take_particle_mass}, {"type=", take_type}};
+    {"particles=", take_particles}, {"particle_mass=", take_particle_mass}, {"type=", take_type},
+    {"softening=", take_softening}};
 
 /** One word. @return what is wrong, or NULL */
 static const char *take(const char *word, size_t length, struct galaxy_component *c) {
@@ -61,7 +72,8 @@ bool galaxy_options_parse(const char *text, struct galaxy_component *component, 
   for (size_t length; (length = strcspn(word, blanks)) > 0; word += strspn(word, blanks)) {
     const char *wrong = take(word, length, component);
     if (wrong && !*wrong)
-      snprintf(reason, size, "galaxy: '%.*s' is none of particles=N, particle_mass=MASS, type=N",
+      snprintf(reason, size, "galaxy: '%.*s' is none of particles=N, particle_mass=MASS, type=N, "
+               "softening=LENGTH",
                (int)length, word);
     else if (wrong)
       snprintf(reason, size, "galaxy: component %s: %.*s: %s", component->name, (int)length, word,

@@ -16,8 +16,8 @@ bool galaxy_is_disk(const struct galaxy_component *c);
  * @return whether they are in range; else @p reason receives one line */
 bool galaxy_component_check(const struct galaxy_component *c, char *reason, size_t size);
 
-/** Read the words KEY=VALUE that may follow the numbers of a component: particles, particle_mass and
- * type. */
+/** Read the words KEY=VALUE that may follow the numbers of a component: particles, particle_mass,
+ * type and softening. */
 bool galaxy_options_parse(const char *text, struct galaxy_component *component, char *reason,
                           size_t size);
 

@@ -51,6 +51,43 @@ static struct galaxy first_galaxy(const struct parameters *p) {
   return g;
 }
 
+/** Stores the key of a component in config.ini; components are those that are given. */
+static void name_component(const struct parameters *p, size_t component, char key[16]) {
+  size_t k = 0;
+  for (size_t given = 0; k < GALAXY_COMPONENTS_MAX; k++)
+    if (*p->galaxy.component[k] && given++ == component) break;
+  snprintf(key, 16, "component_%zu", k + 1);
+}
+
+/** Give a type the softening length of a component. All components of the type have it. */
+static void soften_type(struct parameters *p, const struct galaxy *g, size_t c) {
+  const struct galaxy_component *one = &g->component[c];
+  double *length = &p->gravity.softening_type[one->type];
+  char key[16];
+  for (size_t k = 0; k < g->count; k++) {
+    const struct galaxy_component *other = &g->component[k];
+    if (other->type != one->type || other->softening == one->softening) continue;
+    name_component(p, k, key);
+    fail(EXIT_BAD_USAGE,
+         "%s: %s and %s have particles of type %d, which has one softening length, but softening=%g "
+         "and %g: give one of them another type=N",
+         parameter_origin(p, "galaxy", key).text, one->name, other->name, one->type, one->softening,
+         other->softening);
+  }
+  name_component(p, c, key);
+  if (*length > 0.0 && *length != one->softening)
+    fail(EXIT_BAD_USAGE, "%s: softening=%g, but gravity.softening_type_%d = %g: give one of both",
+         parameter_origin(p, "galaxy", key).text, one->softening, one->type, *length);
+  *length = one->softening;
+}
+
+void ic_choose_softening(struct parameters *p) {
+  if (p->ic.source != IC_GALAXY || *p->galaxy.model) return;
+  const struct galaxy g = first_galaxy(p);
+  for (size_t c = 0; c < g.count; c++)
+    if (g.component[c].softening > 0.0) soften_type(p, &g, c);
+}
+
 static bool all_have_numbers(const struct galaxy *g) {
   for (size_t c = 0; c < g->count; c++)
     if (g->component[c].particles == 0) return false;

@@ -234,14 +234,20 @@ static void take_row(void *context, size_t i, const struct row *row) {
     s->relative_mass[k] = (float)(to->body->mass * row->mass / s->mass);
 }
 
+/** Which of the particles of this rank are of a body. */
+static struct range part_of(const struct body *b, const struct particles *s) {
+  const size_t begin = particles_first(s), end = begin + s->count;
+  const size_t from = begin > b->first ? begin : b->first;
+  const size_t stop = end < b->first + b->count ? end : b->first + b->count;
+  return stop > from ? (struct range){from - begin, stop - from} : (struct range){0};
+}
+
 /** Make or read the particles of a body that are on this rank. Collective. */
 static void fill(const struct body *b, const struct cloud *c, bool own_ids) {
   struct particles *s = c->s;
-  const size_t begin = particles_first(s), end = begin + s->count;
-  size_t from = begin > b->first ? begin : b->first;
-  const size_t stop = end < b->first + b->count ? end : b->first + b->count;
-  const size_t count = stop > from ? stop - from : 0, here = count > 0 ? from - begin : 0;
-  if (count == 0) from = b->first;
+  const struct range part = part_of(b, s);
+  const size_t begin = particles_first(s), here = part.first, count = part.count;
+  const size_t from = count > 0 ? begin + here : b->first;
   if (b->tables)
     body_sample(b, from - b->first, count, c->x + here, c->v + here,
                 particles_have(s, COLUMN_type) ? s->type + here : NULL);
@@ -296,14 +302,27 @@ static void enter_frame(const struct cloud *c) {
     }
 }
 
-/** Make the particles of bodies in a frame. The bodies are freed. */
-static struct particles make_particles(struct body *body, int bodies) {
+static struct galaxy_summary summarise(const struct body *b, const struct cloud *c) {
+  const struct range part = part_of(b, c->s);
+  if (b->tables) return body_summary(b);
+  return body_measure(&(const struct cloud_part){.s = c->s,
+                                                 .first = part.first,
+                                                 .count = part.count,
+                                                 .x = (const double(*)[3])c->x + part.first});
+}
+
+/** Make the particles of bodies in a frame. The bodies are freed.
+ * @param summary  of the bodies, or NULL */
+static struct particles make_particles(struct body *body, int bodies,
+                                       struct galaxy_summary *summary) {
   struct particles s = create_share(body, bodies);
   struct cloud c = {.s = &s,
                     .x = allocate(s.count, sizeof *c.x, "initial conditions"),
                     .v = allocate(s.count, sizeof *c.v, "initial conditions")};
-  const bool own_ids = bodies == 1 && !body[0].tables && (!body[0].has_rows || body[0].rows.ids);
+  const bool own_ids = bodies == 1 && !body[0].tables &&
+                       (body[0].has_rows ? body[0].rows.ids : !body[0].set.without_ids);
   for (int k = 0; k < bodies; k++) fill(&body[k], &c, own_ids);
+  for (int k = 0; summary && k < bodies; k++) summary[k] = summarise(&body[k], &c);
   if (own_ids) gadget_check_ids(&s, body[0].has_rows ? body[0].rows.path : body[0].set.first);
   enter_frame(&c);
   free(c.x);
@@ -327,11 +346,8 @@ struct particles ic_isolated_with(const struct parameters *p, struct isolated_su
   choose_places(p, body, bodies);
   require_all_apart(p, body, bodies);
   summary->ids.count = (size_t)bodies;
-  for (int k = 0; k < bodies; k++) {
-    summary->ids.last[k] = body[k].first + body[k].count;
-    summary->galaxy[k] = body_summary(&body[k]);
-  }
-  return make_particles(body, bodies);
+  for (int k = 0; k < bodies; k++) summary->ids.last[k] = body[k].first + body[k].count;
+  return make_particles(body, bodies, summary->galaxy);
 }
 
 bool ic_snapshot_is_isolated(const char *path) {
@@ -344,5 +360,5 @@ struct particles ic_isolated_snapshot(const struct parameters *p, double *time_m
   const double time = body.has_rows ? GADGET_ABSENT : body.set.headers[0].time;
   *time_myr = time == GADGET_ABSENT ? 0.0 : KPC / MYR * time * body.length / body.velocity;
   choose_places(p, &body, 1);
-  return make_particles(&body, 1);
+  return make_particles(&body, 1, NULL);
 }

@@ -6,6 +6,7 @@
 #include "gadget_set.h"
 #include "ic_orbit.h"
 #include "photons/config/parameters.h"
+#include "photons/domain/particles.h"
 #include "photons/ic/galaxy.h"
 #include "photons/ic/summary.h"
 #include "row_file.h"
@@ -30,8 +31,17 @@ struct body {
 /** Make the tables of a model. What cannot be a galaxy ends the program with EXIT_BAD_USAGE.
  * @param k  the number of its section, galaxy_sections[k] */
 void body_from_model(struct body *b, const struct parameters *p, int k);
-/** What a body is, for people. */
+/** What a model is, for people. */
 struct galaxy_summary body_summary(const struct body *b);
+/** Particles of a body that are on this rank. */
+struct cloud_part {
+  const struct particles *s; /**< types and masses are those of first .. first + count - 1 */
+  size_t first, count;
+  const double (*x)[3]; /**< [count], kpc */
+};
+/** What particles of a file are, for people, about their centre by spheres that shrink. Speeds and accelerations
+ * are those of spheres. Collective. */
+struct galaxy_summary body_measure(const struct cloud_part *part);
 /** A part of an array. */
 struct range {
   size_t first, count;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Numbers of galaxies for people, from their tables. */
 #include <gsl/gsl_math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "galaxy_profile.h"
@@ -35,28 +34,10 @@ static void find_fastest(const struct galaxy_tables *t, struct galaxy_summary *s
   }
 }
 
-static struct galaxy_summary summarise_model(const struct galaxy_tables *t) {
+struct galaxy_summary body_summary(const struct body *b) {
+  const struct galaxy_tables *t = b->tables;
   struct galaxy_summary s = {.components = t->galaxy.count, .mass = galaxy_mass(t)};
   for (size_t c = 0; c < s.components; c++) s.component[c] = summarise_component(t, c);
   find_fastest(t, &s);
   return s;
-}
-
-static struct galaxy_summary summarise_file(const struct gadget_set *set) {
-  struct galaxy_summary s = {0};
-  for (int type = 0; type < GADGET_TYPES; type++) {
-    if (set->of_type[type] == 0) continue;
-    struct component_summary *c = &s.component[s.components++];
-    *c = (struct component_summary){.type = type, .particles = set->of_type[type]};
-    snprintf(c->name, sizeof c->name, "of the file");
-  }
-  return s;
-}
-
-struct galaxy_summary body_summary(const struct body *b) {
-  if (b->has_rows)
-    return (struct galaxy_summary){
-        .components = 1,
-        .component = {{.name = "of the file", .type = PARTICLE_HALO, .particles = b->count}}};
-  return b->tables ? summarise_model(b->tables) : summarise_file(&b->set);
 }

@@ -33,7 +33,8 @@ struct gadget_header {
    * the unit. w0, wa and omega_r are in such files only. */
   bool swift;
   double velocity_power, w0, wa, omega_r;
-  bool checksums; /**< the file has the checksums of hdf5_checksum.h */
+  bool checksums;   /**< the file has the checksums of hdf5_checksum.h */
+  bool without_ids; /**< set by who asked for the header: there are none to read */
 };
 
 /** Masses of particles, gathered. */
@@ -96,6 +97,8 @@ void gadget_say_still(const char *path, unsigned type);
 /** Add to a header what a file of SWIFT has elsewhere. @return false: the file is not of SWIFT
  * @param file  an open HDF5 file */
 bool gadget_read_swift(int64_t file, const char *path, struct gadget_header *header);
+/** Whether particles of some type in an HDF5 file have ids. */
+bool gadget_hdf5_has_ids(const char *path, const struct gadget_header *header);
 /** The names of the blocks in HDF5 files. */
 extern const char *const gadget_block_name[GADGET_BLOCKS];
 extern const struct gadget_format gadget_binary, gadget_hdf5;

@@ -89,7 +89,7 @@ static hid_t open_dataset(hid_t group, const char *path, const char *name, H5T_c
 
 const char *const gadget_block_name[GADGET_BLOCKS] = {"ParticleIDs", "Coordinates", "Velocities",
                                                       "Masses"};
-enum { VELOCITIES = 2 };
+enum { IDS = 0, VELOCITIES = 2 };
 static const struct {
   H5T_class_t class;
   size_t columns;
@@ -128,6 +128,7 @@ static void visit_blocks(const char *path, const struct gadget_header *header, u
   const unsigned needed = GADGET_BLOCKS - (header->mass[type] != 0.0);
   for (unsigned b = 0; b < needed; b++) {
     if (sink && !gadget_wants(sink, header, b)) continue;
+    if (b == IDS && header->without_ids) continue;
     const char *block = gadget_block_name[b];
     if (header->analysed && b == VELOCITIES && H5Lexists(group, block, H5P_DEFAULT) == 0) {
       if (!sink) gadget_say_still(path, type);
@@ -159,6 +160,20 @@ static void visit_blocks(const char *path, const struct gadget_header *header, u
   free(chunk);
   H5Gclose(group);
   H5Fclose(file);
+}
+
+bool gadget_hdf5_has_ids(const char *path, const struct gadget_header *header) {
+  const hid_t file = hdf5_open(path);
+  bool has = false;
+  for (unsigned type = 0; type < GADGET_TYPES; type++) {
+    char name[48];
+    snprintf(name, sizeof name, "PartType%u", type);
+    if (header->in_file[type] == 0 || H5Lexists(file, name, H5P_DEFAULT) <= 0) continue;
+    snprintf(name, sizeof name, "PartType%u/%s", type, gadget_block_name[IDS]);
+    has = has || H5Lexists(file, name, H5P_DEFAULT) > 0;
+  }
+  H5Fclose(file);
+  return has;
 }
 
 static void hdf5_check_blocks(const char *path, const struct gadget_header *header) {

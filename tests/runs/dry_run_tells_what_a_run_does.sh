@@ -96,9 +96,9 @@ unset STARPU_SCHED
   --set output.interval=2 --set output.dir=m31 "$PHOTONS_SOURCE/params/galaxy/m31.ini" >out 2>err ||
   complain "m31.ini: exit code $?"
 head -n 1 out | grep -q 'what a run would use' || complain "m31.ini: begins with $(head -n 1 out)"
-for line in 'galaxy  *4 components, 8.88e+11 Msun; circular speed at most 278.. km/s, at 0.78. kpc' \
-  'halo  *1  *1485  *5.46e+08  *8.11e+11  *7.63  *58.13$' 'bulge  *3  *500  *6.48e+07  *3.24e+10  *0.61  *1.093$' \
-  'disk  *2  *2000  *1.83e+07  *3.66e+10  *5.4  .* 1.844 at 12.4 kpc' 'time  *about .* on .* core.*steps of particles' \
+for line in 'galaxy  *4 components, 8.88e+11 Msun; circular speed at most 278.. km/s at 0.78.; lengths in kpc' \
+  'halo  *1  *1485  *5.46e+08  *8.11e+11  *7.63  *58.13  *0.01562$' 'bulge  *3  *500  *6.48e+07  *3.24e+10  *0.61  *1.093  *0.01562$' \
+  'disk  *2  *2000  *1.83e+07  *3.66e+10  *5.4  .* 1.844 at 12.4$' 'time  *about .* on .* core.*steps of particles' \
   'disk space  *about 0.528 MB: 3 snapshots of 0.176 MB'; do
   grep -q "^ *$line" out || complain "m31.ini: no line with: $line"
 done
@@ -106,6 +106,17 @@ sed '1,/^# its parameters/d; /^STARPU/d' out >again.ini
 "$PHOTONS" --quiet --set output.dir=m31 again.ini >out 2>err || complain "what --dry-run prints: exit code $?"
 set -- $(wc -c <m31/snapshot_000.hdf5)
 [ "$1" -gt 176000 ] && [ "$1" -lt 230000 ] || complain "m31: a snapshot of $1 bytes"
+awk 'length > 100' m31/log/run.log | grep . && complain 'm31: the banner has a line that is too long'
+sed -n '/component  *type/,/^  [a-z]/p' m31/log/run.log | grep -q '^        ' && complain "m31: a row of the banner's table is broken"
+# Of a file the same is measured: M31's own particles have its masses, radii and circular speed within their noise.
+"$PHOTONS" --dry-run --set ic.source=gadget --set galaxy.model= --set galaxy.particles= --set galaxy.component_particles= \
+  --set ic.file=m31/snapshot_000.hdf5 --set time.end=4 --set output.interval=2 --set output.dir=again \
+  "$PHOTONS_SOURCE/params/galaxy/m31.ini" >out 2>err || complain "m31 from a file: $(cat err)"
+awk '$1 == "galaxy" { split("galaxy 4 components, 8.88e+11 Msun; circular speed at most", w); for (i = 1; i <= 9; i++) if ($i != w[i]) bad = 1
+       if ($10 < 240 || $10 > 340 || $13 > 3) bad = 1; seen++ }
+     /of the file/ { r[1] = 58; r[2] = 9.07; r[3] = 1.09; r[4] = 12.1; m[1] = 8.11e11; m[2] = 3.66e10; m[3] = 3.24e10; m[4] = 8e9
+       if ($7 / m[$4] < 0.97 || $7 / m[$4] > 1.03 || $9 / r[$4] < 0.7 || $9 / r[$4] > 1.4 || $8 != "-") bad = 1; seen++ }
+     /^  time  *about/ { seen++ } END { exit bad || seen != 6 }' out || complain "m31 from a file: $(head -n 9 out)"
 
 # --restart: the checkpoint is looked at, and stays as it is. Gadget files: their redshift counts.
 "$PHOTONS" -q --steps 1 --set output.dir=part --set output.checkpoint_minutes=1e-6 config.ini \

@@ -11,7 +11,8 @@ import h5py
 import numpy as np
 import photons
 from photons import (
-    files, galaxy, galaxy_disk, galaxy_log, galaxy_maps, galaxy_pictures, galaxy_plots, plots, report,
+    drawing, files, galaxy, galaxy_disk, galaxy_log, galaxy_maps, galaxy_pictures, galaxy_plots, plots,
+    report,
 )  # fmt: skip
 from photons.serve import LivePage
 
@@ -168,6 +169,16 @@ for part, beta in ((radial, 1), (round_one, 0)):
     shells = galaxy_disk.anisotropy(galaxy.System({"halo": part}), np.array([2.0, 4, 8]))
     assert np.allclose(shells["beta_halo"], beta, atol=0.05), shells["beta_halo"]
 assert np.allclose(shells["sigma_halo"], 100 / 3**0.5, rtol=0.01)
+# rotation is no dispersion
+turning = np.cross([0, 0, 1], halo_position)
+turning *= 220 / np.linalg.norm(turning, axis=1)[:, None]
+both = galaxy.Component(halo_position, turning + 100 * directions(HALO_COUNT), np.ones(HALO_COUNT))
+shells = galaxy_disk.anisotropy(galaxy.System({"halo": both}), np.array([2.0, 4, 8]))
+assert np.allclose(shells["sigma_halo"], 100 / 3**0.5, rtol=0.03), shells["sigma_halo"]
+assert np.allclose(shells["beta_halo"], 0, atol=0.1), shells["beta_halo"]
+# Labels at the ends of curves are apart, in their order; those that are so already stay.
+moved = drawing.spread([1.0, 1.01, 1.02, 3.0], 0.1)
+assert np.all(np.diff(moved) > 0.099) and moved[3] == 3 and abs(moved[:3].mean() - 1.01) < 1e-9, moved
 
 # Pictures hold the mass of what they show. The surface density of the disk is that of theory in
 # rings, and pixels about them scatter by less than a third, though one pixel has 0.4 to 5 particles.
@@ -211,6 +222,10 @@ for time, place in enumerate(([0, 0, 20.0], [0, 15.0, 15.0], [0, 30.0, 0])):
     for sign in (1, -1):
         assert np.linalg.norm(np.median(seen[::sign][:5000], axis=0) @ orbit.axes
                               - sign * np.array(place)) < 0.5  # fmt: skip
+# In external potentials the frame is about the centre of these, and what moves in them moves in it.
+satellite = galaxy.System({"stars": galaxy.Component(one := plummer(5000, 1) + [9.0, 5, 2], 0 * one, np.ones(5000))}, 0, True)
+still = galaxy_maps.Frame(satellite, ["stars"])
+assert np.allclose(np.median(still.positions(satellite)["stars"], axis=0), [9, 5, 2], atol=0.1)
 assert galaxy_pictures.shown_numbers(3) == [0, 1, 2]
 assert galaxy_pictures.shown_numbers(41)[::11] == [0, 40]
 

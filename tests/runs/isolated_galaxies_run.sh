@@ -99,19 +99,50 @@ refused "a millionth of the frame's side" gravity.softening=0.001
 refused 'expected 1 whole numbers' 'galaxy.component_particles=1 2'
 # Particles by component: numbers, types and masses, the same on two ranks.
 numbers() {
-  run_on "$1" "$2" sphere.ini --steps 1 --set 'galaxy.model=' --set 'galaxy.component_1=hernquist 3e10 1 particles=500' \
-    --set 'galaxy.component_2=hernquist 1e10 1 particle_mass=2e6 type=2' --set gravity.softening_type_2=0.05
+  number=$1 folder=$2
+  shift 2
+  run_on "$number" "$folder" sphere.ini --steps 1 --set 'galaxy.model=' --set 'galaxy.component_1=hernquist 3e10 1 particles=500' "$@"
 }
-numbers 1 numbers
-numbers 2 numbers-on-two
+of_parameters() {
+  numbers "$1" "$2" --set 'galaxy.component_2=hernquist 1e10 1 particle_mass=2e6 type=2' --set gravity.softening_type_2=0.05
+}
+# Softening lengths by component are those of the types, and a restart takes them.
+of_components() {
+  numbers "$1" "$2" --set 'galaxy.component_1=hernquist 3e10 1 particles=500 softening=0.1' \
+    --set 'galaxy.component_2=hernquist 1e10 1 particle_mass=2e6 type=2 softening=0.05' --set output.checkpoint_minutes=1e-6
+}
+of_parameters 1 numbers
+of_parameters 2 numbers-on-two
+of_components 1 softened
 "$PYTHON" - <<'END' || complain 'particles by component'
 import h5py, numpy
-one, two = (h5py.File(f"{name}/snapshot_000.hdf5") for name in ("numbers", "numbers-on-two"))
+one, two, softened = (h5py.File(f"{name}/snapshot_000.hdf5") for name in ("numbers", "numbers-on-two", "softened"))
 for part, count, mass in (("PartType3", 500, 6e-3), ("PartType2", 5000, 2e-4)):
     m = one[part]["Masses"][:]
+    assert all(numpy.array_equal(one[part][name], softened[part][name]) for name in one[part]), part
     assert len(m) == count and numpy.allclose(m, mass, rtol=1e-5), (part, len(m), m)
     assert all(numpy.array_equal(one[part][name], two[part][name]) for name in one[part]), part
 END
+grep -qx 'softening_type_2 = 0.05' softened/config-used.ini || complain 'softening by component: not in config-used.ini'
+"$PHOTONS" -q --restart softened/config-used.ini --set output.dir=softened 2>err || complain "softening by component: --restart: $(cat err)"
+soft='--set galaxy.model= --set time.criterion=acceleration'
+soften() {
+  # shellcheck disable=SC2086
+  "$PHOTONS" --dry-run $soft --set 'galaxy.component_1=hernquist 3e10 1 softening=0.1' "$@" sphere.ini >out 2>err
+}
+soften --set 'galaxy.component_2=hernquist 1e10 1 softening=0.2' && complain 'two softening lengths of one type'
+grep -q 'component_2: hernquist and hernquist have particles of type 3, which has one softening length' err ||
+  complain "two softening lengths of one type: $(cat err)"
+soften --set gravity.softening_type_3=0.2 && complain 'a component contradicts gravity.softening_type_3'
+grep -q 'softening=0.1, but gravity.softening_type_3 = 0.2: give one of both' err || complain "contradiction: $(cat err)"
+# All components name their lengths: the parameter is not needed. One that does not is missed.
+sed -i '/^softening = /d' sphere.ini
+soften --set 'galaxy.component_2=hernquist 1e10 1 type=2 softening=0.05' || complain "softening by component alone: $(cat err)"
+grep -q '^  softening   0.05 kpc of type 2, 0.1 kpc of type 3 ' out && grep -q '^    hernquist *2 .* 0.05$' out ||
+  complain "softening by component alone: $(head -n 9 out)"
+soften --set 'galaxy.component_2=hernquist 1e10 1 type=2' && complain 'a type without a softening length'
+grep -q 'particles of type 2 have no softening length' err || complain "a type without a softening length: $(cat err)"
+sed -i 's/^\[gravity\]$/&\nsoftening = 0.1/' sphere.ini
 # The last lines of a run name the logs of isolated systems.
 "$PHOTONS" --set output.dir=told --steps 3 --set galaxy.particles=200 --set time.criterion=acceleration \
   --set time.max_step=0.1 sphere.ini >out 2>err

@@ -67,6 +67,36 @@ def tables_of(read, run):
     return [table for table in tables if table is not None and len(next(iter(table.values())))]
 
 
+LABEL_POINTS = 7  # size of the font at the ends of curves
+LABEL_MARGIN = 0.1  # beside curves, of their width: room for the labels at their ends
+
+
+def spread(values, least):
+    """The values, moved so that two of them are at least so far apart, or nearly."""
+    order = np.argsort(values, kind="stable")
+    moved = np.array(values, float)[order]
+    for _ in range(100):
+        push = np.maximum(least - np.diff(moved), 0) / 2
+        moved[:-1] -= push
+        moved[1:] += push
+    return moved[np.argsort(order, kind="stable")]
+
+
+def label_ends(axis, ends):
+    """Texts at the ends of curves on an axis whose y is logarithmic, none over another.
+
+    ends -- rows (x, y, text, colour); where y is not above 0 there is no text"""
+    ends = [end for end in ends if end[1] > 0]
+    axis.margins(x=LABEL_MARGIN)
+    axis.set_yscale("log")
+    low, high = np.log10(axis.get_ylim())
+    height = 72 * axis.figure.get_figheight() * axis.get_position().height  # points
+    least = 1.2 * LABEL_POINTS / height * (high - low)
+    for (x, _, text, colour), y in zip(ends, spread([np.log10(end[1]) for end in ends], least)):
+        axis.annotate(text, (x, 10**y), (4, 0), textcoords="offset points", va="center",
+                      fontsize=LABEL_POINTS, color=colour)  # fmt: skip
+
+
 def mark(axis, x, text):
     """A vertical line with a text at its upper end."""
     axis.axvline(x, color="grey", lw=0.7, ls=(0, (1, 1)))

@@ -10,6 +10,7 @@ from .files import (
     galaxy_units,
     is_isolated,
     particle_counts,
+    read_config,
     read_header,
     read_snapshot,
     snapshot_time_myr,
@@ -41,10 +42,11 @@ class System:
     """A snapshot: `components`, a dictionary of Component by name, at the time `time_myr`.
 
     Positions are relative to `centre`, the densest point. The z axis is that of the disk's angular
-    momentum; without a disk the axes are those of the file."""
+    momentum; without a disk the axes are those of the file. `in_potential`: there are external
+    potentials, about the origin of the file."""
 
-    def __init__(self, components, time_myr=0.0):
-        self.components, self.time_myr = components, time_myr
+    def __init__(self, components, time_myr=0.0, in_potential=False):
+        self.components, self.time_myr, self.in_potential = components, time_myr, in_potential
         self.centre = densest_point(*self._joined())
         for component in components.values():
             component.position = component.position - self.centre
@@ -117,7 +119,16 @@ def read_system(path):
         raise ValueError(f"{path} holds no particles")
     scale = galaxy_units(header)
     components = {COMPONENTS[kind]: _read_component(path, kind, scale) for kind in types}
-    return System(components, snapshot_time_myr(header))
+    return System(components, snapshot_time_myr(header), has_potentials(path, types[0]))
+
+
+def has_potentials(path, kind):
+    """Whether the run of a snapshot had external potentials. kind -- a type of its particles"""
+    table = read_snapshot(path, False, kind)
+    with table.file:
+        text = table.config()
+    external = read_config(text).get("external", {}) if "\n" in text else {}
+    return any(value for key, value in external.items() if key.startswith("potential_"))
 
 
 def load_yt(path):

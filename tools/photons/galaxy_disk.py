@@ -78,7 +78,8 @@ def anisotropy(system, edges=None):
     """beta = 1 - (sigma_theta^2 + sigma_phi^2)/(2 sigma_r^2) in shells between the edges [kpc], by
     component: a Table of r_low, r_high, N_NAME, sigma_NAME (in one dimension, km/s), beta_NAME; NaN in
     shells of less than LEAST_PARTICLES. Velocities are relative to the mean of those within the
-    inner half of each component. None without edges."""
+    inner half of each component, and to the mean rotation of the shell about the z axis. None without
+    edges."""
     edges = galaxy.radial_edges(system, 5) if edges is None else edges
     if edges is None:
         return None
@@ -95,6 +96,8 @@ def _shells(part, edges):
     inner = radius <= np.median(radius)
     velocity = part.velocity - np.average(part.velocity[inner], axis=0, weights=part.mass[inner])
     outwards = np.einsum("ij,ij->i", velocity, part.position) / np.maximum(radius, 1e-300)
+    x, y = part.position[:, 0], part.position[:, 1]
+    around = (x * velocity[:, 1] - y * velocity[:, 0]) / np.maximum(np.hypot(x, y), 1e-300)
     whole = np.einsum("ij,ij->i", velocity, velocity)
     shell, rows = np.digitize(radius, edges) - 1, []
     for i in range(len(edges) - 1):
@@ -105,6 +108,7 @@ def _shells(part, edges):
             continue
         mass = part.mass[some]
         radial = np.average(outwards[some] ** 2, weights=mass)
-        total = np.average(whole[some], weights=mass)
+        rotation = np.average(around[some], weights=mass)
+        total = np.average(whole[some], weights=mass) - rotation**2
         rows.append((count, np.sqrt(total / 3), 1 - (total - radial) / (2 * radial)))
     return np.array(rows).T

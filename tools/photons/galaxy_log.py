@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Figures of log/galaxy.csv: the galaxies of a run at the steps at which they were measured."""
 
+from .drawing import label_ends
 from .modules import Deferred
 
 np, plt = Deferred("numpy"), Deferred("matplotlib.pyplot")
 
-LABEL_MARGIN = 0.1  # beside curves, of their width: room for the labels at their ends
+BARRED = 0.1  # least A2 of a bar: what is less turns at random
 COLOURS = ("#332288", "#cc6677", "#117733", "#aa4499", "#88ccee", "#ddcc77", "#882255", "#44aa99")
 DASHES = {"r10": ":", "r50": "-", "r90": "--"}  # Lagrangian radii
 PANELS = (  # of the figure bar: label of the axis, column
     ("A2 within 2 scale lengths", "bar_strength"),
-    ("pattern speed [km/s/kpc]", "pattern_speed"),
+    ("pattern speed [km/s/kpc]\n(faint: A2 < 0.1)", "pattern_speed"),
     ("scale length [kpc]", "scale_length"),
     ("height, root\nmean square [kpc]", "height"),
 )
@@ -48,16 +49,15 @@ def plot_galaxies(evolution):
     pairs = separations(galaxies)
     figure, axes = plt.subplots(1 + bool(pairs), sharex=True, squeeze=False, layout="constrained",
                                 figsize=(7, 4 + 3 * bool(pairs)))  # fmt: skip
-    axis = axes[0, 0]
+    axis, ends = axes[0, 0], []
     for number, colour in zip(galaxies, COLOURS):
         rows = galaxies[number]
         for name, dashes in DASHES.items():
             axis.plot(rows["time_myr"], rows[name], color=colour, ls=dashes, lw=1.2,
                       label=_label(number, galaxies) if name == "r50" else None)  # fmt: skip
-            axis.annotate(f"{name[1:]} %", (rows["time_myr"][-1], rows[name][-1]), (4, 0),
-                          textcoords="offset points", va="center", fontsize=7, color=colour)  # fmt: skip
-    axis.margins(x=LABEL_MARGIN)
-    axis.set(yscale="log", ylabel="radius that holds\n10, 50, 90 % of the mass [kpc]")
+            ends.append((rows["time_myr"][-1], rows[name][-1], f"{name[1:]} %", colour))
+    label_ends(axis, ends)
+    axis.set(ylabel="radius that holds\n10, 50, 90 % of the mass [kpc]")
     for (i, k), (time, apart) in pairs.items():
         axes[1, 0].plot(time, apart, lw=1.2, label=f"galaxies {i} and {k}")
         axes[1, 0].set_ylabel("distance of the centres [kpc]")
@@ -70,6 +70,12 @@ def plot_galaxies(evolution):
     return figure
 
 
+def barred(axis, time, speed, strength, colour):
+    """Draw pattern speeds faintly, and return those where there is a bar, NaN elsewhere."""
+    axis.plot(time, speed, color=colour, lw=0.5, alpha=0.4)
+    return np.where(strength >= BARRED, speed, np.nan)
+
+
 def plot_bar(evolution):
     """Strength and pattern speed of the bar of each disk over time, its scale length and height."""
     table = evolution.galaxies
@@ -80,12 +86,16 @@ def plot_bar(evolution):
     for axis, (label, column) in zip(axes, PANELS):
         for number, colour in zip(galaxies, COLOURS):
             rows = galaxies[number]
-            axis.plot(rows["time_myr"], rows[column], color=colour, marker=".", ms=3, lw=1.2,
+            values = rows[column]
+            if column == "pattern_speed":
+                values = barred(axis, rows["time_myr"], values, rows["bar_strength"], colour)
+            axis.plot(rows["time_myr"], values, color=colour, marker=".", ms=3, lw=1.2,
                       label=_label(number, galaxies))  # fmt: skip
         axis.set_ylabel(label)
         if column != "pattern_speed":
             axis.set_ylim(0, 1.1 * np.nanmax(table[column]) or None)
     if len(galaxies) > 1:
-        axes[0].legend(frameon=False, fontsize="small")
+        axes[0].legend(frameon=False, fontsize="small", ncols=4, loc="lower right",
+                       bbox_to_anchor=(1, 1), borderaxespad=0)  # fmt: skip
     axes[-1].set_xlabel("t [Myr]")
     return figure

@@ -20,12 +20,14 @@ class Frame:
 
     The z axis is that of the angular momentum of the disk about its centre of mass. For two galaxies
     that is the axis of their orbit. Each output is about the centre of mass of its disk (without a
-    disk of what is pictured), which stands between two galaxies."""
+    disk of what is pictured), which stands between two galaxies. In external potentials each is about
+    their centre, along the axes of the file."""
 
     def __init__(self, first, names):
         self.name = "disk" if "disk" in first.components else None
         self.names = names
-        self.axes = galaxy.axis_of_momentum(*_joined(self._parts(first)))
+        self.fixed = first.in_potential
+        self.axes = np.eye(3) if self.fixed else galaxy.axis_of_momentum(*_joined(self._parts(first)))
 
     def _parts(self, system):
         names = [self.name] if self.name in system.components else self.names
@@ -34,7 +36,7 @@ class Frame:
     def positions(self, system):
         """Positions in the frame by component, {name: [N, 3]}."""
         position, _, mass = _joined(self._parts(system))
-        centre = np.average(position, axis=0, weights=mass)
+        centre = np.zeros(3) if self.fixed else np.average(position, axis=0, weights=mass)
         return {
             name: (_in_file(system, part)[0] - centre) @ self.axes.T
             for name, part in system.components.items()

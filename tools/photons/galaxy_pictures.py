@@ -132,7 +132,8 @@ def plot_picture(evolution):
         drawn = draw_pair(pair, images, views.extents(), norm=norm, cmap="magma")
         write_on(pair[0], f"{time_myr:.0f} Myr")
     label_panels(pairs, columns)
-    figure.suptitle(f"Surface density of {', '.join(views.names)}: face-on, and edge-on below")
+    sides = "the x-y plane, and x-z below" if views.frame.fixed else "face-on, and edge-on below"
+    figure.suptitle(f"Surface density of {', '.join(views.names)}: {sides}")
     axes = [axis for pair in pairs for axis in pair]
     figure.colorbar(drawn, ax=axes, label="Msun/kpc²", extend="both", aspect=35, fraction=0.04)
     return figure

@@ -8,6 +8,7 @@ import functools
 import os
 
 from . import galaxy, galaxy_disk, galaxy_log, galaxy_pictures
+from .drawing import label_ends
 from .files import Table
 from .modules import Deferred
 
@@ -214,16 +215,14 @@ def plot_lagrangian_radii(evolution):
     if len(evolution.paths) < 2:
         return None
     table = evolution.radii()
-    figure, axis = new_figure(figsize=(7, 5))
+    (figure, axis), ends = new_figure(figsize=(7, 5)), []
     for column in [name for name in table if name != "time_myr"]:
         share, name = column.split("_")
         axis.plot(table["time_myr"], table[column], marker=".", ms=3,
                   label=name if share == "r50" else None, **line_style(name, True))  # fmt: skip
-        axis.annotate(f"{share[1:]} %", (table["time_myr"][-1], table[column][-1]), (4, 0),
-                      textcoords="offset points", va="center", fontsize=7,
-                      color=STYLES[name][0])  # fmt: skip
-    axis.margins(x=galaxy_log.LABEL_MARGIN)
-    axis.set(yscale="log", xlabel="t [Myr]", ylabel="radius that holds 10, 50, 90 % of the mass [kpc]")
+        ends.append((table["time_myr"][-1], table[column][-1], f"{share[1:]} %", STYLES[name][0]))
+    label_ends(axis, ends)
+    axis.set(xlabel="t [Myr]", ylabel="radius that holds 10, 50, 90 % of the mass [kpc]")
     axis.yaxis.set_major_formatter(ticker.LogFormatter())
     axis.yaxis.set_minor_formatter(ticker.LogFormatter(minor_thresholds=(2, 0.5)))
     axis.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.06, 1))
@@ -238,7 +237,7 @@ def plot_disk(evolution):
     table = {name: np.array([row[name] for row in rows]) for name in rows[0]}
     time, panels = table["time_myr"], (
         ("A2", (("bar_strength", "within 2 scale lengths"), ("A2_max", "largest of a ring"))),
-        ("pattern speed [km/s/kpc]", (("pattern_speed", None),)),
+        ("pattern speed [km/s/kpc]\n(faint: A2 < 0.1)", (("pattern_speed", None),)),
         ("kpc", (("scale_length", "scale length"), ("height", "height, root mean square"))),
         ("dispersion at 2 R$_d$ [km/s]", (("sigma_R", "σ$_R$"), ("sigma_phi", "σ$_φ$"),
                                           ("sigma_z", "σ$_z$"))),
@@ -248,11 +247,15 @@ def plot_disk(evolution):
         for (name, text), colour in zip(columns, ("#332288", "#cc6677", "#117733")):
             if np.all(np.isnan(table[name])):
                 continue
-            axis.plot(time, table[name], marker=".", ms=4, lw=1.2, color=colour, label=text)
+            values = table[name]
+            if name == "pattern_speed":
+                values = galaxy_log.barred(axis, time, values, table["bar_strength"], colour)
+            axis.plot(time, values, marker=".", ms=4, lw=1.2, color=colour, label=text)
         axis.set_ylabel(label)
         if columns[0][1]:
             axis.set_ylim(bottom=0)
-            axis.legend(frameon=False, fontsize="small", ncols=3)
+            axis.legend(frameon=False, fontsize="small", ncols=3, loc="lower right",
+                        bbox_to_anchor=(1, 1), borderaxespad=0)  # fmt: skip
     axes[-1].set_xlabel("t [Myr]")
     return figure
 

@@ -44,6 +44,7 @@ struct galaxy_component {
   double toomre_q;     /**< of a disk: its least Q over all radii; 0: GALAXY_DEFAULT_Q */
   int type;            /**< of the particles, as in Gadget: 1 halo, 2 disk, 3 bulge, 4 stars */
   size_t particles;    /**< 0: a share of the rest in proportion to the mass */
+  double softening;    /**< kpc; 0: that of the type */
 };
 
 /** The least Q of a disk that names none: that of the M31 of Miki 2019. */
@@ -75,7 +76,7 @@ bool galaxy_model(const char *name, struct galaxy *galaxy);
  *     exponential  MASS SCALE HEIGHT [CUTOFF WIDTH [LEAST_Q]]
  *
  * What may follow, in any order: particles=N, or particle_mass=MASS in Msun, for the number of
- * particles; type=N. The component is called after its profile; without type=N its type is 1 for
+ * particles; type=N; softening=LENGTH in kpc. The component is called after its profile; without type=N its type is 1 for
  * nfw, 2 for exponential, 3 for hernquist, else 4.
  * @param reason  receives one line if the text is refused
  * @return whether the text is a component

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The redshift at which generated initial conditions begin, where the program chooses it. */
+/* What initial conditions decide before they are made: the redshift at which a universe begins, where the program
+ * chooses it, and softening lengths of a galaxy's components. */
 #ifndef PHOTONS_IC_START_H
 #define PHOTONS_IC_START_H
 
@@ -16,5 +17,9 @@ struct parameters;
 void ic_choose_start(struct parameters *p);
 /** Print ic.start as a line of the banner; nothing where ic.z_init was given. */
 void ic_print_start(FILE *out, const struct parameters *p);
+
+/** Give types of particles the softening lengths that components of config.ini name. Components of one type that
+ * name different ones, or contradict gravity.softening_type_N, end the program with EXIT_BAD_USAGE. */
+void ic_choose_softening(struct parameters *p);
 
 #endif

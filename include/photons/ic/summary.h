@@ -9,15 +9,14 @@
 
 struct parameters;
 
-/** A component of a model, or the particles of one type of a file, which have no more than a number.
- */
+/** A component of a model, or the particles of one type of a file. */
 struct component_summary {
   char name[32];
   int type;
   size_t particles;
-  double mass; /**< 1e10 Msun; 0: not known */
-  double particle_mass;
-  double scale, half_mass_radius; /**< kpc; 0: not known */
+  double mass;                    /**< 1e10 Msun */
+  double particle_mass;           /**< of a file: on average */
+  double scale, half_mass_radius; /**< kpc; 0: a file has no scale, and one particle no radius */
   double least_q, least_q_radius; /**< Toomre's, and where in kpc; 0: no disk */
   double acceleration;            /**< of the galaxy at the half-mass radius, (km/s)^2/kpc */
 };
@@ -25,7 +24,7 @@ struct component_summary {
 struct galaxy_summary {
   size_t components;
   struct component_summary component[GALAXY_COMPONENTS];
-  double mass;                    /**< 1e10 Msun; 0: not known */
+  double mass;                    /**< 1e10 Msun */
   double fastest, fastest_radius; /**< largest circular speed, km/s, and where in kpc */
 };
 

@@ -334,7 +334,7 @@ static void test_center(void **state) {
 /* 1000 of 4000 particles have a tenth of the mass; 500, by their mass, another tenth; the other two components share
  * what is left, 2500, in proportion to their masses. */
 static const char *const of_different_masses[] = {"hernquist 1e10 1 particles=1000",
-                                                  "hernquist 1e10 2 particle_mass=2e7 type=5",
+                                                  "hernquist 1e10 2 particle_mass=2e7 type=5 softening=0.25",
                                                   "hernquist 2e10 1", "hernquist 6e10 1"};
 
 static struct galaxy galaxy_of_different_masses(void) {
@@ -352,6 +352,7 @@ static void test_numbers_by_component(void **state) {
   for (size_t c = 0; c <= 4; c++) assert_int_equal(galaxy_first(t, c), first[c]);
   for (size_t c = 0; c < 4; c++) assert_near(galaxy_particle_mass(t, c), mass[c], 1e-15);
   assert_int_equal(galaxy.component[1].type, 5);
+  assert_true(galaxy.component[1].softening == 0.25 && galaxy.component[0].softening == 0.0);
   assert_true(galaxy_masses_differ(t));
   galaxy_tables_free(t);
   assert_false(galaxy_masses_differ(m31));
@@ -477,6 +478,7 @@ static void test_wrong_text_is_refused(void **state) {
       {"plummer 1e11 5 particle_mass=nan", "particle_mass=nan: expected a mass in Msun that"},
       {"plummer 1e11 5 particles=9 particle_mass=1e9", "particle_mass=1e9: the number is given"},
       {"plummer 1e11 5 type=0", "type=0: expected a whole number from 1 to 5"},
+      {"plummer 1e11 5 softening=0", "softening=0: expected a length in kpc from 1e-6 to 1e6"},
       {"plummer 1e11 5 n=7", "'n=7' is none of particles=N, particle_mass=MASS, type=N"},
       {"plummer 1e11 5 type=1 50 5", "'50' is none of particles=N"},
   };
