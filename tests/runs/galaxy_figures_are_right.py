@@ -347,9 +347,15 @@ radii_lines = galaxy_plots.plot_lagrangian_radii(evolution).axes[0].get_lines()
 assert len(radii_lines) == 9  # three shares of halo, disk and both
 
 # The page: figures of galaxies, no cosmology.
+with open("run/log/run.log", "w") as file:
+    file.write("2026 begins\nphotons-starpu\n  particles   70000\n  galaxy      2 components\n    halo  1  40000\n"
+               "  potential   point mass=1\n  softening   0.1 kpc\n  groups      8\n    halo of a restart\n")
 report.make_report("run", "page.html")
 with open("page.html") as file:
     page = file.read()
+listed = "<h2>Components</h2>\n<pre>  galaxy      2 components\n    halo  1  40000\n  potential   point mass=1\n  softening   0.1 kpc\n</pre>"
+assert listed in page
+assert page.count('<a href="run/figures/') == len(galaxy_plots.FIGURES) + 1  # figures open
 for text in (
     "face-on and edge-on",
     "10, 50 and 90 %",

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Figures of log/galaxy.csv: the galaxies of a run at the steps at which they were measured."""
 
+import os
+
 from .drawing import label_ends
 from .modules import Deferred
 
@@ -35,6 +37,24 @@ def separations(galaxies):
                 apart = [one[f"centre_{axis}"][here] - two[f"centre_{axis}"][there] for axis in "xyz"]
                 found[i, k] = one["time_myr"][here], np.sqrt(np.sum(np.square(apart), axis=0))
     return found
+
+
+def components_text(folder):
+    """What log/run.log of a run says of galaxies, their components and potentials when it began; empty if it
+    says nothing."""
+    path = os.path.join(folder, "log", "run.log")
+    if not os.path.exists(path):
+        return ""
+    told = []
+    with open(path, encoding="utf-8", errors="replace") as file:
+        for line in file:
+            if line.startswith(("  galaxy ", "  potential ", "  tracers ", "  conserved ", "  softening ")):
+                told.append(line)
+            elif told and line.startswith("    ") and not told[-1].startswith("  softening "):
+                told.append(line)
+            elif told:
+                break
+    return "".join(told)
 
 
 def _label(number, galaxies):
@@ -72,7 +92,7 @@ def plot_galaxies(evolution):
 
 def barred(axis, time, speed, strength, colour):
     """Draw pattern speeds faintly, and return those where there is a bar, NaN elsewhere."""
-    axis.plot(time, speed, color=colour, lw=0.5, alpha=0.4)
+    axis.plot(time, speed, color=colour, marker=".", ms=2, lw=0.5, alpha=0.4)
     return np.where(strength >= BARRED, speed, np.nan)
 
 

@@ -12,7 +12,7 @@ import os
 import sys
 import urllib.parse
 
-from . import galaxy, gas, gas_problems, plots
+from . import galaxy, galaxy_log, gas, gas_problems, plots
 from .drawing import tables_of
 from .files import Run, particle_counts
 from .html_page import element, join, page, picture, table
@@ -92,7 +92,7 @@ CAPTIONS = {
     "bar": "Of each disk at these steps: strength A2 of the bar within two scale lengths, its pattern"
     " speed from step to step, scale length and height.",
     "anisotropy": "Dispersion of velocities in shells, and β = 1 - (σ_θ² + σ_φ²)/(2 σ_r²), which is 0"
-    " where all directions are alike and 1 on radial orbits; of a disk that turns β is below 0. Of the"
+    " where all directions are alike and 1 on radial orbits. The mean rotation of a shell does not count. Of the"
     " first output (thin) and the last.",
     "profile": "Means in bins along the coordinate of the problem, the range of values in each bin"
     " (grey), and the exact solution, of the last output. Errors are means over the volume.",
@@ -451,8 +451,8 @@ def rows_of_figures(title, figures):
     return [element("h2", title), element("div", join(figures, "\n"), class_="row")] if figures else []
 
 
-def figures_of(run, paths):
-    """Figures with captions, from {name: path}."""
+def figures_of(run, paths, page=None):
+    """Figures with captions, from {name: path}. page -- path of the page, None: figures do not open"""
     captions = {
         **CAPTIONS,
         "power": CAPTIONS["power"] + small_box_text(run),
@@ -461,7 +461,7 @@ def figures_of(run, paths):
     if run.gas:
         captions["timings"] = GAS_TIMINGS
     return [
-        picture(path, captions[name], "wide" if name in WIDE else None)
+        picture(path, captions[name], "wide" if name in WIDE else None, None, link_to(path, page))
         for name, path in paths.items()
     ]
 
@@ -473,14 +473,17 @@ def page_of(run, parts, head=()):
 
 def body(run, figures, pictured, page=None):
     """The parts of a page. figures -- {name: path}; pictured -- outputs whose pictures are shown, the
-    last one first; page -- path of the page, None: pictures do not open"""
+    last one first; page -- path of the page, None: pictures and figures do not open"""
     rows = head_rows(run)
-    parts = rows_of_figures("Figures", figures_of(run, figures))
+    parts = rows_of_figures("Figures", figures_of(run, figures, page))
     parts += rows_of_pictures(run, pictured, page) if pictured else []
     if run.numbers:
         parts += [element("h2", "Outputs"), outputs(run)]
     if rows:
         parts += [element("h2", "Run"), table(("", ""), rows, "facts")]
+    components = galaxy_log.components_text(run.folder) if run.isolated else ""
+    if components:
+        parts += [element("h2", "Components"), element("pre", components)]
     used = os.path.join(run.folder, "config-used.ini")
     if os.path.exists(used):
         with open(used, encoding="utf-8", errors="replace") as file:
