@@ -111,11 +111,11 @@ void isolated_print_least_step(FILE *out, const struct parameters *p,
   const double of_pair = p->time.eta_pair * sqrt(pow(softening, 3.0) / (GRAVITY * mass));
   if (type > 0 && type == p->time.pair_type) step = fmin(step, of_pair); /* 0: none */
   if (steps_of_pairs(p)) step = of_pair;
-  fprintf(
-      out,
-      "  least step  about %.3g Myr, beside a particle of %.3g Msun of type %u; below %.3g Myr a run "
-      "ends\n",
-      cosmology_myr(step), MSUN * mass, type, cosmology_myr(timeline_shortest(p)));
+  fprintf(out,
+          "  least step  about %.3g Myr, beside a particle of %.3g Msun of type %u; below %.3g Myr "
+          "a run "
+          "ends\n",
+          cosmology_myr(step), MSUN * mass, type, cosmology_myr(timeline_shortest(p)));
 }
 
 /** Steps of all particles of a component in the whole run, by the criterion of its half-mass radius. */

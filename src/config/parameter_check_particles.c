@@ -133,8 +133,8 @@ static void check_isolated(const struct parameters *p, struct parameter_problems
   if (sound(problems, row_of("time", "end")) && p->time.end > ISOLATED_END_MOST)
     problem_with(problems, row_of("time", "end"), p, NULL,
                  "too long; allowed with box.boundary = isolated: 0 .. %g Myr", ISOLATED_END_MOST);
-  check_needed(p, problems, "gravity", "softening", softening_shortest(p) >= 0.0 || component_is_softened(p),
-               "box.boundary = isolated");
+  check_needed(p, problems, "gravity", "softening",
+               softening_shortest(p) >= 0.0 || component_is_softened(p), "box.boundary = isolated");
   if (p->output.movie > 0)
     check_needed(p, problems, "output", "movie_width", p->output.movie_width > 0.0,
                  "output.movie and box.boundary = isolated");

@@ -295,7 +295,8 @@ static void choose_limits(const struct view *v, int kind, double *low, double *h
   *high = sorted[count - 1 - (size_t)(BRIGHTEST * (double)count)];
   free(sorted);
   if (show == LEVELS || show == MEAN_LEVELS) *high = fmax(1.0, v->gas->topology.finest);
-  if (show == LOGARITHM) *low = fmin(*low, 0.5 * (*low + *high - least)); /* what is uniform has the middle colour */
+  if (show == LOGARITHM)
+    *low = fmin(*low, 0.5 * (*low + *high - least)); /* what is uniform has the middle colour */
   *high = fmax(*high, *low + least);
 }
 

@@ -50,9 +50,10 @@ static const char *take_softening(struct galaxy_component *c, double value) {
 static const struct {
   const char *key;
   const char *(*take)(struct galaxy_component *c, double value);
-} options[] = {
-    {"particles=", take_particles}, {"particle_mass=", take_particle_mass}, {"type=", take_type},
-    {"softening=", take_softening}};
+} options[] = {{"particles=", take_particles},
+               {"particle_mass=", take_particle_mass},
+               {"type=", take_type},
+               {"softening=", take_softening}};
 
 /** One word. @return what is wrong, or NULL */
 static const char *take(const char *word, size_t length, struct galaxy_component *c) {
@@ -72,7 +73,8 @@ bool galaxy_options_parse(const char *text, struct galaxy_component *component, 
   for (size_t length; (length = strcspn(word, blanks)) > 0; word += strspn(word, blanks)) {
     const char *wrong = take(word, length, component);
     if (wrong && !*wrong)
-      snprintf(reason, size, "galaxy: '%.*s' is none of particles=N, particle_mass=MASS, type=N, "
+      snprintf(reason, size,
+               "galaxy: '%.*s' is none of particles=N, particle_mass=MASS, type=N, "
                "softening=LENGTH",
                (int)length, word);
     else if (wrong)

@@ -68,11 +68,12 @@ static void soften_type(struct parameters *p, const struct galaxy *g, size_t c) 
     const struct galaxy_component *other = &g->component[k];
     if (other->type != one->type || other->softening == one->softening) continue;
     name_component(p, k, key);
-    fail(EXIT_BAD_USAGE,
-         "%s: %s and %s have particles of type %d, which has one softening length, but softening=%g "
-         "and %g: give one of them another type=N",
-         parameter_origin(p, "galaxy", key).text, one->name, other->name, one->type, one->softening,
-         other->softening);
+    fail(
+        EXIT_BAD_USAGE,
+        "%s: %s and %s have particles of type %d, which has one softening length, but softening=%g "
+        "and %g: give one of them another type=N",
+        parameter_origin(p, "galaxy", key).text, one->name, other->name, one->type, one->softening,
+        other->softening);
   }
   name_component(p, c, key);
   if (*length > 0.0 && *length != one->softening)

@@ -119,9 +119,8 @@ static void count_components(struct galaxy_summary *g, const struct cloud_part *
   comm_sum_u64(count, PARTICLE_TYPES);
   for (int t = 0; t < PARTICLE_TYPES; t++)
     if (count[t] > 0)
-      g->component[g->components++] = (struct component_summary){.name = "of the file",
-                                                                 .type = t,
-                                                                 .particles = count[t]};
+      g->component[g->components++] = (struct component_summary){
+          .name = "of the file", .type = t, .particles = count[t]};
 }
 
 struct galaxy_summary body_measure(const struct cloud_part *part) {

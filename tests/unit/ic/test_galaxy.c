@@ -333,9 +333,9 @@ static void test_center(void **state) {
 
 /* 1000 of 4000 particles have a tenth of the mass; 500, by their mass, another tenth; the other two components share
  * what is left, 2500, in proportion to their masses. */
-static const char *const of_different_masses[] = {"hernquist 1e10 1 particles=1000",
-                                                  "hernquist 1e10 2 particle_mass=2e7 type=5 softening=0.25",
-                                                  "hernquist 2e10 1", "hernquist 6e10 1"};
+static const char *const of_different_masses[] = {
+    "hernquist 1e10 1 particles=1000", "hernquist 1e10 2 particle_mass=2e7 type=5 softening=0.25",
+    "hernquist 2e10 1", "hernquist 6e10 1"};
 
 static struct galaxy galaxy_of_different_masses(void) {
   struct galaxy galaxy = {.count = 4};
