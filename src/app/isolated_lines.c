@@ -108,7 +108,8 @@ void isolated_print_least_step(FILE *out, const struct parameters *p,
   const double softening = 1e-3 * softening_of_type(p, type); /* Mpc */
   const double largest = STEEPEST_PLUMMER * GRAVITY * mass / (softening * softening);
   double step = timeline_adaptive_dlna(p, &c, 1.0, largest, softening_at(p, 1.0));
-  const double of_pair = p->time.eta_pair * sqrt(pow(softening, 3.0) / (GRAVITY * mass));
+  const double of_pair = cosmology_hubble(&c, 1.0) * p->time.eta_pair *
+                         sqrt(pow(softening, 3.0) / (GRAVITY * mass));
   if (type > 0 && type == p->time.pair_type) step = fmin(step, of_pair); /* 0: none */
   if (steps_of_pairs(p)) step = of_pair;
   fprintf(out,

@@ -51,7 +51,9 @@ static const char *on_average(const struct particles *s) {
   return particles_have(s, COLUMN_relative_mass) ? " on average" : "";
 }
 
-static void print_softening(FILE *out, const struct parameters *p, const struct particles *s) {
+/** @param masses  types without particles are left out; without any, of a restart, none */
+static void print_softening(FILE *out, const struct parameters *p, const struct particles *s,
+                            const struct type_masses *masses) {
   const char *unit = isolated(p) ? "kpc" : "kpc/h comoving";
   const char *kernel = p->gravity.softening_kernel == SOFTENING_SPLINE
                            ? "spline, Plummer-equivalent"
@@ -61,9 +63,13 @@ static void print_softening(FILE *out, const struct parameters *p, const struct 
     return;
   }
   const char *separator = "  softening   ";
-  for (unsigned t = 1; t < PARTICLE_TYPES; t++, separator = ", ")
-    if (softening_of_type(p, t) >= 0.0)
-      fprintf(out, "%s%g %s of type %u", separator, softening_of_type(p, t), unit, t);
+  uint64_t all = 0;
+  for (unsigned t = 0; t < PARTICLE_TYPES; t++) all += masses->count[t];
+  for (unsigned t = 1; t < PARTICLE_TYPES; t++) {
+    if (softening_of_type(p, t) < 0.0 || (all > 0 && masses->count[t] == 0)) continue;
+    fprintf(out, "%s%g %s of type %u", separator, softening_of_type(p, t), unit, t);
+    separator = ", ";
+  }
   fprintf(out, " (%s)\n", kernel);
 }
 
@@ -129,7 +135,7 @@ void nbody_run_print(FILE *out, const struct story *s) {
   }
   print_spectrum(out, p, s->linear);
   if (!isolated(p)) print_waves(out, p, s->linear);
-  print_softening(out, p, s->particles);
+  print_softening(out, p, s->particles, s->masses);
   print_layout(out, p, s->particles->all);
   cone_print(out, p, s->particles->all);
   if (!isolated(p)) return;

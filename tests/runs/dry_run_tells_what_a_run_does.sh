@@ -118,6 +118,25 @@ awk '$1 == "galaxy" { split("galaxy 4 components, 8.88e+11 Msun; circular speed 
        if ($7 / m[$4] < 0.97 || $7 / m[$4] > 1.03 || $9 / r[$4] < 0.7 || $9 / r[$4] > 1.4 || $8 != "-") bad = 1; seen++ }
      /^  time  *about/ { seen++ } END { exit bad || seen != 6 }' out || complain "m31 from a file: $(head -n 9 out)"
 
+# A black hole of 5e8 Msun: 0.05 sqrt(e^3/(G M)) is 2.98e-3 Myr for e = 0.02 kpc. Types without particles have no softening length to tell.
+cat >hole.ini <<END
+[box]
+boundary = isolated
+[ic]
+source = gadget
+file = hole.txt
+[gravity]
+softening = 0.1
+softening_type_5 = 0.02
+[time]
+end = 10
+pair_type = 5
+END
+printf '# x y z vx vy vz m type\n1 0 0 0 40 0 1e-3 4\n-1 0 0 0 -40 0 1e-3 4\n0 0 0 0 0 0 5e-2 5\n' >hole.txt
+"$PHOTONS" --dry-run --set output.dir=hole hole.ini >out 2>err || complain "a black hole: $(cat err)"
+grep -q '^  least step  about 0.00298 Myr, beside a particle of 5e+08 Msun of type 5' out && grep -q '^  softening   0.1 kpc of type 4, 0.02 kpc of type 5 (' out ||
+  complain "a black hole: $(cat out)"
+
 # --restart: the checkpoint is looked at, and stays as it is. Gadget files: their redshift counts.
 "$PHOTONS" -q --steps 1 --set output.dir=part --set output.checkpoint_minutes=1e-6 config.ini \
   2>err || complain "a run of one step: exit code $?"
