@@ -210,6 +210,17 @@ def plot_rotation_curve(evolution):
     return figure
 
 
+def write_decades(axis):
+    """Numbers such as 0.6, 1 and 20 at a logarithmic axis, between decades too where these are few."""
+
+    class Plain(ticker.LogFormatter):
+        def __call__(self, x, pos=None):
+            return super().__call__(x, pos) and f"{x:g}"
+
+    axis.set_major_formatter(Plain())
+    axis.set_minor_formatter(Plain(minor_thresholds=(2, 0.5)))
+
+
 def plot_lagrangian_radii(evolution):
     """Radii of 10, 50 and 90 % of the mass over time, by component and in total."""
     if len(evolution.paths) < 2:
@@ -223,8 +234,7 @@ def plot_lagrangian_radii(evolution):
         ends.append((table["time_myr"][-1], table[column][-1], f"{share[1:]} %", STYLES[name][0]))
     label_ends(axis, ends)
     axis.set(xlabel="t [Myr]", ylabel="radius that holds 10, 50, 90 % of the mass [kpc]")
-    axis.yaxis.set_major_formatter(ticker.LogFormatter())
-    axis.yaxis.set_minor_formatter(ticker.LogFormatter(minor_thresholds=(2, 0.5)))
+    write_decades(axis.yaxis)
     axis.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.06, 1))
     return figure
 
