@@ -124,7 +124,7 @@ class LinearChange:
 class FallingBall:
     """The radius of the sphere that holds half of the mass of a ball, over the first one."""
 
-    name, label, logarithmic = "radius", "radius of half of the ball's mass / that of the exact ball at t = 0", False
+    name, label, logarithmic = "radius", "radius of half of the mass / exact initial one", False
     theory_label, linear = "free fall without pressure", 0.0
 
     def __init__(self, mesh, ic):
