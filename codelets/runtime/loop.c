@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "photons/base/error.h"
+#include "photons/runtime/background.h"
 #include "photons/runtime/engine.h"
 #include "photons/runtime/scheduler.h"
 #include "photons/runtime/task_graph.h"
@@ -67,6 +68,10 @@ static int loop_priority(void) {
 
 void loop_run(struct stage *stage, uint32_t n, void (*function)(void *context, uint32_t i),
               void *context) {
+  if (background_here()) {
+    background_loop(n, function, context);
+    return;
+  }
   if (!starpu_is_initialized() || starpu_cpu_worker_get_count() == 0) {
     for (uint32_t i = 0; i < n; i++) function(context, i);
     return;

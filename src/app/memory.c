@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdbool.h>
 
+#include "output_beside.h"
 #include "photons/analysis/analysis.h"
 #include "photons/analysis/halo.h"
 #include "photons/analysis/statistics.h"
@@ -81,6 +82,14 @@ static double outputs(const struct parameters *p, size_t particles, uint32_t mes
   return heads + larger(products, halo_order_memory(p, particles));
 }
 
+/** Between forces: new groups, and outputs. Outputs beside steps have all of their memory while new groups are made. */
+static double at_outputs(const struct parameters *p, const struct layout *l, size_t particles) {
+  const double groups = rebuild(l, (double)particles),
+               products = outputs(p, particles, l->mesh.cells);
+  if (!p->output.beside) return larger(groups, products);
+  return groups + products + (double)particles * output_beside_bytes(p, l->columns);
+}
+
 /** Of packed targets (photons/tree/targets.h) where nearly all particles are active: index,
  * position, acceleration, and the nodes of their trees. */
 static double packed_targets(const struct parameters *p, size_t particles, const struct layout *l) {
@@ -116,7 +125,7 @@ struct memory_use memory_estimate(const struct parameters *p, size_t particles) 
   /* Initial conditions come before trees, meshes and tasks. */
   const double before = (p->ic.source == IC_GENERATE ? ic_generate_memory(p) : 0.0) + use.on_gpus -
                         use.trees - use.mesh - use.tasks - (rests(p) ? 0.0 : packed);
-  double between = larger(rebuild(&l, (double)particles), outputs(p, particles, l.mesh.cells));
+  double between = at_outputs(p, &l, particles);
   if (rests(p)) { /* sub-steps, rebuilds and outputs have the memory of the mesh */
     use.tasks += all_targets(p, particles);
     between = larger(between, packed) - use.mesh - all_targets(p, particles);
@@ -171,7 +180,17 @@ static uint32_t finest_mesh(const struct parameters *p, size_t particles, double
   return 0;
 }
 
+/** Outputs are written beside steps where that is affordable with the mesh that is the finest without them, and where
+ * the mesh has memory of its own between forces. */
+static void settle_outputs(struct parameters *p, size_t particles) {
+  p->output.beside = true;
+  const struct parameters finest = with_finest_mesh(p, particles);
+  p->output.beside = !rests(p) && affordable(&finest, particles);
+}
+
 void memory_settle(struct parameters *p, size_t particles, double most) {
+  const bool beside = p->output.beside;
+  p->output.beside = false;
   if (p->runtime.memory == MEMORY_AUTO) {
     struct parameters fast = with_finest_mesh(p, particles);
     fast.runtime.memory = MEMORY_FAST;
@@ -180,6 +199,7 @@ void memory_settle(struct parameters *p, size_t particles, double most) {
   if (p->gravity.pm_grid == 0 && p->gravity.pm_grid_most == 0 &&
       (scheduler_any_gpu() || p->runtime.memory == MEMORY_FAST))
     p->gravity.pm_grid_most = finest_mesh(p, particles, most);
+  if (beside) settle_outputs(p, particles);
 }
 
 void memory_require(const struct parameters *p, size_t particles) {

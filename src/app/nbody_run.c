@@ -321,6 +321,7 @@ static void step(void *state, struct progress *now, bool (*output_due)(void *con
 
 static void end(void *state) {
   struct nbody_run *r = state;
+  nbody_run_settle(r);
   escapers_free(&r->escapers);
   light_cone_free(r->nbody->cone);
   nbody_free(r->nbody);
@@ -343,7 +344,7 @@ static struct moment_text moment_of_isolated(const struct parameters *p, double 
 #define OF_PARTICLES                                                                              \
   .require_possible = nbody_run_require_possible, .dry = nbody_run_dry,                           \
   .create = nbody_run_create, .describe = describe, .begin = begin, .stuck = stuck, .step = step, \
-  .write = nbody_run_write, .next = next, .frame = nbody_run_frame,                               \
+  .write = nbody_run_write, .settle = nbody_run_settle, .next = next, .frame = nbody_run_frame,   \
   .checkpoint = nbody_run_checkpoint, .end = end
 
 const struct solver solver_of_box = {.log = &log_of_box, .moment = moment_of_box, OF_PARTICLES};

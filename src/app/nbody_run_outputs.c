@@ -35,6 +35,7 @@ static struct products products_of(const struct nbody_run *r, double a, size_t n
 
 void nbody_run_write_positions(void *context) {
   struct nbody_run *r = context;
+  output_beside_end(&r->beside);
   const double start = wall_clock();
   r->products = products_of(r, r->output_progress.a, (size_t)r->output_progress.outputs_done);
   domain_acquire_positions(&r->nbody->domain);
@@ -53,8 +54,29 @@ static float *snapshot_potential(struct nbody_run *r) {
   return potential;
 }
 
+/** Write the rest of an output at once, or begin to write it beside the next steps. At the end there are none. */
+static void write_rest(struct nbody_run *r, struct particles *light, float *potential) {
+  const struct cosmology *c = &r->cosmology;
+  const double a = r->products.a;
+  if (output_beside_wanted(r->parameters) && !timeline_ended(r->timeline, a)) {
+    output_beside_begin(&r->beside, &r->products, light, potential,
+                        cosmology_moment(c->isolated, a).text);
+    return;
+  }
+  products_write_rest(&r->products);
+  output_log_add(&r->products);
+  particles_free(light);
+  free(potential);
+}
+
+void nbody_run_settle(void *state) {
+  struct nbody_run *r = state;
+  output_beside_end(&r->beside);
+}
+
 double nbody_run_write(void *state, const struct progress *now, size_t number) {
   struct nbody_run *r = state;
+  nbody_run_settle(r);
   const double beside = r->begun ? r->beside_seconds : 0.0;
   float *potential = snapshot_potential(r);
   domain_acquire(&r->nbody->domain);
@@ -66,12 +88,9 @@ double nbody_run_write(void *state, const struct progress *now, size_t number) {
       products_take_light(&r->products, &light);
     products_write_positions(&r->products);
   }
-  products_write_rest(&r->products);
-  output_log_add(&r->products);
-  particles_free(&light);
+  write_rest(r, &light, potential);
   r->nbody->domain.particles.potential = NULL;
   domain_release(&r->nbody->domain);
-  free(potential);
   r->begun = false;
   return beside;
 }
@@ -87,6 +106,7 @@ void nbody_run_frame(void *state, const struct progress *now, const char *path) 
 
 void nbody_run_checkpoint(void *state, const char *path, const struct progress *now) {
   struct nbody_run *r = state;
+  nbody_run_settle(r);
   struct checkpoint_state c = {.a = now->a,
                                .start_a = now->start_a,
                                .step = now->step,

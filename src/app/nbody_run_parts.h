@@ -4,6 +4,7 @@
 #ifndef PHOTONS_NBODY_RUN_PARTS_H
 #define PHOTONS_NBODY_RUN_PARTS_H
 
+#include "output_beside.h"
 #include "photons/analysis/galaxies.h"
 #include "photons/app/nbody_run.h"
 #include "photons/app/products.h"
@@ -37,6 +38,7 @@ struct nbody_run {
   struct products products;                      /* of the output at work, */
   bool begun;                                    /* whose first part is done */
   double beside_seconds;                         /* and took so long */
+  struct output_beside beside;                   /* the output that is written beside steps */
   struct progress output_progress;               /* when it was begun */
   struct checkpoint_state old; /* of a restart: the incomplete map of its light cone */
   char obstacle[512];          /* why no step can be taken */
@@ -74,6 +76,7 @@ void *nbody_run_create(struct parameters *p, const char *checkpoint_path, struct
  * @param context  the run, whose output_progress says which output */
 void nbody_run_write_positions(void *context);
 double nbody_run_write(void *state, const struct progress *now, size_t number);
+void nbody_run_settle(void *state);
 void nbody_run_frame(void *state, const struct progress *now, const char *path);
 void nbody_run_checkpoint(void *state, const char *path, const struct progress *now);
 

@@ -12,7 +12,8 @@ static const char *const names[PRODUCT_PARTS] = {
     [PART_PICTURES] = "pictures_s",     [PART_HALOS] = "halos_s",
     [PART_SUBHALOS] = "subhalos_s",     [PART_TREES] = "trees_s",
     [PART_STATISTICS] = "statistics_s", [PART_SNAPSHOT] = "snapshot_s",
-    [PART_SUBSAMPLE] = "subsample_s"};
+    [PART_SUBSAMPLE] = "subsample_s",   [PART_COPY] = "copy_s",
+    [PART_BESIDE] = "beside_s",         [PART_WAITED] = "waited_s"};
 
 static void write_header(FILE *out, bool isolated) {
   fprintf(out, isolated ? "output,time_myr" : "output,a,z");

@@ -22,6 +22,7 @@
 #include "photons/base/heartbeat.h"
 #include "photons/base/output_file.h"
 #include "photons/ic/start.h"
+#include "photons/runtime/background.h"
 #include "photons/runtime/engine.h"
 #include "photons/runtime/message.h"
 #include "photons/runtime/scheduler.h"
@@ -75,8 +76,9 @@ static void write_output(struct run *r) {
   const double beside = r->solver->write(r->state, &r->now, (size_t)r->now.outputs_done);
   const double spent = wall_clock() - start;
   report_output(&r->report, spent + beside);
-  say("output %" PRId64 " at %s written in %.2f s%s\n", r->now.outputs_done, moment(r).text,
-      spent + beside, beside > 0.0 ? ", part of it beside the step's forces" : "");
+  say("output %" PRId64 " at %s %s in %.2f s%s\n", r->now.outputs_done, moment(r).text,
+      background_begun() ? "begun" : "written", spent + beside,
+      beside > 0.0 ? ", part of it beside the step's forces" : "");
   r->now.outputs_done++;
   r->now.last_output = r->now.a;
 }
@@ -260,6 +262,7 @@ static int run_steps(struct run *r) {
   /* Who has checkpoints wants the last one, too: it knows that the run has ended. */
   const bool keeps = r->parameters->output.checkpoint_minutes > 0.0 || r->saved_step >= 0;
   if (unsaved(r) && (!at_end(r) || keeps)) write_checkpoint(r); /* --steps stops a run, too */
+  if (r->solver->settle) r->solver->settle(r->state);
   if (r->stopped) say_stopped(r, &e);
   return r->stopped && e.signal > 0.0 ? 128 + (int)e.signal : 0;
 }

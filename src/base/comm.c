@@ -28,15 +28,25 @@ enum {
 /* Cores per rank below which threads that wait by polling slow down the others; nanoseconds. */
 enum { CORES_LEAST = 4, NAP = 20000 };
 
-/* The one communicator. A file-scope variable like MPI's own state, because fail() needs it on any
+/* The communicators. A file-scope variable like MPI's own state, because fail() needs it on any
  * thread. */
 static struct {
   bool started;
   int rank, size, host, host_rank, host_size;
-  bool crowded; /* this host has fewer than CORES_LEAST cores per rank */
-  MPI_Comm all; /* a communicator apart from StarPU's, so that messages do not mix */
-  struct sent sent[COMM_WAY_COUNT];
+  bool crowded;        /* this host has fewer than CORES_LEAST cores per rank */
+  MPI_Comm all;        /* a communicator apart from StarPU's, so that messages do not mix, */
+  MPI_Comm background; /* and one of the thread that called comm_use_background() */
+  struct {
+    atomic_uint_fast64_t messages, bytes;
+  } sent[COMM_WAY_COUNT];
 } comm = {.size = 1, .host_size = 1};
+
+static _Thread_local bool in_background;
+
+void comm_use_background(void) { in_background = true; }
+
+/** The communicator of the calling thread. */
+static MPI_Comm own(void) { return in_background ? comm.background : comm.all; }
 
 void comm_check(int status, const char *what) {
   if (status == MPI_SUCCESS) return;
@@ -166,6 +176,7 @@ void comm_start(int *argc, char ***argv) {
   comm.started = true;
   comm_check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
   comm_check(MPI_Comm_dup(MPI_COMM_WORLD, &comm.all), "MPI_Comm_dup");
+  comm_check(MPI_Comm_dup(MPI_COMM_WORLD, &comm.background), "MPI_Comm_dup");
   comm_check(MPI_Comm_rank(comm.all, &comm.rank), "MPI_Comm_rank");
   comm_check(MPI_Comm_size(comm.all, &comm.size), "MPI_Comm_size");
   MPI_Comm host;
@@ -188,12 +199,13 @@ void comm_start(int *argc, char ***argv) {
 void comm_end(void) {
   if (!comm.started) return;
   heartbeat_stop();
+  comm_check(MPI_Comm_free(&comm.background), "MPI_Comm_free");
   comm_check(MPI_Comm_free(&comm.all), "MPI_Comm_free");
   comm.started = false;
   comm_check(MPI_Finalize(), "MPI_Finalize");
 }
 
-MPI_Comm comm_all(void) { return comm.all; }
+MPI_Comm comm_all(void) { return own(); }
 int comm_rank(void) { return comm.rank; }
 int comm_size(void) { return comm.size; }
 int comm_host(void) { return comm.host; }
@@ -206,7 +218,7 @@ void comm_abort(int code) {
 }
 
 struct sent comm_sent(enum comm_way way) {
-  return comm.sent[way];
+  return (struct sent){atomic_load(&comm.sent[way].messages), atomic_load(&comm.sent[way].bytes)};
 }
 
 const char *comm_way_name(enum comm_way way) {
@@ -216,12 +228,12 @@ const char *comm_way_name(enum comm_way way) {
 }
 
 void comm_count(enum comm_way way, size_t bytes) {
-  comm.sent[way].messages++;
-  comm.sent[way].bytes += bytes;
+  atomic_fetch_add(&comm.sent[way].messages, 1);
+  atomic_fetch_add(&comm.sent[way].bytes, bytes);
 }
 
 void comm_barrier(void) {
-  if (comm.size > 1) comm_check(MPI_Barrier(comm.all), "MPI_Barrier");
+  if (comm.size > 1) comm_check(MPI_Barrier(own()), "MPI_Barrier");
 }
 
 /** Allreduce in pieces, since MPI counts with int. */
@@ -231,7 +243,7 @@ static void reduce(void *values, size_t n, size_t size, MPI_Datatype type, MPI_O
   for (size_t done = 0; done < n;) {
     const size_t part = n - done < PIECE_MOST / 8 ? n - done : PIECE_MOST / 8;
     comm_check(MPI_Allreduce(MPI_IN_PLACE, (char *)values + done * size, (int)part, type, operation,
-                             comm.all),
+                             own()),
                "MPI_Allreduce");
     done += part;
   }
@@ -257,7 +269,7 @@ void comm_sums_before(uint64_t *values, size_t n) {
   if (comm.size > 1) comm_count(COMM_reductions, n * sizeof *values);
   for (size_t done = 0, part; comm.size > 1 && done < n; done += part) {
     part = n - done < PIECE_MOST / 8 ? n - done : PIECE_MOST / 8;
-    comm_check(MPI_Exscan(MPI_IN_PLACE, values + done, (int)part, MPI_UINT64_T, MPI_SUM, comm.all),
+    comm_check(MPI_Exscan(MPI_IN_PLACE, values + done, (int)part, MPI_UINT64_T, MPI_SUM, own()),
                "MPI_Exscan");
   }
   /* MPI_Exscan() leaves the results of rank 0 as they are */
@@ -274,7 +286,7 @@ void comm_broadcast(void *data, size_t bytes, int root) {
   comm_count(COMM_broadcasts, bytes);
   for (size_t done = 0; done < bytes;) {
     const size_t part = bytes - done < PIECE_MOST ? bytes - done : PIECE_MOST;
-    comm_check(MPI_Bcast((char *)data + done, (int)part, MPI_BYTE, root, comm.all), "MPI_Bcast");
+    comm_check(MPI_Bcast((char *)data + done, (int)part, MPI_BYTE, root, own()), "MPI_Bcast");
     done += part;
   }
 }
@@ -298,9 +310,8 @@ void comm_gather_all_sizes(const void *mine, const size_t *bytes_of, void *all) 
   if (comm.size == 1) {
     memcpy(all, mine, sum);
   } else if (sum < PIECE_MOST) {
-    comm_check(
-        MPI_Allgatherv(mine, bytes[comm.rank], MPI_BYTE, all, bytes, place, MPI_BYTE, comm.all),
-        "MPI_Allgatherv");
+    comm_check(MPI_Allgatherv(mine, bytes[comm.rank], MPI_BYTE, all, bytes, place, MPI_BYTE, own()),
+               "MPI_Allgatherv");
   } else {
     for (int r = 0; r < comm.size; to += bytes_of[r++]) {
       if (r == comm.rank) memcpy(to, mine, bytes_of[r]);
@@ -317,9 +328,8 @@ void comm_exchange_sizes(const size_t *send, size_t *receive) {
     return;
   }
   comm_count(COMM_sizes, (size_t)comm.size * sizeof *send);
-  comm_check(
-      MPI_Alltoall(send, sizeof *send, MPI_BYTE, receive, sizeof *receive, MPI_BYTE, comm.all),
-      "MPI_Alltoall");
+  comm_check(MPI_Alltoall(send, sizeof *send, MPI_BYTE, receive, sizeof *receive, MPI_BYTE, own()),
+             "MPI_Alltoall");
 }
 
 static size_t pieces(size_t bytes) { return (bytes + PIECE_MOST - 1) / PIECE_MOST; }
@@ -336,7 +346,7 @@ void comm_exchange(const void *send, const size_t *send_bytes, void *receive,
     for (size_t done = 0; r != comm.rank && done < receive_bytes[r]; done += PIECE_MOST) {
       const size_t left = receive_bytes[r] - done;
       comm_check(MPI_Irecv(to + done, (int)(left < PIECE_MOST ? left : PIECE_MOST), MPI_BYTE, r,
-                           TAG_EXCHANGE, comm.all, &request[requests++]),
+                           TAG_EXCHANGE, own(), &request[requests++]),
                  "MPI_Irecv");
     }
   to = receive;
@@ -347,7 +357,7 @@ void comm_exchange(const void *send, const size_t *send_bytes, void *receive,
     for (size_t done = 0; r != comm.rank && done < send_bytes[r]; done += PIECE_MOST) {
       const size_t left = send_bytes[r] - done;
       comm_check(MPI_Isend(from + done, (int)(left < PIECE_MOST ? left : PIECE_MOST), MPI_BYTE, r,
-                           TAG_EXCHANGE, comm.all, &request[requests++]),
+                           TAG_EXCHANGE, own(), &request[requests++]),
                  "MPI_Isend");
     }
   }
@@ -358,14 +368,14 @@ void comm_exchange(const void *send, const size_t *send_bytes, void *receive,
 bool comm_turn_begin(int first) {
   bool token = false;
   if (comm.rank > first)
-    comm_check(MPI_Recv(&token, sizeof token, MPI_BYTE, comm.rank - 1, TAG_TURN, comm.all,
-                        MPI_STATUS_IGNORE),
-               "MPI_Recv");
+    comm_check(
+        MPI_Recv(&token, sizeof token, MPI_BYTE, comm.rank - 1, TAG_TURN, own(), MPI_STATUS_IGNORE),
+        "MPI_Recv");
   return token;
 }
 
 void comm_turn_end(int last, bool token) {
   if (comm.rank < last)
-    comm_check(MPI_Send(&token, sizeof token, MPI_BYTE, comm.rank + 1, TAG_TURN, comm.all),
+    comm_check(MPI_Send(&token, sizeof token, MPI_BYTE, comm.rank + 1, TAG_TURN, own()),
                "MPI_Send");
 }

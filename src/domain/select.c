@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Copies of some of the particles, dealt out evenly among the ranks. */
+/* Copies of particles: of some of them, dealt out evenly among the ranks, and of all. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/domain/particles.h"
+#include "photons/runtime/loop.h"
+
+LOOP_STAGE(copy, 0x997755, .untimed = true);
 
 /** Copy all columns of a particle from a row to its place in a range of particles, or the reverse.
  * @param first, count  of the range
@@ -66,4 +69,35 @@ struct particles particles_select(const struct particles *s, const bool *keep) {
   free(mine);
   free(bytes);
   return new;
+}
+
+enum { PART = 1 << 22 }; /* bytes of a part of a copy */
+
+struct copying {
+  const char *from;
+  char *to;
+  size_t bytes;
+};
+
+static void copy_part(void *context, uint32_t part) {
+  const struct copying *c = context;
+  const size_t first = (size_t)part * PART;
+  memcpy(c->to + first, c->from + first, c->bytes - first < PART ? c->bytes - first : PART);
+}
+
+struct particles particles_copy(const struct particles *s, column_set columns) {
+  struct particles copy = *s;
+  copy.columns = columns & s->columns;
+  copy.potential = NULL;
+  for (int k = 0; k < PARTICLE_COLUMN_COUNT; k++) {
+    particles_set_column(&copy, k, NULL);
+    if (!particles_have(&copy, k)) continue;
+    const size_t size = particle_column_bytes(&particle_columns[k]);
+    struct copying c = {particles_column(s, k),
+                        allocate_large(s->count, size, particle_columns[k].name),
+                        s->count * size};
+    particles_set_column(&copy, k, c.to);
+    loop_run(&copy_stage, (uint32_t)((c.bytes + PART - 1) / PART), copy_part, &c);
+  }
+  return copy;
 }

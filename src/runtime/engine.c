@@ -64,8 +64,8 @@ void engine_start(const struct parameters *p, struct trace *trace) {
   scheduler_configure(&conf, p);
   conf.catch_signals = 0;
   if (trace) trace_prepare(trace, p);
-  /* One thread more than workers. Libraries that get no memory abort, too: the least run has it. */
-  start_guard_probe((unsigned)workers + 1, START_BYTES);
+  /* Two threads more than workers. Libraries that get no memory abort, too: the least run has it. */
+  start_guard_probe((unsigned)workers + 2, START_BYTES);
   start_guard_begin();
   if (H5open() < 0)
     fail(EXIT_RUN_FAILED, "HDF5 does not start: most likely memory does not suffice");

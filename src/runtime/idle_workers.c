@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "photons/runtime/background.h"
 #include "photons/runtime/offers.h"
 
 /* A sleep takes its share of the time without a task; microseconds. Shorter sleeps than the least take
@@ -74,7 +75,9 @@ static struct starpu_task *pop_task(unsigned context) {
     idle.worker[number].looked = 0.0;
     return task;
   }
-  if (idle.crowded)
+  if (background_help())
+    idle.worker[number].looked = 0.0;
+  else if (idle.crowded)
     sched_yield();
   else if (idle.helps && offers_help())
     idle.worker[number].looked = 0.0;

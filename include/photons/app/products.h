@@ -25,6 +25,9 @@ enum product_part {
   PART_STATISTICS,
   PART_SNAPSHOT,
   PART_SUBSAMPLE,
+  PART_COPY,   /**< where the output is written beside the next steps */
+  PART_BESIDE, /**< of all of these but the copy, while steps went on, */
+  PART_WAITED, /**< and while the run waited for the rest */
   PRODUCT_PARTS
 };
 

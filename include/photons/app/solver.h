@@ -73,9 +73,13 @@ struct solver {
   void (*step)(void *state, struct progress *now, bool (*output_due)(void *context, double a),
                void *context, struct step_record *record);
 
-  /** Write output `number` of the present state. @return seconds of it that ran beside a step's
-   * tasks */
+  /** Write output `number` of the present state, or begin to write it beside the next steps. The solver itself ends
+   * that before the next output and before a checkpoint.
+   * @return seconds of it that ran beside a step's tasks */
   double (*write)(void *state, const struct progress *now, size_t number);
+
+  /** Wait until what write() began is written; NULL: that never writes beside steps. */
+  void (*settle)(void *state);
 
   /** Scale factor at which the next step will end. */
   double (*next)(void *state, const struct progress *now);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The ranks of a run, over MPI: number of ranks, reductions, broadcasts and exchanges. A program
  * that no MPI launcher started has one rank; MPI is then not started, and every function here is
- * trivial. All functions are collective and called from the main thread, unless their description
- * says "local". MPI errors end the program (EXIT_RUN_FAILED). */
+ * trivial. All functions are collective and called from the main thread, or from one that has called
+ * comm_use_background(), unless their description says "local". MPI errors end the program (EXIT_RUN_FAILED). */
 #ifndef PHOTONS_COMM_H
 #define PHOTONS_COMM_H
 
@@ -32,6 +32,9 @@ int comm_size(void);
 int comm_host(void);
 int comm_host_rank(void);
 int comm_host_size(void);
+/** From now on the calling thread calls the collective functions below beside the main thread: its messages do
+ * not mix with those of the main thread. One thread of each rank may do this; local. */
+void comm_use_background(void);
 /** Whether this host has fewer than four cores for each rank: sched_yield() then sleeps. */
 bool comm_crowded(void);
 

@@ -126,7 +126,7 @@ static inline struct particle_block particles_block(const struct particles *s, s
   for (size_t c = 0; c < 3; c++) {
     b.x[c] = s->position + 3 * first + c * count;
     b.p[c] = s->momentum + 3 * first + c * count;
-    b.acc[c] = s->acceleration + 3 * first + c * count;
+    b.acc[c] = s->acceleration ? s->acceleration + 3 * first + c * count : NULL;
   }
   return b;
 }
@@ -168,6 +168,8 @@ void particles_drop_column(struct particles *s, enum particle_column_index colum
  *              particle i of range g is in place particles_block(s, g).first + i
  */
 struct particles particles_select(const struct particles *s, const bool *keep);
+/** A copy of this rank's particles with some of their columns. Tasks on all workers make it. */
+struct particles particles_copy(const struct particles *s, column_set columns);
 /** Free all columns. */
 void particles_free(struct particles *s);
 

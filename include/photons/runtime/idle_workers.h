@@ -13,7 +13,8 @@ struct starpu_sched_policy;
  * memory nodes round, and slow down those that have a task.
  *
  * A CPU worker without a task helps others whose tasks are in parts (parts.h), but under schedulers with
- * performance models (dm*), which would learn how long tasks take with help. One that has found nothing
+ * performance models (dm*), which would learn how long tasks take with help. First of all it helps with work
+ * beside the steps (background.h). One that has found nothing
  * for a time t sleeps for t/8, 1 ms at most, before it looks again.
  * The first `awake` CPU workers poll without pause: they find short tasks at once. With `crowded`, all CPU
  * workers give up their core after each look instead. Workers of GPUs always poll.

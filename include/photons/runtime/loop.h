@@ -22,7 +22,7 @@ void loop_on_cpu(void *buffers[], void *arguments);
 /**
  * Run function(context, i) for i < n as tasks of a stage, and wait for these tasks, not for others.
  * The tasks have no data and the lowest priority; each takes one i after the other until none is
- * left. If StarPU does not run, the calling thread runs the loop.
+ * left. If StarPU does not run, the calling thread runs the loop. On the thread of background.h they are no tasks.
  */
 void loop_run(struct stage *stage, uint32_t n, void (*function)(void *context, uint32_t i),
               void *context);
