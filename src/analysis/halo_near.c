@@ -15,7 +15,7 @@ struct halo_near halo_near_create(const struct halo_tree *t, uint32_t most) {
 }
 
 void halo_near_free(struct halo_near *n) {
-  for (int c = 0; c < 3; c++) free(n->x[c]);
+  for (int c = 0; c < HALO_AXES; c++) free(n->x[c]);
   free(n->place);
 }
 
@@ -23,19 +23,22 @@ static void make_room(struct halo_near *n, uint32_t more) {
   static const char what[] = "neighbours in a halo";
   if (n->count + more <= n->room) return;
   n->room = 2 * (n->count + more);
-  for (int c = 0; c < 3; c++) n->x[c] = reallocate(n->x[c], n->room, sizeof *n->x[c], what);
+  for (int c = 0; c < HALO_AXES; c++)
+    n->x[c] = reallocate(n->x[c], n->room, sizeof *n->x[c], what);
   n->place = reallocate(n->place, n->room, sizeof *n->place, what);
 }
 
 static inline double larger(double a, double b) { return a > b ? a : b; }
 
 /** Squared distance of two boxes. */
-static inline double box_distance2(const double low[3], const double high[3],
+static inline double box_distance2(const double low[HALO_AXES], const double high[HALO_AXES],
                                    const struct halo_node *to) {
-  const double x = larger(larger(to->low[0] - high[0], low[0] - to->high[0]), 0.0),
-               y = larger(larger(to->low[1] - high[1], low[1] - to->high[1]), 0.0),
-               z = larger(larger(to->low[2] - high[2], low[2] - to->high[2]), 0.0);
-  return x * x + y * y + z * z;
+  double sum = 0.0;
+  for (int c = 0; c < HALO_AXES; c++) {
+    const double apart = larger(larger(to->low[c] - high[c], low[c] - to->high[c]), 0.0);
+    sum += apart * apart;
+  }
+  return sum;
 }
 
 /** Add particles of a leaf. Each is stored, and the next one over it where it is out of reach. */
@@ -44,15 +47,11 @@ static void add_leaf(struct halo_near *n, uint32_t node, double reach2) {
   const uint32_t first = node_first(t->count, node), end = node_end(t->count, node);
   make_room(n, end - first);
   const struct halo_node leaf = *n->leaf; /* a copy, which no store below can change */
-  double *x = n->x[0], *y = n->x[1], *z = n->x[2];
   uint32_t *place = n->place, next = n->count;
   for (uint32_t i = first; i < end; i++) {
-    const double point[3] = {t->x[i][0], t->x[i][1], t->x[i][2]};
-    x[next] = point[0];
-    y[next] = point[1];
-    z[next] = point[2];
+    for (int c = 0; c < HALO_AXES; c++) n->x[c][next] = t->x[i][c];
     place[next] = i;
-    next += box_distance2(point, point, &leaf) <= reach2;
+    next += box_distance2(t->x[i], t->x[i], &leaf) <= reach2;
   }
   n->count = next;
 }
@@ -76,7 +75,7 @@ static void gather(struct halo_near *n, double reach) {
 
 static double longest_side(const struct halo_node *node) {
   double longest = 0.0;
-  for (int c = 0; c < 3; c++) longest = fmax(longest, node->high[c] - node->low[c]);
+  for (int c = 0; c < HALO_AXES; c++) longest = fmax(longest, node->high[c] - node->low[c]);
   return longest;
 }
 
@@ -94,7 +93,8 @@ static void reach_further(struct halo_near *n) {
 void halo_near_find(struct halo_near *n, uint32_t place, struct neighbour *found) {
   double limit = fmin(MARGIN * n->last, n->reach);
   for (;;) {
-    const struct halo_crowd crowd = {n->count, {n->x[0], n->x[1], n->x[2]}};
+    const struct halo_crowd crowd = {n->count,
+                                     {n->x[0], n->x[1], n->x[2], n->x[3], n->x[4], n->x[5]}};
     if (n->kernels->nearest(&crowd, n->tree->x[place], limit * limit, n->most, found) == n->most)
       break;
     if (limit >= n->reach) reach_further(n);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The nearest neighbours of the particles of a halo, leaf by leaf of its tree: particles of a leaf have most of
+/* The nearest neighbours of the particles of a halo in phase space, leaf by leaf of its tree: particles of a leaf have most of
  * their neighbours in common. */
 #ifndef PHOTONS_HALO_NEAR_H
 #define PHOTONS_HALO_NEAR_H
@@ -16,7 +16,7 @@ struct halo_near {
   double reach; /**< all particles no further than this from the leaf's box are in the crowd */
   double last;  /**< distance of the last neighbour of the particle before */
   uint32_t count, room; /**< particles in the crowd, and for how many there is memory */
-  double *x[3];
+  double *x[HALO_AXES];
   uint32_t *place; /**< of these, rising */
 };
 

@@ -2,6 +2,7 @@
 #include "halo_tree.h"
 
 #include <float.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "halo_home.h"
@@ -23,7 +24,7 @@ static void exchange_places(struct halo_tree *t, size_t i, size_t j) {
   const uint32_t body = t->body[i];
   t->body[i] = t->body[j];
   t->body[j] = body;
-  for (int c = 0; c < 3; c++) {
+  for (int c = 0; c < t->axes; c++) {
     const double x = t->x[i][c];
     t->x[i][c] = t->x[j][c];
     t->x[j][c] = x;
@@ -59,8 +60,8 @@ static inline double larger(double a, double b) { return a > b ? a : b; }
 static inline double smaller(double a, double b) { return a < b ? a : b; }
 
 static struct halo_node measure_node(const struct halo_tree *t, size_t first, size_t end) {
-  struct halo_node node;
-  for (int c = 0; c < 3; c++) {
+  struct halo_node node = {.low = {0.0}};
+  for (int c = 0; c < t->axes; c++) {
     double low = DBL_MAX, high = -DBL_MAX, sum = 0.0;
     for (size_t i = first; i < end; i++) {
       low = smaller(low, t->x[i][c]);
@@ -69,14 +70,14 @@ static struct halo_node measure_node(const struct halo_tree *t, size_t first, si
     }
     node.low[c] = low;
     node.high[c] = high;
-    node.centre[c] = sum / (double)(end - first);
+    if (c < 3) node.centre[c] = sum / (double)(end - first);
   }
   return node;
 }
 
 static int longest_side(const struct halo_node *node) {
   int axis = 0;
-  for (int c = 1; c < 3; c++)
+  for (int c = 1; c < HALO_AXES; c++)
     if (node->high[c] - node->low[c] > node->high[axis] - node->low[axis]) axis = c;
   return axis;
 }
@@ -97,15 +98,38 @@ static void make_node(void *context, uint32_t j) {
     select_median(t, longest_side(&t->node[node]), first, node_end(t->count, 2 * node), end);
 }
 
-struct halo_tree halo_tree_create(size_t n, const struct halo_body *b, bool shared) {
-  struct halo_tree t = {.count = (uint32_t)n};
+/** The rms of one component of vectors about their mean. @param vector  [stride i] */
+static double spread(size_t n, const double *vector, size_t stride) {
+  double sum = 0.0;
+  for (int c = 0; c < 3; c++) {
+    double mean = 0.0;
+    for (size_t i = 0; i < n; i++) mean += vector[i * stride + (size_t)c] / (double)n;
+    for (size_t i = 0; i < n; i++) {
+      const double d = vector[i * stride + (size_t)c] - mean;
+      sum += d * d;
+    }
+  }
+  return sum > 0.0 ? sqrt(sum / (3.0 * (double)n)) : 1.0;
+}
+
+struct phase_units phase_units_of(size_t n, const struct halo_body *b) {
+  const size_t stride = sizeof *b / sizeof(double);
+  return (struct phase_units){spread(n, b->x, stride), spread(n, b->v, stride)};
+}
+
+struct halo_tree halo_tree_create(size_t n, const struct halo_body *b,
+                                  const struct phase_units *units, bool shared) {
+  struct halo_tree t = {.count = (uint32_t)n, .axes = units ? HALO_AXES : 3};
   while (n > (size_t)LEAF << t.depth) t.depth++;
   t.body = allocate(n, sizeof *t.body, "the tree of a halo");
   t.x = allocate(n, sizeof *t.x, "the tree of a halo");
   t.node = allocate(tree_nodes(t.depth), sizeof *t.node, "the tree of a halo");
   for (uint32_t i = 0; i < n; i++) {
     t.body[i] = i;
-    for (int c = 0; c < 3; c++) t.x[i][c] = b[i].x[c];
+    for (int c = 0; c < 3; c++) {
+      t.x[i][c] = units ? b[i].x[c] / units->x : b[i].x[c];
+      t.x[i][3 + c] = units ? b[i].v[c] / units->v : 0.0;
+    }
   }
   for (unsigned level = 0; level <= t.depth; level++)
     halo_loop(shared, 1u << level, make_node, &(struct level){&t, level});

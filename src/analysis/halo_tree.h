@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A binary tree over the particles of one halo, or of a part of it: nearest neighbours (halo_near.h), and
- * potentials (photons/analysis/kernels.h).
+/* A binary tree over the particles of one halo, or of a part of it: nearest neighbours in phase space
+ * (halo_near.h), and potentials (photons/analysis/kernels.h).
  * Nodes are cut in two by the median along the longest side of their box; their order is that of
  * photons/domain/tree.h. */
 #ifndef PHOTONS_HALO_TREE_H
@@ -9,19 +9,28 @@
 #include <stdbool.h>
 
 #include "halo_body.h"
+#include "photons/analysis/kernels.h"
 
 struct halo_node {
-  double low[3], high[3]; /**< box of its particles */
-  double centre[3];       /**< their centre of mass */
+  double low[HALO_AXES], high[HALO_AXES]; /**< box of its particles */
+  double centre[3];                       /**< their centre of mass, in trees of positions */
 };
+
+/** Units of phase space: a distance in it is that of positions over one, and of velocities over the other. */
+struct phase_units {
+  double x, v;
+};
+/** Their rms distance from the mean along one axis, and the same of velocities. 1 where that is 0. */
+struct phase_units phase_units_of(size_t n, const struct halo_body *b);
 
 /** Particles are known by their numbers among those that the tree was made of; place: their place in
  * the order of the tree. */
 struct halo_tree {
   uint32_t count;
   unsigned depth;
+  int axes;               /**< 3: of positions; 6: of phase space */
   uint32_t *body;         /**< [place] the particle's number */
-  double (*x)[3];         /**< [place] */
+  double (*x)[HALO_AXES]; /**< [place] positions, or those and velocities in the units of phase space */
   struct halo_node *node; /**< heap order; node 1 is the root */
 };
 
@@ -30,8 +39,10 @@ struct halo_tree {
 void halo_loop(bool shared, uint32_t n, void (*function)(void *context, uint32_t i), void *context);
 
 /** @param n       particles, 1 .. 2^32 - 1
+ *  @param units   of a tree of phase space, or NULL
  *  @param shared  by all workers: halo_loop() */
-struct halo_tree halo_tree_create(size_t n, const struct halo_body *b, bool shared);
+struct halo_tree halo_tree_create(size_t n, const struct halo_body *b,
+                                  const struct phase_units *units, bool shared);
 void halo_tree_free(struct halo_tree *t);
 
 #endif

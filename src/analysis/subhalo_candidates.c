@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Candidates for subhalos: particles are added by falling density to the peaks that their nearest denser
- * neighbours belong to. A particle between two peaks is at a saddle point: the smaller peak is a
+/* Candidates for subhalos: particles are added by falling density in phase space to the peaks that their nearest
+ * denser neighbours there belong to (Maciejewski et al. 2009, MNRAS 396, 1329, who do in phase space what SUBFIND does in
+ * space). A particle between two peaks is at a saddle point: the smaller peak is a
  * candidate, and both go on as one. */
 #include <math.h>
 #include <stdlib.h>
@@ -35,7 +36,7 @@ static double density_of(size_t n, const struct neighbour *near) {
   if (h <= 0.0) return HUGE_VAL;
   double sum = 0.0;
   for (size_t k = 0; k < n; k++) sum += spline(sqrt(near[k].distance2) / h);
-  return sum / (h * h * h);
+  return sum / pow(h, HALO_AXES);
 }
 
 static void smooth_leaf(const struct field *f, struct halo_near *near, uint32_t leaf) {
@@ -61,7 +62,8 @@ static void smooth_part(void *context, uint32_t part) {
 }
 
 static struct field smooth(size_t n, const struct halo_body *b, bool shared) {
-  struct halo_tree tree = halo_tree_create(n, b, shared);
+  const struct phase_units units = phase_units_of(n, b);
+  struct halo_tree tree = halo_tree_create(n, b, &units, shared);
   struct field f = {&tree, n < SMOOTHED ? n : SMOOTHED, n < LINKED ? n : LINKED, NULL, NULL};
   f.density = allocate(n, sizeof *f.density, "densities in a halo");
   f.neighbour = allocate(n * f.linked, sizeof *f.neighbour, "neighbours in a halo");

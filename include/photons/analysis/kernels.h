@@ -23,6 +23,7 @@ const struct fof_kernels *fof_kernels_select(void);
 
 struct halo_tree;
 enum {
+  HALO_AXES = 6,         /**< of phase space: three of position and three of velocity */
   HALO_POINTS = 16,      /**< whose potentials are found at a time: near each other that is fast */
   HALO_NEAREST_MOST = 32 /**< most particles that a search for the nearest ones finds */
 };
@@ -37,7 +38,7 @@ struct halo_points {
 /** Particles among which the nearest ones to a point are looked for. */
 struct halo_crowd {
   uint32_t count;
-  const double *x[3]; /**< [count] each; finite */
+  const double *x[HALO_AXES]; /**< [count] each; finite */
 };
 
 /** A particle near a point. */
@@ -55,7 +56,7 @@ struct halo_kernels {
    * @param most        at most HALO_NEAREST_MOST
    * @param[out] found  [most]
    * @return their number, at most @p most */
-  uint32_t (*nearest)(const struct halo_crowd *c, const double point[3], double limit2,
+  uint32_t (*nearest)(const struct halo_crowd *c, const double point[HALO_AXES], double limit2,
                       uint32_t most, struct neighbour *found);
 };
 const struct halo_kernels *halo_kernels_select(void);

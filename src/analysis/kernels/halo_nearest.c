@@ -20,13 +20,15 @@ struct collected {
 };
 
 static void collect_piece(const struct halo_crowd *crowd, uint32_t first, int count,
-                          const double point[3], double limit2, struct collected *c) {
-  const double *x = crowd->x[0] + first, *y = crowd->x[1] + first, *z = crowd->x[2] + first;
+                          const double point[HALO_AXES], double limit2, struct collected *c) {
+  const double *x = crowd->x[0] + first, *y = crowd->x[1] + first, *z = crowd->x[2] + first,
+               *u = crowd->x[3] + first, *v = crowd->x[4] + first, *w = crowd->x[5] + first;
   double distance2[PIECE];
 #pragma omp simd
   for (int i = 0; i < count; i++) {
-    const double dx = x[i] - point[0], dy = y[i] - point[1], dz = z[i] - point[2];
-    distance2[i] = dx * dx + dy * dy + dz * dz;
+    const double dx = x[i] - point[0], dy = y[i] - point[1], dz = z[i] - point[2],
+                 du = u[i] - point[3], dv = v[i] - point[4], dw = w[i] - point[5];
+    distance2[i] = dx * dx + dy * dy + dz * dz + du * du + dv * dv + dw * dw;
   }
   uint32_t next = c->count;
   for (int i = 0; i < count; i++) {
@@ -87,8 +89,8 @@ static double drop_furthest(struct collected *c, uint32_t most) {
   return nearest[c->count - 1].distance2;
 }
 
-uint32_t KERNEL(halo_nearest)(const struct halo_crowd *crowd, const double point[3], double limit2,
-                              uint32_t most, struct neighbour *found) {
+uint32_t KERNEL(halo_nearest)(const struct halo_crowd *crowd, const double point[HALO_AXES],
+                              double limit2, uint32_t most, struct neighbour *found) {
   struct collected c;
   c.count = 0;
   for (uint32_t first = 0; first < crowd->count; first += PIECE) {

@@ -481,11 +481,13 @@ struct sphere {
   double scale, centre[3], velocity[3], speed;
 };
 
-enum { MAIN, LARGE_CLUMP, SMALL_CLUMP, INTERLOPERS, SPHERES };
+enum { MAIN, LARGE_CLUMP, SMALL_CLUMP, FAST_CLUMP, INTERLOPERS, SPHERES };
 static const struct sphere spheres[SPHERES] = {
     [MAIN] = {36000, 1.0, {49.9, 0.1, 25.0}, {0.0, 0.0, 0.0}, 0.0},
     [LARGE_CLUMP] = {1500, 0.05, {48.4, 0.1, 25.5}, {0.0, 600.0, 100.0}, 0.0},
     [SMALL_CLUMP] = {600, 0.04, {50.9, 1.1, 24.0}, {-500.0, 0.0, 300.0}, 0.0},
+    /* in the middle of the main halo: apart in velocity alone */
+    [FAST_CLUMP] = {300, 0.03, {49.9, 0.1, 25.0}, {0.0, -1200.0, 0.0}, 0.0},
     [INTERLOPERS] = {100, 0.05, {48.4, 0.1, 25.5}, {0.0, 0.0, 0.0}, 9000.0},
 };
 
@@ -585,11 +587,11 @@ static void check_clump(const struct particles *s, const uint64_t *id, const str
 static void check_subhalos(const struct particles *s, const struct halo_catalogue *c,
                            const struct whole_catalogue *w, const struct subhalo *subhalo) {
   assert_int_equal(w->count, 1);
-  assert_int_equal(c->all_subhalos, 3);
-  assert_int_equal(w->halo[0].subhalos, 3);
+  assert_int_equal(c->all_subhalos, INTERLOPERS);
+  assert_int_equal(w->halo[0].subhalos, INTERLOPERS);
   assert_int_equal(w->halo[0].first_subhalo, 0);
   uint64_t row = 0;
-  for (size_t k = 0; k < 3; k++) {
+  for (size_t k = 0; k < INTERLOPERS; k++) {
     assert_int_equal(subhalo[k].halo, 0);
     assert_int_equal(subhalo[k].rank, k);
     assert_int_equal(subhalo[k].first, row);
@@ -599,7 +601,7 @@ static void check_subhalos(const struct particles *s, const struct halo_catalogu
   }
   for (uint64_t k = row + 1; k < w->members; k++) assert_true(w->id[k] > w->id[k - 1]);
   assert_true(count_of(w->id, subhalo[0].count, MAIN) > spheres[MAIN].count * 98 / 100);
-  for (int k = LARGE_CLUMP; k <= SMALL_CLUMP; k++)
+  for (int k = LARGE_CLUMP; k < INTERLOPERS; k++)
     check_clump(s, w->id + subhalo[k].first, &subhalo[k], k);
 }
 
@@ -773,7 +775,7 @@ static void test_potentials(void **state) {
   static struct halo_body body[BODIES];
   for (size_t i = 0; i < BODIES; i++)
     for (size_t c = 0; c < 3; c++) body[i].x[c] = sin((double)(7 * i + 3) * (double)(c + 1) * 0.61);
-  struct halo_tree tree = halo_tree_create(BODIES, body, false);
+  struct halo_tree tree = halo_tree_create(BODIES, body, NULL, false);
   struct halo_points many = {.count = HALO_POINTS - 1};
   for (int k = 0; k < many.count; k++)
     for (int c = 0; c < 3; c++) many.x[c][k] = body[40 * k].x[c];
@@ -803,6 +805,7 @@ static void place_bodies(struct halo_body body[NEAR_BODIES]) {
     for (size_t c = 0; c < 3; c++) {
       const double size = i < AT_ONE_PLACE ? 0.0 : i < AT_ONE_PLACE + IN_CLUMP ? 1e-4 : 1.0;
       body[i].x[c] = 0.3 + size * sin((double)(7 * i + 3) * (double)(c + 1) * 0.61);
+      body[i].v[c] = 300.0 * size * sin((double)(5 * i + 2) * (double)(c + 1) * 0.47);
     }
 }
 
@@ -816,9 +819,11 @@ static void assert_nearest(const struct halo_tree *t, uint32_t place, const stru
                            size_t count) {
   static struct neighbour all[NEAR_BODIES];
   for (uint32_t i = 0; i < NEAR_BODIES; i++) {
-    double d[3];
-    for (int c = 0; c < 3; c++) d[c] = t->x[i][c] - t->x[place][c];
-    all[i] = (struct neighbour){d[0] * d[0] + d[1] * d[1] + d[2] * d[2], i};
+    double d[HALO_AXES];
+    for (int c = 0; c < HALO_AXES; c++) d[c] = t->x[i][c] - t->x[place][c];
+    all[i] = (struct neighbour){d[0] * d[0] + d[1] * d[1] + d[2] * d[2] + d[3] * d[3] +
+                                    d[4] * d[4] + d[5] * d[5],
+                                i};
   }
   qsort(all, NEAR_BODIES, sizeof *all, compare_neighbours);
   for (size_t k = 0; k < count; k++) {
@@ -833,7 +838,8 @@ static void test_neighbours(void **state) {
   const struct halo_kernels *const kernels[] = {halo_kernels_select(), &halo_kernels_baseline};
   static struct halo_body body[NEAR_BODIES];
   place_bodies(body);
-  struct halo_tree tree = halo_tree_create(NEAR_BODIES, body, false);
+  const struct phase_units units = {0.5, 200.0};
+  struct halo_tree tree = halo_tree_create(NEAR_BODIES, body, &units, false);
   for (int set = 0; set < 2; set++) {
     struct halo_near near = halo_near_create(&tree, HALO_NEAREST_MOST);
     near.kernels = kernels[set];
