@@ -89,6 +89,7 @@ struct chains {
   uint32_t *head, *next;   /* [body]; head: NONE: not added yet */
   uint32_t *tail, *length; /* [head] */
   uint32_t *level;         /* [head] of the candidates inside, plus 1 */
+  double *volume;          /* [head] of phase space that they fill: sum of 1/density */
   size_t least;
   struct candidates *found; /* `first` holds the head until places are known */
 };
@@ -109,18 +110,20 @@ static void join(const struct chains *c, uint32_t large, uint32_t small) {
   c->next[c->tail[large]] = small;
   c->tail[large] = c->tail[small];
   c->length[large] += c->length[small];
+  c->volume[large] += c->volume[small];
 }
 
-/** Join two peaks. @return the head of both */
+/** Join two peaks. The one that fills less of phase space is inside the other: a clump near the middle of its host is
+ * complete where the host, much less dense, has few particles so far. @return the head of both */
 static uint32_t join_at_saddle(const struct chains *c, uint32_t a, uint32_t b) {
-  const bool a_is_large = c->length[a] != c->length[b] ? c->length[a] > c->length[b] : a < b;
+  const bool a_is_large = c->volume[a] != c->volume[b] ? c->volume[a] > c->volume[b] : a < b;
   join(c, a_is_large ? a : b, a_is_large ? b : a);
   return a_is_large ? a : b;
 }
 
 /** Add a particle behind all denser ones. */
-static void add_body(const struct chains *c, uint32_t body, const uint32_t *neighbour,
-                     size_t neighbours) {
+static void add_body(const struct chains *c, uint32_t body, double volume,
+                     const uint32_t *neighbour, size_t neighbours) {
   uint32_t head = NONE;
   for (size_t k = 0, denser = 0; k < neighbours && denser < 2; k++) {
     const uint32_t other = c->head[neighbour[k]];
@@ -132,12 +135,14 @@ static void add_body(const struct chains *c, uint32_t body, const uint32_t *neig
   if (head == NONE) {
     c->head[body] = c->tail[body] = body;
     c->length[body] = 1;
+    c->volume[body] = volume;
     return;
   }
   c->head[body] = head;
   c->next[c->tail[head]] = body;
   c->tail[head] = body;
   c->length[head]++;
+  c->volume[head] += volume;
 }
 
 static void add_by_density(const struct chains *c, const struct field *f, size_t n) {
@@ -146,7 +151,7 @@ static void add_by_density(const struct chains *c, const struct field *f, size_t
   qsort(ranked, n, sizeof *ranked, compare_densities);
   for (size_t i = 0; i < n; i++) {
     const uint32_t body = ranked[i].body;
-    add_body(c, body, f->neighbour + body * f->linked, f->linked);
+    add_body(c, body, 1.0 / f->density[body], f->neighbour + body * f->linked, f->linked);
   }
   free(ranked);
 }
@@ -176,8 +181,9 @@ struct candidates subhalo_candidates(size_t n, const struct halo_body *b, size_t
   struct field f = smooth(n, b, shared);
   struct candidates found = {NULL, 0, NULL};
   uint32_t *memory = allocate(5 * n, sizeof *memory, "peaks in a halo");
+  double *volume = allocate(n, sizeof *volume, "peaks in a halo");
   const struct chains c = {memory,         memory + n, memory + 2 * n, memory + 3 * n,
-                           memory + 4 * n, least,      &found};
+                           memory + 4 * n, volume,     least,          &found};
   for (size_t i = 0; i < n; i++) c.head[i] = NONE;
   add_by_density(&c, &f, n);
   free(f.neighbour);
@@ -186,6 +192,7 @@ struct candidates subhalo_candidates(size_t n, const struct halo_body *b, size_t
   add_candidate(&c, head);
   set_places(&c, head, n);
   free(memory);
+  free(volume);
   return found;
 }
 
