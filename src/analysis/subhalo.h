@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The search for subhalos in one halo, as SUBFIND does it (Springel et al. 2001, MNRAS 328, 726): peaks of
- * the density bounded by saddle points are candidates, and what is bound in a candidate is a subhalo. */
+ * the density in phase space, bounded by saddle points, are candidates, and what is bound in a candidate is a subhalo. */
 #ifndef PHOTONS_SUBHALO_H
 #define PHOTONS_SUBHALO_H
 

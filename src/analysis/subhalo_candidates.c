@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Candidates for subhalos: particles are added by falling density in phase space to the peaks that their nearest
- * denser neighbours there belong to (Maciejewski et al. 2009, MNRAS 396, 1329, who do in phase space what SUBFIND does in
- * space). A particle between two peaks is at a saddle point: the smaller peak is a
- * candidate, and both go on as one. */
+ * denser neighbours there belong to, as Maciejewski et al. 2009 (MNRAS 396, 1329) do it. A particle between two peaks is
+ * at a saddle point: the peak that fills less of phase space is a candidate, and both go on as one. */
 #include <math.h>
 #include <stdlib.h>
 

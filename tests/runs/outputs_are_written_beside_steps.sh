@@ -25,8 +25,8 @@ trees = yes
 lean = yes
 subsample = 0.1
 [analysis]
-min_members = 10
-subhalo_members = 10
+min_members = 20
+subhalo_members = 20
 END
 
 run() {
