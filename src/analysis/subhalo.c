@@ -19,7 +19,7 @@ enum { LARGE = 1 << 15 };      /* candidates of so many particles are unbound by
 /* Of a member while particles are removed: itself, its place in two orders, its energy, and a copy of it
  * in a tree (struct halo_body, struct candidates, struct bound, struct halo_tree). While densities are
  * smoothed it has 20 neighbours instead, which are as large. */
-#define MEMBER_BYTES 200.0
+#define MEMBER_BYTES 230.0
 
 double subhalos_memory(const struct parameters *p, size_t particles) {
   if (!p->output.subhalos || !p->analysis.fof) return 0.0;

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#define _GNU_SOURCE /* SYS_gettid; NOLINT(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) */
 #include "photons/runtime/background.h"
 
 #include <hdf5.h>
@@ -8,16 +7,13 @@
 #include <starpu.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 
 /* One of so many CPU workers stays free for tasks that a step may have next. */
-enum { FREE_SHARE = 4, NICENESS = 10, NAP = 50000 /* ns */ };
+enum { FREE_SHARE = 4, NAP = 50000 /* ns */ };
 
 /** The parts of a loop, on the stack of the thread. */
 struct shared_loop {
@@ -54,8 +50,6 @@ static void *run(void *unused) {
   (void)unused;
   here = true;
   comm_use_background();
-  /* Where it cannot be lowered, the thread has the priority of all others. */
-  (void)setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), NICENESS);
   background.work(background.context);
   atomic_store(&background.ended, true);
   return NULL;

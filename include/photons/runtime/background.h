@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Work beside the steps: a thread of low priority, whose loops CPU workers help with that have no task. None of it
+/* Work beside the steps: a thread, whose loops CPU workers help with that have no task. None of it
  * is a task of StarPU, so that no step waits for it. */
 #ifndef PHOTONS_BACKGROUND_H
 #define PHOTONS_BACKGROUND_H
