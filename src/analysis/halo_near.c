@@ -23,8 +23,7 @@ static void make_room(struct halo_near *n, uint32_t more) {
   static const char what[] = "neighbours in a halo";
   if (n->count + more <= n->room) return;
   n->room = 2 * (n->count + more);
-  for (int c = 0; c < HALO_AXES; c++)
-    n->x[c] = reallocate(n->x[c], n->room, sizeof *n->x[c], what);
+  for (int c = 0; c < HALO_AXES; c++) n->x[c] = reallocate(n->x[c], n->room, sizeof *n->x[c], what);
   n->place = reallocate(n->place, n->room, sizeof *n->place, what);
 }
 

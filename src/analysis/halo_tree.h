@@ -28,9 +28,10 @@ struct phase_units phase_units_of(size_t n, const struct halo_body *b);
 struct halo_tree {
   uint32_t count;
   unsigned depth;
-  int axes;               /**< 3: of positions; 6: of phase space */
-  uint32_t *body;         /**< [place] the particle's number */
-  double (*x)[HALO_AXES]; /**< [place] positions, or those and velocities in the units of phase space */
+  int axes;       /**< 3: of positions; 6: of phase space */
+  uint32_t *body; /**< [place] the particle's number */
+  double (
+      *x)[HALO_AXES]; /**< [place] positions, or those and velocities in the units of phase space */
   struct halo_node *node; /**< heap order; node 1 is the root */
 };
 

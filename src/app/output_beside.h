@@ -8,11 +8,11 @@
 /** An output at work, or all zero. */
 struct output_beside {
   struct products products;
-  struct parameters parameters;  /**< the run may change its own */
-  struct particles copy, light;  /**< all particles; those of halos, where these are others */
-  float *potential;              /**< of the copy, or NULL */
-  char moment[64];               /**< for messages */
-  double seconds;                /**< of the thread */
+  struct parameters parameters; /**< the run may change its own */
+  struct particles copy, light; /**< all particles; those of halos, where these are others */
+  float *potential;             /**< of the copy, or NULL */
+  char moment[64];              /**< for messages */
+  double seconds;               /**< of the thread */
 };
 
 /** Whether the run of these parameters writes outputs beside its steps. */

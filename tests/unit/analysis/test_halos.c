@@ -821,9 +821,8 @@ static void assert_nearest(const struct halo_tree *t, uint32_t place, const stru
   for (uint32_t i = 0; i < NEAR_BODIES; i++) {
     double d[HALO_AXES];
     for (int c = 0; c < HALO_AXES; c++) d[c] = t->x[i][c] - t->x[place][c];
-    all[i] = (struct neighbour){d[0] * d[0] + d[1] * d[1] + d[2] * d[2] + d[3] * d[3] +
-                                    d[4] * d[4] + d[5] * d[5],
-                                i};
+    all[i] = (struct neighbour){
+        d[0] * d[0] + d[1] * d[1] + d[2] * d[2] + d[3] * d[3] + d[4] * d[4] + d[5] * d[5], i};
   }
   qsort(all, NEAR_BODIES, sizeof *all, compare_neighbours);
   for (size_t k = 0; k < count; k++) {
