@@ -94,8 +94,11 @@ run stopped --restart
 same stopped
 
 # What cannot be written ends the run: no output is lost without a word.
-mkdir -p fails/snapshot_001.hdf5.tmp/full
-timeout 120 "$PHOTONS" --set output.dir=fails config.ini >out 2>err && complain 'a failed output is no failure'
+run fails --steps "$((step - 1))"
+mkdir -p fails/snapshot_001.hdf5/full
+timeout 120 "$PHOTONS" --set output.dir=fails --restart config.ini >out 2>err && complain 'a failed output is no failure'
 grep -q 'error: .*snapshot_001.hdf5' err || complain "a failed output has no name: $(cat err)"
+grep -q 'output 1 at z = 4 begun' out || complain 'the output did not fail beside steps'
 [ -f fails/snapshot_000.hdf5 ] || complain 'the output before the failed one is lost'
+[ "$(find fails -name '*.tmp')" ] && complain 'unfinished files are left'
 finish
