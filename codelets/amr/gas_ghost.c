@@ -129,8 +129,8 @@ static void copy_all(void *buffers[], const struct gas_cut_argument *a, bool cut
   for (uint32_t i = 0, k = 0; i < m->count; i++) {
     const struct ghost_item *item = &m->item[i];
     const uint32_t group = group_of(a, i, cut);
-    while (m->batches.batch[k] != group / g->tasks.batch) k++;
-    char *inside = nth(buffers[BATCHES + k], bytes, group % g->tasks.batch);
+    while (m->batches.batch[k] != group / m->batches.groups) k++;
+    char *inside = nth(buffers[BATCHES + k], bytes, group % m->batches.groups);
     char *packed = VECTOR(char, buffers[PACKED]), *own = packed + item->first * part;
     if (a->kind == GHOST_CELLS)
       copy_cubes(g, item, inside, own, cut);
@@ -164,10 +164,10 @@ static struct gpu_ghost *gpu_ghosts(const struct gas_cut_argument *a, bool cut) 
   struct gpu_ghost *ghost = allocate(m->count, sizeof *ghost, "ghosts of gas");
   for (uint32_t i = 0, k = 0; i < m->count; i++) {
     const uint32_t group = group_of(a, i, cut);
-    while (m->batches.batch[k] != group / g->tasks.batch) k++;
+    while (m->batches.batch[k] != group / m->batches.groups) k++;
     ghost[i] = (struct gpu_ghost){
         .batch = k,
-        .group = group % g->tasks.batch,
+        .group = group % m->batches.groups,
         .first = m->item[i].first,
         .patch = (uint32_t)(g->topology.level[a->level].key[m->item[i].group] & 7),
         .parts = m->item[i].parts};

@@ -2,17 +2,21 @@
 /* gas_cfl: the largest speed of a signal in each group of a batch.
  *
  * reads  cells
- * writes gas_level.speed, gas_level.fault */
+ * writes gas_level.speed; gas_level.fault, unless faults are passed over */
 #include "codelets/amr/batches.h"
 #include "cuda/hydro/gpu_hydro.h"
 #include "photons/hydro/codelets.h"
 
-#define gas_cfl_argument batch_argument
+struct gas_cfl_argument {
+  struct batch_argument a;
+  bool faults; /* are looked for */
+};
 enum { CELLS, SLOTS };
 
-static double gas_cfl_work(const struct batch_argument *a) { return batch_work(a); }
+static double gas_cfl_work(const struct gas_cfl_argument *a) { return batch_work(&a->a); }
 
-static void gas_cfl_cpu(void *buffers[], const struct batch_argument *a) {
+static void gas_cfl_cpu(void *buffers[], const struct gas_cfl_argument *argument) {
+  const struct batch_argument *a = &argument->a;
   const struct gas *g = a->gas;
   const struct gas_level *l = &g->level[a->level];
   const struct gas_batch *b = batch_of(a);
@@ -20,23 +24,25 @@ static void gas_cfl_cpu(void *buffers[], const struct batch_argument *a) {
     struct gas_fault fault;
     l->speed[b->first + i] = g->scheme.kernels->largest_speed(
         &g->scheme.physics, nth(buffers[CELLS], gas_group_bytes(g), i), &fault);
-    note_fault(a, i, &fault);
+    if (argument->faults) note_fault(a, i, &fault);
   }
 }
 
-static void gas_cfl_gpu(struct gpu *gpu, void *buffers[], const struct batch_argument *a) {
+static void gas_cfl_gpu(struct gpu *gpu, void *buffers[],
+                        const struct gas_cfl_argument *argument) {
+  const struct batch_argument *a = &argument->a;
   const struct gpu_gas g = gpu_gas_of(gpu, a);
   const struct gas_level *l = &a->gas->level[a->level];
   gpu_gas_cfl(&g, VECTOR(void, buffers[CELLS]), l->speed + batch_of(a)->first,
-              l->fault + batch_of(a)->first);
+              argument->faults ? l->fault + batch_of(a)->first : NULL);
 }
 
 STAGE(gas_cfl, 0x88aa66, "gas");
 
-void gas_cfl_submit(struct gas *g, int level, uint32_t batch) {
+void gas_cfl_submit(struct gas *g, int level, uint32_t batch, bool faults) {
   const struct gas_level *l = &g->level[level];
   const struct starpu_data_descr data[SLOTS] = {
       [CELLS] = {l->batch[batch].handle[l->now], STARPU_R}};
-  gas_cfl_insert((struct batch_argument){g, level, batch},
+  gas_cfl_insert((struct gas_cfl_argument){{g, level, batch}, faults},
                  (struct task){.data = data, .count = SLOTS, .priority = PRIORITY_HIGH});
 }

@@ -30,8 +30,8 @@ static const char *finer_flux(void *buffers[], const struct batch_argument *a, u
                                                 topology_across(face));
   if (son == NO_GROUP) return NULL;
   uint32_t i = 0;
-  while (fine->batch[i] != son / g->tasks.batch) i++;
-  const char *sides = nth(buffers[SIDES + i], gas_sides_bytes(g), son % g->tasks.batch);
+  while (fine->batch[i] != son / fine->groups) i++;
+  const char *sides = nth(buffers[SIDES + i], gas_sides_bytes(g), son % fine->groups);
   return sides + (size_t)(face ^ 1) * (gas_sides_bytes(g) / GAS_FACES);
 }
 

@@ -20,9 +20,9 @@ void restrict_batch_cpu(const struct batch_argument *a, void *cells, void *fine[
       const uint32_t son = g->topology.level[a->level].group[b->first + i].son[p];
       uint32_t k = 0;
       if (son == NO_GROUP || gas_home(g, a->level + 1, son) != home) continue;
-      while (b->sons.batch[k] != son / g->tasks.batch) k++;
+      while (b->sons.batch[k] != son / b->sons.groups) k++;
       g->scheme.kernels->restrict_group(g->scheme.variables,
-                                        nth(fine[k], gas_group_bytes(g), son % g->tasks.batch),
+                                        nth(fine[k], gas_group_bytes(g), son % b->sons.groups),
                                         nth(cells, gas_group_bytes(g), i), p);
     }
 }

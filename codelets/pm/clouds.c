@@ -25,13 +25,13 @@ static void add_range(struct cloud_tables *t, struct gpu_particle_range range) {
 /** Tables without ranges. */
 static struct cloud_tables make_tables(const struct batch_argument *a) {
   const struct gas *g = a->gas;
-  const uint32_t near = batch_of(a)->near.count;
+  const uint32_t near = batch_of(a)->near.count, groups = g->level[a->level].batch_groups;
   return (struct cloud_tables){
       .clouds = {.box = particle_box_of(g, a->level),
                  .mass = g->particles->mass,
                  .near = near,
-                 .group = g->tasks.batch},
-      .first = allocate(near * (g->tasks.batch + 1) + 1, sizeof(uint32_t), "particles of groups")};
+                 .group = groups},
+      .first = allocate(near * (groups + 1) + 1, sizeof(uint32_t), "particles of groups")};
 }
 
 /** Add the ranges of all groups near the batch. */
@@ -43,7 +43,7 @@ static void add_groups(struct cloud_tables *t, const struct batch_argument *a,
   size_t n = 0;
   for (uint32_t k = 0; k < list->count; k++) {
     const struct gas_batch *near = &g->level[a->level].batch[list->batch[k]];
-    for (uint32_t i = 0; i <= g->tasks.batch; i++) {
+    for (uint32_t i = 0; i <= list->groups; i++) {
       t->first[n++] = t->clouds.ranges;
       if (i < near->count) add(t, a, k, near, i);
     }
@@ -102,8 +102,8 @@ static void add_finer(struct cloud_tables *t, const struct batch_argument *a, ui
     if (group < l->own_first) group = l->own_first;
     if (end > l->own_end) end = l->own_end;
     for (uint32_t next; group < end; group = next) {
-      const uint32_t batch = group / g->tasks.batch, first = batch * g->tasks.batch;
-      next = end < first + g->tasks.batch ? end : first + g->tasks.batch;
+      const uint32_t batch = group / l->batch_groups, first = batch * l->batch_groups;
+      next = end < first + l->batch_groups ? end : first + l->batch_groups;
       if (particles[group] == particles[next]) continue;
       add_range(t, (struct gpu_particle_range){number_of(t, level, batch),
                                                (uint32_t)(particles[group] - particles[first]),

@@ -52,7 +52,7 @@ static void gas_arrive_cpu(void *buffers[], const struct gas_arrive_argument *a)
   for (uint32_t i = 0; i < b->count; i++) {
     const struct gas_arrival *group = &s->group[i];
     const struct gas_particle *old = NULL;
-    if (group->olds > 0) old = from->all + from->first[s->batch[group->from] * g->tasks.batch];
+    if (group->olds > 0) old = from->all + from->first[s->batch[group->from] * from->batch_groups];
     arrive_group(s, group, old, to->all + to->first[b->first] + group->first);
   }
 }

@@ -27,7 +27,7 @@ static void gas_collect_cpu(void *buffers[], const struct batch_argument *a) {
       const uint32_t son = g->topology.level[a->level].group[b->first + i].son[p];
       double mean[GAS_PATCH_CELLS];
       if (son == NO_GROUP || gas_home(g, a->level + 1, son) != home) continue;
-      matter_means(matter_of(g, &sons, son), mean);
+      matter_means(matter_of(&sons, son), mean);
       matter_put_means(mean, p, VECTOR(struct gas_matter, buffers[MATTER]) + i);
     }
   free(address);

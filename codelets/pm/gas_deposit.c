@@ -68,7 +68,7 @@ static void gas_deposit_cpu(void *buffers[], const struct gas_deposit_argument *
     gas_particles_assign(g, a->level, group, m->own);
     memcpy(m->coarse, m->own, sizeof m->own);
     if (a->level > 0)
-      add_coarse(matter_of(g, &coarse, l->group[group].father)->coarse, (int)(l->key[group] & 7),
+      add_coarse(matter_of(&coarse, l->group[group].father)->coarse, (int)(l->key[group] & 7),
                  m->coarse);
     if (!argument->ahead) memset(m->fine, 0, sizeof m->fine);
   }

@@ -29,8 +29,8 @@ static const struct poisson_share *finer_share(void *shares[], const struct batc
   const uint32_t son = topology_finer_neighbour(&g->topology, a->level, group, patch,
                                                 topology_across(face));
   if (son == NO_GROUP) return NULL;
-  while (fine->batch[i] != son / g->tasks.batch) i++;
-  return VECTOR(const struct poisson_share, shares[i]) + son % g->tasks.batch;
+  while (fine->batch[i] != son / fine->groups) i++;
+  return VECTOR(const struct poisson_share, shares[i]) + son % fine->groups;
 }
 
 static void kick_group(void *shares[], const struct gas_border_argument *a,

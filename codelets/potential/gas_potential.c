@@ -79,7 +79,7 @@ static void keep(const struct gas_potential_argument *a, const struct potential_
                  uint32_t group, double *cube) {
   double block[POISSON_CELLS];
   if (a->how.mode == POTENTIAL_RELAX) {
-    memcpy(cube, potential_of(a->batch.gas, &sources->near, group), GAS_GROUP_CELLS * sizeof *cube);
+    memcpy(cube, potential_of(&sources->near, group), GAS_GROUP_CELLS * sizeof *cube);
   } else if (a->batch.gas->gravity->direct) {
     memset(cube, 0, GAS_GROUP_CELLS * sizeof *cube);
   } else {
@@ -107,7 +107,7 @@ static void solve_group(const struct gas_potential_argument *a, void *buffers[],
     solve(a, sources, group, source, cube);
   else
     relax(a, sources, group, source, sum, cube);
-  if (a->how.excess != 0.0) exceed(potential_of(g, &sources->near, group), a->how.excess, cube);
+  if (a->how.excess != 0.0) exceed(potential_of(&sources->near, group), a->how.excess, cube);
 }
 
 static void gas_potential_cpu(void *buffers[], const struct gas_potential_argument *a) {

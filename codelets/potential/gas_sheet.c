@@ -27,9 +27,9 @@ static const struct poisson_share *share_of(void *buffers[], const struct batch_
   const uint32_t son = g->topology.level[a->level].group[p.group].son[p.patch];
   uint32_t i = 0;
   if (son == NO_GROUP) return NULL;
-  while (b->around.batch[i] != son / g->tasks.batch) i++;
+  while (b->around.batch[i] != son / b->around.groups) i++;
   return VECTOR(const struct poisson_share, buffers[NEAR + b->near.count + i]) +
-         son % g->tasks.batch;
+         son % b->around.groups;
 }
 
 /** A patch of the group, or the patch beside it across one of the group's faces. */

@@ -42,7 +42,7 @@ static __global__ void __launch_bounds__(CFL_THREADS)
   __syncthreads();
   if (threadIdx.x > 0) return;
   speed[blockIdx.x] = __longlong_as_double((long long)largest);
-  if (first_fault == GAS_GROUP_CELLS || fault[blockIdx.x].patch >= 0) return;
+  if (!fault || first_fault == GAS_GROUP_CELLS || fault[blockIdx.x].patch >= 0) return;
   load_cell<V>(mine, first_fault, u);
   fault[blockIdx.x] = {first_fault / GAS_PATCH_CELLS, first_fault % GAS_PATCH_CELLS, (double)u[0],
                        (double)pressure_of<V>(c, u)};

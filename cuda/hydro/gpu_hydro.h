@@ -64,7 +64,7 @@ void gpu_gas_accelerate(const struct gpu_gas *g, const double change[3], void *c
 void gpu_gas_flag(const struct gpu_gas *g, const struct gas_flags *criteria, int buffer,
                   const void *blocks, const struct gas_matter *matter,
                   uint32_t (*flags)[GAS_PATCHES]);
-/** @param speed, fault  in pinned host memory; the first fault of a group is written */
+/** @param speed, fault  in pinned host memory; the first fault of a group is written. fault may be NULL */
 void gpu_gas_cfl(const struct gpu_gas *g, const void *cells, double *speed,
                  struct gas_fault *fault);
 /** @param sum  in pinned host memory */

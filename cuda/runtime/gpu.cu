@@ -45,31 +45,44 @@ void *gpu_scratch(struct gpu *g, enum scratch_use use, size_t bytes) {
   return s->data;
 }
 
-enum { UPLOAD_WORDS = 960 }; /* kernel arguments are limited to 4 KB */
+/* Words of kernel arguments: of a small table, and as many as there may be (32764 bytes). All are copied at a
+ * launch, however few are used. */
+enum { UPLOAD_WORDS = 960, UPLOAD_WORDS_MOST = 8184 };
 
-struct upload {
-  uint32_t word[UPLOAD_WORDS];
+template <int WORDS> struct upload {
+  uint32_t word[WORDS];
 };
 
-static __global__ void store_words(const __grid_constant__ struct upload u, uint32_t n,
+template <int WORDS>
+static __global__ void store_words(const __grid_constant__ upload<WORDS> u, uint32_t n,
                                    uint32_t *to) {
   for (uint32_t i = threadIdx.x; i < n; i += blockDim.x) to[i] = u.word[i];
 }
 
+/** Copy the words of one launch. */
+template <int WORDS>
+static void upload_words(struct gpu *g, char *to, const char *from, size_t bytes) {
+  upload<WORDS> u;
+  memcpy(&u, from, bytes);
+  store_words<WORDS>
+      <<<1, 256, 0, g->stream>>>(u, (uint32_t)((bytes + 3) / 4), (uint32_t *)to);
+  gpu_launched("table");
+}
+
 void gpu_upload(struct gpu *g, void *to, const void *from, size_t bytes) {
-  struct upload u;
-  for (size_t done = 0; done < bytes; done += sizeof u) {
-    size_t n = bytes - done < sizeof u ? bytes - done : sizeof u;
-    memcpy(&u, (const char *)from + done, n);
-    store_words<<<1, 256, 0, g->stream>>>(u, (uint32_t)((n + 3) / 4),
-                                          (uint32_t *)((char *)to + done));
-    gpu_launched("table");
+  const size_t small = sizeof(upload<UPLOAD_WORDS>), most = sizeof(upload<UPLOAD_WORDS_MOST>);
+  for (size_t done = 0, n; done < bytes; done += n) {
+    n = bytes - done < most ? bytes - done : most;
+    if (n > small)
+      upload_words<UPLOAD_WORDS_MOST>(g, (char *)to + done, (const char *)from + done, n);
+    else
+      upload_words<UPLOAD_WORDS>(g, (char *)to + done, (const char *)from + done, n);
   }
 }
 
 void gpu_upload_pair(struct gpu *g, void *to, const void *first, size_t first_bytes,
                      const void *second, size_t second_bytes) {
-  char both[sizeof(struct upload)];
+  char both[sizeof(upload<UPLOAD_WORDS>)];
   if (first_bytes + second_bytes > sizeof both) {
     gpu_upload(g, to, first, first_bytes);
     gpu_upload(g, (char *)to + first_bytes, second, second_bytes);

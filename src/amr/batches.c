@@ -25,26 +25,73 @@ size_t gas_mass_bytes(const struct gas *g) {
 
 double gas_cell(const struct gas *g, int level) { return g->cell / (double)(1 << level); }
 
-static size_t all_homes(const struct gas *g) { return (size_t)comm_size() * g->tasks.homes; }
+/* Where each level has its own batches. On GPUs a task of fewer groups than the least takes no less time, a GPU works
+ * on some batches at once, and one of as many groups as the most, for each GPU of a rank, takes longer to work
+ * than its tasks to submit. A home has at least as many groups as its messages take the time of. */
+enum { BATCH_LEAST = 64, BATCHES_AT_ONCE = 4, BATCH_MOST = 256, HOME_LEAST = 512 };
+
+/** The next number that is a multiple of a quarter of the power of two below it. */
+static uint32_t round_up(uint32_t n) {
+  uint32_t step = 1;
+  while (n / step >= 8) step *= 2;
+  return (n + step - 1) / step * step;
+}
+
+uint32_t gas_batch_groups_most(const struct gas *g) {
+  return g->tasks.batch > 0 ? g->tasks.batch : BATCH_MOST * g->tasks.homes;
+}
+
+static uint32_t within(uint32_t least, uint32_t n, uint32_t most) {
+  return n < least ? least : n > most ? most : n;
+}
+
+struct gas_division gas_division_of(const struct gas *g, int level, uint32_t groups) {
+  if (g->tasks.batch > 0) return (struct gas_division){g->tasks.batch, g->tasks.homes};
+  const uint32_t of_rank = groups / (uint32_t)comm_size(), most = gas_batch_groups_most(g),
+                 spread = within(1, of_rank / HOME_LEAST, g->tasks.homes),
+                 homes = spread * (uint32_t)comm_size(), of_home = (groups + homes - 1) / homes,
+                 batches = within(1, of_home / BATCH_LEAST, BATCHES_AT_ONCE),
+                 needed = (of_home + most - 1) / most,
+                 parts = (batches > needed ? batches : needed) * homes,
+                 size = (groups + parts - 1) / parts;
+  return (struct gas_division){within(1, level > 0 ? round_up(size) : size, most), spread};
+}
+
+/** The batches of a level are divided into equal parts, `spread` for each rank. Of a rank's homes, which the next finer and
+ * coarser levels are divided among, too, those have a part where parts of the curve begin. */
+static size_t parts_of(const struct gas *g, int level) {
+  return (size_t)comm_size() * g->level[level].spread;
+}
 
 uint32_t gas_home_batch(const struct gas *g, int level, uint32_t home) {
-  return (uint32_t)block_first(g->level[level].batch_count, all_homes(g), home);
+  const uint32_t homes = g->tasks.homes, spread = g->level[level].spread;
+  if (spread == 0) return 0; /* a level without groups */
+  const size_t part = (size_t)(home / homes) * spread +
+                      (home % homes * (size_t)spread + homes - 1) / homes;
+  return (uint32_t)block_first(g->level[level].batch_count, parts_of(g, level), part);
 }
 
 uint32_t gas_home_group(const struct gas *g, int level, uint32_t home) {
   const uint32_t batch = gas_home_batch(g, level, home), count = g->topology.level[level].count;
-  return batch < g->level[level].batch_count ? batch * g->tasks.batch : count;
+  return batch < g->level[level].batch_count ? batch * g->level[level].batch_groups : count;
 }
 
 uint32_t gas_home_begin(const struct gas *g) { return (uint32_t)comm_rank() * g->tasks.homes; }
 uint32_t gas_home_end(const struct gas *g) { return gas_home_begin(g) + g->tasks.homes; }
 
 uint32_t gas_home_of_batch(const struct gas *g, int level, uint32_t batch) {
-  return (uint32_t)block_containing(g->level[level].batch_count, all_homes(g), batch);
+  const uint32_t homes = g->tasks.homes, spread = g->level[level].spread;
+  const size_t part = block_containing(g->level[level].batch_count, parts_of(g, level), batch);
+  return (uint32_t)(part / spread * homes + part % spread * homes / spread);
 }
 
 uint32_t gas_home(const struct gas *g, int level, uint32_t group) {
-  return gas_home_of_batch(g, level, group / g->tasks.batch);
+  return gas_home_of_batch(g, level, group / g->level[level].batch_groups);
+}
+
+struct gas_batch *gas_batch_with(const struct gas *g, int level, uint32_t group) {
+  const struct gas_level *l = &g->level[level];
+  return &l->batch[group / l->batch_groups];
 }
 
 struct gas_batch *gas_seen(const struct gas *g, int level, uint32_t home, uint32_t batch) {
@@ -71,6 +118,17 @@ int gas_owner(const struct gas *g, int level, uint32_t group) {
   return (int)(gas_home(g, level, group) / g->tasks.homes);
 }
 
+void gas_set_turns(struct gas *g, int level) {
+  struct gas_level *l = &g->level[level];
+  const uint32_t own = gas_own_end(g, level) - gas_own_begin(g, level), first = gas_home_begin(g);
+  l->turn = allocate(own, sizeof *l->turn, "batches of groups");
+  for (uint32_t round = 0; l->own < own; round++)
+    for (uint32_t home = first; home < first + g->tasks.homes; home++) {
+      const uint32_t batch = gas_home_batch(g, level, home) + round;
+      if (batch < gas_home_batch(g, level, home + 1)) l->turn[l->own++] = batch;
+    }
+}
+
 uint32_t gas_own_begin(const struct gas *g, int level) {
   return gas_first_batch(g, level, comm_rank());
 }
@@ -80,7 +138,7 @@ uint32_t gas_own_end(const struct gas *g, int level) {
 
 void *gas_cells(const struct gas *g, int level, uint32_t group) {
   const struct gas_level *l = &g->level[level];
-  const struct gas_batch *b = &l->batch[group / g->tasks.batch];
+  const struct gas_batch *b = gas_batch_with(g, level, group);
   if (gas_owner(g, level, group) != comm_rank()) return NULL;
   return (char *)starpu_data_handle_to_pointer(b->handle[l->now], STARPU_MAIN_RAM) +
          (group - b->first) * gas_group_bytes(g);

@@ -38,10 +38,10 @@ static size_t in_patch(int variable, int patch, int z, int y, int x) {
 }
 
 static const char *cells_of(const struct gas *g, const struct batch_cells *b, uint32_t group) {
-  const uint32_t batch = group / g->tasks.batch;
+  const uint32_t groups = b->list->groups, batch = group / groups;
   uint32_t i = 0;
   while (b->list->batch[i] != batch) i++;
-  return b->cells[i] + group % g->tasks.batch * gas_group_bytes(g);
+  return b->cells[i] + group % groups * gas_group_bytes(g);
 }
 
 /** Copy what a block needs of a neighbour of its level. Compilers make a few instructions of a row

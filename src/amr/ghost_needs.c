@@ -20,8 +20,8 @@ static struct span own(const struct needs *s, int level) { return s->own[level -
 static struct span part_of(const struct needs *s, int level) {
   const struct span all = own(s, level);
   const size_t count = all.end - all.first;
-  return (struct span){all.first + (uint32_t)block_first(count, NEED_PARTS, s->part),
-                       all.first + (uint32_t)block_first(count, NEED_PARTS, s->part + 1)};
+  return (struct span){all.first + (uint32_t)block_first(count, s->parts, s->part),
+                       all.first + (uint32_t)block_first(count, s->parts, s->part + 1)};
 }
 
 /** Note that the home that has group `where` of a level gets or gives parts of a group. */

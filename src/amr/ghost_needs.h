@@ -5,8 +5,6 @@
 
 #include "photons/amr/gas.h"
 
-enum { NEED_PARTS = 8 }; /**< of the groups of a home, which workers look at */
-
 /** A group that one home has, and what another home needs of it. */
 struct need {
   uint32_t mine, other; /* home of this rank, and the other one of the two */
@@ -24,7 +22,7 @@ struct needs {
   int level;
   bool sent;
   uint32_t mine; /* the home */
-  uint32_t part; /* of NEED_PARTS */
+  uint32_t part, parts; /* which part of the groups of the home, of how many */
   struct span
       own[3]; /* groups of the home: of the next coarser level, of the level, of the next finer one */
   size_t count, room;

@@ -18,6 +18,9 @@ LOOP_STAGE(gas_ghosts, 0x886699, .family = "gas");
 /* A message has the groups of so many batches at least, if there are so many: workers pack messages side by
  * side, but each message costs tasks. */
 enum { MESSAGE_BATCHES = 8 };
+/* Workers look at parts of the groups of a home, of so many at least: fewer take less time than a worker needs to
+ * begin. */
+enum { PART_GROUPS = 256, PARTS_MOST = 8 };
 
 size_t ghost_part_bytes(const struct gas *g, enum ghost_kind kind) {
   if (kind == GHOST_POTENTIALS || kind == GHOST_MATTER)
@@ -31,7 +34,7 @@ size_t ghost_part_bytes(const struct gas *g, enum ghost_kind kind) {
 
 /** The end of the message that begins with item i. */
 static size_t message_end(const struct needs *s, size_t i) {
-  const uint32_t batch = s->gas->tasks.batch;
+  const uint32_t batch = s->gas->level[s->level].batch_groups;
   const size_t first = i;
   for (i++; i < s->count && s->need[i].mine == s->need[first].mine &&
             s->need[i].other == s->need[first].other;
@@ -52,13 +55,14 @@ static void make_message(const struct needs *s, enum ghost_kind kind, struct gho
   const struct gas *g = s->gas;
   const bool to_fathers = ghost_for_fathers(kind) && !s->sent;
   m->item = item;
+  m->batches.groups = g->level[to_fathers ? s->level - 1 : s->level].batch_groups;
   m->batches.batch = allocate(m->count, sizeof *m->batches.batch, "ghosts of gas");
   for (uint32_t i = 0; i < m->count; i++) {
     item[i].first = m->parts;
     m->parts += (uint32_t)__builtin_popcountll(item[i].parts);
     add_batch(&m->batches, (to_fathers ? g->topology.level[s->level].group[item[i].group].father
                                        : item[i].group) /
-                               g->tasks.batch);
+                               m->batches.groups);
   }
   if (kind == GHOST_MEANS) m->parts = (m->parts + GAS_PATCHES - 1) / GAS_PATCHES * GAS_PATCHES;
 }
@@ -86,7 +90,7 @@ static struct ghost_messages messages_of(const struct needs *s, enum ghost_kind 
 struct search {
   const struct gas *gas;
   int level;
-  uint32_t parts;                  /* of all homes */
+  uint32_t of_home, parts;         /* of a home, and of all homes */
   struct needs *needs;             /* [kind][sent][part] */
   struct ghost_messages *messages; /* [kind][sent] */
 };
@@ -96,8 +100,13 @@ static void find(void *context, uint32_t i) {
   const uint32_t direction = i / search->parts, part = i % search->parts;
   struct needs *s = &search->needs[i];
   *s = (struct needs){
-      .gas = search->gas, .level = search->level, .sent = direction % 2, .part = part % NEED_PARTS};
-  needs_find(s, (enum ghost_kind)(direction / 2), gas_home_begin(search->gas) + part / NEED_PARTS);
+      .gas = search->gas,
+      .level = search->level,
+      .sent = direction % 2,
+      .part = part % search->of_home,
+      .parts = search->of_home};
+  needs_find(s, (enum ghost_kind)(direction / 2),
+             gas_home_begin(search->gas) + part / search->of_home);
   needs_sort(s);
 }
 
@@ -151,18 +160,33 @@ static void make_packed(const struct gas *g, int level, enum ghost_kind kind,
   }
 }
 
+/** Parts of the groups of a home: of the level, or of the next finer one, which are mostly more. */
+static uint32_t parts_of(const struct gas *g, int level) {
+  const struct gas_tree_level *l = &g->topology.level[level];
+  const uint32_t finer = level < g->topology.finest ? l[1].count : 0,
+                 groups = (l->count > finer ? l->count : finer) /
+                          ((uint32_t)comm_size() * g->tasks.homes),
+                 parts = groups / PART_GROUPS;
+  return parts < 1 ? 1 : parts > PARTS_MOST ? PARTS_MOST : parts;
+}
+
 struct gas_ghosts ghosts_find(const struct gas *g, int level) {
   struct gas_ghosts ghosts = {0};
   struct ghost_messages messages[2 * GHOST_KINDS];
   const uint32_t kinds = g->particles ? GHOST_KINDS
                          : g->gravity ? GHOST_MATTER
                                       : GHOST_POTENTIALS,
-                 parts = NEED_PARTS * g->tasks.homes;
+                 of_home = parts_of(g, level), parts = of_home * g->tasks.homes;
   if ((uint32_t)comm_size() * g->tasks.homes == 1) return ghosts;
   struct needs *needs = allocate(2 * kinds * parts, sizeof *needs, "ghosts of gas");
-  struct search search = {g, level, parts, needs, messages};
-  loop_run(&gas_ghosts_stage, 2 * kinds * parts, find, &search);
-  loop_run(&gas_ghosts_stage, 2 * kinds, join, &search);
+  struct search search = {g, level, of_home, parts, needs, messages};
+  if (of_home == 1) {
+    for (uint32_t i = 0; i < 2 * kinds * parts; i++) find(&search, i);
+    for (uint32_t i = 0; i < 2 * kinds; i++) join(&search, i);
+  } else {
+    loop_run(&gas_ghosts_stage, 2 * kinds * parts, find, &search);
+    loop_run(&gas_ghosts_stage, 2 * kinds, join, &search);
+  }
   for (uint32_t kind = 0; kind < kinds; kind++) {
     ghosts.received[kind] = messages[2 * kind];
     ghosts.sent[kind] = messages[2 * kind + 1];

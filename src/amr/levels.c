@@ -31,7 +31,7 @@ static void drop_cells(struct gas_batch *b, int i) {
 }
 
 static void make_cells(const struct gas *g, struct gas_batch *b) {
-  b->cell_bytes = handle_room(b->count) * gas_group_bytes(g);
+  b->cell_bytes = b->room * gas_group_bytes(g);
   for (int i = 0; i < 2; i++) {
     if (engine_gpu()) {
       b->handle[i] = handle_make(b->cell_bytes, 1);
@@ -43,18 +43,18 @@ static void make_cells(const struct gas *g, struct gas_batch *b) {
 }
 
 static void make_sides(const struct gas *g, struct gas_batch *b) {
-  b->sides = handle_make(handle_room(b->count) * gas_sides_bytes(g), 1);
+  b->sides = handle_make(b->room * gas_sides_bytes(g), 1);
 }
 
 static void make_potentials(const struct gas *g, struct gas_batch *b) {
   (void)g;
   for (int i = 0; i < POTENTIALS; i++)
-    b->potential[i] = handle_make(handle_room(b->count), CUBE_BYTES);
+    b->potential[i] = handle_make(b->room, CUBE_BYTES);
 }
 
 static void make_shares(const struct gas *g, struct gas_batch *b) {
   (void)g;
-  b->shares = handle_make(handle_room(b->count), sizeof(struct poisson_share));
+  b->shares = handle_make(b->room, sizeof(struct poisson_share));
 }
 
 static void make_matter(const struct gas *g, struct gas_batch *b) {
@@ -64,25 +64,29 @@ static void make_matter(const struct gas *g, struct gas_batch *b) {
 
 static void make_batch(const struct gas *g, struct gas_batch *b) {
   make_cells(g, b);
-  b->fluxes = handle_make(handle_room(b->count) * gas_fluxes_bytes(g), 1);
+  b->fluxes = handle_make(b->room * gas_fluxes_bytes(g), 1);
   make_sides(g, b);
   if (g->gravity) {
-    b->mass = handle_make(handle_room(b->count) * gas_mass_bytes(g), 1);
+    b->mass = handle_make(b->room * gas_mass_bytes(g), 1);
     make_potentials(g, b);
-    b->sheets = handle_make(handle_room(b->count), CUBE_BYTES);
+    b->sheets = handle_make(b->room, CUBE_BYTES);
     make_shares(g, b);
-    b->stresses = handle_make(handle_room(b->count), sizeof(struct stress_sum));
+    b->stresses = handle_make(b->room, sizeof(struct stress_sum));
   }
   if (g->particles) make_matter(g, b);
 }
 
-/** A level's batches without data. */
-static struct gas_batch *make_batches(const struct gas *g, uint32_t groups, uint32_t count) {
-  struct gas_batch *batch = allocate(count, sizeof *batch, "batches of groups");
-  for (uint32_t i = 0; i < count; i++) {
-    const uint32_t first = i * g->tasks.batch, left = groups - first;
+/** A level's batches without data. Below the root level groups come and go: with room sizes recur, and StarPU
+ * finds memory of GPUs that it has already. There all batches of a level have the same room. */
+static struct gas_batch *make_batches(const struct gas_level *l, bool root) {
+  struct gas_batch *batch = allocate(l->batch_count, sizeof *batch, "batches of groups");
+  for (uint32_t i = 0; i < l->batch_count; i++) {
+    const uint32_t first = i * l->batch_groups, left = l->groups - first;
+    const uint32_t count = left < l->batch_groups ? left : l->batch_groups;
     batch[i] = (struct gas_batch){.first = first,
-                                  .count = left < g->tasks.batch ? left : g->tasks.batch};
+                                  .count = count,
+                                  .room = engine_gpu() && !root ? l->batch_groups
+                                                                : (uint32_t)handle_room(count)};
   }
   return batch;
 }
@@ -101,9 +105,12 @@ static void count_kept(const struct gas *g) {
 void gas_divide_level(struct gas *g, int level) {
   struct gas_level *l = &g->level[level];
   const uint32_t groups = g->topology.level[level].count;
+  const struct gas_division d = gas_division_of(g, level, groups);
   *l = (struct gas_level){
       .groups = groups,
-      .batch_count = (groups + g->tasks.batch - 1) / g->tasks.batch,
+      .batch_groups = d.batch_groups,
+      .spread = d.spread,
+      .batch_count = (groups + d.batch_groups - 1) / d.batch_groups,
       .homes = g->tasks.homes > 1 ? g->tasks.homes : 0,
       .steps = l->steps,
       .speed = gas_shared_array(groups, sizeof *l->speed, "speeds of groups"),
@@ -113,9 +120,10 @@ void gas_divide_level(struct gas *g, int level) {
       .field = gas_shared_array(groups, sizeof *l->field, "fields of groups"),
       .potential = {POTENTIAL_BEGIN, POTENTIAL_END, POTENTIAL_NEXT, POTENTIAL_OLD},
   };
-  l->batch = make_batches(g, groups, l->batch_count);
+  l->batch = make_batches(l, level == 0);
   if (l->homes > 0) l->ghost = allocate(l->homes, sizeof *l->ghost, "batches of groups");
-  for (uint32_t h = 0; h < l->homes; h++) l->ghost[h] = make_batches(g, groups, l->batch_count);
+  for (uint32_t h = 0; h < l->homes; h++) l->ghost[h] = make_batches(l, level == 0);
+  gas_set_turns(g, level);
   for (uint32_t i = 0; i < groups; i++) l->fault[i].patch = -1;
   count_kept(g);
 }
@@ -172,6 +180,7 @@ static void free_batch(struct gas_batch *b) {
 void gas_free_level(struct gas_level *l) {
   for (uint32_t i = 0; i < l->batch_count; i++) free_batch(&l->batch[i]);
   free(l->batch);
+  free(l->turn);
   for (uint32_t h = 0; h < l->homes; h++) {
     for (uint32_t i = 0; i < l->batch_count; i++) drop_data(&l->ghost[h][i]);
     free(l->ghost[h]);

@@ -13,8 +13,8 @@
 
 LOOP_STAGE(gas_links, 0x887799, .family = "gas");
 
-/* A part of the loop has so many groups at least, and there are not more parts: each one begins with sets of
- * all batches. */
+/* A part of the loop has so many groups at least: fewer take less time than a worker needs to begin. There are not more
+ * parts, since each one begins with sets of all batches. */
 enum { PART_GROUPS = 64, PARTS_MOST = 64 };
 
 /** A set of batches of a level, while it is made. */
@@ -38,9 +38,9 @@ struct linking {
 };
 
 static struct batch_set set_make(const struct gas *g, int level) {
-  const uint32_t batches = level < 0 || level > g->topology.finest ? 0
-                                                                   : g->level[level].batch_count;
-  struct batch_set s = {.groups = g->tasks.batch, .first = NO_GROUP};
+  const bool exists = level >= 0 && topology_has_groups(&g->topology, level);
+  const uint32_t batches = exists ? g->level[level].batch_count : 0;
+  struct batch_set s = {.groups = exists ? g->level[level].batch_groups : 1, .first = NO_GROUP};
   s.number = allocate(batches, sizeof *s.number, "lists of batches");
   s.index = allocate(batches, sizeof *s.index, "lists of batches");
   for (uint32_t i = 0; i < batches; i++) s.index[i] = NO_GROUP;
@@ -83,7 +83,8 @@ static void set_list(struct batch_set *s, struct batch_list *list) {
   if (s->count > 1) qsort(s->number, s->count, sizeof *s->number, compare_numbers);
   for (uint32_t i = 0; i < s->count; i++) s->index[s->number[i]] = i;
   free(list->batch);
-  *list = (struct batch_list){s->count, allocate(s->count, sizeof *s->number, "lists of batches")};
+  *list = (struct batch_list){s->count, s->groups,
+                              allocate(s->count, sizeof *s->number, "lists of batches")};
   for (uint32_t i = 0; i < s->count; i++) list->batch[i] = s->number[i];
 }
 
@@ -152,7 +153,7 @@ static bool has_all(const struct gas *g, int level, uint32_t home, const struct 
 
 /** Give a batch a table. What StarPU has of an equal one stays where it is. */
 static void set_table(struct gas_batch *b, const struct gas_links *table) {
-  const size_t bytes = b->count * sizeof *table, room = handle_room(b->count);
+  const size_t bytes = b->count * sizeof *table, room = b->room;
   if (!b->link) {
     b->link = pinned_take(engine_pool(), room * sizeof *b->link);
     memcpy(b->link, table, bytes);
@@ -202,7 +203,7 @@ struct all_links {
 
 /** Memory for the table of a batch; NULL: there are no tables. */
 static struct gas_links *table_of(const struct all_links *all, uint32_t batch) {
-  return all->table ? all->table + (size_t)(batch - all->first) * all->gas->tasks.batch : NULL;
+  return all->table ? all->table + (size_t)(batch - all->first) * all->gas->level[all->level].batch_groups : NULL;
 }
 
 static struct linking linking_begin(const struct gas *g, int level) {
@@ -234,8 +235,8 @@ static void link_part(void *context, uint32_t part) {
 }
 
 /** Batches of a part. */
-static uint32_t part_of(const struct gas *g, uint32_t own) {
-  const uint32_t least = (PART_GROUPS + g->tasks.batch - 1) / g->tasks.batch,
+static uint32_t part_of(uint32_t batch, uint32_t own) {
+  const uint32_t least = (PART_GROUPS + batch - 1) / batch,
                  needed = (own + PARTS_MOST - 1) / PARTS_MOST;
   return needed > least ? needed : least;
 }
@@ -243,10 +244,13 @@ static uint32_t part_of(const struct gas *g, uint32_t own) {
 void gas_links_make(struct gas *g, int level) {
   struct all_links all = {
       .gas = g, .level = level, .first = gas_own_begin(g, level), .end = gas_own_end(g, level)};
-  const uint32_t own = all.end - all.first, batch = g->tasks.batch;
-  all.part = part_of(g, own);
+  const uint32_t own = all.end - all.first, batch = g->level[level].batch_groups;
+  all.part = part_of(batch, own);
   if (engine_gpu()) all.table = allocate((size_t)own * batch, sizeof *all.table, "links of groups");
-  loop_run(&gas_links_stage, (own + all.part - 1) / all.part, link_part, &all);
+  if (own <= all.part)
+    for (uint32_t k = 0; k * all.part < own; k++) link_part(&all, k);
+  else
+    loop_run(&gas_links_stage, (own + all.part - 1) / all.part, link_part, &all);
   for (uint32_t i = all.first; i < all.end && all.table; i++)
     set_table(&g->level[level].batch[i], table_of(&all, i));
   free(all.table);
@@ -254,7 +258,7 @@ void gas_links_make(struct gas *g, int level) {
 
 void gas_links_free(struct gas_batch *b) {
   handle_drop(&b->links);
-  if (b->link) pinned_give_back(engine_pool(), b->link, handle_room(b->count) * sizeof *b->link);
+  if (b->link) pinned_give_back(engine_pool(), b->link, b->room * sizeof *b->link);
   b->link = NULL;
   struct batch_list *const list[] = {&b->near, &b->coarse, &b->fine, &b->sons, &b->around};
   for (size_t i = 0; i < sizeof list / sizeof *list; i++) {

@@ -25,11 +25,10 @@ void matter_put_means(const double mean[GAS_PATCH_CELLS], int patch, struct gas_
       memcpy(low + (z * SIDE + y) * SIDE, mean, GAS_PATCH_SIDE * sizeof *mean);
 }
 
-const struct gas_matter *matter_of(const struct gas *g, const struct batch_cells *b,
-                                   uint32_t group) {
+const struct gas_matter *matter_of(const struct batch_cells *b, uint32_t group) {
   uint32_t i = 0;
-  while (b->list->batch[i] != group / g->tasks.batch) i++;
-  return (const struct gas_matter *)(const void *)b->cells[i] + group % g->tasks.batch;
+  while (b->list->batch[i] != group / b->list->groups) i++;
+  return (const struct gas_matter *)(const void *)b->cells[i] + group % b->list->groups;
 }
 
 double matter_add(const struct gas_matter *m, double factor, double *source) {

@@ -25,18 +25,17 @@ struct old_level old_level_take(struct gas *g, int level) {
 
 /** The old batch whose groups have these keys; NULL: there is none.
  * @param k  in and out: number of the old group from which on to search */
-static struct gas_batch *same_batch(const struct old_level *old, const struct gas *g,
-                                    const uint64_t *key, uint32_t count, uint32_t *k) {
+static struct gas_batch *same_batch(const struct old_level *old, const uint64_t *key, uint32_t count, uint32_t *k) {
   while (*k < old->count && old->key[*k] < key[0]) ++*k;
-  if (*k >= old->count || *k % g->tasks.batch != 0) return NULL;
-  struct gas_batch *b = &old->level.batch[*k / g->tasks.batch];
+  if (*k >= old->count || *k % old->level.batch_groups != 0) return NULL;
+  struct gas_batch *b = &old->level.batch[*k / old->level.batch_groups];
   return b->count == count && memcmp(old->key + *k, key, count * sizeof *key) == 0 ? b : NULL;
 }
 
 /** Whether this rank had an old group. */
-static bool had(const struct old_level *old, const struct gas *g, uint32_t group) {
+static bool had(const struct old_level *old, uint32_t group) {
   return (int)block_containing(old->level.batch_count, (size_t)comm_size(),
-                               group / g->tasks.batch) == comm_rank();
+                               group / old->level.batch_groups) == comm_rank();
 }
 
 void old_level_keep(struct old_level *old, struct gas *g, int level) {
@@ -46,8 +45,8 @@ void old_level_keep(struct old_level *old, struct gas *g, int level) {
   l->now = old->level.now;
   memcpy(l->potential, old->level.potential, sizeof l->potential);
   for (uint32_t i = 0, k = 0; i < l->batch_count; i++) {
-    struct gas_batch *b = &l->batch[i], *same = same_batch(old, g, key + b->first, b->count, &k);
-    if (!same || !gas_is_own(g, level, i) || !had(old, g, k)) continue;
+    struct gas_batch *b = &l->batch[i], *same = same_batch(old, key + b->first, b->count, &k);
+    if (!same || !gas_is_own(g, level, i) || !had(old, k)) continue;
     const uint32_t first = b->first;
     *b = *same;
     b->first = first;
@@ -82,9 +81,9 @@ static struct stay *find_stays(const struct old_level *old, const struct gas *g,
   for (uint32_t i = 0, k = 0; i < tree->count; i++) {
     while (k < old->count && old->key[k] < tree->key[i]) k++;
     if (k == old->count || old->key[k] != tree->key[i]) continue;
-    const int from = (int)block_containing(batches, ranks, k / g->tasks.batch),
+    const int from = (int)block_containing(batches, ranks, k / old->level.batch_groups),
               to = gas_owner(g, level, i);
-    if (from == comm_rank() && !cells_of(old, k / g->tasks.batch)) continue; /* kept */
+    if (from == comm_rank() && !cells_of(old, k / old->level.batch_groups)) continue; /* kept */
     if (from == comm_rank() || to == comm_rank()) stay[(*count)++] = (struct stay){k, i, from, to};
   }
   return stay;
@@ -102,14 +101,14 @@ static void pack(const struct old_level *old, struct gas *g, const struct stay *
   starpu_data_handle_t held = NULL;
   for (uint32_t i = 0; i < count; i++) {
     if (!leaves(&stay[i])) continue;
-    const starpu_data_handle_t cells = cells_of(old, stay[i].old / g->tasks.batch);
+    const starpu_data_handle_t cells = cells_of(old, stay[i].old / old->level.batch_groups);
     if (cells != held) {
       if (held) starpu_data_release(held);
       handle_acquire(held = cells, STARPU_R);
-      g->counts.host_bytes += old->level.batch[stay[i].old / g->tasks.batch].cell_bytes;
+      g->counts.host_bytes += old->level.batch[stay[i].old / old->level.batch_groups].cell_bytes;
     }
     memcpy(packed,
-           (char *)starpu_vector_get_local_ptr(cells) + stay[i].old % g->tasks.batch * bytes,
+           (char *)starpu_vector_get_local_ptr(cells) + stay[i].old % old->level.batch_groups * bytes,
            bytes);
     packed += bytes;
   }
@@ -164,17 +163,18 @@ static struct gas_moves *make_moves(const struct gas *g, int level) {
 }
 
 struct gas_moves *old_level_migrate(struct old_level *old, struct gas *g, int level) {
+  const uint32_t groups = g->level[level].batch_groups;
   uint32_t count, received = 0;
   struct stay *stay = find_stays(old, g, level, &count);
   struct gas_moves *moves = make_moves(g, level);
   if (comm_size() > 1) exchange(old, g, stay, count);
   for (uint32_t i = 0; i < count; i++) {
     if (stay[i].to != comm_rank()) continue;
-    struct gas_moves *m = &moves[stay[i].new / g->tasks.batch];
+    struct gas_moves *m = &moves[stay[i].new / groups];
     const bool mine = stay[i].from == comm_rank();
-    m->move[stay[i].new % g->tasks.batch] = (struct gas_move){
-        data_number(m, mine ? cells_of(old, stay[i].old / g->tasks.batch) : old->received),
-        mine ? stay[i].old % g->tasks.batch : received++};
+    m->move[stay[i].new % groups] = (struct gas_move){
+        data_number(m, mine ? cells_of(old, stay[i].old / old->level.batch_groups) : old->received),
+        mine ? stay[i].old % old->level.batch_groups : received++};
   }
   free(stay);
   return moves;

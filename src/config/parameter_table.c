@@ -238,7 +238,7 @@ const struct parameter parameter_table[] = {
   {"gas", "flag_loehner", PARAMETER_LIST, FIELD(gas.flag_loehner), "", .help = "refine where the error estimate of Loehner (1987) of density or pressure is larger; one number for all levels, or one for each level that may be refined; empty: not used", RANGE(0, 1)},
   {"gas", "flux_fixup", SWITCH(gas.fix_fluxes), "yes", .help = "give coarser cells the fluxes of finer ones beside them; no: mass, momentum and energy are not conserved, which is of use in tests alone", .words = no_yes},
   {"gas", "fused", SWITCH(gas.fused), "yes", .help = "advance a batch of patch groups in one task; no: one task prepares the cells, one solves, one sums fluxes", .words = no_yes},
-  {"gas", "batch", INTEGER, FIELD(gas.batch), "0", .help = "patch groups of 16^3 cells in a task; automatic: 4, with a GPU 256", RANGE(1, 65536), .automatic = "0"},
+  {"gas", "batch", INTEGER, FIELD(gas.batch), "0", .help = "patch groups of 16^3 cells in a task; automatic: 4, with GPUs some tasks of each level for each of them", RANGE(1, 65536), .automatic = "0"},
   {"gas", "homes", INTEGER, FIELD(gas.homes), "0", .help = "parts into which a process divides its gas, each for a GPU of its own; they send each other what their edges need; automatic: as many as GPUs", RANGE(1, 64), .automatic = "0"},
   {"gas", "gravity", WORD(gas.gravity), "none", .help = "self: of the gas itself; periodic as its box is, or isolated where all boundaries are outflow", .words = gas_gravities},
   {"gas", "newton_constant", REAL, FIELD(gas.newton_constant), "1", OF(REST), .help = "Newton's constant in the units of the run", RANGE(1e-30, 1e30)},

@@ -2,8 +2,6 @@
 #include "photons/gas/evolve.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "photons/amr/migrate.h"
 #include "photons/base/comm.h"
@@ -61,23 +59,14 @@ bool gas_divides(const struct gas *g, int level) {
 
 /** Into how many equal parts a step of a level is to be divided, a power of two. */
 static int divisions(struct gas *g, int level, double dt) {
-  const uint32_t first = gas_first_group(g, level, comm_rank()),
-                 groups = gas_first_group(g, level, comm_rank() + 1) - first;
-  struct gas_fault *fault = g->level[level].fault + first;
   int parts = 1;
   if (!gas_divides(g, level)) return parts;
   /* A kick can leave a cold cell of single precision without pressure, which the next solution
    * mends: only what other stages find, or what lasts to the end of the step, is a fault. */
-  struct gas_fault *before = allocate((size_t)groups + 1, sizeof *before, "faults of gas");
+  for (uint32_t k = 0; k < g->level[level].own; k++)
+    gas_cfl_submit(g, level, g->level[level].turn[k], false);
   message_wait();
   message_begin();
-  memcpy(before, fault, groups * sizeof *before);
-  for (uint32_t i = gas_own_begin(g, level); i < gas_own_end(g, level); i++)
-    gas_cfl_submit(g, level, i);
-  message_wait();
-  message_begin();
-  memcpy(fault, before, groups * sizeof *before);
-  free(before);
   const double courant = dt * hydro_fastest(g, level) / gas_cell(g, level);
   while (courant > COURANT_MOST * parts && parts < DIVISIONS_MOST) parts *= 2;
   return parts;
@@ -115,6 +104,13 @@ static void open_step(struct gas *g, int level, double dt, double weight) {
   packages_apply(g, level, 0.5 * dt);
   if (g->gravity) gravity_kick(g, level, 0.5 * dt, weight);
   if (g->particles) gas_particles_open(g, level, dt, weight);
+}
+
+/** Send the new cells of the finest level, where nothing changes them before its next step: GPUs send them while they
+ * still solve others. */
+static void send_ahead(struct gas *g, int level) {
+  const bool kicked = g->gravity || packages_have_sources(g);
+  if (!kicked && !topology_has_groups(&g->topology, level + 1)) gas_send_cells(g, level);
 }
 
 /** The potential at the end of a level's step, for the boundaries of finer levels on their way there.
@@ -181,6 +177,7 @@ static void advance(struct gas *g, int level, const struct root_step *root, stru
   g->level[level].dt = dt;
   open_step(g, level, dt, s.begin); /* 1 */
   hydro_solve(g, level, step);      /* 2 */
+  send_ahead(g, level);
   count_step(g, level);
   g->universe.scale = scale;
   predict_potential(g, level, dt, s.end); /* 3 */
@@ -211,6 +208,7 @@ static void take_step(struct gas *g, struct root_step root) {
   for (int level = 0; level <= g->topology.finest; level++) g->counts.updates[level] = 0;
   message_begin();
   advance(g, 0, &root, (struct sub_step){0.0, 1.0, 0.0, 1.0});
+  gas_measure_begin(g);
   message_wait();
   gas_forget_replaced(g);
   g->time = root.end;

@@ -26,7 +26,6 @@
 
 enum {
   BATCH_GROUPS = 4,          /* on cores: some milliseconds of work */
-  GPU_BATCH_GROUPS = 256,    /* on GPUs: some 100 000 columns of cells at once */
   BLOCKS_FOR_EACH_WORKER = 2 /* one that is solved, one that is prepared */
 };
 
@@ -78,9 +77,8 @@ static void set_flags(struct gas *g, const struct parameters *p) {
         .loehner_filter = 0.01};
 }
 
-static uint32_t default_batch(void) {
-  return scheduler_any_gpu() ? GPU_BATCH_GROUPS : BATCH_GROUPS;
-}
+/** With GPUs each level has batches of its own. */
+static uint32_t default_batch(void) { return scheduler_any_gpu() ? 0 : BATCH_GROUPS; }
 
 /** A home for each GPU of a rank, where tasks run on the GPU that owns their data. Ranks with more GPUs
  * than others have more GPUs for each home. */
@@ -108,6 +106,7 @@ struct gas *gas_create(const struct parameters *p) {
   g->scheme.variables = gas_variables(&g->scheme.physics);
   g->tasks.group_memory = gas_bytes_per_group(p);
   g->tasks.homes = p->gas.homes > 0 ? (uint32_t)p->gas.homes : default_homes();
+  g->tasks.batch = p->gas.batch > 0 ? (uint32_t)p->gas.batch : default_batch();
   g->gravity = gravity_make(g, p);
   g->particles = gas_particles_make(p);
   g->refinement.lightest = INFINITY;
@@ -119,11 +118,10 @@ struct gas *gas_create(const struct parameters *p) {
   g->cell = gas_length(p) / p->gas.root[0];
   packages_read(g, p);
   set_flags(g, p);
-  g->tasks.batch = p->gas.batch > 0 ? (uint32_t)p->gas.batch : default_batch();
   g->tasks.blocks = g->tasks.fused ? 0 : BLOCKS_FOR_EACH_WORKER * engine_workers();
   g->tasks.block = allocate(g->tasks.blocks, sizeof *g->tasks.block, "blocks of gas");
   for (uint32_t i = 0; i < g->tasks.blocks; i++)
-    g->tasks.block[i] = handle_make(g->tasks.batch * gas_block_bytes(g), 1);
+    g->tasks.block[i] = handle_make(gas_batch_groups_most(g) * gas_block_bytes(g), 1);
   g->tasks.scratch = handle_make(
       GAS_ALIGNMENT + g->scheme.kernels->scratch_bytes + gas_block_bytes(g), 1);
   engine_set_variant(2 * (uint32_t)g->scheme.physics.solver + (p->gas.precision == GAS_DOUBLE));
@@ -154,6 +152,7 @@ static starpu_data_handle_t cells_of(const struct gas *g, int level, uint32_t ba
 }
 
 void gas_acquire(struct gas *g, enum starpu_data_access_mode mode) {
+  if (mode != STARPU_R) g->measured = false;
   if (g->particles) gas_particles_acquire(g, 0);
   for (int level = 0; level < topology_levels(&g->topology); level++) {
     const uint32_t end = gas_first_batch(g, level, comm_rank() + 1);

@@ -19,7 +19,7 @@ double gas_memory(const struct gas *g) {
   for (int level = 0; level <= g->topology.finest; level++)
     groups += g->topology.level[level].count;
   return groups * g->tasks.group_memory +
-         (double)comm_size() * (double)g->tasks.blocks * (double)g->tasks.batch *
+         (double)comm_size() * (double)g->tasks.blocks * (double)gas_batch_groups_most(g) *
              (double)gas_block_bytes(g) +
          (g->gravity
               ? root_poisson_bytes(g->topology.root, g->topology.boundary[0][0] == GAS_PERIODIC)

@@ -148,7 +148,7 @@ static double pressure_at(const struct gas *g, const void *cells, size_t cell, d
 
 /** The density of particles in a cell. Batches' densities have been acquired. */
 static double particle_density(const struct gas *g, const struct place *p) {
-  const struct gas_batch *b = &g->level[p->level].batch[p->group / g->tasks.batch];
+  const struct gas_batch *b = gas_batch_with(g, p->level, p->group);
   const struct gas_matter *m = (const struct gas_matter *)starpu_vector_get_local_ptr(b->matter) +
                                p->group - b->first;
   size_t at = 0;

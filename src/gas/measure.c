@@ -44,19 +44,26 @@ static double take_home_bytes(struct gas *g) {
   return bytes;
 }
 
+void gas_measure_begin(struct gas *g) {
+  for (int level = 0; level < topology_levels(&g->topology); level++) {
+    const struct gas_level *l = &g->level[level];
+    if (g->gravity) gravity_send_around(g, level, 1.0);
+    for (uint32_t k = 0; k < l->own; k++) {
+      if (!g->scheme.particles_alone) gas_cfl_submit(g, level, l->turn[k], true);
+      gas_sum_submit(g, level, l->turn[k]);
+      if (g->gravity) gas_field_submit(g, level, l->turn[k]);
+    }
+  }
+  g->measured = true;
+}
+
 struct gas_totals gas_measure(struct gas *g) {
   struct gas_totals t = {0};
   double limit = -INFINITY; /* minus the longest step */
   const int levels = topology_levels(&g->topology);
-  for (int level = 0; level < levels; level++) {
-    if (g->gravity) gravity_send_around(g, level, 1.0);
-    for (uint32_t i = gas_own_begin(g, level); i < gas_own_end(g, level); i++) {
-      if (!g->scheme.particles_alone) gas_cfl_submit(g, level, i);
-      gas_sum_submit(g, level, i);
-      if (g->gravity) gas_field_submit(g, level, i);
-    }
-  }
+  if (!g->measured) gas_measure_begin(g);
   message_wait();
+  g->measured = false;
   gas_require_sound(g);
   t.first_order = take_first_order(g);
   t.home_bytes = take_home_bytes(g);

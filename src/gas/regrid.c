@@ -20,10 +20,9 @@ LOOP_STAGE(gas_fill, 0x99bb55, .family = "gas");
 
 /** The flags of a level. */
 static void find_flags(struct gas *g, int level, double weight) {
-  const uint32_t end = gas_first_batch(g, level, comm_rank() + 1);
   gas_send_cells_around(g, level);
-  for (uint32_t i = gas_first_batch(g, level, comm_rank()); i < end; i++)
-    gas_flag_submit(g, level, i, weight);
+  for (uint32_t k = 0; k < g->level[level].own; k++)
+    gas_flag_submit(g, level, g->level[level].turn[k], weight);
   message_wait();
   gas_forget_replaced(g);
   message_begin();
@@ -74,10 +73,11 @@ static void fill_level(struct gas *g, int level, const struct gas_ic *ic) {
 /** Fill the batches that were made: groups that stay from their old cells, new ones by
  * interpolation. */
 static void move_level(struct gas *g, int level, const bool *made, const struct gas_moves *moves) {
-  const uint32_t end = gas_first_batch(g, level, comm_rank() + 1);
   gas_send_cells(g, level - 1); /* new groups are interpolated from these */
-  for (uint32_t i = gas_first_batch(g, level, comm_rank()); i < end; i++)
+  for (uint32_t k = 0; k < g->level[level].own; k++) {
+    const uint32_t i = g->level[level].turn[k];
     if (made[i]) gas_regrid_submit(g, level, i, &moves[i]);
+  }
 }
 
 /** Give a level new groups. Batches whose groups stay together keep their data. While tasks move the cells
@@ -111,6 +111,7 @@ static bool same_keys(const struct gas_tree_level *l, const uint64_t *keys, uint
 
 bool gas_regrid(struct gas *g, int level, double weight, const struct gas_ic *ic) {
   uint32_t count;
+  g->measured = false;
   find_flags(g, level, weight);
   uint64_t *keys = topology_refined(&g->topology, level, g->level[level].flags, &count);
   const bool same = same_keys(&g->topology.level[level + 1], keys, count);

@@ -16,24 +16,31 @@ static void solve_batch(struct gas *g, int level, uint32_t batch, struct hydro_s
   if (level > 0) gas_close_submit(g, level, batch, s.end - s.begin, s.begin == 0.0);
 }
 
-/** Batches that need no ghosts come first: they keep GPUs busy while ghosts are packed and sent. */
+/** Solve the batches that need ghosts, or the others. */
+static void solve_batches(struct gas *g, int level, bool inner, struct hydro_step s) {
+  const struct gas_level *l = &g->level[level];
+  for (uint32_t k = 0; k < l->own; k++)
+    if (l->batch[l->turn[k]].inner == inner) solve_batch(g, level, l->turn[k], s);
+}
+
+/** Batches that need no ghosts come first where ghosts are to be sent: they keep GPUs busy meanwhile. Else
+ * they come last, so that GPUs are busy while the new cells of the others are sent. */
 void hydro_solve(struct gas *g, int level, struct hydro_step s) {
-  const struct gas_batch *batch = g->level[level].batch;
-  const uint32_t begin = gas_own_begin(g, level), end = gas_own_end(g, level);
+  const bool sends = g->level[level].stale || (level > 0 && g->level[level - 1].stale);
   if (g->scheme.particles_alone) return;
-  for (uint32_t i = begin; i < end; i++)
-    if (batch[i].inner) solve_batch(g, level, i, s);
+  solve_batches(g, level, sends, s);
   gas_send_cells_around(g, level);
-  for (uint32_t i = begin; i < end; i++)
-    if (!batch[i].inner) solve_batch(g, level, i, s);
+  solve_batches(g, level, !sends, s);
   g->level[level].now = 1 - g->level[level].now;
   g->level[level].stale = true;
 }
 
 static void restrict_level(struct gas *g, int level) {
   gas_ghosts_submit(g, level + 1, GHOST_MEANS);
-  for (uint32_t i = gas_own_begin(g, level); i < gas_own_end(g, level); i++)
+  for (uint32_t k = 0; k < g->level[level].own; k++) {
+    const uint32_t i = g->level[level].turn[k];
     if (g->level[level].batch[i].sons.count > 0) gas_restrict_submit(g, level, i);
+  }
   g->level[level].stale = true;
 }
 
@@ -47,11 +54,13 @@ void hydro_correct(struct gas *g, int level, struct hydro_step s) {
   }
   gas_ghosts_submit(g, level + 1, GHOST_SIDES);
   gas_ghosts_submit(g, level + 1, GHOST_MEANS);
-  for (uint32_t i = gas_own_begin(g, level); i < gas_own_end(g, level); i++)
+  for (uint32_t k = 0; k < g->level[level].own; k++) {
+    const uint32_t i = g->level[level].turn[k];
     if (g->level[level].batch[i].fine.count > 0)
       gas_fix_submit(g, level, i, s.dt, s.least_heat);
     else if (g->level[level].batch[i].sons.count > 0)
       gas_restrict_submit(g, level, i);
+  }
   g->level[level].stale = true;
 }
 

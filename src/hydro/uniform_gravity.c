@@ -23,8 +23,8 @@ static bool is_there(const struct gas *g) { return largest(g) > 0.0; }
 static void accelerate(struct gas *g, int level, double time) {
   double change[3];
   for (int c = 0; c < 3; c++) change[c] = time * g->scheme.acceleration[c];
-  for (uint32_t i = gas_own_begin(g, level); i < gas_own_end(g, level); i++)
-    gas_accelerate_submit(g, level, i, change);
+  for (uint32_t k = 0; k < g->level[level].own; k++)
+    gas_accelerate_submit(g, level, g->level[level].turn[k], change);
 }
 
 /** In which gas at rest falls by a cell. */

@@ -29,7 +29,7 @@ struct moving {
 static void move_group(void *context, uint32_t i) {
   const struct moving *m = context;
   const uint32_t group = m->first + i;
-  const struct gas_batch *b = &m->gas->level[m->level].batch[group / m->gas->tasks.batch];
+  const struct gas_batch *b = gas_batch_with(m->gas, m->level, group);
   struct gas_matter *matter = (struct gas_matter *)starpu_vector_get_local_ptr(b->matter);
   gas_particles_move_on(m->gas, m->level, group, &m->particles, m->time,
                         matter[group - b->first].fine);
@@ -131,8 +131,8 @@ static void deposit_on_gpu(struct gas *g, int level, double time) {
     foreign.handle = allocate(1, sizeof(starpu_data_handle_t), "particles");
     foreign.handle[0] = handle_register_room(foreign.all, count, sizeof *foreign.all);
   }
-  for (uint32_t i = gas_own_begin(g, level); i < gas_own_end(g, level); i++)
-    gas_ahead_submit(g, level, i, time, count > 0 ? &foreign : NULL);
+  for (uint32_t k = 0; k < g->level[level].own; k++)
+    gas_ahead_submit(g, level, g->level[level].turn[k], time, count > 0 ? &foreign : NULL);
   particle_level_free(&foreign); /* waits for its tasks */
 }
 

@@ -18,7 +18,7 @@ void leaving_begin(struct gas_leaving *s) {
   s->leaver = gas_shared_room(leavers_bytes(l), "particles");
   s->leavers = gas_shared_array(l->groups, sizeof *s->leavers, "particles");
   for (uint32_t b = 0; b < l->batches; b++)
-    if (particle_batch_count(s->gas, l, b) > 0) gas_leave_submit(s, b);
+    if (particle_batch_count(l, b) > 0) gas_leave_submit(s, b);
 }
 
 size_t leaving_count(const struct gas_leaving *s) {
@@ -26,7 +26,7 @@ size_t leaving_count(const struct gas_leaving *s) {
   size_t count = 0;
   if (!l->first) return l->count;
   for (uint32_t b = 0; b < l->batches; b++)
-    if (particle_batch_count(s->gas, l, b) > 0) handle_wait(l->handle[b]);
+    if (particle_batch_count(l, b) > 0) handle_wait(l->handle[b]);
   for (uint32_t i = l->own_first; i < l->own_end; i++) count += s->leavers[i];
   return count;
 }

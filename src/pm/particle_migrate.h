@@ -44,7 +44,7 @@ void migration_end(struct particle_migration *m);
 
 void particle_level_free(struct particle_level *l);
 /** The number of particles of a batch of this rank; 0 for other batches. */
-size_t particle_batch_count(const struct gas *g, const struct particle_level *l, uint32_t batch);
+size_t particle_batch_count(const struct particle_level *l, uint32_t batch);
 
 /** List the particles of `from` that may leave their groups: submit the tasks, wait for them, and free
  * the lists and gas_leaving.now. Particles that have no groups yet are not listed, but counted.

@@ -344,8 +344,8 @@ static struct gas_arrivals make_tables(const struct settling *s, uint32_t first,
 
 /** The tables of a new batch. */
 static struct gas_arrivals fill_tables(const struct settling *s, uint32_t first, uint32_t end) {
-  const uint32_t batch = s->leaving.gas->tasks.batch;
   const struct particle_level *old = s->leaving.from;
+  const uint32_t batch = old->batch_groups;
   struct gas_arrivals t = make_tables(s, first, end);
   uint32_t arrival = 0, leaver = 0;
   for (uint32_t i = first; i < end; i++) {
@@ -373,7 +373,7 @@ static struct gas_arrivals fill_tables(const struct settling *s, uint32_t first,
 static struct particle_level make_level(const struct gas *g, int level) {
   const struct gas_tree_level *tree = &g->topology.level[level];
   struct particle_level l = {
-      .groups = tree->count, .batches = g->level[level].batch_count, .settled = tree->changes};
+      .groups = tree->count, .batches = g->level[level].batch_count, .batch_groups = g->level[level].batch_groups, .settled = tree->changes};
   l.own_first = gas_first_group(g, level, comm_rank());
   l.own_end = gas_first_group(g, level, comm_rank() + 1);
   l.key = allocate(l.groups, sizeof *l.key, "particles of groups");
@@ -412,7 +412,7 @@ static void submit_arrivals(struct settling *s, const struct particle_migration 
   s->arriving = (struct gas_arriving){g, level, s->leaving.from, new, s->arrivals};
   for (uint32_t i = 0; i < new->batches; i++) {
     make_handle(g, level, new, i);
-    if (particle_batch_count(g, new, i) == 0) continue;
+    if (particle_batch_count(new, i) == 0) continue;
     const struct gas_batch *b = &g->level[level].batch[i];
     s->arrivals[i] = fill_tables(s, b->first, b->first + b->count);
     gas_arrive_submit(&s->arriving, i);

@@ -8,8 +8,8 @@
 #include "photons/runtime/message.h"
 
 void gas_particles_deposit_level(struct gas *g, int level, bool ahead) {
-  for (uint32_t i = gas_own_begin(g, level); i < gas_own_end(g, level); i++)
-    gas_deposit_submit(g, level, i, ahead);
+  for (uint32_t k = 0; k < g->level[level].own; k++)
+    gas_deposit_submit(g, level, g->level[level].turn[k], ahead);
   gas_ghosts_submit(g, level, GHOST_MATTER);
 }
 
@@ -18,15 +18,18 @@ void gas_particles_deposit(struct gas *g, int level) {
   for (int l = level; l <= finest; l++) gas_particles_deposit_level(g, l, false);
   for (int l = finest - 1; l >= level; l--) {
     gas_ghosts_submit(g, l + 1, GHOST_MATTER_MEANS);
-    for (uint32_t i = gas_own_begin(g, l); i < gas_own_end(g, l); i++)
+    for (uint32_t k = 0; k < g->level[l].own; k++) {
+      const uint32_t i = g->level[l].turn[k];
       if (g->level[l].batch[i].sons.count > 0) gas_collect_submit(g, l, i);
+    }
   }
 }
 
 /** Submit tasks of the batches that have particles. */
 static void push_level(struct gas *g, int level, double dt, double weight) {
   const struct particle_level *l = &g->particles->level[level];
-  for (uint32_t i = gas_own_begin(g, level); i < gas_own_end(g, level); i++) {
+  for (uint32_t k = 0; k < g->level[level].own; k++) {
+    const uint32_t i = g->level[level].turn[k];
     const struct gas_batch *b = &g->level[level].batch[i];
     if (l->first[b->first] < l->first[b->first + b->count])
       gas_push_submit(g, level, i, dt, weight);

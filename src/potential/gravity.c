@@ -92,8 +92,8 @@ static void solve_half(struct gas *g, int level, struct potential_task how) {
   if (how.mode == POTENTIAL_CORRECT) send(g, level - 1, POTENTIAL_OLD);
   if (how.mode == POTENTIAL_FOLLOW) send(g, level - 1, POTENTIAL_BEGIN);
   send_coarser(g, level, how.weight);
-  for (uint32_t i = gas_own_begin(g, level); i < gas_own_end(g, level); i++)
-    gas_potential_submit(g, level, i, how);
+  for (uint32_t k = 0; k < g->level[level].own; k++)
+    gas_potential_submit(g, level, g->level[level].turn[k], how);
   note_change(g, level, POTENTIAL_NEXT);
   swap(&g->level[level], POTENTIAL_END, POTENTIAL_NEXT);
 }
@@ -203,11 +203,11 @@ static bool is_begun(const struct gas *g, int level) {
 static void share_level(struct gas *g, int level, bool last) {
   const int finer = level + 1;
   gravity_send_around(g, finer, 1.0);
-  for (uint32_t i = gas_own_begin(g, finer); i < gas_own_end(g, finer); i++)
-    gas_share_submit(g, finer, i, finer < finest(g), last);
+  for (uint32_t k = 0; k < g->level[finer].own; k++)
+    gas_share_submit(g, finer, g->level[finer].turn[k], finer < finest(g), last);
   gas_ghosts_submit(g, finer, GHOST_SHARES);
-  for (uint32_t i = gas_own_begin(g, level); i < gas_own_end(g, level); i++)
-    gas_sheet_submit(g, level, i);
+  for (uint32_t k = 0; k < g->level[level].own; k++)
+    gas_sheet_submit(g, level, g->level[level].turn[k]);
   note_change(g, level, POTENTIAL_NEXT);
   swap(&g->level[level], POTENTIAL_OLD, POTENTIAL_NEXT);
 }
@@ -262,8 +262,8 @@ static void submit_border(struct gas *g, int level, uint32_t batch, struct kick_
 /** Add a kick to the time integrals of a level's stresses. */
 static void add_stress(struct gas *g, int level, struct stress_kick kick, double weight) {
   kick.time /= gravity_factor(g, level);
-  for (uint32_t i = gas_own_begin(g, level); i < gas_own_end(g, level); i++)
-    gas_stress_submit(g, level, i, kick, weight);
+  for (uint32_t k = 0; k < g->level[level].own; k++)
+    gas_stress_submit(g, level, g->level[level].turn[k], kick, weight);
 }
 
 /** The first kick of a level's step. The coarser level has taken the stress at the beginning of its own step. */
@@ -296,7 +296,8 @@ void gravity_kick(struct gas *g, int level, double dt, double weight) {
   gravity_send_around(g, level, weight); /* for particles, too */
   if (g->scheme.particles_alone) return;
   open_stress(g, level, dt, weight);
-  for (uint32_t i = gas_own_begin(g, level); i < gas_own_end(g, level); i++) {
+  for (uint32_t k = 0; k < g->level[level].own; k++) {
+    const uint32_t i = g->level[level].turn[k];
     gas_kick_submit(g, level, i, dt, weight);
     submit_border(g, level, i, (struct kick_task){dt, weight, false});
   }
@@ -306,7 +307,8 @@ void gravity_kick(struct gas *g, int level, double dt, double weight) {
 void gravity_close_step(struct gas *g, int level, struct gravity_step step) {
   gravity_send_around(g, level, step.end); /* for particles, too */
   if (g->scheme.particles_alone) return;
-  for (uint32_t i = gas_own_begin(g, level); i < gas_own_end(g, level); i++) {
+  for (uint32_t k = 0; k < g->level[level].own; k++) {
+    const uint32_t i = g->level[level].turn[k];
     gas_work_submit(g, level, i, step);
     submit_border(g, level, i, (struct kick_task){0.5 * step.dt, step.end, true});
   }
@@ -323,11 +325,11 @@ void gravity_predict(struct gas *g, int level, double weight) { solve_on(g, leve
 
 void gravity_copy_potential(const struct gas *g, int level, uint32_t group, void *cells) {
   const struct gas_level *l = &g->level[level];
-  const starpu_data_handle_t potential = l->batch[group / g->tasks.batch]
-                                             .potential[l->potential[POTENTIAL_END]];
+  const struct gas_batch *b = gas_batch_with(g, level, group);
+  const starpu_data_handle_t potential = b->potential[l->potential[POTENTIAL_END]];
   handle_acquire(potential, STARPU_R);
   const double *cube = (const double *)starpu_vector_get_local_ptr(potential) +
-                       group % g->tasks.batch * (size_t)GAS_GROUP_CELLS;
+                       (group - b->first) * (size_t)GAS_GROUP_CELLS;
   for (int i = 0; i < GAS_GROUP_CELLS; i++) {
     int at = 0;
     for (int c = 2; c >= 0; c--) /* z, y, x */

@@ -216,7 +216,7 @@ struct copy {
 };
 
 static const struct gas_batch *batch_at(const struct copy *c, uint32_t group, size_t *first) {
-  const struct gas_batch *b = &c->gas->level[0].batch[group / c->gas->tasks.batch];
+  const struct gas_batch *b = gas_batch_with(c->gas, 0, group);
   *first = (group - b->first) * (size_t)GAS_GROUP_CELLS;
   return b;
 }

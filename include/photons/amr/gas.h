@@ -45,6 +45,7 @@ enum { GAS_ALIGNMENT = 64 }; /**< bytes: of cells and of scratch memory */
  * and sides that the home needs. Handles and cells that it has not are NULL. */
 struct gas_batch {
   uint32_t first, count;          /**< groups of the level */
+  uint32_t room;                  /**< groups that the data have memory for */
   size_t cell_bytes;              /**< of each of the two, with room so that sizes recur */
   starpu_data_handle_t handle[2]; /**< cells, [group][variable][patch][8][8][8]; which of the two is
                                        which: gas_level.now */
@@ -79,7 +80,11 @@ struct gas_batch {
 
 struct gas_level {
   uint32_t groups, batch_count;
+  uint32_t batch_groups; /**< groups of a batch; the last one may have fewer */
+  uint32_t spread;       /**< homes of each rank that have batches of the level, if there are enough */
   struct gas_batch *batch;
+  uint32_t own, *turn; /**< [own] this rank's batches in the order in which their tasks are submitted: its homes take
+                            turns, so that all GPUs get work */
   struct gas_batch **ghost;  /**< [home of this rank][batch] what the home has of batches of other
                                        homes; NULL with one home: these are in `batch` */
   uint32_t homes;            /**< of `ghost` */
@@ -123,7 +128,7 @@ struct gas_universe {
 
 /** How the work is divided into tasks, and what these need beside the data of batches. */
 struct gas_tasks {
-  uint32_t batch;              /**< groups of a batch */
+  uint32_t batch;              /**< groups of a batch; 0: by the groups of each level */
   uint32_t homes;              /**< of each rank */
   bool fused;                  /**< one task prepares, solves and closes a batch */
   uint32_t blocks, next_block; /**< buffers of blocks, which are used in turn; none if `fused` */
@@ -162,6 +167,7 @@ struct gas {
   struct gas_replaced *replaced;   /**< migrate.h: what tasks may still read of a level that was
                                         replaced; NULL: nothing */
   struct gas_refinement refinement;
+  bool measured; /**< tasks have been submitted that measure the present cells */
   double cell; /**< side of a cell of the root level */
   double time; /**< in comoving coordinates the scale factor */
   struct gas_universe universe;
@@ -197,6 +203,17 @@ uint32_t gas_home_group(const struct gas *g, int level, uint32_t home);
 /** This rank's homes: the first one, and that after the last one. */
 uint32_t gas_home_begin(const struct gas *g);
 uint32_t gas_home_end(const struct gas *g);
+/** How a level of so many groups is divided into batches, and these among the homes of each rank. */
+struct gas_division {
+  uint32_t batch_groups, spread; /**< of struct gas_level */
+};
+struct gas_division gas_division_of(const struct gas *g, int level, uint32_t groups);
+/** Fill in gas_level.turn of a level that has been divided. */
+void gas_set_turns(struct gas *g, int level);
+/** No batch of any level has more groups. */
+uint32_t gas_batch_groups_most(const struct gas *g);
+/** The batch that has a group. */
+struct gas_batch *gas_batch_with(const struct gas *g, int level, uint32_t group);
 /** The home that has a batch or a group. */
 uint32_t gas_home_of_batch(const struct gas *g, int level, uint32_t batch);
 uint32_t gas_home(const struct gas *g, int level, uint32_t group);

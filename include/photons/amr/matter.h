@@ -11,8 +11,7 @@ static inline double matter_density(const struct gas_matter *m, size_t cell) {
 }
 
 /** Densities of a group of the batches of a list. */
-const struct gas_matter *matter_of(const struct gas *g, const struct batch_cells *b,
-                                   uint32_t group);
+const struct gas_matter *matter_of(const struct batch_cells *b, uint32_t group);
 /** Add factor times the density of particles to a source of the potential, [z 16][y 16][x 16].
  * @param m  may be NULL
  * @return factor times the sum of the densities */

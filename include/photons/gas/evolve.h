@@ -32,6 +32,8 @@ struct gas_record {
 /** Measure totals and speeds; potentials are those of the present time. Ends the run if a density
  * or a pressure is not positive. */
 struct gas_totals gas_measure(struct gas *g);
+/** Submit the tasks of gas_measure(). A step does so, that no worker waits for the host before. */
+void gas_measure_begin(struct gas *g);
 
 /**
  * One step of the root level, after Schive et al. (2010), section 2.1: a level takes its step, then the

@@ -31,8 +31,8 @@ void gas_restrict_submit(struct gas *g, int level, uint32_t batch);
 void gas_accelerate_submit(struct gas *g, int level, uint32_t batch, const double change[3]);
 /** Set gas_level.flags of a batch. @param weight  as of gas_prepare_submit() */
 void gas_flag_submit(struct gas *g, int level, uint32_t batch, double weight);
-/** Set gas_level.speed. */
-void gas_cfl_submit(struct gas *g, int level, uint32_t batch);
+/** Set gas_level.speed. @param faults  note cells that are not physical in gas_level.fault */
+void gas_cfl_submit(struct gas *g, int level, uint32_t batch, bool faults);
 /** Set gas_level.sum. */
 void gas_sum_submit(struct gas *g, int level, uint32_t batch);
 

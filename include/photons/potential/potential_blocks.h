@@ -39,6 +39,6 @@ void potential_ghosts_corrected(const struct potential_sources *s, uint32_t grou
 void potential_inner(const double *block, double *cube);
 
 /** Of a potential or pseudo-mass of a batch of the list. */
-const double *potential_of(const struct gas *g, const struct batch_cells *b, uint32_t group);
+const double *potential_of(const struct batch_cells *b, uint32_t group);
 
 #endif

@@ -303,13 +303,70 @@ static void test_invariants(void **state) {
   topology_free(&g.topology);
 }
 
+/** A level of so many groups, divided for so many GPUs. */
+static struct gas divided(uint32_t homes, uint32_t groups) {
+  struct gas g = {.tasks.homes = homes};
+  const struct gas_division d = gas_division_of(&g, 1, groups);
+  g.topology.level[1].count = g.level[1].groups = groups;
+  g.level[1].batch_groups = d.batch_groups;
+  g.level[1].spread = d.spread;
+  g.level[1].batch_count = (groups + d.batch_groups - 1) / d.batch_groups;
+  return g;
+}
+
+/** Homes have consecutive batches of a level, all of it. Each batch, and each group, is in the home that says so. The
+ * batches take turns so that in each turn no home has two. */
+static void require_homes(struct gas *g) {
+  const struct gas_level *l = &g->level[1];
+  const uint32_t homes = g->tasks.homes;
+  assert_int_equal(gas_home_batch(g, 1, 0), 0);
+  assert_int_equal(gas_home_batch(g, 1, homes), l->batch_count);
+  for (uint32_t i = 0; i < l->batch_count; i++) {
+    const uint32_t home = gas_home_of_batch(g, 1, i);
+    assert_true(gas_home_batch(g, 1, home) <= i && i < gas_home_batch(g, 1, home + 1));
+    assert_int_equal(gas_home(g, 1, i * l->batch_groups), home);
+  }
+  gas_set_turns(g, 1);
+  assert_int_equal(l->own, l->batch_count);
+  uint32_t turns[64] = {0};
+  for (uint32_t k = 0; k < l->own; k++) {
+    const uint32_t home = gas_home_of_batch(g, 1, l->turn[k]);
+    assert_int_equal(l->turn[k], gas_home_batch(g, 1, home) + turns[home]++);
+    for (uint32_t h = 0; h < homes; h++)
+      assert_true(turns[h] + 1 >= turns[home] ||
+                  gas_home_batch(g, 1, h + 1) - gas_home_batch(g, 1, h) == turns[h]);
+  }
+  free(l->turn);
+}
+
+/** With GPUs levels have batches of their own: each GPU has some, which are neither so small that a GPU is not full nor
+ * so many that their tasks take longer to submit than to run. Small levels are on fewer GPUs. */
+static void test_division(void **state) {
+  (void)state;
+  static const struct {
+    uint32_t homes, groups, batch, spread;
+  } cases[] = {{1, 32768, 256, 1}, {4, 32768, 1024, 4}, {8, 32768, 1024, 8}, {1, 296, 80, 1},
+               {4, 296, 80, 1},    {4, 1024, 128, 2},   {2, 4096, 512, 2},   {1, 40, 40, 1}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const struct gas g = divided(cases[i].homes, cases[i].groups);
+    assert_int_equal(g.level[1].batch_groups, cases[i].batch);
+    assert_int_equal(g.level[1].spread, cases[i].spread);
+  }
+  for (uint32_t homes = 1; homes <= 8; homes++)
+    for (uint32_t groups = 0; groups < 20000; groups = groups * 5 / 4 + 7) {
+      struct gas g = divided(homes, groups);
+      require_homes(&g);
+      assert_true(g.level[1].batch_groups <= gas_batch_groups_most(&g));
+    }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_places),        cmocka_unit_test(test_neighbours),
       cmocka_unit_test(test_buffers),       cmocka_unit_test(test_nesting_limits),
       cmocka_unit_test(test_nesting_keeps), cmocka_unit_test(test_boundaries),
       cmocka_unit_test(test_random_flags),  cmocka_unit_test(test_units_of_comoving_gas),
-      cmocka_unit_test(test_invariants),
+      cmocka_unit_test(test_invariants),    cmocka_unit_test(test_division),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
