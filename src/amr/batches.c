@@ -27,8 +27,10 @@ double gas_cell(const struct gas *g, int level) { return g->cell / (double)(1 <<
 
 /* Where each level has its own batches. On GPUs a task of fewer groups than the least takes no less time, a GPU works
  * on some batches at once, and one of as many groups as the most, for each GPU of a rank, takes longer to work
- * than its tasks to submit. A home has at least as many groups as its messages take the time of. */
-enum { BATCH_LEAST = 64, BATCHES_AT_ONCE = 4, BATCH_MOST = 256, HOME_LEAST = 512 };
+ * than its tasks to submit. */
+enum { BATCH_LEAST = 64, BATCHES_AT_ONCE = 4, BATCH_MOST = 256 };
+
+static size_t all_homes(const struct gas *g) { return (size_t)comm_size() * g->tasks.homes; }
 
 /** The next number that is a multiple of a quarter of the power of two below it. */
 static uint32_t round_up(uint32_t n) {
@@ -45,30 +47,19 @@ static uint32_t within(uint32_t least, uint32_t n, uint32_t most) {
   return n < least ? least : n > most ? most : n;
 }
 
-struct gas_division gas_division_of(const struct gas *g, int level, uint32_t groups) {
-  if (g->tasks.batch > 0) return (struct gas_division){g->tasks.batch, g->tasks.homes};
-  const uint32_t of_rank = groups / (uint32_t)comm_size(), most = gas_batch_groups_most(g),
-                 spread = within(1, of_rank / HOME_LEAST, g->tasks.homes),
-                 homes = spread * (uint32_t)comm_size(), of_home = (groups + homes - 1) / homes,
+uint32_t gas_batch_groups(const struct gas *g, int level, uint32_t groups) {
+  if (g->tasks.batch > 0) return g->tasks.batch;
+  const uint32_t homes = (uint32_t)all_homes(g), of_home = (groups + homes - 1) / homes,
+                 most = gas_batch_groups_most(g),
                  batches = within(1, of_home / BATCH_LEAST, BATCHES_AT_ONCE),
                  needed = (of_home + most - 1) / most,
                  parts = (batches > needed ? batches : needed) * homes,
                  size = (groups + parts - 1) / parts;
-  return (struct gas_division){within(1, level > 0 ? round_up(size) : size, most), spread};
-}
-
-/** The batches of a level are divided into equal parts, `spread` for each rank. Of a rank's homes, which the next finer and
- * coarser levels are divided among, too, those have a part where parts of the curve begin. */
-static size_t parts_of(const struct gas *g, int level) {
-  return (size_t)comm_size() * g->level[level].spread;
+  return within(1, level > 0 ? round_up(size) : size, most);
 }
 
 uint32_t gas_home_batch(const struct gas *g, int level, uint32_t home) {
-  const uint32_t homes = g->tasks.homes, spread = g->level[level].spread;
-  if (spread == 0) return 0; /* a level without groups */
-  const size_t part = (size_t)(home / homes) * spread +
-                      (home % homes * (size_t)spread + homes - 1) / homes;
-  return (uint32_t)block_first(g->level[level].batch_count, parts_of(g, level), part);
+  return (uint32_t)block_first(g->level[level].batch_count, all_homes(g), home);
 }
 
 uint32_t gas_home_group(const struct gas *g, int level, uint32_t home) {
@@ -80,9 +71,7 @@ uint32_t gas_home_begin(const struct gas *g) { return (uint32_t)comm_rank() * g-
 uint32_t gas_home_end(const struct gas *g) { return gas_home_begin(g) + g->tasks.homes; }
 
 uint32_t gas_home_of_batch(const struct gas *g, int level, uint32_t batch) {
-  const uint32_t homes = g->tasks.homes, spread = g->level[level].spread;
-  const size_t part = block_containing(g->level[level].batch_count, parts_of(g, level), batch);
-  return (uint32_t)(part / spread * homes + part % spread * homes / spread);
+  return (uint32_t)block_containing(g->level[level].batch_count, all_homes(g), batch);
 }
 
 uint32_t gas_home(const struct gas *g, int level, uint32_t group) {

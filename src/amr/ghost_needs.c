@@ -6,7 +6,10 @@
 #include "photons/base/error.h"
 #include "photons/base/parts.h"
 
-enum { CUBES = 4 }; /* of a group, along an axis */
+enum {
+  CUBES = 4,  /* of a group, along an axis */
+  LATEST = 16 /* needs among which another of the same group may be: there are eight groups around a patch */
+};
 
 /** The groups of a home. */
 static struct span span_of(const struct gas *g, int level, uint32_t home) {
@@ -24,15 +27,30 @@ static struct span part_of(const struct needs *s, int level) {
                        all.first + (uint32_t)block_first(count, s->parts, s->part + 1)};
 }
 
+/** The home that has a group; mostly that of the group before. */
+static uint32_t home_of(struct needs *s, int level, uint32_t group) {
+  struct home_span *at = &s->latest[level - s->level + 1];
+  if (group >= at->groups.first && group < at->groups.end) return at->home;
+  at->home = gas_home(s->gas, level, group);
+  at->groups = span_of(s->gas, level, at->home);
+  return at->home;
+}
+
 /** Note that the home that has group `where` of a level gets or gives parts of a group. */
 static inline void add_need(struct needs *s, int level, uint32_t where, uint32_t group,
                             uint64_t parts) {
   const struct span mine = own(s, level);
   if (where >= mine.first && where < mine.end) return;
+  const uint32_t other = home_of(s, level, where);
+  for (size_t i = s->count; i > 0 && s->count - i < LATEST; i--) {
+    struct need *latest = &s->need[i - 1];
+    if (latest->item.group != group || latest->other != other) continue;
+    latest->item.parts |= parts;
+    return;
+  }
   if (s->count == s->room)
     s->need = reallocate(s->need, s->room = 2 * s->room + 64, sizeof *s->need, "ghosts of gas");
-  s->need[s->count++] = (struct need){
-      s->mine, gas_home(s->gas, level, where), {.group = group, .parts = parts}};
+  s->need[s->count++] = (struct need){s->mine, other, {.group = group, .parts = parts}};
 }
 
 /** The cubes of a group, or of a patch of it, that its neighbour in the direction opposite to n has

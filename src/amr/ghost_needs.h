@@ -16,6 +16,12 @@ struct span {
   uint32_t first, end;
 };
 
+/** The groups of a level that a home has. */
+struct home_span {
+  struct span groups;
+  uint32_t home;
+};
+
 /** What is found of a kind of messages in one direction, of a part of the groups of a home. */
 struct needs {
   const struct gas *gas;
@@ -25,6 +31,7 @@ struct needs {
   uint32_t part, parts; /* which part of the groups of the home, of how many */
   struct span
       own[3]; /* groups of the home: of the next coarser level, of the level, of the next finer one */
+  struct home_span latest[3]; /* home of another group that was looked at last: of the same levels */
   size_t count, room;
   struct need *need;
 };

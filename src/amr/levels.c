@@ -105,12 +105,11 @@ static void count_kept(const struct gas *g) {
 void gas_divide_level(struct gas *g, int level) {
   struct gas_level *l = &g->level[level];
   const uint32_t groups = g->topology.level[level].count;
-  const struct gas_division d = gas_division_of(g, level, groups);
+  const uint32_t of_batch = gas_batch_groups(g, level, groups);
   *l = (struct gas_level){
       .groups = groups,
-      .batch_groups = d.batch_groups,
-      .spread = d.spread,
-      .batch_count = (groups + d.batch_groups - 1) / d.batch_groups,
+      .batch_groups = of_batch,
+      .batch_count = (groups + of_batch - 1) / of_batch,
       .homes = g->tasks.homes > 1 ? g->tasks.homes : 0,
       .steps = l->steps,
       .speed = gas_shared_array(groups, sizeof *l->speed, "speeds of groups"),
@@ -248,7 +247,7 @@ static void bring_all_home(const struct gas *g, int level) {
     for (uint32_t i = 0; i < l->batch_count; i++) bring_home(g, &l->ghost[h][i], h);
 }
 
-static void link_level(struct gas *g, int level) {
+static void find_ghosts(struct gas *g, int level) {
   struct gas_level *l = &g->level[level];
   ghosts_free(&l->ghosts);
   drop_ghosts(g, level);
@@ -257,11 +256,11 @@ static void link_level(struct gas *g, int level) {
   l->stale = true;
   for (int k = 0; k < POTENTIALS; k++) l->stale_potential[k] = true;
   make_ghosts(g, level);
-  gas_links_make(g, level);
-  bring_all_home(g, level);
 }
 
 void gas_link(struct gas *g, int first, int last) {
-  for (int level = first; level <= last && level < topology_levels(&g->topology); level++)
-    link_level(g, level);
+  const int levels = topology_levels(&g->topology), end = last < levels ? last + 1 : levels;
+  for (int level = first; level < end; level++) find_ghosts(g, level);
+  gas_links_make(g, first, end - 1);
+  for (int level = first; level < end; level++) bring_all_home(g, level);
 }

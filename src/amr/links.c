@@ -198,6 +198,7 @@ struct all_links {
   struct gas *gas;
   int level;
   uint32_t first, end, part; /* batches */
+  uint32_t parts;
   struct gas_links *table;   /* [batch - first][groups of a batch]; NULL: there are no tables */
 };
 
@@ -241,19 +242,38 @@ static uint32_t part_of(uint32_t batch, uint32_t own) {
   return needed > least ? needed : least;
 }
 
-void gas_links_make(struct gas *g, int level) {
+static struct all_links all_links_of(struct gas *g, int level) {
   struct all_links all = {
       .gas = g, .level = level, .first = gas_own_begin(g, level), .end = gas_own_end(g, level)};
   const uint32_t own = all.end - all.first, batch = g->level[level].batch_groups;
   all.part = part_of(batch, own);
+  all.parts = (own + all.part - 1) / all.part;
   if (engine_gpu()) all.table = allocate((size_t)own * batch, sizeof *all.table, "links of groups");
-  if (own <= all.part)
-    for (uint32_t k = 0; k * all.part < own; k++) link_part(&all, k);
+  return all;
+}
+
+static void set_tables(const struct all_links *all) {
+  for (uint32_t i = all->first; i < all->end && all->table; i++)
+    set_table(&all->gas->level[all->level].batch[i], table_of(all, i));
+  free(all->table);
+}
+
+/** Part i of the loop over all levels. @param context  [level] */
+static void link_part_of_levels(void *context, uint32_t i) {
+  struct all_links *all = context;
+  for (; i >= all->parts; all++) i -= all->parts;
+  link_part(all, i);
+}
+
+void gas_links_make(struct gas *g, int first, int last) {
+  struct all_links all[GAS_LEVELS_MAX];
+  uint32_t parts = 0;
+  for (int l = first; l <= last; l++) parts += (all[l - first] = all_links_of(g, l)).parts;
+  if (parts == 1)
+    link_part_of_levels(all, 0);
   else
-    loop_run(&gas_links_stage, (own + all.part - 1) / all.part, link_part, &all);
-  for (uint32_t i = all.first; i < all.end && all.table; i++)
-    set_table(&g->level[level].batch[i], table_of(&all, i));
-  free(all.table);
+    loop_run(&gas_links_stage, parts, link_part_of_levels, all);
+  for (int l = first; l <= last; l++) set_tables(&all[l - first]);
 }
 
 void gas_links_free(struct gas_batch *b) {

@@ -88,12 +88,17 @@ static void solve_potentials(struct gas *g, int level, double weight) {
  * Otherwise a wave that comes to the end of all levels would leave the finest one behind, which finds
  * no room before the coarser ones have made it. */
 static void follow_flags(struct gas *g, int level, double weight) {
+  const int finest = g->topology.finest, levels = topology_levels(&g->topology),
+            last = levels < finest ? levels - 1 : finest - 1;
   bool changed = false;
   if (!flags_due(g, level)) return;
-  for (int l = level; l < g->topology.finest && topology_has_groups(&g->topology, l); l++) {
+  gas_find_flags(g, level, last, weight);
+  for (int l = level; l < finest && topology_has_groups(&g->topology, l); l++) {
     if (!gas_regrid(g, l, l == level ? weight : 1.0, NULL)) continue;
-    gas_place_particles(g, level); /* the next flags compare their densities */
     changed = true;
+    if (!g->particles) continue;
+    gas_place_particles(g, level); /* the next flags compare their densities */
+    for (int finer = l + 1; finer <= finest; finer++) g->level[finer].flagged = false;
   }
   if (changed) solve_potentials(g, level, weight);
 }

@@ -18,16 +18,20 @@
 
 LOOP_STAGE(gas_fill, 0x99bb55, .family = "gas");
 
-/** The flags of a level. */
-static void find_flags(struct gas *g, int level, double weight) {
-  gas_send_cells_around(g, level);
-  for (uint32_t k = 0; k < g->level[level].own; k++)
-    gas_flag_submit(g, level, g->level[level].turn[k], weight);
+void gas_find_flags(struct gas *g, int first, int last, double weight) {
+  for (int level = first; level <= last; level++) {
+    gas_send_cells_around(g, level);
+    for (uint32_t k = 0; k < g->level[level].own; k++)
+      gas_flag_submit(g, level, g->level[level].turn[k], level == first ? weight : 1.0);
+  }
   message_wait();
   gas_forget_replaced(g);
   message_begin();
   gas_require_sound(g);
-  gas_gather(g, level, g->level[level].flags, sizeof *g->level[level].flags);
+  for (int level = first; level <= last; level++) {
+    gas_gather(g, level, g->level[level].flags, sizeof *g->level[level].flags);
+    g->level[level].flagged = true;
+  }
 }
 
 /** Groups that the host fills. */
@@ -80,8 +84,7 @@ static void move_level(struct gas *g, int level, const bool *made, const struct 
   }
 }
 
-/** Give a level new groups. Batches whose groups stay together keep their data. While tasks move the cells
- * the host links the next finer level. */
+/** Give a level new groups. Batches whose groups stay together keep their data. */
 static void replace(struct gas *g, int level, uint64_t *keys, uint32_t count,
                     const struct gas_ic *ic) {
   gas_require_memory(g, level, count);
@@ -94,13 +97,12 @@ static void replace(struct gas *g, int level, uint64_t *keys, uint32_t count,
   bool *made = allocate(batches, sizeof *made, "batches of groups");
   for (uint32_t i = 0; i < batches; i++) made[i] = !g->level[level].batch[i].handle[0];
   gas_make_batches(g, level);
-  gas_link(g, level - 1, level);
+  gas_link(g, level - 1, level + 1);
   struct gas_moves *moves = old_level_migrate(&old, g, level);
   if (g->scheme.particles_alone || (ic && gas_ic_reaches(ic, level)))
     fill_level(g, level, ic);
   else
     move_level(g, level, made, moves);
-  gas_link(g, level + 1, level + 1);
   gas_keep_replaced(g, old, moves, batches);
   free(made);
 }
@@ -112,7 +114,8 @@ static bool same_keys(const struct gas_tree_level *l, const uint64_t *keys, uint
 bool gas_regrid(struct gas *g, int level, double weight, const struct gas_ic *ic) {
   uint32_t count;
   g->measured = false;
-  find_flags(g, level, weight);
+  if (!g->level[level].flagged) gas_find_flags(g, level, level, weight);
+  g->level[level].flagged = false;
   uint64_t *keys = topology_refined(&g->topology, level, g->level[level].flags, &count);
   const bool same = same_keys(&g->topology.level[level + 1], keys, count);
   if (same)

@@ -107,7 +107,6 @@ struct root_gpu *root_gpu_make(const struct gas *g, const uint32_t size[3],
   r->worker = allocate(engine_workers(), sizeof(struct gpu_root *), "transforms of GPU workers");
   if (r->parts > 0) {
     make_parts(r);
-    find_batches(r, g);
   } else {
     r->mesh = handle_make(mesh, sizeof(double));
     r->mesh_bytes = mesh * sizeof(double);

@@ -33,8 +33,8 @@ same checkpoint.hdf5 16 one two
 awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "home_bytes") column = i }
   END { exit !($column > 0) }' two/log/timings.csv || complain "homes send nothing"
 
-# Of four GPUs a run takes two, on levels one, unless the root level needs more memory, or the user says
-# how many.
+# Of four GPUs a run takes so many that each has 1024 groups of the root level, unless this level needs more
+# memory, or the user says how many.
 export CORES_GPUS=4
 cat >config.ini <<END
 [run]
@@ -49,18 +49,21 @@ end = 1
 [output]
 images = no
 END
-# gpus NUMBER LEVELS [VARIABLE=VALUE...]: a dry run takes so many GPUs; 4: it says nothing of them
+# gpus NUMBER LEVELS ROOT [VARIABLE=VALUE...]: a dry run takes so many GPUs; 4: it says nothing of them
 gpus() {
-  number=$1 levels=$2
-  shift 2
-  env "$@" "$PHOTONS" --dry-run --set gas.levels="$levels" config.ini >out 2>err ||
-    complain "$levels levels, $*"
+  number=$1 levels=$2 root=$3
+  shift 3
+  env "$@" "$PHOTONS" --dry-run --set gas.levels="$levels" --set gas.root="$root" config.ini >out 2>err ||
+    complain "$levels levels, $root, $*"
   found=$(sed -n 's/^ *\([0-9]\) of 4 GPUs: .*/\1/p' out)
-  [ "${found:-4}" = "$number" ] || complain "${found:-4} GPUs, not $number, with $levels levels, $*"
+  [ "${found:-4}" = "$number" ] || complain "${found:-4} GPUs, not $number, with $levels levels, $root, $*"
 }
-gpus 1 1
-gpus 2 0
-gpus 3 1 STARPU_LIMIT_CUDA_MEM=3
-gpus 4 1 STARPU_NCUDA=3
+gpus 1 1 32,32,32
+gpus 1 0 128,128,128
+gpus 2 0 128,256,256
+gpus 2 1 128,256,256
+gpus 4 1 256,256,256
+gpus 3 1 32,32,32 STARPU_LIMIT_CUDA_MEM=3
+gpus 4 1 32,32,32 STARPU_NCUDA=3
 
 finish

@@ -81,7 +81,6 @@ struct gas_batch {
 struct gas_level {
   uint32_t groups, batch_count;
   uint32_t batch_groups; /**< groups of a batch; the last one may have fewer */
-  uint32_t spread;       /**< homes of each rank that have batches of the level, if there are enough */
   struct gas_batch *batch;
   uint32_t own, *turn; /**< [own] this rank's batches in the order in which their tasks are submitted: its homes take
                             turns, so that all GPUs get work */
@@ -102,6 +101,7 @@ struct gas_level {
   double *speed;            /**< [group], own ones: largest c_s + |v_i| */
   double (*sum)[GAS_VARIABLES_MAX]; /**< [group] over its cells that are not refined */
   uint32_t (*flags)[GAS_PATCHES];   /**< [group] as topology_refined() takes them */
+  bool flagged;                     /**< flags are those of the present cells */
   struct gas_fault *fault;          /**< [group], own ones: the first that was found */
   struct gas_field *field;          /**< [group] of self-gravity; poisson.h */
 };
@@ -203,11 +203,8 @@ uint32_t gas_home_group(const struct gas *g, int level, uint32_t home);
 /** This rank's homes: the first one, and that after the last one. */
 uint32_t gas_home_begin(const struct gas *g);
 uint32_t gas_home_end(const struct gas *g);
-/** How a level of so many groups is divided into batches, and these among the homes of each rank. */
-struct gas_division {
-  uint32_t batch_groups, spread; /**< of struct gas_level */
-};
-struct gas_division gas_division_of(const struct gas *g, int level, uint32_t groups);
+/** Groups of a batch of a level of so many groups. */
+uint32_t gas_batch_groups(const struct gas *g, int level, uint32_t groups);
 /** Fill in gas_level.turn of a level that has been divided. */
 void gas_set_turns(struct gas *g, int level);
 /** No batch of any level has more groups. */

@@ -40,9 +40,9 @@ struct gas_move {
 struct gas;
 struct gas_batch;
 
-/** Make the lists of a level's own batches, and where this rank uses a GPU their tables. No task uses
+/** Make the lists of own batches of levels, and where this rank uses a GPU their tables. No task uses
  * those that the batches have; these stay as they are where nothing changes. */
-void gas_links_make(struct gas *g, int level);
+void gas_links_make(struct gas *g, int first, int last);
 void gas_links_free(struct gas_batch *b);
 
 #endif
