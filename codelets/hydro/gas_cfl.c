@@ -28,8 +28,7 @@ static void gas_cfl_cpu(void *buffers[], const struct gas_cfl_argument *argument
   }
 }
 
-static void gas_cfl_gpu(struct gpu *gpu, void *buffers[],
-                        const struct gas_cfl_argument *argument) {
+static void gas_cfl_gpu(struct gpu *gpu, void *buffers[], const struct gas_cfl_argument *argument) {
   const struct batch_argument *a = &argument->a;
   const struct gpu_gas g = gpu_gas_of(gpu, a);
   const struct gas_level *l = &a->gas->level[a->level];

@@ -31,11 +31,10 @@ struct leave_range {
 static struct leave_range range_of(const struct gas_leave_argument *a) {
   const struct particle_level *l = a->leaving->from;
   const uint32_t first = a->batch * l->batch_groups, left = l->groups - first;
-  return (struct leave_range){
-      .first = first,
-      .count = left < l->batch_groups ? left : l->batch_groups,
-      .particles = l->first + first,
-      .before = l->first[first] - (size_t)(l->particle - l->all)};
+  return (struct leave_range){.first = first,
+                              .count = left < l->batch_groups ? left : l->batch_groups,
+                              .particles = l->first + first,
+                              .before = l->first[first] - (size_t)(l->particle - l->all)};
 }
 
 /** What tells which particles stay in a group of particle_level. */

@@ -49,9 +49,7 @@ void *gpu_scratch(struct gpu *g, enum scratch_use use, size_t bytes) {
  * launch, however few are used. */
 enum { UPLOAD_WORDS = 960, UPLOAD_WORDS_MOST = 8184 };
 
-template <int WORDS> struct upload {
-  uint32_t word[WORDS];
-};
+template <int WORDS> struct upload { uint32_t word[WORDS]; };
 
 template <int WORDS>
 static __global__ void store_words(const __grid_constant__ upload<WORDS> u, uint32_t n,
@@ -64,8 +62,7 @@ template <int WORDS>
 static void upload_words(struct gpu *g, char *to, const char *from, size_t bytes) {
   upload<WORDS> u;
   memcpy(&u, from, bytes);
-  store_words<WORDS>
-      <<<1, 256, 0, g->stream>>>(u, (uint32_t)((bytes + 3) / 4), (uint32_t *)to);
+  store_words<WORDS><<<1, 256, 0, g->stream>>>(u, (uint32_t)((bytes + 3) / 4), (uint32_t *)to);
   gpu_launched("table");
 }
 

@@ -7,8 +7,9 @@
 #include "photons/base/parts.h"
 
 enum {
-  CUBES = 4,  /* of a group, along an axis */
-  LATEST = 16 /* needs among which another of the same group may be: there are eight groups around a patch */
+  CUBES = 4, /* of a group, along an axis */
+  LATEST =
+      16 /* needs among which another of the same group may be: there are eight groups around a patch */
 };
 
 /** The groups of a home. */

@@ -27,7 +27,7 @@ struct needs {
   const struct gas *gas;
   int level;
   bool sent;
-  uint32_t mine; /* the home */
+  uint32_t mine;        /* the home */
   uint32_t part, parts; /* which part of the groups of the home, of how many */
   struct span
       own[3]; /* groups of the home: of the next coarser level, of the level, of the next finer one */

@@ -99,12 +99,11 @@ static void find(void *context, uint32_t i) {
   const struct search *search = context;
   const uint32_t direction = i / search->parts, part = i % search->parts;
   struct needs *s = &search->needs[i];
-  *s = (struct needs){
-      .gas = search->gas,
-      .level = search->level,
-      .sent = direction % 2,
-      .part = part % search->of_home,
-      .parts = search->of_home};
+  *s = (struct needs){.gas = search->gas,
+                      .level = search->level,
+                      .sent = direction % 2,
+                      .part = part % search->of_home,
+                      .parts = search->of_home};
   needs_find(s, (enum ghost_kind)(direction / 2),
              gas_home_begin(search->gas) + part / search->of_home);
   needs_sort(s);

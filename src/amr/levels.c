@@ -48,8 +48,7 @@ static void make_sides(const struct gas *g, struct gas_batch *b) {
 
 static void make_potentials(const struct gas *g, struct gas_batch *b) {
   (void)g;
-  for (int i = 0; i < POTENTIALS; i++)
-    b->potential[i] = handle_make(b->room, CUBE_BYTES);
+  for (int i = 0; i < POTENTIALS; i++) b->potential[i] = handle_make(b->room, CUBE_BYTES);
 }
 
 static void make_shares(const struct gas *g, struct gas_batch *b) {

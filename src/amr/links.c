@@ -199,12 +199,14 @@ struct all_links {
   int level;
   uint32_t first, end, part; /* batches */
   uint32_t parts;
-  struct gas_links *table;   /* [batch - first][groups of a batch]; NULL: there are no tables */
+  struct gas_links *table; /* [batch - first][groups of a batch]; NULL: there are no tables */
 };
 
 /** Memory for the table of a batch; NULL: there are no tables. */
 static struct gas_links *table_of(const struct all_links *all, uint32_t batch) {
-  return all->table ? all->table + (size_t)(batch - all->first) * all->gas->level[all->level].batch_groups : NULL;
+  return all->table
+             ? all->table + (size_t)(batch - all->first) * all->gas->level[all->level].batch_groups
+             : NULL;
 }
 
 static struct linking linking_begin(const struct gas *g, int level) {

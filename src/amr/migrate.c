@@ -25,7 +25,8 @@ struct old_level old_level_take(struct gas *g, int level) {
 
 /** The old batch whose groups have these keys; NULL: there is none.
  * @param k  in and out: number of the old group from which on to search */
-static struct gas_batch *same_batch(const struct old_level *old, const uint64_t *key, uint32_t count, uint32_t *k) {
+static struct gas_batch *same_batch(const struct old_level *old, const uint64_t *key,
+                                    uint32_t count, uint32_t *k) {
   while (*k < old->count && old->key[*k] < key[0]) ++*k;
   if (*k >= old->count || *k % old->level.batch_groups != 0) return NULL;
   struct gas_batch *b = &old->level.batch[*k / old->level.batch_groups];
@@ -108,7 +109,8 @@ static void pack(const struct old_level *old, struct gas *g, const struct stay *
       g->counts.host_bytes += old->level.batch[stay[i].old / old->level.batch_groups].cell_bytes;
     }
     memcpy(packed,
-           (char *)starpu_vector_get_local_ptr(cells) + stay[i].old % old->level.batch_groups * bytes,
+           (char *)starpu_vector_get_local_ptr(cells) +
+               stay[i].old % old->level.batch_groups * bytes,
            bytes);
     packed += bytes;
   }

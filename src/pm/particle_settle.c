@@ -372,8 +372,10 @@ static struct gas_arrivals fill_tables(const struct settling *s, uint32_t first,
 /** A level without particles, which are to come. */
 static struct particle_level make_level(const struct gas *g, int level) {
   const struct gas_tree_level *tree = &g->topology.level[level];
-  struct particle_level l = {
-      .groups = tree->count, .batches = g->level[level].batch_count, .batch_groups = g->level[level].batch_groups, .settled = tree->changes};
+  struct particle_level l = {.groups = tree->count,
+                             .batches = g->level[level].batch_count,
+                             .batch_groups = g->level[level].batch_groups,
+                             .settled = tree->changes};
   l.own_first = gas_first_group(g, level, comm_rank());
   l.own_end = gas_first_group(g, level, comm_rank() + 1);
   l.key = allocate(l.groups, sizeof *l.key, "particles of groups");

@@ -11,8 +11,7 @@ const double *potential_of(const struct batch_cells *b, uint32_t group) {
   const uint32_t groups = b->list->groups, batch = group / groups;
   uint32_t i = 0;
   while (b->list->batch[i] != batch) i++;
-  return (const double *)(const void *)b->cells[i] +
-         group % groups * (size_t)GAS_GROUP_CELLS;
+  return (const double *)(const void *)b->cells[i] + group % groups * (size_t)GAS_GROUP_CELLS;
 }
 
 static size_t in_cube(int side, const int place[3]) {
@@ -62,11 +61,9 @@ static void copy_patch(const struct potential_sources *s, struct patch_number p,
   int corner[3];
   for (int c = 0; c < 3; c++) corner[c] = GAS_PATCH_SIDE * (p.patch >> c & 1) + first[c];
   const size_t from = in_cube(INNER, corner);
-  const double *end = s->weight == 0.0 && !change ? NULL
-                                                  : potential_of(&s->end, p.group) + from;
-  const double *begin = s->weight == 1.0 && !change
-                            ? NULL
-                            : potential_of(&s->begin, p.group) + from;
+  const double *end = s->weight == 0.0 && !change ? NULL : potential_of(&s->end, p.group) + from;
+  const double *begin = s->weight == 1.0 && !change ? NULL
+                                                    : potential_of(&s->begin, p.group) + from;
   const double weight = change ? s->change : s->weight, keep = change ? 0.0 : 1.0;
   for (int z = 0; z < size[2]; z++)
     for (int y = 0; y < size[1]; y++) {
@@ -182,8 +179,7 @@ void potential_wide(const struct potential_sources *s, uint32_t group, double *w
     int first[3], size[3], place[3];
     if (me->near[n] == NO_GROUP) continue;
     neighbour_box(n, INNER, WIDE_GHOSTS, first, size, place);
-    copy_box(potential_of(&s->near, me->near[n]), INNER, first, size, wide, WIDE_SIDE,
-             place);
+    copy_box(potential_of(&s->near, me->near[n]), INNER, first, size, wide, WIDE_SIDE, place);
   }
   const int64_t place[3] = {me->place[0], me->place[1], me->place[2]};
   if (s->level == 0) beyond_box(&s->gas->topology, place, 0, wide, WIDE_SIDE, WIDE_GHOSTS);

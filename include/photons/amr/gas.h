@@ -82,7 +82,8 @@ struct gas_level {
   uint32_t groups, batch_count;
   uint32_t batch_groups; /**< groups of a batch; the last one may have fewer */
   struct gas_batch *batch;
-  uint32_t own, *turn; /**< [own] this rank's batches in the order in which their tasks are submitted: its homes take
+  uint32_t own,
+      *turn; /**< [own] this rank's batches in the order in which their tasks are submitted: its homes take
                             turns, so that all GPUs get work */
   struct gas_batch **ghost;  /**< [home of this rank][batch] what the home has of batches of other
                                        homes; NULL with one home: these are in `batch` */
@@ -168,8 +169,8 @@ struct gas {
                                         replaced; NULL: nothing */
   struct gas_refinement refinement;
   bool measured; /**< tasks have been submitted that measure the present cells */
-  double cell; /**< side of a cell of the root level */
-  double time; /**< in comoving coordinates the scale factor */
+  double cell;   /**< side of a cell of the root level */
+  double time;   /**< in comoving coordinates the scale factor */
   struct gas_universe universe;
   struct gas_tasks tasks;
   struct gas_counts counts;

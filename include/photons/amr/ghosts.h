@@ -13,8 +13,9 @@ struct gas;
 
 /** Numbers of batches of one level, rising. */
 struct batch_list {
-  uint32_t count, groups; /**< batches, and groups of each of the level's batches but the last one */
-  uint32_t *batch;        /**< [count] */
+  uint32_t count,
+      groups;      /**< batches, and groups of each of the level's batches but the last one */
+  uint32_t *batch; /**< [count] */
 };
 
 /** What a message holds. */

@@ -36,12 +36,12 @@ struct particle_level {
   struct gas_particle *all;      /**< of all groups, with copies of particles of other ranks */
   uint32_t groups;
   size_t *first; /**< [groups + 1] of each group in `all`; NULL: there are no groups */
-  uint32_t own_first, own_end; /**< this rank's groups */
-  uint64_t *key;               /**< [groups] which groups these are: gas_tree_level.key */
-  uint64_t settled;            /**< gas_tree_level.changes of these */
+  uint32_t own_first, own_end;    /**< this rank's groups */
+  uint64_t *key;                  /**< [groups] which groups these are: gas_tree_level.key */
+  uint64_t settled;               /**< gas_tree_level.changes of these */
   uint32_t batches, batch_groups; /**< batches, and groups of one */
-  starpu_data_handle_t *handle; /**< [batches] the same as gas_batch.particles; NULL: nothing */
-  struct particle_sums *sums;   /**< [groups] of own ones, when they have been measured */
+  starpu_data_handle_t *handle;   /**< [batches] the same as gas_batch.particles; NULL: nothing */
+  struct particle_sums *sums;     /**< [groups] of own ones, when they have been measured */
 };
 
 struct gas_particles {

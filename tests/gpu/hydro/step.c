@@ -185,9 +185,9 @@ void check_restrict(struct stages *s, int level, const struct gas_batch *b, stru
     for (int p = 0; p < GAS_PATCHES; p++) {
       const uint32_t son = group[i].son[p];
       if (son == NO_GROUP) continue;
-      const struct twin *f = &s->twin[level + 1][son / g->tasks.batch];
+      const struct twin *f = &s->twin[level + 1][son / b->sons.groups];
       g->scheme.kernels->restrict_group(g->scheme.variables,
-                                        f->cells + son % g->tasks.batch * gas_group_bytes(g),
+                                        f->cells + son % b->sons.groups * gas_group_bytes(g),
                                         t->cells + i * gas_group_bytes(g), p);
     }
   if (b->sons.count > 0) gpu_gas_restrict(&gpu, t->links, cells, b->sons.count, t->cells_out);

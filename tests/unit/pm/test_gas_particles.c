@@ -79,7 +79,7 @@ static void make_clump(struct gas_particle particle[ALL], bool reverse) {
 /** Densities of a group. */
 static const struct gas_matter *hold_matter(const struct gas *g, int level, uint32_t group,
                                             starpu_data_handle_t *handle) {
-  const struct gas_batch *b = &g->level[level].batch[group / g->tasks.batch];
+  const struct gas_batch *b = gas_batch_with(g, level, group);
   *handle = b->matter;
   handle_acquire(*handle, STARPU_R);
   return (const struct gas_matter *)starpu_vector_get_local_ptr(*handle) + group - b->first;

@@ -425,11 +425,11 @@ static double potential_at(const struct gas *g, int level, const int64_t cell[3]
   for (int c = 0; c < 3; c++) place[c] = inside[c] / INNER;
   const uint32_t group = topology_find(&g->topology, level, place);
   assert_true(group != NO_GROUP);
-  const starpu_data_handle_t h = l->batch[group / g->tasks.batch]
-                                     .potential[l->potential[POTENTIAL_END]];
+  const struct gas_batch *b = gas_batch_with(g, level, group);
+  const starpu_data_handle_t h = b->potential[l->potential[POTENTIAL_END]];
   handle_acquire(h, STARPU_R);
   const double value = ((const double *)starpu_vector_get_local_ptr(
-      h))[group % g->tasks.batch * GAS_GROUP_CELLS +
+      h))[(group - b->first) * GAS_GROUP_CELLS +
           (size_t)((inside[2] % INNER * INNER + inside[1] % INNER) * INNER + inside[0] % INNER)];
   starpu_data_release(h);
   return value;
