@@ -53,7 +53,7 @@ static void fill_tables(void *buffers[], const struct pair_rates_argument *a, bo
   const uint32_t n = a->g->near.count;
   for (uint32_t i = 0; i < n; i++) {
     tables->x[i] = VECTOR(const uint32_t, buffers[SOURCES + i]);
-    tables->count[i] = a->s->domain->groups[a->g->near.group[i]].count;
+    tables->count[i] = a->g->near.group[i]->count;
     tables->p[i] = VECTOR(const float, buffers[momenta_slot(n) + i]);
     if (masses) tables->mass[i] = VECTOR(const float, buffers[masses_slot(n) + i]);
     if (types) tables->type[i] = VECTOR(const uint8_t, buffers[types_slot(a->s, n) + i]);
@@ -153,7 +153,7 @@ static void add_sources(const struct short_range *s, const struct group *g,
                         struct starpu_data_descr *data) {
   const uint32_t n = g->near.count;
   for (uint32_t i = 0; i < n; i++) {
-    const starpu_data_handle_t *column = s->domain->groups[g->near.group[i]].column;
+    const starpu_data_handle_t *column = g->near.group[i]->column;
     data[SOURCES + i] = (struct starpu_data_descr){column[COLUMN_position], STARPU_R};
     data[momenta_slot(n) + i] = (struct starpu_data_descr){column[COLUMN_momentum], STARPU_R};
     if (particles_have(&s->domain->particles, COLUMN_relative_mass))

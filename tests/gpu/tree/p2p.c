@@ -151,9 +151,10 @@ void check_potential(const struct bench *b, const struct group *g, const struct 
 static const float **momenta_of(const struct bench *b, const struct group *g, bool device) {
   const float **p = allocate(g->near.count, sizeof *p, "momenta");
   for (uint32_t i = 0; i < g->near.count; i++) {
-    const uint32_t k = g->near.group[i];
-    const float *momentum = particles_block(&b->s->domain.particles, k).p[0];
-    const size_t bytes = 3 * (size_t)b->s->domain.groups[k].count * sizeof *momentum;
+    const struct group *near = g->near.group[i];
+    const uint32_t place = group_place(&b->s->domain, near);
+    const float *momentum = particles_block(&b->s->domain.particles, place).p[0];
+    const size_t bytes = 3 * (size_t)near->count * sizeof *momentum;
     p[i] = device ? to_device(momentum, bytes) : momentum;
   }
   return p;
