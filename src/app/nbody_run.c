@@ -113,6 +113,7 @@ static void require_forces(const struct nbody_run *r) {
 
 /** From now on forces are those of the scale factor a. */
 static void respond(struct nbody_run *r, double a) {
+  if (isolated(r->parameters)) return; /* there is no mesh */
   const size_t particles = r->nbody->domain.particles.all;
   const double cut = mesh_alone_cut(r->parameters, r->linear, &r->cosmology, particles, a);
   const bool cut_anew = long_range_cut(&r->nbody->long_range, cut);

@@ -21,6 +21,9 @@
 
 /* File scope, as any thread may fail. */
 static atomic_int output = STDERR_FILENO;
+static _Atomic(void (*)(void)) waits;
+
+void before_failing(void (*wait)(void)) { atomic_store(&waits, wait); }
 
 void messages_to(int descriptor) { output = descriptor; }
 
@@ -70,6 +73,8 @@ static void wait_for_end(void) {
 static void wait_for_turn(void) {
   static pthread_mutex_t first_only = PTHREAD_MUTEX_INITIALIZER;
   static _Thread_local bool failing;
+  void (*wait)(void) = atomic_load(&waits);
+  if (wait && !failing) wait();
   /* Never unlocked: other threads that fail wait here until the process ends. */
   if (!failing) pthread_mutex_lock(&first_only);
   failing = true; /* for a fail() in what follows */

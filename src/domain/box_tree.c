@@ -6,6 +6,16 @@
 
 #include "photons/base/error.h"
 
+float box_gap_squared(const struct geometry *geometry, const struct node *a, const struct node *b) {
+  float gap2 = 0.0f;
+  for (int c = 0; c < 3; c++) {
+    float d = fabsf((float)position_difference(a->centre[c], b->centre[c])) * geometry->scale;
+    float gap = fmaxf(d - (a->half[c] + b->half[c]), 0.0f);
+    gap2 += gap * gap;
+  }
+  return gap2;
+}
+
 /** A box around the nearest images of two boxes, widened by more than the rounding of floats. */
 static struct node box_around(const struct geometry *geometry, const struct node *a,
                               const struct node *b) {

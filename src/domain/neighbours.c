@@ -15,16 +15,6 @@
 
 LOOP_STAGE(neighbours, 0xaaaaaa);
 
-float box_gap_squared(const struct geometry *geometry, const struct node *a, const struct node *b) {
-  float gap2 = 0.0f;
-  for (int c = 0; c < 3; c++) {
-    float d = fabsf((float)position_difference(a->centre[c], b->centre[c])) * geometry->scale;
-    float gap = fmaxf(d - (a->half[c] + b->half[c]), 0.0f);
-    gap2 += gap * gap;
-  }
-  return gap2;
-}
-
 struct search {
   struct domain *domain;
   struct box_tree tree; /* of all groups that are known here */

@@ -50,13 +50,6 @@ static double scale_after(const struct gas *g, const struct root_step *root, str
   return cosmology_after_drift(&g->universe.cosmology, g->time, s.root_end * root->length);
 }
 
-/** The length of steps was chosen before the step of the root level. In its course gravity and sources can
- * make gas too fast. */
-bool gas_divides(const struct gas *g, int level) {
-  const bool forces = g->gravity || packages_have_sources(g);
-  return level > 0 && forces && g->scheme.individual && !g->scheme.particles_alone;
-}
-
 /** Into how many equal parts a step of a level is to be divided, a power of two. */
 static int divisions(struct gas *g, int level, double dt) {
   int parts = 1;

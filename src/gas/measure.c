@@ -11,6 +11,13 @@
 #include "photons/potential/gravity.h"
 #include "photons/runtime/message.h"
 
+/** The length of steps was chosen before the step of the root level. In its course gravity and sources can
+ * make gas too fast. */
+bool gas_divides(const struct gas *g, int level) {
+  const bool forces = g->gravity || packages_have_sources(g);
+  return level > 0 && forces && g->scheme.individual && !g->scheme.particles_alone;
+}
+
 /** Note the Courant number of a level in its last step, unless its next one would be divided. @return
  * the longest step of the root level at a Courant number of 1 */
 static double account_speed(const struct gas *g, int level, struct gas_totals *t) {

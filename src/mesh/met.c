@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The groups that a rank meets on the mesh. Owners of groups tell the ranks whose planes these groups read. */
 #include "met.h"
+#include "pieces.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -9,11 +9,14 @@
 #include <string.h>
 #include <time.h>
 
+#include "photons/base/clock.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 
 /* One of so many CPU workers stays free for tasks that a step may have next. */
 enum { FREE_SHARE = 4, NAP = 50000 /* ns */ };
+/* So long a run that fails waits for an output that it has begun; seconds. */
+enum { LAST_WAIT = 20 };
 
 /** The parts of a loop, on the stack of the thread. */
 struct shared_loop {
@@ -35,7 +38,7 @@ static struct {
   atomic_uint helpers;
   unsigned helpers_most; /* while steps go on */
 } background;
-static _Thread_local bool here;
+static _Thread_local bool here, helps;
 
 bool background_here(void) { return here; }
 bool background_begun(void) { return background.begun; }
@@ -55,6 +58,15 @@ static void *run(void *unused) {
   return NULL;
 }
 
+/** Before a run fails: an output that was begun is not lost, unless it is what fails. */
+static void wait_before_failing(void) {
+  const struct timespec nap = {.tv_nsec = NAP};
+  const double start = wall_clock();
+  if (here || helps || !background.begun) return;
+  atomic_store(&background.hurry, true);
+  while (!background_ended() && wall_clock() - start < LAST_WAIT) nanosleep(&nap, NULL);
+}
+
 /** Signals are for the other threads. */
 static int start_thread(void) {
   sigset_t all, before;
@@ -69,6 +81,7 @@ static int start_thread(void) {
 
 void background_begin(void (*work)(void *context), void *context) {
   const unsigned workers = starpu_is_initialized() ? starpu_cpu_worker_get_count() : 0;
+  before_failing(wait_before_failing);
   background.work = work;
   background.context = context;
   background.helpers_most = workers - (workers + FREE_SHARE - 1) / FREE_SHARE;
@@ -112,7 +125,9 @@ bool background_help(void) {
   if (loop && (others < background.helpers_most || atomic_load(&background.hurry)) &&
       atomic_load(&loop->next) < loop->n) {
     starpu_worker_relax_on(); /* others may change the state of this worker meanwhile */
+    helps = true;
     helped = run_next(loop);
+    helps = false;
     starpu_worker_relax_off();
   }
   atomic_fetch_sub(&background.helpers, 1);

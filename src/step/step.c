@@ -60,8 +60,9 @@ void step_all_forces(struct nbody *n, void (*close)(struct nbody *, const void *
   find_neighbours(n, !n->mesh_alone);
   forces_submit(n, nbody_has_mesh(n), choose_all, NULL);
   close(n, kick);
-  FOR_GROUPS(&n->domain, g)
-  if (g->targets > 0) targets_release(&n->short_range, g);
+  FOR_GROUPS(&n->domain, g) {
+    if (g->targets > 0) targets_release(&n->short_range, g);
+  }
   if (meanwhile) meanwhile(context);
   message_wait();
   motion_check(n, 0.0);

@@ -71,7 +71,7 @@ STARPU_NCPU=1 timeout 60 mpirun --oversubscribe --bind-to none -n 2 "$PHOTONS" -
 helper halos halos halos2 analysis || complain "halos of several masses"
 [ -s halos/movie/frame_0000.png ] || complain "no frame of a movie"
 # A thirtieth of the spacing of particles of the mass: (10 Mpc/h)/8/30, and half of it.
-grep -q 'softening   20.83[0-9]*, [0-9.]*, [0-9.]*, [0-9.]*, 41.66' out ||
+grep -q 'softening   20.83[0-9]* kpc/h comoving of type 1, 41.66' out ||
   complain "softening: $(cat out)"
 "$PYTHON" "$PHOTONS_SOURCE/tools/swift_view.py" one/snapshot_000.hdf5 >out 2>&1
 [ $? -eq 1 ] && grep -q 'has particles of type 2' out || complain "swift_view.py: $(cat out)"

@@ -23,7 +23,10 @@ enum exit_code {
 _Noreturn void fail(enum exit_code code, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/** The same without `error: `, with a code of its own: for an end that was asked for. */
+/** Let a function be called on the thread that ends the program, before fail() and end_program() do anything else. */
+void before_failing(void (*wait)(void));
+
+/** As fail() without `error: `, with a code of its own: for an end that was asked for. */
 _Noreturn void end_program(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /** Print `photons-starpu: <message>` on stderr, of rank 0: for what whoever started the run must
