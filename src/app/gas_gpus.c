@@ -13,7 +13,8 @@
 #include "photons/gas/create.h"
 #include "photons/runtime/scheduler.h"
 
-/* A GPU has so many patch groups of the root level at least: with fewer its messages take longer than its work. */
+/* Without levels a GPU has so many patch groups of the root level at least: with fewer its messages take longer
+ * than its work. With levels one GPU is fastest. */
 enum { GROUPS_LEAST = 1024 };
 /* Refined levels may need several times the memory of the root level. */
 #define MEMORY_OF_LEVELS 4.0
@@ -28,7 +29,7 @@ void gas_choose_gpus(const struct parameters *p) {
   const bool levels = p->gas.levels > 0;
   const double bytes = gas_root_memory(p) * (levels ? MEMORY_OF_LEVELS : 1.0);
   const double groups = p->gas.root[0] * p->gas.root[1] * p->gas.root[2] / GAS_GROUP_CELLS,
-               fastest = fmax(1.0, floor(groups / GROUPS_LEAST)),
+               fastest = levels ? 1.0 : fmax(1.0, floor(groups / GROUPS_LEAST)),
                needed = ceil(bytes / (scheduler_gpu_memory() / present));
   const double taken = fmax(fastest, needed);
   if (taken >= present) return;
