@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "plans.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "photons/base/error.h"
+
+static pthread_mutex_t planner = PTHREAD_MUTEX_INITIALIZER;
+
+void fft_planner_lock(void) { pthread_mutex_lock(&planner); }
+void fft_planner_unlock(void) { pthread_mutex_unlock(&planner); }
 
 static const int sign_of[DIRECTIONS] = {FFTW_FORWARD, FFTW_BACKWARD};
 
@@ -77,12 +83,14 @@ struct fft_plans *fft_plans_create(const struct fft *f) {
   struct fft_plans *plans = allocate(1, sizeof *plans, "FFT plans");
   const size_t most = f->size[0] > f->size[1] ? f->size[0] : f->size[1];
   void *row = fft_take(f, f->values.step[1] / 2), *lines = fft_take(f, most * FFT_LINES);
+  fft_planner_lock();
   for (enum fft_direction i = FORWARD; i < DIRECTIONS; i++) {
     plans->row[i] = checked(f, plan_row(f, i, row));
     for (int axis = 0; axis < 2; axis++)
       plans->lines[axis][i] = checked(f, plan_lines(f, f->size[axis], FFT_LINES, i, lines));
   }
   plans->line = checked(f, plan_lines(f, f->size[0], 1, FORWARD, lines));
+  fft_planner_unlock();
   fftw_free(row);
   fftw_free(lines);
   return plans;
@@ -96,10 +104,12 @@ static void destroy(const struct fft *f, union plan p) {
 }
 
 void fft_plans_free(const struct fft *f, struct fft_plans *p) {
+  fft_planner_lock();
   for (enum fft_direction i = FORWARD; i < DIRECTIONS; i++) {
     destroy(f, p->row[i]);
     for (int axis = 0; axis < 2; axis++) destroy(f, p->lines[axis][i]);
   }
   destroy(f, p->line);
+  fft_planner_unlock();
   free(p);
 }

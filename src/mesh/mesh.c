@@ -8,6 +8,7 @@
 
 #include "photons/base/error.h"
 #include "photons/cosmology/species.h"
+#include "photons/fft/fft.h"
 #include "photons/runtime/loop.h"
 
 LOOP_STAGE(mesh_green, 0x887733, .family = "pm", .untimed = true);
@@ -29,6 +30,7 @@ static struct mesh_plans *plans_create(const struct mesh *m) {
   if (!plane || !spectrum || !lines || !lines_out)
     fail(EXIT_RUN_FAILED, "not enough memory for FFT plans of a mesh of %d cells a side", n);
 
+  fft_planner_lock();
   p->z_forward = fftwf_plan_dft_r2c_1d(n, plane, spectrum, FFTW_ESTIMATE | FFTW_PRESERVE_INPUT);
   p->z_backward = fftwf_plan_dft_c2r_1d(n, spectrum, plane, FFTW_ESTIMATE);
   bool complete = p->z_forward && p->z_backward;
@@ -46,6 +48,7 @@ static struct mesh_plans *plans_create(const struct mesh *m) {
     complete = complete && p->y_forward[tail] && p->y_backward[tail] && p->x_forward[tail] &&
                p->x_backward[tail];
   }
+  fft_planner_unlock();
   if (!complete) fail(EXIT_RUN_FAILED, "FFTW made no plan for a mesh of %d cells a side", n);
   fftwf_free(plane);
   fftwf_free(spectrum);
@@ -155,6 +158,7 @@ void mesh_divide(struct mesh *m, uint32_t parts, uint32_t part) {
 
 void mesh_free(struct mesh *m) {
   if (!m) return;
+  fft_planner_lock();
   fftwf_destroy_plan(m->plans->z_forward);
   fftwf_destroy_plan(m->plans->z_backward);
   for (int tail = 0; tail < 2; tail++) {
@@ -163,6 +167,7 @@ void mesh_free(struct mesh *m) {
     fftwf_destroy_plan(m->plans->x_forward[tail]);
     fftwf_destroy_plan(m->plans->x_backward[tail]);
   }
+  fft_planner_unlock();
   free(m->plans);
   free(m->green);
   free(m->window);

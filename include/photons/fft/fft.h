@@ -12,14 +12,14 @@
  * of modes along axis 0.
  *
  * Initial waves of particles and of gas, power spectra of particles and of gas, and the potential of
- * the root level of gas are made with it. Two transforms are apart:
+ * the root level of gas are made with it on cores. Apart are:
  *
  * - The particle mesh (photons/mesh/mesh.h). Its parts are tasks between those of deposit, walks and
  *   read-out. Each rank has several slabs and columns, each of them data of StarPU that cores or GPUs
  *   transform, and each of their blocks is a message of its own, so that transforms, messages and the
  *   short range overlap. Here ranks have one part of the mesh each, and wait for each other between two axes.
- * - The root level on a GPU (photons/potential/root_gpu.h). One rank has the whole level there, and
- *   cuFFT transforms it at once. */
+ * - The root level on GPUs (photons/potential/root_gpu.h) and power spectra on the GPU of the only rank
+ *   (src/analysis/power_gpu.h), which cuFFT transforms. */
 #ifndef PHOTONS_FFT_FFT_H
 #define PHOTONS_FFT_FFT_H
 
@@ -75,9 +75,13 @@ struct fft {
   void *buffer; /**< mesh.lasting: memory for exchanges */
 };
 
-/** Plan transforms. Main thread only. Failure ends the program. */
+/** Plan transforms; on the main thread, or on that of background.h. Failure ends the program. */
 struct fft fft_create(const struct fft_mesh *mesh);
 void fft_free(struct fft *f);
+/** Only one thread at a time may make or free plans of FFTW. Those who do so without the functions above hold this
+ * lock. */
+void fft_planner_lock(void);
+void fft_planner_unlock(void);
 
 /** Bytes of memory that the numbers of this rank need, values or modes: both are in the same memory,
  * which malloc(), allocate() and fftw_malloc() align as FFTW needs it. */
