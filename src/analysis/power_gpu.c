@@ -6,6 +6,7 @@
 
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
+#include "photons/runtime/background.h"
 #include "photons/runtime/engine.h"
 #include "photons/runtime/handle.h"
 #include "photons/runtime/scheduler.h"
@@ -23,6 +24,7 @@ static double gpu_bytes(void) {
 }
 
 bool power_gpu_possible(const struct particles *s, const struct power_layout *layout) {
+  if (background_here()) return false; /* tasks are the main thread's: steps would wait for them */
   if (comm_size() > 1 || s->all == 0 || !starpu_is_initialized() || !engine_gpu()) return false;
   return 2.0 * (double)layout->n * (double)plane_bytes(layout) <= SHARE * gpu_bytes();
 }

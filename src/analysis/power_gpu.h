@@ -19,7 +19,8 @@ struct power_gpu {
   uint32_t overflowed; /**< memory of that */
 };
 
-/** Whether there is one rank, which has a GPU, and the meshes take up a part of its memory only. */
+/** Whether there is one rank, which has a GPU, the meshes take up a part of its memory only, and no work beside the
+ * steps (background.h) asks. */
 bool power_gpu_possible(const struct particles *s, const struct power_layout *layout);
 /** @param momenta  positions are those in redshift space
  * @param cells    memory of both meshes, where power_gpu_end() leaves the deposits; NULL: they stay on the GPU */
