@@ -206,6 +206,7 @@ void comm_end(void) {
 }
 
 MPI_Comm comm_all(void) { return own(); }
+bool comm_in_background(void) { return in_background; }
 int comm_rank(void) { return comm.rank; }
 int comm_size(void) { return comm.size; }
 int comm_host(void) { return comm.host; }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The communicator of the run, for the files that call MPI. */
+/* The communicators of the run, for the files that call MPI. */
 #ifndef PHOTONS_COMM_MPI_H
 #define PHOTONS_COMM_MPI_H
 
@@ -10,8 +10,10 @@
 /** Tags of messages between two ranks. Those of sparse exchanges take turns. */
 enum { TAG_EXCHANGE = 1, TAG_TURN, TAG_PAIR, TAG_SPARSE, TAG_SPARSE_NEXT };
 
-/** A communicator of all ranks, apart from StarPU's. */
+/** A communicator of all ranks, apart from StarPU's: that of the calling thread. */
 MPI_Comm comm_all(void);
+/** Whether the calling thread has called comm_use_background(). */
+bool comm_in_background(void);
 /** End the program where a call of MPI failed. */
 void comm_check(int status, const char *what);
 /** Count what this rank has sent. */

@@ -103,8 +103,10 @@ static void *join(struct arrivals *list, struct sparse_from *from) {
 
 void *comm_exchange_sparse(const void *send, const int *rank, const size_t *bytes, uint32_t ranks,
                            struct sparse_from *from) {
-  static bool turn; /* a rank may begin the next exchange while another still ends this one */
-  const int tag = turn ? TAG_SPARSE_NEXT : TAG_SPARSE;
+  /* A rank may begin the next exchange while another still ends this one. Each communicator has its turns. */
+  static bool turns[2];
+  bool *turn = &turns[comm_in_background()];
+  const int tag = *turn ? TAG_SPARSE_NEXT : TAG_SPARSE;
   const char *data = send;
   struct arrivals list = {0};
   MPI_Request *request = allocate(ranks, sizeof *request, "messages");
@@ -115,7 +117,7 @@ void *comm_exchange_sparse(const void *send, const int *rank, const size_t *byte
     comm_check(MPI_Issend(data, (int)bytes[k], MPI_BYTE, rank[k], tag, comm_all(), &request[k]),
                "MPI_Issend");
   }
-  turn = !turn;
+  *turn = !*turn;
   if (comm_size() > 1) receive_all(&list, tag, request, (int)ranks);
   free(request);
   return join(&list, from);

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <libgen.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -100,7 +101,7 @@ static void forget(const char *temporary) {
   pthread_mutex_unlock(&unfinished_lock);
 }
 
-static uint64_t bytes_written; /* of output_together() */
+static _Atomic uint64_t bytes_written; /* of output_together() on any thread */
 
 uint64_t output_bytes(void) { return bytes_written; }
 

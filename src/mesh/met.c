@@ -21,7 +21,7 @@ struct search {
   uint32_t tasks;
   struct patch *patch; /* [own group] */
   struct told {
-    int *rank; /* [count] of its groups one after the other, by rising rank */
+    int *rank; /* [count] of its groups one after the other */
     uint32_t *group;
     uint32_t count, room;
   } told[TASKS];

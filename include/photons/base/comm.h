@@ -2,7 +2,8 @@
 /* The ranks of a run, over MPI: number of ranks, reductions, broadcasts and exchanges. A program
  * that no MPI launcher started has one rank; MPI is then not started, and every function here is
  * trivial. All functions are collective and called from the main thread, or from one that has called
- * comm_use_background(), unless their description says "local". MPI errors end the program (EXIT_RUN_FAILED). */
+ * comm_use_background(), unless their description says "local". MPI errors end the program
+ * (EXIT_RUN_FAILED). */
 #ifndef PHOTONS_COMM_H
 #define PHOTONS_COMM_H
 
@@ -33,7 +34,7 @@ int comm_host(void);
 int comm_host_rank(void);
 int comm_host_size(void);
 /** From now on the calling thread calls the collective functions below beside the main thread: its messages do
- * not mix with those of the main thread. One thread of each rank may do this; local. */
+ * not mix with those of the main thread. One thread of each rank at a time may do this; local. */
 void comm_use_background(void);
 /** Whether this host has fewer than four cores for each rank: sched_yield() then sleeps. */
 bool comm_crowded(void);
@@ -106,7 +107,7 @@ struct sparse_from {
  * Lumsdaine 2010, Scalable communication protocols for dynamic sparse data exchange, PPoPP; their algorithm of
  * nonblocking consensus).
  * @param send   pieces for the ranks, one after the other
- * @param rank   [ranks] other ranks, each once, in any order
+ * @param rank   [ranks] each rank once, in any order; where there are several, this one may be among them
  * @param bytes  [ranks] of each piece, below 2 GiB
  * @param[out] from  who sent; sparse_from_free() it
  * @return the pieces that came, by rising rank; free() them
