@@ -140,6 +140,7 @@ static int push_task(struct starpu_task *task) {
   STARPU_PTHREAD_MUTEX_LOCK(&policy.mutex);
   starpu_worker_relax_off();
   const bool lasts = owner && task->sched_data == owner_lasting;
+  if (!lasts) task->sched_data = NULL; /* ended() counts long tasks alone */
   starpu_task_list_push_back(&(lasts   ? q->lasting
                                : owner ? q->owned
                                        : q->free)[priority_of(task)],

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* StarPU's configuration: the choice of workers and scheduler, and defaults for STARPU_*
  * variables. */
+/* for cpu_set_t */
+#define _GNU_SOURCE /* NOLINT(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) */
 #include "photons/runtime/scheduler.h"
 
 #include <math.h>
+#include <sched.h>
 #include <starpu.h>
 #include <starpu_heteroprio.h>
 #include <stdio.h>
@@ -122,6 +125,15 @@ static bool crowded(const struct parameters *p, int gpus) {
          (workers > 0 && threads * comm_host_size() > sysconf(_SC_NPROCESSORS_ONLN));
 }
 
+/** Cores of which StarPU makes workers: those that this process is bound to; before 1.4 all of the host. */
+static long cores_of_process(void) {
+#if STARPU_MAJOR_VERSION > 1 || STARPU_MINOR_VERSION >= 4
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
+#endif
+  return sysconf(_SC_NPROCESSORS_ONLN);
+}
+
 void scheduler_configure(struct starpu_conf *conf, const struct parameters *p) {
   const int gpus = p->runtime.gpu == GPU_NO ? 0 : gpus_present();
   if (p->runtime.gpu == GPU_REQUIRE && gpus == 0) {
@@ -148,11 +160,11 @@ void scheduler_configure(struct starpu_conf *conf, const struct parameters *p) {
   if (p->runtime.workers > 0) conf->ncpus = (int)p->runtime.workers;
   /* Reserve a core for the main thread. Workers poll without pause; while the main thread waits
    * behind one of them for the kernel's time slice (8 ms), no task is submitted. Also, copying data
-   * back from a GPU needs the main thread once for every handle. On few cores without GPUs a worker more is worth
-   * more. StarPU subtracts the core from a number
-   * of workers that is given, too, which would leave none of one. */
+   * back from a GPU needs the main thread once for every handle. On few cores without GPUs a worker
+   * more is worth more. StarPU subtracts the core from a number of workers that is given, too, which
+   * would leave none of one. */
   const bool given = p->runtime.workers > 0 || getenv("STARPU_NCPU");
-  const bool spare = gpus > 0 || sysconf(_SC_NPROCESSORS_ONLN) >= SPARE_CORES;
+  const bool spare = gpus > 0 || cores_of_process() >= SPARE_CORES;
   if (spare && !given && conf->reserve_ncpus < 1) conf->reserve_ncpus = 1;
   /* Without overwriting (0): variables that the user has set are kept. */
   setenv("STARPU_HETEROPRIO_USE_AUTO_CALIBRATION", "0", 0);
