@@ -33,8 +33,8 @@ same checkpoint.hdf5 16 one two
 awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "home_bytes") column = i }
   END { exit !($column > 0) }' two/log/timings.csv || complain "homes send nothing"
 
-# Of four GPUs a run takes so many that each has 1024 groups of the root level, unless this level needs more
-# memory, or the user says how many.
+# Of four GPUs a run without levels takes so many that each has 1024 groups of the root level, one with levels takes one, unless the
+# root level needs more memory, or the user says how many.
 export CORES_GPUS=4
 cat >config.ini <<END
 [run]

@@ -24,6 +24,9 @@ subhalos = yes
 trees = yes
 lean = yes
 subsample = 0.1
+multipoles = yes
+correlation = yes
+halo_power = yes
 [analysis]
 min_members = 20
 subhalo_members = 20
