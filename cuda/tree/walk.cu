@@ -116,6 +116,7 @@ static struct walk_problem problem_of(struct gpu *g, const struct acceptance *a,
   p.result = (struct walk_result *)table;
   const float **masses = (const float **)(p.result + 1);
   p.source_mass = source_mass ? masses : NULL;
+  p.own_mass = source_mass ? source_mass[0] : NULL;
   p.weight = packed_weight(a, count, source_count[0]);
   p.source_nodes = (const struct node *const *)(masses + (source_mass ? slots : 0));
   p.source_count = (const uint32_t *)(p.source_nodes + slots);

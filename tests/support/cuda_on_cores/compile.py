@@ -101,7 +101,8 @@ def main():
     # Products and sums of the GPU may be fused, those of the CPU's kernels are not. So many CUDA blocks as
     # fill a GPU take minutes on a core.
     command = [*shlex.split(os.environ.get("CXX", "g++")), "-x", "c++", "-std=c++20", "-O2",
-               "-w", "-Wno-psabi", "-ffp-contract=off", "-DP2P_CUDA_BLOCKS=32", *(f"-I{f}" for f in folders), "-c"]
+               "-w", "-Wno-psabi", "-ffp-contract=off", "-DP2P_CUDA_BLOCKS=32",
+               "-DWALK_CUDA_BLOCKS=8", *(f"-I{f}" for f in folders), "-c"]
 
     def compile_one(source):
         target = folder / (str(source.relative_to(source.parents[2])).replace("/", "_") + ".o")

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The entries that the walk of isolated systems has found, in the order of their lists. Short lists are
+ * sorted by a warp, long ones by a CUDA block, or, in a second pass, all entries together. */
+#include <cub/block/block_radix_sort.cuh>
+#include <cub/device/device_radix_sort.cuh>
+
+#include "cuda/tree/walk_pairs.cuh"
+
+enum {
+  BLOCK = 256,
+  SORT_BLOCK = 128,
+  SHORT = 256, /* entries of a list that a warp sorts */
+  LONG_BLOCK = 512,
+  LONG = 16 * LONG_BLOCK, /* entries of the longest list that a CUDA block sorts */
+  LONG_BLOCKS = 264
+};
+
+/** Move entries that were kept to their places. Lists that no CUDA block can sort take the second pass
+ * of the walk, which sorts all entries together. */
+static __global__ void __launch_bounds__(BLOCK)
+    move_pairs(const __grid_constant__ struct pairs_problem p) {
+  const uint32_t leaves = 1u << p.depth, thread = blockIdx.x * BLOCK + threadIdx.x,
+                 entries = p.progress->entries;
+  if (!list_room_suffices(&p.room, p.result) || p.result->longest > LONG) return;
+  if (thread == 0) p.result->written = 1;
+  for (uint32_t i = thread; i < entries; i += gridDim.x * BLOCK) {
+    const struct kept_entry kept = p.far_kept[i];
+    if (kept.target < leaves)
+      p.room.near_entry[p.near_offset[kept.target] + kept.place] = kept.entry;
+    else
+      p.room.far_entry[p.far_offset[kept.target - leaves] + kept.place] = kept.entry;
+  }
+}
+
+/** The list of a row. */
+struct row_list {
+  uint32_t *entry, count;
+};
+static __device__ inline struct row_list list_of(const struct pairs_problem &p, uint32_t row) {
+  const uint32_t leaves = 1u << p.depth,
+                 *offset = row < leaves ? p.near_offset + row : p.far_offset + (row - leaves);
+  return {(row < leaves ? p.room.near_entry : p.room.far_entry) + offset[0], offset[1] - offset[0]};
+}
+
+/** A warp sorts a list: an entry's place is the number of smaller ones. */
+static __global__ void __launch_bounds__(SORT_BLOCK)
+    sort_short(const __grid_constant__ struct pairs_problem p) {
+  __shared__ uint32_t copies[SORT_BLOCK / WARP][SHORT];
+  const uint32_t lane = threadIdx.x % WARP, row = (blockIdx.x * SORT_BLOCK + threadIdx.x) / WARP;
+  if (!p.result->written || row >= 3u << p.depth) return;
+  const struct row_list list = list_of(p, row);
+  uint32_t *copy = copies[threadIdx.x / WARP];
+  if (list.count > SHORT) {
+    if (lane == 0) p.long_row[atomicAdd(&p.progress->long_rows, 1)] = row;
+    return;
+  }
+  for (uint32_t i = lane; i < list.count; i += WARP) copy[i] = list.entry[i];
+  __syncwarp();
+  for (uint32_t i = lane; i < list.count; i += WARP) {
+    uint32_t smaller = 0;
+    for (uint32_t k = 0; k < list.count; k++) smaller += copy[k] < copy[i];
+    list.entry[smaller] = copy[i];
+  }
+}
+
+template <int ITEMS> using block_sort = cub::BlockRadixSort<uint32_t, LONG_BLOCK, ITEMS>;
+enum { FEW = 2, MANY = LONG / LONG_BLOCK }; /* entries of a thread */
+
+/** A CUDA block sorts a list, of at most ITEMS entries for each thread. */
+template <int ITEMS>
+static __device__ inline void sort_list(const struct row_list &list, unsigned entry_bits,
+                                        typename block_sort<ITEMS>::TempStorage &storage) {
+  const unsigned bits = min(entry_bits + 1, 32u); /* what fills up the list is above all entries */
+  uint32_t key[ITEMS];
+  for (uint32_t k = 0; k < ITEMS; k++) {
+    const uint32_t i = k * LONG_BLOCK + threadIdx.x;
+    key[k] = i < list.count ? list.entry[i] : UINT32_MAX;
+  }
+  block_sort<ITEMS>(storage).SortBlockedToStriped(key, 0, (int)bits);
+  for (uint32_t k = 0; k < ITEMS; k++) {
+    const uint32_t i = k * LONG_BLOCK + threadIdx.x;
+    if (i < list.count) list.entry[i] = key[k];
+  }
+}
+
+/** CUDA blocks sort the long lists. */
+static __global__ void __launch_bounds__(LONG_BLOCK)
+    sort_long(const __grid_constant__ struct pairs_problem p) {
+  __shared__ union {
+    typename block_sort<FEW>::TempStorage few;
+    typename block_sort<MANY>::TempStorage many;
+  } storage;
+  for (uint32_t k = blockIdx.x; k < p.progress->long_rows; k += gridDim.x) {
+    const struct row_list list = list_of(p, p.long_row[k]);
+    if (list.count <= FEW * LONG_BLOCK)
+      sort_list<FEW>(list, p.entry_bits, storage.few);
+    else
+      sort_list<MANY>(list, p.entry_bits, storage.many);
+    __syncthreads();
+  }
+}
+
+/** The entries of sorted keys: those of near lists come first. */
+static __global__ void take_entries(const uint64_t *key, uint64_t near, uint64_t all,
+                                    unsigned entry_bits, uint32_t *near_entry,
+                                    uint32_t *far_entry) {
+  const uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= all) return;
+  const uint32_t entry = (uint32_t)(key[i] & ((1ull << entry_bits) - 1));
+  if (i < near)
+    near_entry[i] = entry;
+  else
+    far_entry[i - near] = entry;
+}
+
+void walk_sort_kept(struct gpu *g, struct pairs_problem *p) {
+  const uint32_t rows = 3u << p->depth;
+  p->long_row = (uint32_t *)gpu_scratch(g, SCRATCH_SORT, rows * sizeof *p->long_row);
+  move_pairs<<<blocks_for(p->queue_room, BLOCK), BLOCK, 0, g->stream>>>(*p);
+  gpu_launched("move_pairs");
+  sort_short<<<blocks_for((uint64_t)rows * WARP, SORT_BLOCK), SORT_BLOCK, 0, g->stream>>>(*p);
+  gpu_launched("sort_short");
+  sort_long<<<LONG_BLOCKS, LONG_BLOCK, 0, g->stream>>>(*p);
+  gpu_launched("sort_long");
+}
+
+/** Bits of a key: its row is one of the leaves and twice as many nodes. */
+static int key_bits(const struct pairs_problem *p) { return (int)(p->entry_bits + p->depth + 2); }
+
+size_t walk_sort_bytes(struct gpu *g, const struct pairs_problem *p, uint64_t all) {
+  size_t bytes = 0;
+  cub::DoubleBuffer<uint64_t> keys;
+  CHECK_CUDA(cub::DeviceRadixSort::SortKeys(NULL, bytes, keys, all, 0, key_bits(p), g->stream));
+  return bytes;
+}
+
+void walk_sort_all(struct gpu *g, const struct pairs_problem *p, uint64_t near, uint64_t all,
+                   size_t cub_bytes) {
+  cub::DoubleBuffer<uint64_t> keys(p->key, p->key + all);
+  CHECK_CUDA(cub::DeviceRadixSort::SortKeys(p->key + 2 * all, cub_bytes, keys, all, 0, key_bits(p),
+                                            g->stream));
+  take_entries<<<blocks_for(all, 256), 256, 0, g->stream>>>(keys.Current(), near, all,
+                                                            p->entry_bits, p->near, p->far);
+  gpu_launched("take_entries");
+}
