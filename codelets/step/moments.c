@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* moments: sums over positions and momenta of a group by type of particles, in double precision, one
- * particle after the other.
+/* moments: sums over positions and momenta of a group by type of particles, in double precision; on a
+ * core one particle after the other.
  *
  * reads  positions, momenta; masses and types, if they differ
  * writes the memory of the host that the argument names */
 #include "codelets/runtime/task.h"
+#include "cuda/step/gpu_step.h"
 #include "photons/step/codelets.h"
 
 struct moments_argument {
@@ -17,22 +18,29 @@ enum { POSITION, MOMENTUM, DIFFERENT, SLOTS = DIFFERENT + 2 }; /* masses, then t
 
 static double moments_work(const struct moments_argument *a) { return a->count; }
 
+static struct moment_arrays unwrap(void *buffers[], const struct moments_argument *a) {
+  return (struct moment_arrays){
+      .count = a->count,
+      .unit = a->unit,
+      .x = VECTOR(const uint32_t, buffers[POSITION]),
+      .momentum = VECTOR(const float, buffers[MOMENTUM]),
+      .mass = a->masses ? VECTOR(const float, buffers[DIFFERENT]) : NULL,
+      .type = a->types ? VECTOR(const uint8_t, buffers[DIFFERENT + a->masses]) : NULL};
+}
+
 static void moments_cpu(void *buffers[], const struct moments_argument *a) {
-  const uint32_t middle = (uint32_t)(POSITION_TURN / 2.0),
-                 *x = VECTOR(const uint32_t, buffers[POSITION]);
-  const float *p = VECTOR(const float, buffers[MOMENTUM]);
-  const float *mass = a->masses ? VECTOR(const float, buffers[DIFFERENT]) : NULL;
-  const uint8_t *type = a->types ? VECTOR(const uint8_t, buffers[DIFFERENT + a->masses]) : NULL;
-  const size_t n = a->count;
+  const uint32_t middle = (uint32_t)(POSITION_TURN / 2.0);
+  const struct moment_arrays p = unwrap(buffers, a);
+  const size_t n = p.count;
   for (int t = 0; t < PARTICLE_TYPES; t++) a->sum[t] = (struct moments){0};
   for (size_t i = 0; i < n; i++) {
-    struct moments *s = &a->sum[type ? type[i] : PARTICLE_HALO];
-    const double m = mass ? (double)mass[i] : 1.0;
+    struct moments *s = &a->sum[p.type ? p.type[i] : PARTICLE_HALO];
+    const double m = p.mass ? (double)p.mass[i] : 1.0;
     double r[3], v[3];
     s->mass += m;
     for (size_t c = 0; c < 3; c++) {
-      r[c] = a->unit * position_difference(x[c * n + i], middle);
-      v[c] = (double)p[c * n + i];
+      r[c] = p.unit * position_difference(p.x[c * n + i], middle);
+      v[c] = (double)p.momentum[c * n + i];
       s->square += m * v[c] * v[c];
       s->position[c] += m * r[c];
     }
@@ -41,7 +49,12 @@ static void moments_cpu(void *buffers[], const struct moments_argument *a) {
   }
 }
 
-STAGE_ON_CPU(moments, 0xccddbb, NULL);
+static void moments_gpu(struct gpu *gpu, void *buffers[], const struct moments_argument *a) {
+  const struct moment_arrays p = unwrap(buffers, a);
+  gpu_moments(gpu, &p, a->sum);
+}
+
+STAGE(moments, 0xccddbb, NULL);
 
 void moments_submit(const struct domain *d, struct group *g, struct moments *sum) {
   const bool masses = particles_have(&d->particles, COLUMN_relative_mass),

@@ -249,17 +249,31 @@ static struct list_lengths *last_lengths(struct short_range *s, const struct gro
   return &e->lists.last[bits];
 }
 
-/** Entries to be expected: an eighth more than the last time, and more for more targets. */
+/** The same where there are none of as many targets: those of the nearest number of targets. */
+static const struct list_lengths *nearest_lengths(struct short_range *s, const struct group *g) {
+  const struct list_lengths *all = expansions_of(s, g)->lists.last;
+  const int bits = (int)(last_lengths(s, g) - all);
+  for (int far = 0; far < LIST_SIZES; far++)
+    for (int side = -1; side <= 1; side += 2) {
+      const int at = bits - side * far; /* more targets first */
+      if (at >= 0 && at < LIST_SIZES && all[at].targets > 0) return &all[at];
+    }
+  return NULL;
+}
+
+/** Entries to be expected: an eighth more than the last time, and more for more targets. Of fewer than half
+ * as many targets each may have twice as many entries. */
 static uint64_t expected(uint32_t last, uint32_t last_targets, uint32_t targets) {
-  const uint64_t more = targets > last_targets ? targets - last_targets : 0;
-  return last + last / 8 + last * more / last_targets;
+  const uint64_t more = targets > last_targets ? targets - last_targets : 0,
+                 few = targets < last_targets / 2 ? 2 * (uint64_t)last * targets / last_targets : last;
+  return few + few / 8 + last * more / last_targets;
 }
 
 void lists_begin(struct short_range *s, struct group *g) {
   if (!lists_wait()) return;
   struct group_expansions *e = expansions_of(s, g);
-  const struct list_lengths *last = last_lengths(s, g);
-  if (last->targets > 0) {
+  const struct list_lengths *last = nearest_lengths(s, g);
+  if (last) {
     const uint64_t near = expected(last->near, last->targets, e->targets.count),
                    far = expected(last->far, last->targets, e->targets.count);
     if (near + far < UINT32_MAX / 2) make_handles(&e->lists, near, far);

@@ -9,6 +9,7 @@
 #include "photons/runtime/gpu.h"
 #include "photons/step/external_field.h"
 #include "photons/step/kick.h"
+#include "photons/step/moments.h"
 #include "photons/step/momentum_sum.h"
 #include "photons/step/rungs.h"
 
@@ -33,6 +34,8 @@ void gpu_holes_find(struct gpu *g, const struct hole_arrays *arrays, struct hole
  * @param sum  in pinned host memory */
 void gpu_momentum_sum(struct gpu *g, uint32_t count, const float *momentum, const float *mass,
                       struct momentum_sum *sum);
+/** @param sum  [PARTICLE_TYPES] in pinned host memory */
+void gpu_moments(struct gpu *g, const struct moment_arrays *arrays, struct moments *sum);
 
 #ifdef __cplusplus
 }

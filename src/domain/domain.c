@@ -166,6 +166,13 @@ static void for_columns(const struct particles *p, void (*function)(void *, size
   function(particles_column(p, k), p->count * particle_column_bytes(&particle_columns[k]));
 }
 
+/** Let a GPU own data of group number i of this rank.
+ * @param source  whether its neighbours read them. In isolated systems, where r_cut = L, all are neighbours */
+static void own_data(const struct domain *d, starpu_data_handle_t handle, size_t i, bool source) {
+  const bool by_all = source && d->geometry.r_cut >= d->geometry.box;
+  (by_all ? owner_share : owner_set)(handle, (uint32_t)i, (uint32_t)d->particles.blocks);
+}
+
 void domain_register(struct domain *d) {
   const uint32_t nodes = tree_nodes(d->depth), top_nodes = tree_nodes(d->top_depth);
   const size_t own = d->particles.blocks;
@@ -187,10 +194,10 @@ void domain_register(struct domain *d) {
       char *array = particles_column(&d->particles, k);
       g->column[k] = handle_register(array + first * particle_column_bytes(c),
                                      (size_t)g->count * c->components, c->size);
-      owner_set(g->column[k], (uint32_t)i, (uint32_t)own);
+      own_data(d, g->column[k], i, k == COLUMN_position);
     }
-    owner_set(g->tree, (uint32_t)i, (uint32_t)own);
-    owner_set(g->node_mass, (uint32_t)i, (uint32_t)own);
+    own_data(d, g->tree, i, true);
+    own_data(d, g->node_mass, i, true);
   }
   d->registered = true;
 }

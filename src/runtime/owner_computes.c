@@ -30,12 +30,19 @@ struct queue {
 static char lasting_mark;
 void *const owner_lasting = &lasting_mark;
 
+/** What a handle of owned data has as its user data. */
+struct tag {
+  struct queue *queue;
+  bool shared; /* all GPUs need the data */
+};
+
 static struct {
   bool used;
   starpu_pthread_mutex_t mutex;
   struct queue cores, gpu[STARPU_MAXCUDADEVS];
   uint32_t gpus;
   struct queue *of[STARPU_NMAXWORKERS]; /* by worker */
+  struct tag owned[STARPU_MAXCUDADEVS], shared[STARPU_MAXCUDADEVS];
 } policy;
 
 static void make_queue(struct queue *q, unsigned node, int device) {
@@ -80,10 +87,20 @@ static void add_workers(unsigned context, int *worker, unsigned count) {
   }
 }
 
-void owner_set(starpu_data_handle_t handle, uint32_t part, uint32_t parts) {
+static void set_tag(starpu_data_handle_t handle, uint32_t part, uint32_t parts, bool shared) {
   if (!handle || !policy.used || policy.gpus == 0) return;
   const uint64_t gpu = (uint64_t)part * policy.gpus / parts;
-  starpu_data_set_user_data(handle, &policy.gpu[gpu]);
+  struct tag *tag = shared ? &policy.shared[gpu] : &policy.owned[gpu];
+  *tag = (struct tag){&policy.gpu[gpu], shared};
+  starpu_data_set_user_data(handle, tag);
+}
+
+void owner_set(starpu_data_handle_t handle, uint32_t part, uint32_t parts) {
+  set_tag(handle, part, parts, false);
+}
+
+void owner_share(starpu_data_handle_t handle, uint32_t part, uint32_t parts) {
+  set_tag(handle, part, parts, true);
 }
 
 uint32_t owner_count(void) { return policy.used ? policy.gpus : 0; }
@@ -93,10 +110,10 @@ static struct queue *owner_of(struct starpu_task *task) {
   struct queue *reads = NULL;
   const unsigned count = STARPU_TASK_GET_NBUFFERS(task);
   for (unsigned i = 0; i < count; i++) {
-    struct queue *owner = starpu_data_get_user_data(STARPU_TASK_GET_HANDLE(task, i));
-    if (!owner) continue;
-    if (STARPU_TASK_GET_MODE(task, i) & STARPU_W) return owner;
-    if (!reads) reads = owner;
+    const struct tag *tag = starpu_data_get_user_data(STARPU_TASK_GET_HANDLE(task, i));
+    if (!tag) continue;
+    if (STARPU_TASK_GET_MODE(task, i) & STARPU_W) return tag->queue;
+    if (!reads) reads = tag->queue;
   }
   return reads;
 }
@@ -198,11 +215,6 @@ static struct queue *victim(const struct queue *own) {
   return most;
 }
 
-static void ended(struct starpu_task *task, unsigned context) {
-  (void)context;
-  if (task->sched_data == owner_lasting) policy.of[starpu_worker_get_id_check()]->running--;
-}
-
 static struct starpu_task *pop_task(unsigned context) {
   (void)context;
   struct queue *own = policy.of[starpu_worker_get_id_check()];
@@ -215,6 +227,25 @@ static struct starpu_task *pop_task(unsigned context) {
   if (!task && own->waiting == 0 && gpu && victim(own)) task = take(victim(own), own);
   STARPU_PTHREAD_MUTEX_UNLOCK(&policy.mutex);
   return task;
+}
+
+/** Data that a task has written go to all GPUs if all need them, before tasks there ask for them. */
+static void send_shared(struct starpu_task *task) {
+  const unsigned count = policy.gpus > 1 ? STARPU_TASK_GET_NBUFFERS(task) : 0;
+  for (unsigned i = 0; i < count; i++) {
+    const starpu_data_handle_t handle = STARPU_TASK_GET_HANDLE(task, i);
+    const struct tag *tag = starpu_data_get_user_data(handle);
+    if (!tag || !tag->shared || !(STARPU_TASK_GET_MODE(task, i) & STARPU_W)) continue;
+    for (uint32_t g = 0; g < policy.gpus; g++)
+      if (&policy.gpu[g] != tag->queue)
+        (void)starpu_data_prefetch_on_node(handle, policy.gpu[g].node, 1); /* else tasks fetch */
+  }
+}
+
+static void ended(struct starpu_task *task, unsigned context) {
+  (void)context;
+  if (task->sched_data == owner_lasting) policy.of[starpu_worker_get_id_check()]->running--;
+  send_shared(task);
 }
 
 struct starpu_sched_policy owner_computes = {

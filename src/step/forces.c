@@ -106,6 +106,21 @@ static bool meets_ghosts(const struct group *g) {
   return false;
 }
 
+/** Whether groups need expansions before their walks have told: isolated systems always do, so that what
+ * makes their multipoles runs while the host waits for walks. */
+static bool far_certain(const struct short_range *s) {
+  return s->expansions && s->acceptance.newton;
+}
+
+static void submit_multipoles(struct domain *d, struct short_range *s) {
+  FOR_GROUPS(d, g) {
+    if (!far_certain(s) && !multipoles_wanted(s, g)) continue;
+    p2m_submit(s, g);
+    m2m_submit(s, g);
+  }
+  multipoles_transfer(s);
+}
+
 static void submit_near(struct short_range *s, struct group *g) {
   lists_make(s, g);
   p2p_submit(s, g);
@@ -114,14 +129,7 @@ static void submit_near(struct short_range *s, struct group *g) {
 static void submit_tree(struct domain *d, struct short_range *s) {
   for (int ghosts = 0; lists_wait() && ghosts < 2; ghosts++) /* first those without ghosts */
     FOR_TARGETS(d, g) if (meets_ghosts(g) == ghosts) submit_near(s, g);
-  if (any_far_wanted(d, s)) {
-    FOR_GROUPS(d, g) {
-      if (!multipoles_wanted(s, g)) continue;
-      p2m_submit(s, g);
-      m2m_submit(s, g);
-    }
-    multipoles_transfer(s);
-  }
+  if (!far_certain(s) && any_far_wanted(d, s)) submit_multipoles(d, s);
   FOR_TARGETS(d, g) {
     if (!lists_wait()) submit_near(s, g);
     if (far_wanted(s, g)) {
@@ -167,6 +175,7 @@ void forces_submit(struct nbody *n, bool mesh,
   /* The walks come before submit_mesh(), whose tasks keep GPUs busy while the host waits for
    * walks. */
   FOR_TARGETS(d, g) lists_begin(s, g);
+  if (far_certain(s)) submit_multipoles(d, s);
   if (mesh) submit_mesh(d, l);
   /* With accelerations of their own these need not come after p2p. */
   const bool reads_first = particles_have(&d->particles, COLUMN_mesh_acceleration);

@@ -2,11 +2,8 @@
 #include "photons/step/statistics.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "photons/base/comm.h"
-#include "photons/base/error.h"
 #include "photons/runtime/engine.h"
 #include "photons/runtime/message.h"
 #include "photons/runtime/pinned.h"
@@ -33,13 +30,13 @@ static void add_moments(struct moments *sum, const struct moments *more) {
 }
 
 static void sum_moments(struct nbody *n, struct moments of_types[PARTICLE_TYPES]) {
-  const size_t each = PARTICLE_TYPES * sizeof *of_types / sizeof(double);
-  struct moments *of = allocate(n->domain.particles.blocks * PARTICLE_TYPES, sizeof *of, "moments");
+  const size_t bytes = n->domain.particles.blocks * PARTICLE_TYPES * sizeof(struct moments);
+  struct moments *of = memset(pinned_take(engine_pool(), bytes), 0, bytes);
   FOR_GROUPS(&n->domain, g)
   moments_submit(&n->domain, g, &of[(size_t)group_place(&n->domain, g) * PARTICLE_TYPES]);
   message_wait();
-  group_sums(&n->domain, (double *)of, each, (double *)of_types);
-  free(of);
+  group_sums(&n->domain, (double *)of, PARTICLE_TYPES * sizeof *of / sizeof(double), (double *)of_types);
+  pinned_give_back(engine_pool(), of, bytes);
 }
 
 static struct component component_of(const struct moments *sum, double mass) {

@@ -12,6 +12,7 @@
 #include "photons/cosmology/cosmology.h"
 #include "photons/runtime/engine.h"
 #include "photons/runtime/handle.h"
+#include "photons/runtime/owner_computes.h"
 #include "photons/runtime/pinned.h"
 
 static void create_gpu_tables(void *context) {
@@ -188,6 +189,7 @@ void short_range_register(struct short_range *s) {
   FOR_GROUPS(s->domain, g) {
     struct group_expansions *e = expansions_of(s, g);
     e->multipole = handle_register(s->multipole + i * m, m, sizeof(float));
+    if (s->split.kind == SPLIT_NEWTON) owner_share(e->multipole, (uint32_t)i, s->count);
     e->local = handle_register(s->local + i * l, l, sizeof(float));
     lists_register(&e->lists, s->domain->depth);
     i++;

@@ -22,6 +22,8 @@ extern void *const owner_lasting;
 /** Let data belong to a GPU of this process: to GPU floor(part G/parts) of G. Without this scheduler
  * nothing happens. @param handle  NULL: nothing happens, either */
 void owner_set(starpu_data_handle_t handle, uint32_t part, uint32_t parts);
+/** The same for data that all GPUs need: what a task writes there is sent to the others when it ends. */
+void owner_share(starpu_data_handle_t handle, uint32_t part, uint32_t parts);
 /** The GPUs of this process that may own data; 0 without this scheduler. */
 uint32_t owner_count(void);
 

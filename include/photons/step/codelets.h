@@ -6,6 +6,7 @@
 #include "photons/step/external.h"
 #include "photons/step/kick.h"
 #include "photons/step/light_cone.h"
+#include "photons/step/moments.h"
 #include "photons/step/momentum_sum.h"
 #include "photons/step/nbody.h"
 
@@ -37,13 +38,8 @@ void external_sum_submit(struct nbody *n, struct group *g, struct external_sums 
 /** Find the sums. @param[out] sum  in page-locked memory (pinned.h), written when the task has ended */
 void momentum_sum_submit(const struct nbody *n, struct group *g, struct momentum_sum *sum);
 
-/** Sums over the particles of one type in a group of an isolated system: of masses, in units of
- * particles.mass, and of masses times the square of momentum, (km/s)^2, times positions x about the
- * middle of the frame, Mpc, and times x times momentum, Mpc km/s. */
-struct moments {
-  double mass, square, position[3], angular[3];
-};
-/** Find the sums. @param[out] sum  [PARTICLE_TYPES], written when the task has ended */
+/** Find the sums. @param[out] sum  [PARTICLE_TYPES] in page-locked memory (pinned.h), written when the task
+ * has ended */
 void moments_submit(const struct domain *d, struct group *g, struct moments *sum);
 
 #endif
