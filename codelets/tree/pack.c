@@ -7,6 +7,7 @@
 #include "cuda/tree/gpu_tree.h"
 #include "photons/base/error.h"
 #include "photons/runtime/handle.h"
+#include "photons/runtime/owner_computes.h"
 #include "photons/tree/codelets.h"
 #include "photons/tree/targets.h"
 
@@ -117,6 +118,9 @@ void targets_pack(struct short_range *s, struct group *g, uint8_t top, uint32_t 
                         .tree = room_for(tree_nodes(depth) * sizeof(struct node) / 4),
                         .index = room_for(count),
                         .first = room_for((1u << depth) + 1)};
+  const starpu_data_handle_t made[] = {t->position, t->acceleration, t->tree, t->index, t->first};
+  for (size_t i = 0; i < sizeof made / sizeof *made; i++)
+    owner_set(made[i], g->index - s->first, s->count);
   const struct starpu_data_descr data[SLOTS] = {
       [RUNG] = {g->column[COLUMN_rung], STARPU_R},
       [POSITION] = {g->column[COLUMN_position], STARPU_R},

@@ -261,12 +261,16 @@ static const struct list_lengths *nearest_lengths(struct short_range *s, const s
   return NULL;
 }
 
-/** Entries to be expected: an eighth more than the last time, and more for more targets. Of fewer than half
- * as many targets each may have twice as many entries. */
-static uint64_t expected(uint32_t last, uint32_t last_targets, uint32_t targets) {
+static uint64_t smaller_of(uint64_t a, uint64_t b) { return a < b ? a : b; }
+
+/** Entries to be expected: an eighth more than the last time, and more for more targets. Fewer targets have
+ * fewer entries where they are in fewer leaves; each leaf may then have twice as many.
+ * @param leaves  of the group */
+static uint64_t expected(uint64_t last, uint32_t last_targets, uint32_t targets, uint32_t leaves) {
   const uint64_t more = targets > last_targets ? targets - last_targets : 0,
-                 few = targets < last_targets / 2 ? 2 * (uint64_t)last * targets / last_targets : last;
-  return few + few / 8 + last * more / last_targets;
+                 fewer = 2 * last * smaller_of(targets, leaves) / smaller_of(last_targets, leaves),
+                 same = smaller_of(last, fewer);
+  return same + same / 8 + last * more / last_targets;
 }
 
 void lists_begin(struct short_range *s, struct group *g) {
@@ -274,8 +278,9 @@ void lists_begin(struct short_range *s, struct group *g) {
   struct group_expansions *e = expansions_of(s, g);
   const struct list_lengths *last = nearest_lengths(s, g);
   if (last) {
-    const uint64_t near = expected(last->near, last->targets, e->targets.count),
-                   far = expected(last->far, last->targets, e->targets.count);
+    const uint32_t leaves = 1u << s->domain->depth;
+    const uint64_t near = expected(last->near, last->targets, e->targets.count, leaves),
+                   far = expected(last->far, last->targets, e->targets.count, leaves);
     if (near + far < UINT32_MAX / 2) make_handles(&e->lists, near, far);
   }
   walk_submit(s, g);

@@ -346,7 +346,11 @@ void walk_pairs_count(struct gpu *g, const struct acceptance *a, const struct wa
   struct pairs_problem p = problem_of(g, a, walk);
   walk_all<KEEP>(g, p);
   walk_scan(g, a, &p);
-  if (p.room.near_entry) walk_sort_kept(g, &p);
+  if (!p.room.near_entry) return;
+  struct walk_result lengths;
+  CHECK_CUDA(cudaMemcpyAsync(&lengths, p.result, sizeof lengths, cudaMemcpyDeviceToHost, g->stream));
+  CHECK_CUDA(cudaStreamSynchronize(g->stream));
+  if (list_room_suffices(&p.room, &lengths)) walk_sort_kept(g, &p, &lengths);
 }
 
 void walk_pairs_fill(struct gpu *g, const struct acceptance *a, const struct walk_problem *walk,
@@ -358,8 +362,7 @@ void walk_pairs_fill(struct gpu *g, const struct acceptance *a, const struct wal
          "%llu interactions of a group are too many for a walk on a GPU; a smaller "
          "runtime.group_size divides them",
          (unsigned long long)all);
-  const size_t cub_bytes = walk_sort_bytes(g, &p, all);
-  p.key = (uint64_t *)gpu_scratch(g, SCRATCH_SORT, 2 * all * sizeof *p.key + cub_bytes);
+  const size_t cub_bytes = walk_sort_room(g, &p, all);
   walk_all<FILL>(g, p);
   walk_sort_all(g, &p, lengths->entries, all, cub_bytes);
 }

@@ -143,14 +143,13 @@ static __device__ inline struct judged judge_pair(const struct pairs_problem &p,
   return j;
 }
 
-/** Move entries that were kept to their places, and sort each list. Lists that are too long for this,
- * or find no room, take the second pass of the walk. */
-void walk_sort_kept(struct gpu *g, struct pairs_problem *p);
-/** Sort the keys of the second pass, and write their entries.
- * @param cub_bytes  of memory behind the keys and as many more: walk_sort_bytes() */
+/** Write the lists of entries that were kept, for which there is room, in their order.
+ * @param lengths  of the lists */
+void walk_sort_kept(struct gpu *g, struct pairs_problem *p, const struct walk_result *lengths);
+/** Make memory for so many keys and their sort. @return bytes that the sort needs besides keys */
+size_t walk_sort_room(struct gpu *g, struct pairs_problem *p, uint64_t all);
+/** Sort keys, and write their entries to the lists. @param cub_bytes  from walk_sort_room() */
 void walk_sort_all(struct gpu *g, const struct pairs_problem *p, uint64_t near, uint64_t all,
                    size_t cub_bytes);
-/** Memory that walk_sort_all() needs besides. */
-size_t walk_sort_bytes(struct gpu *g, const struct pairs_problem *p, uint64_t all);
 
 #endif

@@ -1,27 +1,29 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The entries that the walk of isolated systems has found, in the order of their lists. Short lists are
- * sorted by a warp, long ones by a CUDA block, or, in a second pass, all entries together. */
+ * sorted by a warp, long ones by a CUDA block. Where a list is longer than that, as wide leaves of few
+ * targets have, all entries are sorted together. */
 #include <cub/block/block_radix_sort.cuh>
 #include <cub/device/device_radix_sort.cuh>
 
 #include "cuda/tree/walk_pairs.cuh"
 
+#ifndef WALK_LONG_BLOCK
+#define WALK_LONG_BLOCK 512
+#endif
 enum {
   BLOCK = 256,
   SORT_BLOCK = 128,
   SHORT = 256, /* entries of a list that a warp sorts */
-  LONG_BLOCK = 512,
+  LONG_BLOCK = WALK_LONG_BLOCK,
   LONG = 16 * LONG_BLOCK, /* entries of the longest list that a CUDA block sorts */
   LONG_BLOCKS = 264
 };
 
-/** Move entries that were kept to their places. Lists that no CUDA block can sort take the second pass
- * of the walk, which sorts all entries together. */
+/** Move entries that were kept to their places. */
 static __global__ void __launch_bounds__(BLOCK)
     move_pairs(const __grid_constant__ struct pairs_problem p) {
   const uint32_t leaves = 1u << p.depth, thread = blockIdx.x * BLOCK + threadIdx.x,
                  entries = p.progress->entries;
-  if (!list_room_suffices(&p.room, p.result) || p.result->longest > LONG) return;
   if (thread == 0) p.result->written = 1;
   for (uint32_t i = thread; i < entries; i += gridDim.x * BLOCK) {
     const struct kept_entry kept = p.far_kept[i];
@@ -113,7 +115,29 @@ static __global__ void take_entries(const uint64_t *key, uint64_t near, uint64_t
     far_entry[i - near] = entry;
 }
 
-void walk_sort_kept(struct gpu *g, struct pairs_problem *p) {
+/** Bits of a key: its row is one of the leaves and twice as many nodes. */
+static int key_bits(const struct pairs_problem *p) { return (int)(p->entry_bits + p->depth + 2); }
+
+/** Keys of entries that were kept. */
+static __global__ void make_keys(const __grid_constant__ struct pairs_problem p, uint64_t all) {
+  const uint64_t i = (uint64_t)blockIdx.x * BLOCK + threadIdx.x;
+  if (i == 0) p.result->written = 1;
+  if (i >= all) return;
+  const struct kept_entry kept = p.far_kept[i];
+  p.key[i] = (uint64_t)kept.target << p.entry_bits | kept.entry;
+}
+
+static void sort_together(struct gpu *g, struct pairs_problem *p, const struct walk_result *lengths) {
+  const uint64_t all = lengths->entries + lengths->interactions;
+  const size_t cub_bytes = walk_sort_room(g, p, all);
+  make_keys<<<blocks_for(all, BLOCK), BLOCK, 0, g->stream>>>(*p, all);
+  gpu_launched("make_keys");
+  p->near = p->room.near_entry;
+  p->far = p->room.far_entry;
+  walk_sort_all(g, p, lengths->entries, all, cub_bytes);
+}
+
+static void sort_each(struct gpu *g, struct pairs_problem *p) {
   const uint32_t rows = 3u << p->depth;
   p->long_row = (uint32_t *)gpu_scratch(g, SCRATCH_SORT, rows * sizeof *p->long_row);
   move_pairs<<<blocks_for(p->queue_room, BLOCK), BLOCK, 0, g->stream>>>(*p);
@@ -124,13 +148,18 @@ void walk_sort_kept(struct gpu *g, struct pairs_problem *p) {
   gpu_launched("sort_long");
 }
 
-/** Bits of a key: its row is one of the leaves and twice as many nodes. */
-static int key_bits(const struct pairs_problem *p) { return (int)(p->entry_bits + p->depth + 2); }
+void walk_sort_kept(struct gpu *g, struct pairs_problem *p, const struct walk_result *lengths) {
+  if (lengths->longest > LONG)
+    sort_together(g, p, lengths);
+  else
+    sort_each(g, p);
+}
 
-size_t walk_sort_bytes(struct gpu *g, const struct pairs_problem *p, uint64_t all) {
+size_t walk_sort_room(struct gpu *g, struct pairs_problem *p, uint64_t all) {
   size_t bytes = 0;
   cub::DoubleBuffer<uint64_t> keys;
   CHECK_CUDA(cub::DeviceRadixSort::SortKeys(NULL, bytes, keys, all, 0, key_bits(p), g->stream));
+  p->key = (uint64_t *)gpu_scratch(g, SCRATCH_SORT, 2 * all * sizeof *p->key + bytes);
   return bytes;
 }
 

@@ -191,6 +191,7 @@ void short_range_register(struct short_range *s) {
     e->multipole = handle_register(s->multipole + i * m, m, sizeof(float));
     if (s->split.kind == SPLIT_NEWTON) owner_share(e->multipole, (uint32_t)i, s->count);
     e->local = handle_register(s->local + i * l, l, sizeof(float));
+    owner_set(e->local, (uint32_t)i, s->count);
     lists_register(&e->lists, s->domain->depth);
     i++;
   }
