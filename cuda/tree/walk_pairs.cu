@@ -20,10 +20,10 @@
 enum {
   BLOCK = 256,
   WARPS = BLOCK / WARP,
-  RESIDENT = 6,                      /* CUDA blocks on a multiprocessor (limits registers) */
+  RESIDENT = 6, /* CUDA blocks on a multiprocessor (limits registers) */
   BLOCKS_MOST = WALK_CUDA_BLOCKS,
-  STACK = 4 * WARP,                  /* pairs of a warp */
-  FOUND = 2 * WARP,                  /* entries that a warp keeps before it writes them */
+  STACK = 4 * WARP,      /* pairs of a warp */
+  FOUND = 2 * WARP,      /* entries that a warp keeps before it writes them */
   QUEUE_LEAST = 1 << 16, /* room for pairs of a turn: so many for each target, within these bounds */
   QUEUE_MOST = 1 << 21,
   QUEUE_OF_TARGET = 8,
@@ -61,8 +61,8 @@ static __device__ inline uint32_t pairs_of(const struct pairs_problem &p, uint32
   const unsigned depth = p.criterion.depth;
   const uint32_t targets = p.first ? p.first[leaf + 1] - p.first[leaf]
                                    : particles_at(p.count, p.depth, leaf);
-  return targets * particles_at(p.source_count[entry >> (depth + 1)], depth,
-                                entry & ((1u << depth) - 1));
+  return targets *
+         particles_at(p.source_count[entry >> (depth + 1)], depth, entry & ((1u << depth) - 1));
 }
 
 /** Write the last n entries that a warp has kept, of `found`. */
@@ -331,8 +331,7 @@ template <enum pass PASS> static bool judge_all(struct gpu *g, const struct pair
   }
 }
 
-template <enum pass PASS>
-static void walk_all(struct gpu *g, struct pairs_problem &p) {
+template <enum pass PASS> static void walk_all(struct gpu *g, struct pairs_problem &p) {
   for (size_t waiting = WAITING * (size_t)p.queue_room;; waiting = 2 * (size_t)p.waiting_room) {
     if (PASS == KEEP) walk_clear(g, &p);
     begin(g, &p, waiting);
@@ -348,7 +347,8 @@ void walk_pairs_count(struct gpu *g, const struct acceptance *a, const struct wa
   walk_scan(g, a, &p);
   if (!p.room.near_entry) return;
   struct walk_result lengths;
-  CHECK_CUDA(cudaMemcpyAsync(&lengths, p.result, sizeof lengths, cudaMemcpyDeviceToHost, g->stream));
+  CHECK_CUDA(
+      cudaMemcpyAsync(&lengths, p.result, sizeof lengths, cudaMemcpyDeviceToHost, g->stream));
   CHECK_CUDA(cudaStreamSynchronize(g->stream));
   if (list_room_suffices(&p.room, &lengths)) walk_sort_kept(g, &p, &lengths);
 }

@@ -41,9 +41,10 @@ struct criterion {
 
 struct pairs_problem : walk_problem {
   struct criterion criterion;
-  const float *target_mass; /* of the targets' nodes, 0 where a node has no targets; NULL: their numbers
+  const float
+      *target_mass; /* of the targets' nodes, 0 where a node has no targets; NULL: their numbers
                                of particles */
-  uint64_t *key; /* all lists in one: rows and entries, unsorted. Rows are the near lists of all
+  uint64_t *key;    /* all lists in one: rows and entries, unsorted. Rows are the near lists of all
                     leaves, then the far lists of all nodes */
   unsigned entry_bits;
   uint32_t queue_room, waiting_room; /* pairs */
@@ -97,8 +98,8 @@ static __device__ inline bool accepts(const struct criterion &c, const struct no
   const bool known = fminf(t.acc_min, s.acc_min) > 0.0f;
   if (gap2 <= c.separation2 || size * size >= (known ? c.theta2 : c.first2) * d2) return false;
   if (!known || c.geometric) return true;
-  const float inverse = rsqrtf(d2),
-              error = leaves * c.error * (inverse * inverse) * small_power(size * inverse, c.exponent);
+  const float inverse = rsqrtf(d2), error = leaves * c.error * (inverse * inverse) *
+                                            small_power(size * inverse, c.exponent);
   return error * source_mass <= t.acc_min && error * target_mass <= s.acc_min;
 }
 
@@ -116,15 +117,13 @@ static __device__ inline struct judged judge_pair(const struct pairs_problem &p,
            of_sources = pair.target >> (TARGET_BITS + LEVEL_BITS);
   const uint32_t whole = target >> (level - of_targets),
                  source_whole = source >> (source_level - of_sources);
-  const float of_target = p.target_mass
-                              ? p.target_mass[whole]
-                              : (float)particles_at(p.count, of_targets, whole - (1u << of_targets)),
-              of_source = p.source_mass
-                              ? p.source_mass[slot][source_whole]
-                              : (float)particles_at(p.source_count[slot], of_sources,
-                                                    source_whole - (1u << of_sources)),
-              leaves = power_of_two(
-                  max((int)c.leaf_level - (int)max(level, source_level), 0));
+  const float of_target = p.target_mass ? p.target_mass[whole]
+                                        : (float)particles_at(p.count, of_targets,
+                                                              whole - (1u << of_targets)),
+              of_source = p.source_mass ? p.source_mass[slot][source_whole]
+                                        : (float)particles_at(p.source_count[slot], of_sources,
+                                                              source_whole - (1u << of_sources)),
+              leaves = power_of_two(max((int)c.leaf_level - (int)max(level, source_level), 0));
   const bool accepted = accepts(c, t, s, of_target, of_source, leaves),
              target_ends = level == p.depth, source_ends = source_level == c.depth;
   j.opened = !accepted && !(target_ends && source_ends);

@@ -127,7 +127,8 @@ static __global__ void make_keys(const __grid_constant__ struct pairs_problem p,
   p.key[i] = (uint64_t)kept.target << p.entry_bits | kept.entry;
 }
 
-static void sort_together(struct gpu *g, struct pairs_problem *p, const struct walk_result *lengths) {
+static void sort_together(struct gpu *g, struct pairs_problem *p,
+                          const struct walk_result *lengths) {
   const uint64_t all = lengths->entries + lengths->interactions;
   const size_t cub_bytes = walk_sort_room(g, p, all);
   make_keys<<<blocks_for(all, BLOCK), BLOCK, 0, g->stream>>>(*p, all);

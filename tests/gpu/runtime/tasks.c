@@ -64,7 +64,8 @@ void check_owners(void) {
   start_engine(&p, true);
   const int gpus = (int)scheduler_gpus(numbers);
   loose = handle_make(1, 1);
-  for (int i = 0; i < PARTS; i++) owner_set(part[i] = handle_make(1000, 4), (uint32_t)i, PARTS);
+  for (int i = 0; i < PARTS; i++)
+    (i % 2 ? owner_share : owner_set)(part[i] = handle_make(1000, 4), (uint32_t)i, PARTS);
   for (int turn = 0; turn < TURNS; turn++)
     for (int i = 0; i <= PARTS; i++) {
       int *to = &device[turn][i];

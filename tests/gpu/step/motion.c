@@ -37,6 +37,59 @@ static void check_momentum_sum(const struct bench *b, const struct group *g,
   failures += !good;
 }
 
+static void add_moments(struct moments *s, const struct moment_arrays *a, size_t i) {
+  const size_t n = a->count;
+  const double m = a->mass ? (double)a->mass[i] : 1.0;
+  double r[3], v[3];
+  s->mass += m;
+  for (size_t c = 0; c < 3; c++) {
+    r[c] = a->unit * (double)(int32_t)(a->x[c * n + i] - FRAME_MIDDLE);
+    v[c] = (double)a->momentum[c * n + i];
+    s->square += m * v[c] * v[c];
+    s->position[c] += m * r[c];
+  }
+  s->angular[0] += m * (r[1] * v[2] - r[2] * v[1]);
+  s->angular[1] += m * (r[2] * v[0] - r[0] * v[2]);
+  s->angular[2] += m * (r[0] * v[1] - r[1] * v[0]);
+}
+
+/** Sums of each type, with particles of all types in turn. */
+static void check_moments(const struct bench *b, const struct group *g, const float *momentum) {
+  const struct particle_block p = particles_block(&b->s->domain.particles, g->index);
+  struct moments gpu[PARTICLE_TYPES], cpu[PARTICLE_TYPES] = {{0}};
+  uint8_t *type = allocate(g->count, 1, "types");
+  for (uint32_t i = 0; i < g->count; i++) type[i] = (uint8_t)(i % PARTICLE_TYPES);
+  struct moment_arrays a = {.count = g->count,
+                            .unit = 1.0 / POSITION_TURN,
+                            .x = p.x[0],
+                            .momentum = p.p[0],
+                            .mass = b->mass ? p.relative_mass : NULL,
+                            .type = type};
+  for (uint32_t i = 0; i < g->count; i++) add_moments(&cpu[type[i]], &a, i);
+  uint32_t *x_out = to_device(a.x, 3 * (size_t)g->count * sizeof *x_out);
+  uint8_t *type_out = to_device(type, g->count);
+  a.x = x_out;
+  a.momentum = momentum;
+  a.mass = b->mass ? b->mass + p.first : NULL;
+  a.type = type_out;
+  gpu_moments(b->gpu, &a, gpu);
+  CUDA(cudaDeviceSynchronize());
+  bool good = true;
+  for (int t = 0; t < PARTICLE_TYPES; t++) {
+    const double speed = sqrt(cpu[t].square * cpu[t].mass), limit = 1e-12 * (cpu[t].mass + speed);
+    good = good && fabs(gpu[t].mass - cpu[t].mass) <= limit &&
+           fabs(gpu[t].square - cpu[t].square) <= 1e-12 * cpu[t].square;
+    for (int c = 0; c < 3; c++)
+      good = good && fabs(gpu[t].position[c] - cpu[t].position[c]) <= limit &&
+             fabs(gpu[t].angular[c] - cpu[t].angular[c]) <= limit;
+  }
+  if (!good) printf("  group %u: the moments of its types DIFFER\n", g->index);
+  failures += !good;
+  free(type);
+  CUDA(cudaFree(x_out));
+  CUDA(cudaFree(type_out));
+}
+
 /** Every kind of potential, and a table of a mass that grows as the radius. */
 static struct external_field all_potentials(double **values) {
   static const char *const texts[] = {"point mass=1e9 softening=1",
@@ -98,6 +151,7 @@ void check_motion(const struct bench *b, struct group *g, struct difference *kic
   memcpy(x, p.x[0], n * sizeof *x);
   float *momentum_out = to_device(momentum, n * sizeof *momentum);
   check_momentum_sum(b, g, momentum_out);
+  check_moments(b, g, momentum_out);
   check_external(b, g, kick);
   uint32_t *x_out = to_device(x, n * sizeof *x);
   const struct kick half = {.push = 1e-3f, .loss = 0.2f};
