@@ -109,10 +109,13 @@ static __device__ inline struct judged judge_pair(const struct pairs_problem &p,
   const uint32_t target = pair.target & ((1u << TARGET_BITS) - 1), entry = pair.entry,
                  slot = entry >> (c.depth + 1), source = entry & ((2u << c.depth) - 1);
   struct judged j = {};
-  j.empty = p.first && p.target_mass[target] == 0.0f;
+  const unsigned level = node_level(target), source_level = node_level(source);
+  /* without a table there are empty leaves only where leaves outnumber particles */
+  j.empty = p.first ? p.target_mass[target] == 0.0f
+                    : p.count < 1u << p.depth &&
+                          particles_at(p.count, level, target - (1u << level)) == 0;
   if (j.empty) return j;
   const struct node t = load_node(p.nodes + target), s = load_node(p.source_nodes[slot] + source);
-  const unsigned level = node_level(target), source_level = node_level(source);
   unsigned of_targets = pair.target >> TARGET_BITS & 31,
            of_sources = pair.target >> (TARGET_BITS + LEVEL_BITS);
   const uint32_t whole = target >> (level - of_targets),
