@@ -35,7 +35,8 @@ static void sum_moments(struct nbody *n, struct moments of_types[PARTICLE_TYPES]
   FOR_GROUPS(&n->domain, g)
   moments_submit(&n->domain, g, &of[(size_t)group_place(&n->domain, g) * PARTICLE_TYPES]);
   message_wait();
-  group_sums(&n->domain, (double *)of, PARTICLE_TYPES * sizeof *of / sizeof(double), (double *)of_types);
+  group_sums(&n->domain, (double *)of, PARTICLE_TYPES * sizeof *of / sizeof(double),
+             (double *)of_types);
   pinned_give_back(engine_pool(), of, bytes);
 }
 
