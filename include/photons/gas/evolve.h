@@ -60,8 +60,8 @@ void gas_place_particles(struct gas *g, int level);
  * one has been regridded, unless its own groups are new, or particles have moved to other levels.
  * @param weight  time of the first level within the last step of the next coarser one */
 void gas_find_flags(struct gas *g, int first, int last, double weight);
-/** Let the groups of level + 1 follow the flags of a level, which are found if they are not known. Tasks may still move cells when it returns. Potentials of groups that
- * are not the same as before are lost.
+/** Let the groups of level + 1 follow the flags of a level, which are found if they are not known. Tasks may
+ * still move cells when it returns. Potentials of groups that are not the same as before are lost.
  * @param weight  time of the level within the last step of the next coarser one
  * @param ic      fills new groups; NULL: they are interpolated
  * @return  whether groups changed */

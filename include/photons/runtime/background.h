@@ -10,8 +10,8 @@
 /**
  * Begin work(context) on a thread of its own. The work of before must have been waited for. Collective functions
  * that it calls (comm.h) have messages of their own; all ranks begin the same work. A loop_run() in it does not
- * become tasks. What it uses must not change, and no one else may use HDF5 meanwhile where background_possible()
- * is false.
+ * become tasks, and it may submit none itself. What it uses must not change, and no one else may use HDF5 meanwhile
+ * where background_possible() is false.
  */
 void background_begin(void (*work)(void *context), void *context);
 /** Whether work was begun and has not been waited for. */
