@@ -125,7 +125,8 @@ static FILE *open_table(const struct parameters *p, const char *name, const char
 }
 
 static void close_table(FILE *file, const char *name) {
-  if (file && fclose(file) != 0)
+  const bool failed = file && ferror(file) != 0; /* earlier rows */
+  if (file && (fclose(file) != 0 || failed))
     fail(EXIT_RUN_FAILED, "cannot write trace/%s_%d.csv: is the disk full?", name, comm_rank());
 }
 
