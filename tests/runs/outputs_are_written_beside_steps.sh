@@ -16,6 +16,7 @@ z_end = 2
 accuracy = fast
 max_dlna = 0.05
 [output]
+beside = yes
 redshifts = 6, 4, 3, 2
 accelerations = yes
 power_spectrum = no

@@ -15,7 +15,7 @@ GROUP, R_CUT = 512, 3.45
 SETS, FIELDS, SPECTRA = 2, 3, 2  # interlaced, with the default gradient: a field for each axis
 WINDOW = 4  # cells a side of a particle's cloud (PCS)
 HISTOGRAM = 2048 * 8  # counts of one digit of a cut
-GAS_VALUES, GAS_BATCH = 200, 248  # bytes of a group and a batch of gas on every rank
+GAS_VALUES, GAS_BATCH = 200, 256  # bytes of a group and a batch of gas on every rank
 CUTS_OF_ALL = 16  # above, each cut has a home
 LOOKS = 64  # levels that all ranks split together, and chunks of a rank
 
