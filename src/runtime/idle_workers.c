@@ -75,12 +75,10 @@ static struct starpu_task *pop_task(unsigned context) {
     idle.worker[number].looked = 0.0;
     return task;
   }
-  if (background_help())
+  if (background_help() || (!idle.crowded && idle.helps && offers_help()))
     idle.worker[number].looked = 0.0;
   else if (idle.crowded)
     sched_yield();
-  else if (idle.helps && offers_help())
-    idle.worker[number].looked = 0.0;
   else
     rest(&idle.worker[number]);
   return NULL;
