@@ -28,5 +28,6 @@ END
 for gpus in 1 2; do
   CORES_GPUS=$gpus STARPU_NCUDA=$gpus run gpus$gpus box.ini
 done
+grep -q 'GPUs: 2 .* owner-computes' gpus2/log/run.log || complain 'the second run has no two GPUs that own data'
 helper gpus1/snapshot_000.hdf5 gpus2/snapshot_000.hdf5 || complain "other particles on two GPUs"
 finish
