@@ -241,27 +241,19 @@ static void copy_k1(const struct transform *t, size_t plane, size_t k2, size_t c
   }
 }
 
-static void along_1_forward(void *context, uint32_t part) {
-  const struct transform *t = context;
+/** Transform lines along axis 1 of a plane: x1 to k1, or back. */
+static void along_1(const struct transform *t, uint32_t part, enum fft_direction way) {
   const struct fft *f = t->f;
   const size_t plane = part / batches(f), batch = part % batches(f), count = in_batch(f, batch);
   char *lines = take_lines(t, f->size[1], count);
-  copy_x1(t, plane, batch * FFT_LINES, count, lines, true);
-  fft_execute_lines(f, f->plans->lines[1][FORWARD], lines);
-  copy_k1(t, plane, batch * FFT_LINES, count, lines, false);
+  (way == FORWARD ? copy_x1 : copy_k1)(t, plane, batch * FFT_LINES, count, lines, true);
+  fft_execute_lines(f, f->plans->lines[1][way], lines);
+  (way == FORWARD ? copy_k1 : copy_x1)(t, plane, batch * FFT_LINES, count, lines, false);
   fftw_free(lines);
 }
 
-static void along_1_backward(void *context, uint32_t part) {
-  const struct transform *t = context;
-  const struct fft *f = t->f;
-  const size_t plane = part / batches(f), batch = part % batches(f), count = in_batch(f, batch);
-  char *lines = take_lines(t, f->size[1], count);
-  copy_k1(t, plane, batch * FFT_LINES, count, lines, true);
-  fft_execute_lines(f, f->plans->lines[1][BACKWARD], lines);
-  copy_x1(t, plane, batch * FFT_LINES, count, lines, false);
-  fftw_free(lines);
-}
+static void along_1_forward(void *context, uint32_t part) { along_1(context, part, FORWARD); }
+static void along_1_backward(void *context, uint32_t part) { along_1(context, part, BACKWARD); }
 
 static void to_lines(const struct transform *t) {
   for_parts(t, row_parts(t), rows_forward);
