@@ -55,12 +55,11 @@ static void read_part(const struct gas_array *a, int field, const struct part *p
   const hsize_t start[3] = {p->low[2], p->low[1], p->low[0]};
   const hsize_t count[3] = {p->size[2], p->size[1], p->size[0]};
   const char *name = name_of(a, field);
-  const hid_t memory = hdf5_check(H5Screate_simple(3, count, NULL), EXIT_BAD_INPUT, a->path, name);
-  const hid_t file = hdf5_check(H5Dget_space(a->field[field]), EXIT_BAD_INPUT, a->path, name);
-  hdf5_check(H5Sselect_hyperslab(file, H5S_SELECT_SET, start, NULL, count, NULL), EXIT_BAD_INPUT,
-             a->path, name);
-  hdf5_check(H5Dread(a->field[field], H5T_NATIVE_DOUBLE, memory, file, H5P_DEFAULT, values),
-             EXIT_BAD_INPUT, a->path, name);
+  const hid_t memory = hdf5_reading(H5Screate_simple(3, count, NULL), a->path, name);
+  const hid_t file = hdf5_reading(H5Dget_space(a->field[field]), a->path, name);
+  hdf5_reading(H5Sselect_hyperslab(file, H5S_SELECT_SET, start, NULL, count, NULL), a->path, name);
+  hdf5_reading(H5Dread(a->field[field], H5T_NATIVE_DOUBLE, memory, file, H5P_DEFAULT, values),
+               a->path, name);
   H5Sclose(memory);
   H5Sclose(file);
 }
@@ -89,8 +88,8 @@ static struct gas_primitive primitive_at(const struct gas_array *a,
 /** The shape of a dataset along x, y, z. */
 static void read_shape(const char *path, const char *name, hid_t dataset, size_t size[3]) {
   hsize_t shape[3];
-  const hid_t space = hdf5_check(H5Dget_space(dataset), EXIT_BAD_INPUT, path, name);
-  const hid_t type = hdf5_check(H5Dget_type(dataset), EXIT_BAD_INPUT, path, name);
+  const hid_t space = hdf5_reading(H5Dget_space(dataset), path, name);
+  const hid_t type = hdf5_reading(H5Dget_type(dataset), path, name);
   const H5T_class_t class = H5Tget_class(type);
   if (class != H5T_INTEGER && class != H5T_FLOAT)
     fail(EXIT_BAD_INPUT, "%s: %s does not consist of numbers", path, name);

@@ -253,8 +253,8 @@ void file_particles_write(hid_t file, const char *path, const struct file_partic
 
 /** Open a dataset. @param count  of its rows; 0: to be set */
 static hid_t open_dataset(hid_t file, const char *path, const char *name, size_t *count) {
-  const hid_t dataset = hdf5_check(H5Dopen2(file, name, H5P_DEFAULT), EXIT_BAD_INPUT, path, name);
-  const hid_t space = hdf5_check(H5Dget_space(dataset), EXIT_BAD_INPUT, path, name);
+  const hid_t dataset = hdf5_reading(H5Dopen2(file, name, H5P_DEFAULT), path, name);
+  const hid_t space = hdf5_reading(H5Dget_space(dataset), path, name);
   const hssize_t rows = H5Sget_simple_extent_npoints(space);
   if (rows <= 0 || (*count > 0 && (size_t)rows != *count))
     fail(EXIT_BAD_INPUT, "%s: %s has %lld rows", path, name, (long long)rows);

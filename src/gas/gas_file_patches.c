@@ -80,7 +80,7 @@ void file_tree_write(hid_t file, const char *path, const struct gas_file *f) {
 }
 
 hid_t file_rows_open(hid_t file, const char *path, const char *name, size_t numbers) {
-  const hid_t dataset = hdf5_check(H5Dopen2(file, name, H5P_DEFAULT), EXIT_BAD_INPUT, path, name);
+  const hid_t dataset = hdf5_reading(H5Dopen2(file, name, H5P_DEFAULT), path, name);
   const hid_t space = H5Dget_space(dataset);
   if (H5Sget_simple_extent_npoints(space) != (hssize_t)numbers)
     file_corrupt(path, "a dataset does not have one row a patch");

@@ -38,7 +38,7 @@ static double *read_numbers(hid_t file, const char *path, const char *name, size
     fail(EXIT_BAD_INPUT, "%s: there is no dataset %s; needed: position, velocity and mass", path,
          name);
   const hid_t dataset = hdf5_open_dataset(file, path, name);
-  const hid_t space = hdf5_check(H5Dget_space(dataset), EXIT_BAD_INPUT, path, name);
+  const hid_t space = hdf5_reading(H5Dget_space(dataset), path, name);
   const int dimensions = H5Sget_simple_extent_ndims(space);
   if (dimensions == (columns == 1 ? 1 : 2)) H5Sget_simple_extent_dims(space, shape, NULL);
   if (shape[0] == 0 || shape[1] != columns)

@@ -113,19 +113,18 @@ static void read_units_text(hid_t dataset, const char *path, const char *name, c
                             size_t size) {
   *text = '\0';
   if (H5Aexists(dataset, "units") <= 0) return;
-  const hid_t attribute = hdf5_check(H5Aopen(dataset, "units", H5P_DEFAULT), EXIT_BAD_INPUT, path,
-                                     name);
+  const hid_t attribute = hdf5_reading(H5Aopen(dataset, "units", H5P_DEFAULT), path, name);
   const hid_t type = H5Aget_type(attribute), space = H5Aget_space(attribute);
   if (H5Tget_class(type) != H5T_STRING || H5Sget_simple_extent_npoints(space) != 1)
     fail(EXIT_BAD_INPUT, "%s: the units of %s are not one text", path, name);
   if (H5Tis_variable_str(type)) {
     char *found = NULL;
-    hdf5_check(H5Aread(attribute, type, &found), EXIT_BAD_INPUT, path, name);
+    hdf5_reading(H5Aread(attribute, type, &found), path, name);
     snprintf(text, size, "%s", found ? found : "");
     H5free_memory(found);
   } else {
     char *found = allocate(H5Tget_size(type) + 1, 1, name);
-    hdf5_check(H5Aread(attribute, type, found), EXIT_BAD_INPUT, path, name);
+    hdf5_reading(H5Aread(attribute, type, found), path, name);
     snprintf(text, size, "%s", found);
     free(found);
   }
@@ -138,13 +137,13 @@ static hid_t open_attribute(hid_t group, const char *path, const char *name) {
   if (H5Lexists(group, name, H5P_DEFAULT) <= 0)
     fail(EXIT_BAD_INPUT, "%s: the particles have no %s; expected mass, x, y, z, vx, vy, vz", path,
          name);
-  const hid_t dataset = hdf5_check(H5Dopen2(group, name, H5P_DEFAULT), EXIT_BAD_INPUT, path, name);
+  const hid_t dataset = hdf5_reading(H5Dopen2(group, name, H5P_DEFAULT), path, name);
   hdf5_check_stored(dataset, path, name);
   return dataset;
 }
 
 static size_t rows_of(hid_t dataset, const char *path, const char *name) {
-  const hid_t space = hdf5_check(H5Dget_space(dataset), EXIT_BAD_INPUT, path, name);
+  const hid_t space = hdf5_reading(H5Dget_space(dataset), path, name);
   if (H5Sget_simple_extent_ndims(space) != 1)
     fail(EXIT_BAD_INPUT, "%s: %s is not one number for each particle", path, name);
   const size_t rows = (size_t)H5Sget_simple_extent_npoints(space);

@@ -44,10 +44,17 @@ static int64_t writing(int64_t result, const char *path, const char *action, con
   return hdf5_check(result, EXIT_RUN_FAILED, path, what);
 }
 
-static int64_t reading(int64_t result, const char *path, const char *name) {
-  char what[256];
-  snprintf(what, sizeof what, "read %s", name);
-  return hdf5_check(result, EXIT_BAD_INPUT, path, what);
+int64_t hdf5_reading(int64_t result, const char *path, const char *name) {
+  if (result >= 0) return result;
+  char reason[256], newer[160] = "";
+  unsigned major = 0, minor = 0, release = 0;
+  hdf5_reason(reason);
+  if (strstr(reason, "bad version number") && H5get_libversion(&major, &minor, &release) >= 0)
+    snprintf(newer, sizeof newer,
+             "; a file of a newer HDF5 than %u.%u.%u? Write it with h5py's "
+             "libver=(\"earliest\", \"v110\")",
+             major, minor, release);
+  fail(EXIT_BAD_INPUT, "%s: cannot read %s: %s%s", path, name, reason, newer);
 }
 
 /** The index of the first number that is not finite; `count` where all are finite.
@@ -211,19 +218,19 @@ void hdf5_keep_bits(hid_t stored, size_t count, uint64_t *values) {
 
 size_t hdf5_read_attribute(hid_t object, const char *path, const char *name, hid_t type,
                            size_t room, void *values) {
-  if (!reading(H5Aexists(object, name), path, name)) return 0;
-  const hid_t attribute = reading(H5Aopen(object, name, H5P_DEFAULT), path, name);
-  const hid_t space = reading(H5Aget_space(attribute), path, name),
-              stored = reading(H5Aget_type(attribute), path, name);
+  if (!hdf5_reading(H5Aexists(object, name), path, name)) return 0;
+  const hid_t attribute = hdf5_reading(H5Aopen(object, name, H5P_DEFAULT), path, name);
+  const hid_t space = hdf5_reading(H5Aget_space(attribute), path, name),
+              stored = hdf5_reading(H5Aget_type(attribute), path, name);
   const H5T_class_t class = H5Tget_class(stored);
   if (class != H5T_INTEGER && class != H5T_FLOAT)
     fail(EXIT_BAD_INPUT, "%s: attribute %s is not a number", path, name);
-  const int64_t count = reading(H5Sget_simple_extent_npoints(space), path, name);
+  const int64_t count = hdf5_reading(H5Sget_simple_extent_npoints(space), path, name);
   if (count < 1 || (uint64_t)count > room)
     fail(EXIT_BAD_INPUT, "%s: attribute %s has %lld numbers, at most %zu are expected", path, name,
          (long long)count, room);
   const bool keep = H5Tequal(type, H5T_NATIVE_UINT64) > 0 && hdf5_is_signed(stored);
-  reading(H5Aread(attribute, keep ? H5T_NATIVE_INT64 : type, values), path, name);
+  hdf5_reading(H5Aread(attribute, keep ? H5T_NATIVE_INT64 : type, values), path, name);
   if (keep) hdf5_keep_bits(stored, (size_t)count, values);
   H5Tclose(stored);
   H5Sclose(space);
@@ -233,17 +240,17 @@ size_t hdf5_read_attribute(hid_t object, const char *path, const char *name, hid
 
 char *hdf5_read_text(hid_t object, const char *path, const char *name) {
   hdf5_check_attributes(object, path);
-  if (!reading(H5Aexists(object, name), path, name)) return NULL;
-  const hid_t attribute = reading(H5Aopen(object, name, H5P_DEFAULT), path, name);
-  const hid_t type = reading(H5Aget_type(attribute), path, name);
+  if (!hdf5_reading(H5Aexists(object, name), path, name)) return NULL;
+  const hid_t attribute = hdf5_reading(H5Aopen(object, name, H5P_DEFAULT), path, name);
+  const hid_t type = hdf5_reading(H5Aget_type(attribute), path, name);
   if (H5Tget_class(type) != H5T_STRING || H5Tis_variable_str(type))
     fail(EXIT_BAD_INPUT, "%s: attribute %s is not a string of fixed length", path, name);
-  const hid_t space = reading(H5Aget_space(attribute), path, name);
+  const hid_t space = hdf5_reading(H5Aget_space(attribute), path, name);
   if (H5Sget_simple_extent_npoints(space) != 1) /* H5Aread() would write them all */
     fail(EXIT_BAD_INPUT, "%s: attribute %s is not one string", path, name);
   H5Sclose(space);
   char *text = allocate(H5Tget_size(type) + 1, 1, name);
-  reading(H5Aread(attribute, type, text), path, name);
+  hdf5_reading(H5Aread(attribute, type, text), path, name);
   H5Tclose(type);
   H5Aclose(attribute);
   return text;
@@ -394,17 +401,17 @@ void hdf5_read_rows(hid_t dataset, const char *path, const char *name, hid_t typ
                     size_t count, size_t columns, void *rows, uint64_t *sum) {
   if (count == 0) return;
   if (!sum) {
-    reading(hdf5_try_rows(dataset, type, first, count, columns, rows), path, name);
+    hdf5_reading(hdf5_try_rows(dataset, type, first, count, columns, rows), path, name);
     return;
   }
   /* As stored, which the checksum is of; then converted in place, as H5Dread() would have done. */
-  const hid_t stored = reading(H5Dget_type(dataset), path, name);
+  const hid_t stored = hdf5_reading(H5Dget_type(dataset), path, name);
   const size_t stored_size = H5Tget_size(stored), size = H5Tget_size(type),
                numbers = count * columns;
   void *bytes = stored_size > size ? allocate(numbers, stored_size, "reading a dataset") : rows;
-  reading(hdf5_try_rows(dataset, stored, first, count, columns, bytes), path, name);
+  hdf5_reading(hdf5_try_rows(dataset, stored, first, count, columns, bytes), path, name);
   *sum += checksum_rows(bytes, columns * stored_size, first, count);
-  reading(H5Tconvert(stored, type, numbers, bytes, NULL, H5P_DEFAULT), path, name);
+  hdf5_reading(H5Tconvert(stored, type, numbers, bytes, NULL, H5P_DEFAULT), path, name);
   if (bytes != rows) {
     memcpy(rows, bytes, numbers * size);
     free(bytes);

@@ -21,6 +21,10 @@ int64_t hdf5_check(int64_t result, enum exit_code code, const char *path, const 
 /** HDF5's innermost reason for the last failure. */
 void hdf5_reason(char reason_256[256]);
 
+/** End the program (EXIT_BAD_INPUT) if reading has failed. @return the result otherwise
+ * @param name  of what is read, for the message */
+int64_t hdf5_reading(int64_t result, const char *path, const char *name);
+
 /** Create a file under its temporary name. @param path final name, for messages */
 hid_t hdf5_create(const char *temporary, const char *path);
 /** Open a file that another process has created, to write more. */

@@ -89,12 +89,10 @@ void hdf5_links_stay_beside(void) {
 }
 
 hid_t hdf5_open_dataset(hid_t group, const char *path, const char *name) {
-  char what[256];
-  snprintf(what, sizeof what, "open %s", name);
   const hid_t access = H5Pcreate(H5P_DATASET_ACCESS);
   /* Without this HDF5 may take sources of a virtual dataset from the working folder. */
   if (access >= 0) H5Pset_virtual_prefix(access, "${ORIGIN}");
-  const hid_t dataset = hdf5_check(H5Dopen2(group, name, access), EXIT_BAD_INPUT, path, what);
+  const hid_t dataset = hdf5_reading(H5Dopen2(group, name, access), path, name);
   H5Pclose(access);
   return dataset;
 }
@@ -108,9 +106,9 @@ struct look {
 
 static struct look look_at(hid_t dataset, const char *path, const char *name) {
   struct look d = {.path = path, .name = name, .dataset = dataset};
-  d.layout = hdf5_check(H5Dget_create_plist(dataset), EXIT_BAD_INPUT, path, name);
-  d.space = hdf5_check(H5Dget_space(dataset), EXIT_BAD_INPUT, path, name);
-  d.type = hdf5_check(H5Dget_type(dataset), EXIT_BAD_INPUT, path, name);
+  d.layout = hdf5_reading(H5Dget_create_plist(dataset), path, name);
+  d.space = hdf5_reading(H5Dget_space(dataset), path, name);
+  d.type = hdf5_reading(H5Dget_type(dataset), path, name);
   d.bytes = (double)H5Sget_simple_extent_npoints(d.space) * (double)H5Tget_size(d.type);
   return d;
 }
@@ -139,7 +137,7 @@ static double unwritten_share(const struct look *d) {
   if (H5Pget_layout(d->layout) != H5D_CHUNKED) return H5Dget_storage_size(d->dataset) == 0;
   hsize_t written = 0;
   const double chunks = chunk_count(d);
-  hdf5_check(H5Dget_num_chunks(d->dataset, d->space, &written), EXIT_BAD_INPUT, d->path, d->name);
+  hdf5_reading(H5Dget_num_chunks(d->dataset, d->space, &written), d->path, d->name);
   return (double)written < chunks ? 1.0 - (double)written / chunks : 0.0;
 }
 
@@ -238,7 +236,7 @@ static void say_virtual(const char *path, const char *name, const char *source) 
 static void check_virtual(const struct look *d) {
   size_t count = 0;
   double values = 0.0;
-  hdf5_check(H5Pget_virtual_count(d->layout, &count), EXIT_BAD_INPUT, d->path, d->name);
+  hdf5_reading(H5Pget_virtual_count(d->layout, &count), d->path, d->name);
   for (size_t i = 0; i < count; i++) {
     const struct source s = source_of(d, i);
     check_source(d, &s);

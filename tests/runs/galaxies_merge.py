@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Helper of galaxies_merge.sh: makes spheres of particles, and checks the runs."""
 import csv
+import re
 import struct
 import sys
 
@@ -104,6 +105,17 @@ def write_amuse(path, top, x, v, m, units, leave_out=()):
                     group[f"attributes/{name}"].attrs["units"] = units[name]
 
 
+def make_newer(path):
+    """The versions of all layout messages (type 8; version 3, contiguous) become those of a later HDF5."""
+    with open(path, "rb") as file:
+        data = file.read()
+    layout = re.compile(rb"(\x08\x00.\x00.\x00\x00\x00)\x03(\x01)", re.DOTALL)
+    data, count = layout.subn(b"\\1\x09\\2", data)
+    assert count > 0
+    with open(path, "wb") as file:
+        file.write(data)
+
+
 def write_all_amuse(x, v, m):
     """In SI with texts of variable length, and in N-body units with texts of fixed length; and what is wrong."""
     base = lambda name, system="S.I.": f"system.get('{system}').base('{name}')"
@@ -118,6 +130,8 @@ def write_all_amuse(x, v, m):
     write_amuse("sphere.amuse-units", "data", x, v, m, {**si, "y": base("length")})
     write_amuse("sphere.amuse-mass", "data", x, v, m, {**si, "mass": base("length")})
     write_amuse("sphere.amuse-lacks", "data", x, v, m, si, ["vz"])
+    write_amuse("sphere.amuse-newer", "data", x, v, m, si)
+    make_newer("sphere.amuse-newer")
 
 
 def make():

@@ -127,6 +127,7 @@ printf '# id m x y z vx vy vz\n5 -1 1 2 3 4 5 6\n' >light.txt
 refused 3 'light.txt: particle 1 has mass -1' ic.file=light.txt
 refused 3 'amuse-units: y has other units than x' ic.file=sphere.amuse-units
 refused 3 'amuse-mass: mass has the units .*; expected a mass in SI' ic.file=sphere.amuse-mass
+refused 3 'amuse-newer: cannot read mass: bad version number .*; a file of a newer HDF5 than 1' ic.file=sphere.amuse-newer
 refused 3 'amuse-lacks: the particles have no vz' ic.file=sphere.amuse-lacks
 refused 3 'sphere.amuse: ic.unit_length_kpc is 7 in config.ini and 1000' ic.file=sphere.amuse ic.unit_length_kpc=7
 refused 3 'gas.tipsy: holds 1 gas particles' ic.file=gas.tipsy
