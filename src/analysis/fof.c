@@ -15,14 +15,11 @@
 #include "photons/runtime/loop.h"
 
 static void fill_shares(struct fof *f) {
-  const struct particles *s = f->particles;
   const size_t ranks = (size_t)comm_size();
-  f->rank_block = allocate(ranks + 1, sizeof *f->rank_block, "first groups of the ranks");
+  const uint64_t first = particles_first(f->particles);
   f->rank_first = allocate(ranks + 1, sizeof *f->rank_first, "first particles of the ranks");
-  comm_gather_all(&s->first_block, sizeof s->first_block, f->rank_block);
-  f->rank_block[ranks] = s->all_blocks;
-  for (size_t r = 0; r <= ranks; r++)
-    f->rank_first[r] = block_first(s->all, s->all_blocks, f->rank_block[r]);
+  comm_gather_all(&first, sizeof first, f->rank_first);
+  f->rank_first[ranks] = f->particles->all;
 }
 
 /* Loops over parts of the ORB groups: nodes of one level of their trees. With GPUs there are few, large
@@ -73,19 +70,17 @@ struct block_link {
   struct part part;
 };
 
-static void link_to_block(void *context, size_t g) {
+static void link_to_block(void *context, uint32_t g) {
   const struct block_link *b = context;
-  struct fof *f = b->link.fof;
-  const struct side other = side_of_block(f, g - f->particles->first_block);
+  const struct side other = side_of_block(b->link.fof, g);
   link_pair(&b->link, &b->part.side, b->part.node, &other, 1);
 }
 
 static void link_to_others(void *context, uint32_t i) {
   struct fof *f = context;
-  const struct particles *s = f->particles;
   struct block_link b = {.link = link_begin(f), .part = part_of(f, i)};
-  fof_near_blocks(f, &b.part.side.boxes[b.part.node], f->length2, s->first_block + b.part.block + 1,
-                  s->first_block + s->blocks, link_to_block, &b);
+  fof_tree_search(&f->own, &b.part.side.boxes[b.part.node], f->length2, b.part.block + 1,
+                  link_to_block, &b);
   link_end(&b.link);
 }
 
@@ -142,11 +137,9 @@ struct fof *fof_find(const struct particles *s, unsigned depth, double length) {
   const size_t nodes = s->blocks * tree_nodes(depth);
   f->particles = s;
   f->depth = depth;
-  while ((size_t)1 << f->top_depth < s->all_blocks) f->top_depth++;
   f->length2 = fof_length2(length, s->box);
   f->boxes = allocate(nodes, sizeof *f->boxes, "boxes for friends of friends");
   f->whole = allocate(nodes, sizeof *f->whole, "boxes for friends of friends");
-  f->top = allocate(tree_nodes(f->top_depth), sizeof *f->top, "boxes for friends of friends");
   f->head = allocate(s->count, sizeof *f->head, "heads of groups");
   fill_shares(f);
   f->part_level = choose_part_level(f);
@@ -174,9 +167,8 @@ void fof_free(struct fof *f) {
   if (!f) return;
   free(f->boxes);
   free(f->whole);
-  free(f->top);
+  fof_free_top(f);
   free(f->head);
-  free(f->rank_block);
   free(f->rank_first);
   free(f->span);
   free(f);

@@ -91,7 +91,12 @@ void link_pair(const struct link *l, const struct side *a, uint32_t node_a, cons
  * span. Collective. */
 void fof_link_ranks(struct fof *f);
 
-/** Gather the boxes of all ORB groups of the run. Collective. */
+/** Make the trees own, met and ranks from the boxes; and free them. The former is collective. */
 void fof_fill_top(struct fof *f);
+void fof_free_top(struct fof *f);
+
+/** Of two neighbouring ranks one sends its particles to the other. Each rank sends to about half of
+ * its neighbours. */
+static inline bool fof_sends_to(int from, int to) { return ((from + to) % 2 == 0) == (from > to); }
 
 #endif

@@ -38,10 +38,6 @@ struct collector {
   bool *near; /* [particle of the side] is sent to this rank */
 };
 
-/** Of two neighbouring ranks one sends its particles to the other. Each rank sends to about half of
- * its neighbours. */
-static bool sends_to(int from, int to) { return ((from + to) % 2 == 0) == (from > to); }
-
 static void collect_marked(struct collector *c) {
   for (uint32_t i = 0; i < c->side.count && c->rank >= 0; i++) {
     if (!c->near[i]) continue;
@@ -70,13 +66,17 @@ static void mark_near(struct collector *c, uint32_t node, const struct fof_box *
   }
 }
 
-static void meet_block(void *context, size_t g) {
+static int rank_of_block(const struct fof *f, uint32_t block) {
+  return fof_rank_of_particle(f, block_first(f->particles->all, f->particles->all_blocks, block));
+}
+
+static void meet_block(void *context, uint32_t k) {
   struct collector *c = context;
-  const int rank = fof_rank_of_block(c->fof, g);
-  if (!sends_to(comm_rank(), rank)) return;
+  const struct fof_leaf *met = &c->fof->met.leaf[k];
+  const int rank = rank_of_block(c->fof, met->block);
   if (rank != c->rank) collect_marked(c);
   c->rank = rank;
-  mark_near(c, 1, &c->fof->top[(1u << c->fof->top_depth) + g]);
+  mark_near(c, 1, &met->box);
 }
 
 struct sending {
@@ -86,13 +86,10 @@ struct sending {
 
 static void collect_block(void *context, uint32_t g) {
   const struct sending *s = context;
-  const struct particles *p = s->fof->particles;
   struct collector c = {
       .fof = s->fof, .side = side_of_block(s->fof, g), .out = &s->boxes[g], .rank = -1};
   c.near = allocate(c.side.count, sizeof *c.near, "particles for other ranks");
-  fof_near_blocks(s->fof, &c.side.boxes[1], s->fof->length2, 0, p->first_block, meet_block, &c);
-  fof_near_blocks(s->fof, &c.side.boxes[1], s->fof->length2, p->first_block + p->blocks,
-                  p->all_blocks, meet_block, &c);
+  fof_tree_search(&s->fof->met, &c.side.boxes[1], s->fof->length2, 0, meet_block, &c);
   collect_marked(&c);
   free(c.near);
 }

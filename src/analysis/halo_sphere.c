@@ -44,34 +44,29 @@ static void gather_node(struct gathering *g, const struct particle_block *b,
   }
 }
 
-static void gather_block(void *context, size_t block) {
+static void gather_block(void *context, uint32_t block) {
   struct gathering *g = context;
-  const size_t mine = block - g->fof->particles->first_block;
-  const struct particle_block b = particles_block(g->fof->particles, mine);
+  const struct particle_block b = particles_block(g->fof->particles, block);
   const struct fof_box point = fof_point_box(g->point[0], g->point[1], g->point[2]);
-  gather_node(g, &b, g->fof->boxes + mine * tree_nodes(g->fof->depth), &point, 1);
+  gather_node(g, &b, g->fof->boxes + block * tree_nodes(g->fof->depth), &point, 1);
 }
 
 /** Gather the distances of this rank's particles. */
 static void gather(struct gathering *g) {
-  const struct particles *s = g->fof->particles;
   const struct fof_box point = fof_point_box(g->point[0], g->point[1], g->point[2]);
   g->count = 0;
-  fof_near_blocks(g->fof, &point, g->radius2, s->first_block, s->first_block + s->blocks,
-                  gather_block, g);
+  fof_tree_search(&g->fof->own, &point, g->radius2, 0, gather_block, g);
 }
 
-/** Visit the ORB groups of other ranks that overlap a sphere. */
+/** Visit the other ranks that may have particles in a sphere. */
 static void visit_others(const struct fof *f, const uint32_t point[3], uint64_t radius2,
-                         void (*visit)(void *context, size_t block), void *context) {
-  const struct particles *s = f->particles;
+                         void (*visit)(void *context, int rank), void *context) {
   const struct fof_box box = fof_point_box(point[0], point[1], point[2]);
-  fof_near_blocks(f, &box, radius2, 0, s->first_block, visit, context);
-  fof_near_blocks(f, &box, radius2, s->first_block + s->blocks, s->all_blocks, visit, context);
+  fof_near_ranks(f, &box, radius2, visit, context);
 }
 
-static void note_block(void *context, size_t block) {
-  (void)block;
+static void note_rank(void *context, int rank) {
+  (void)rank;
   *(bool *)context = true;
 }
 
@@ -186,7 +181,7 @@ struct open_sphere halo_measure_spheres(struct gathering *g, const struct thresh
   for (double radius; (radius = search_radius(&s)) > 0.0;) {
     g->radius2 = square(radius);
     bool meets_others = false;
-    visit_others(g->fof, g->point, g->radius2, note_block, &meets_others);
+    visit_others(g->fof, g->point, g->radius2, note_rank, &meets_others);
     if (meets_others) return s;
     gather(g);
     continue_search(&s, t, g);
@@ -220,12 +215,8 @@ struct batch {
                 begin: of each answer in distance2 */
 };
 
-static void ask(void *context, size_t block) {
+static void ask(void *context, int rank) {
   struct batch *b = context;
-  const int rank = fof_rank_of_block(b->fof, block);
-  if (b->questions > 0 && b->asked[b->questions - 1].sphere == b->current &&
-      b->asked[b->questions - 1].rank == rank)
-    return;
   if (b->questions == b->capacity) {
     b->capacity = 2 * b->capacity + 64;
     b->asked = reallocate(b->asked, b->capacity, sizeof *b->asked, "spherical overdensity");

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "photons/base/kept.h"
 
-static size_t most[KEPT_COUNT]; /* of the process, as its memory is */
+#include <stdatomic.h>
+
+static _Atomic size_t most[KEPT_COUNT]; /* of the process, as its memory is */
 
 void kept_set(enum kept kind, size_t bytes) {
-  if (bytes > most[kind]) most[kind] = bytes;
+  size_t before = atomic_load(&most[kind]);
+  while (bytes > before && !atomic_compare_exchange_weak(&most[kind], &before, bytes))
+    ;
 }
 
-size_t kept_most(enum kept kind) { return most[kind]; }
+size_t kept_most(enum kept kind) { return atomic_load(&most[kind]); }
 
 const char *kept_name(enum kept kind) {
   static const char *const names[] = {
@@ -15,6 +19,6 @@ const char *kept_name(enum kept kind) {
       [KEPT_COSTS] = "costs",   [KEPT_GHOSTS] = "ghosts", [KEPT_CELLS] = "cells",
       [KEPT_PIECES] = "pieces", [KEPT_BLOCKS] = "blocks", [KEPT_CUTS] = "cuts",
       [KEPT_COUNTS] = "counts", [KEPT_TIES] = "ties",     [KEPT_OCTREE] = "octree",
-      [KEPT_LEVELS] = "levels"};
+      [KEPT_LEVELS] = "levels", [KEPT_FOF] = "fof"};
   return names[kind];
 }

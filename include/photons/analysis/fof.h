@@ -23,26 +23,43 @@ struct fof_span {
   uint64_t label; /**< its first particle of the run */
 };
 
+/** A box at the bottom of a tree. */
+struct fof_leaf {
+  struct fof_box box;
+  uint32_t block; /**< ORB group of the run */
+};
+/** A node; its left child follows it. */
+struct fof_tree_node {
+  struct fof_box box;
+  uint32_t last; /**< the last leaf below; of a leaf: its number */
+  uint32_t next; /**< the node after all nodes below this one */
+};
+/** A tree over the boxes of ORB groups, by the bits of their numbers, as the ORB tree is. */
+struct fof_tree {
+  struct fof_leaf *leaf; /**< by rising block */
+  struct fof_tree_node *node;
+  uint32_t leaves, nodes;
+};
+
 struct fof {
   const struct particles *particles; /**< each ORB group in the order of its tree
                                           (domain_rebuild()) */
   unsigned depth;                    /**< of the trees of the ORB groups: tree.h */
   unsigned part_level;               /**< of these trees: loops work on nodes of this level */
-  unsigned top_depth;                /**< of the tree above all ORB groups of the run, which are its
-                                          leaves */
   uint64_t length2;                  /**< linking length squared, position units */
   struct fof_box *boxes;             /**< [ORB group of this rank][tree_nodes(depth)] */
-  struct fof_box *top;               /**< tree_nodes(top_depth), heap order; node 2^top_depth + g is
-                                          ORB group g of the run */
   bool *whole;                       /**< like boxes: all particles of the node are known to be in
                                           one FoF group */
   uint32_t *head;                    /**< [count] the first particle on this rank of each particle's
                                           FoF group */
-  size_t *rank_block;                /**< [ranks + 1] first ORB group of each rank */
-  uint64_t *rank_first;              /**< [ranks + 1] first particle of each rank */
-  size_t spans;                      /**< number of FoF groups that span ranks and have members on
+  struct fof_tree own; /**< of this rank's ORB groups; leaf g is ORB group g of this rank */
+  struct fof_tree met; /**< of those of other ranks that may have links to this rank's, if this rank
+                                          sends its particles there */
+  struct fof_tree ranks; /**< of the domains of all ranks: fof_near_ranks() */
+  uint64_t *rank_first;  /**< [ranks + 1] first particle of each rank */
+  size_t spans;          /**< number of FoF groups that span ranks and have members on
                                           this one */
-  struct fof_span *span;             /**< by rising head */
+  struct fof_span *span; /**< by rising head */
 };
 
 /**
@@ -60,17 +77,19 @@ void fof_free(struct fof *f);
  * particle i. */
 uint64_t fof_label(const struct fof *f, uint32_t i);
 
-/** The rank that has a particle or an ORB group of the run. */
+/** The rank that has a particle of the run. */
 int fof_rank_of_particle(const struct fof *f, uint64_t i);
-int fof_rank_of_block(const struct fof *f, size_t g);
 
 /** Squared distance up to which fof_find() links, position units. */
 uint64_t fof_length2(double length, double box);
 
-/** Call visit(context, g) for the ORB groups of the run, first <= g < end, whose boxes are within a
- * distance of a box, in rising order of g. */
-void fof_near_blocks(const struct fof *f, const struct fof_box *box, uint64_t distance2,
-                     size_t first, size_t end, void (*visit)(void *context, size_t g),
-                     void *context);
+/** Call visit(context, k) for the leaves k >= first of a tree whose boxes are within a distance of a box, in rising
+ * order of k. */
+void fof_tree_search(const struct fof_tree *t, const struct fof_box *box, uint64_t distance2,
+                     uint32_t first, void (*visit)(void *context, uint32_t k), void *context);
+/** Call visit(context, rank) for the other ranks whose domains are within a distance of a box, in rising order. A domain
+ * is two boxes around the rank's ORB groups: all its particles are in them. */
+void fof_near_ranks(const struct fof *f, const struct fof_box *box, uint64_t distance2,
+                    void (*visit)(void *context, int rank), void *context);
 
 #endif

@@ -22,10 +22,11 @@ enum kept {
   KEPT_TIES,   /**< particles at the cuts */
   KEPT_OCTREE, /**< of gas: the patch groups of all levels and how they are linked */
   KEPT_LEVELS, /**< of gas: batches and values of the patch groups of all levels */
+  KEPT_FOF, /**< boxes of ORB groups and domains of all ranks, while friends of friends are searched */
   KEPT_COUNT
 };
 
-/** So many bytes are taken now. From the main thread. */
+/** So many bytes are taken now. From any thread. */
 void kept_set(enum kept kind, size_t bytes);
 /** The most bytes that have been taken at a time. */
 size_t kept_most(enum kept kind);
