@@ -108,7 +108,7 @@ static struct mass_sums mass_sums_of(struct nbody *n) {
     block[g] = sums_of_block(&b);
   }
   domain_release(&n->domain);
-  group_sums(&n->domain, (double *)block, sizeof all / sizeof(double), (double *)&all);
+  group_sums(&n->domain.particles, (double *)block, sizeof all / sizeof(double), (double *)&all);
   free(block);
   return all;
 }

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
@@ -38,27 +37,23 @@ struct fold {
   body_function function;
   const void *context;
   size_t n;
-  double *of_blocks; /* [all_blocks][n] */
+  double *of_blocks; /* [blocks][n] */
 };
 
 static void fold_block(void *context, uint32_t g) {
   const struct fold *f = context;
   const struct particles *s = f->members->particles;
   const struct particle_block block = particles_block(s, g);
-  visit_block(f->members, &block, f->function, f->context,
-              f->of_blocks + (s->first_block + g) * f->n);
+  visit_block(f->members, &block, f->function, f->context, f->of_blocks + g * f->n);
 }
 
 void members_sum(const struct members *m, body_function function, const void *context, size_t n,
                  double *sum) {
   const struct particles *s = m->particles;
   struct fold f = {m, function, context, n,
-                   allocate(s->all_blocks * n, sizeof *f.of_blocks, "sums over a galaxy")};
+                   allocate(s->blocks * n, sizeof *f.of_blocks, "sums over a galaxy")};
   loop_run(&galaxies_stage, (uint32_t)s->blocks, fold_block, &f);
-  comm_sum_double(f.of_blocks, s->all_blocks * n);
-  memset(sum, 0, n * sizeof *sum);
-  for (size_t g = 0; g < s->all_blocks; g++)
-    for (size_t k = 0; k < n; k++) sum[k] += f.of_blocks[g * n + k];
+  group_sums(s, f.of_blocks, n, sum);
   free(f.of_blocks);
 }
 

@@ -27,8 +27,8 @@ struct body {
 typedef void (*body_function)(const void *context, const struct body *body, double *sum);
 
 /**
- * Call a function for all members on all ranks, and add up their sums. Groups of particles are added
- * up in their order, so that the bits depend neither on workers nor on ranks. Collective.
+ * Call a function for all members on all ranks, and add up their sums. Those of groups are added
+ * up by group_sums(), so that the bits depend neither on workers nor on ranks. Collective.
  * @param[out] sum  [n], the same on all ranks
  */
 void members_sum(const struct members *m, body_function function, const void *context, size_t n,

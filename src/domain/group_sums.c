@@ -7,7 +7,7 @@
 
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
-#include "photons/domain/domain.h"
+#include "photons/domain/particles.h"
 
 enum { NODES_MOST = 2 * 32 + 1 }; /* of consecutive groups, and one more while it is added */
 
@@ -54,37 +54,60 @@ static uint32_t nodes_above(uint32_t first, uint32_t end) {
   return nodes;
 }
 
-/** Add the sums of the ranks from `rank` to before `end`, which rank `rank` has. */
-static void receive(const struct domain *d, struct row *r, int rank, int end) {
-  uint32_t first = group_first(d, rank), k = 0;
-  const uint32_t last = group_first(d, end), nodes = nodes_above(first, last);
+/** The groups first .. end - 1. */
+struct range {
+  uint32_t first, end;
+};
+
+static void send(const struct row *r, int rank) {
+  struct range groups = {0};
+  if (r->count > 0)
+    groups = (struct range){r->node[0].first,
+                            r->node[r->count - 1].first + r->node[r->count - 1].groups};
+  comm_send(&groups, sizeof groups, rank);
+  if (r->count > 0) comm_send(r->sum, r->count * r->n * sizeof *r->sum, rank);
+}
+
+/** Add the sums that another rank sends, which follow those of this one. */
+static void receive(struct row *r, int rank) {
+  struct range left;
+  comm_receive(&left, sizeof left, rank);
+  const uint32_t nodes = nodes_above(left.first, left.end);
   if (nodes == 0) return;
   double *sum = allocate(nodes * r->n, sizeof *sum, "sums of groups");
   comm_receive(sum, nodes * r->n * sizeof *sum, rank);
-  for (uint32_t groups; first < last; first += groups) {
-    groups = largest_node(first, last);
-    add_node(r, first, groups, sum + r->n * k++);
+  for (const double *next = sum; left.first < left.end; next += r->n) {
+    const uint32_t groups = largest_node(left.first, left.end);
+    add_node(r, left.first, groups, next);
+    left.first += groups;
   }
   free(sum);
 }
 
-static void add_ranks(const struct domain *d, struct row *r) {
+static void add_ranks(struct row *r) {
   const int me = comm_rank();
   for (int step = 1; step < comm_size(); step *= 2) {
     if (me % (2 * step) != 0) {
-      if (r->count > 0) comm_send(r->sum, r->count * r->n * sizeof *r->sum, me - step);
+      send(r, me - step);
       return;
     }
-    const int end = me + 2 * step < comm_size() ? me + 2 * step : comm_size();
-    if (me + step < comm_size()) receive(d, r, me + step, end);
+    if (me + step < comm_size()) receive(r, me + step);
   }
 }
 
-void group_sums(const struct domain *d, const double *of_group, size_t n, double *sum) {
+/** The sum of all groups, on rank 0. Where their number is no power of two, several nodes are left. */
+static void add_rest(const struct row *r, double *sum) {
+  memset(sum, 0, r->n * sizeof *sum);
+  for (uint32_t k = 0; k < r->count; k++)
+    for (size_t i = 0; i < r->n; i++) sum[i] += r->sum[k * r->n + i];
+}
+
+void group_sums(const struct particles *p, const double *of_group, size_t n, double *sum) {
   struct row r = {.n = n, .sum = allocate(NODES_MOST * n, sizeof *r.sum, "sums of groups")};
-  FOR_GROUPS(d, g) add_node(&r, g->index, 1, of_group + group_place(d, g) * n);
-  add_ranks(d, &r);
-  memcpy(sum, r.sum, n * sizeof *sum); /* on rank 0 that of the root */
+  for (size_t g = 0; g < p->blocks; g++)
+    add_node(&r, (uint32_t)(p->first_block + g), 1, of_group + g * n);
+  add_ranks(&r);
+  add_rest(&r, sum);
   comm_broadcast(sum, n * sizeof *sum, 0);
   free(r.sum);
 }

@@ -113,7 +113,7 @@ static double pair_potential(const struct nbody *n, const bool *keep, const stru
     const struct particle_block b = particles_block(&d->particles, group_place(d, g));
     of[group_place(d, g)] = potential_of(n, &b, keep, escaper, count);
   }
-  group_sums(d, of, 1, &sum);
+  group_sums(&d->particles, of, 1, &sum);
   free(of);
   return sum;
 }

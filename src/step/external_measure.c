@@ -16,7 +16,7 @@ struct external_sums external_measure(struct nbody *n) {
   struct external_sums all;
   FOR_GROUPS(d, g) external_sum_submit(n, g, &of[group_place(d, g)], NULL);
   message_wait();
-  group_sums(d, (double *)of, sizeof all / sizeof(double), (double *)&all);
+  group_sums(&d->particles, (double *)of, sizeof all / sizeof(double), (double *)&all);
   all.energy *= d->particles.mass;
   all.clausius *= d->particles.mass;
   free(of);

@@ -67,7 +67,7 @@ static double spread(const struct domain *d) {
     *v = 1.0;
     for (int c = 0; c < 3; c++) *v *= 1.0 + (double)g->root.half[c];
   }
-  group_sums(d, volume, 1, &sum);
+  group_sums(&d->particles, volume, 1, &sum);
   free(volume);
   return sum;
 }

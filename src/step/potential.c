@@ -59,7 +59,7 @@ static void sum_groups(struct nbody *n, double of_types[PARTICLE_TYPES]) {
   FOR_GROUPS(&n->domain, g)
   memcpy(potential[group_place(&n->domain, g)], expansions_of(&n->short_range, g)->potential_sum,
          sizeof *potential);
-  group_sums(&n->domain, (double *)potential, PARTICLE_TYPES, of_types);
+  group_sums(&n->domain.particles, (double *)potential, PARTICLE_TYPES, of_types);
   free(potential);
 }
 

@@ -15,7 +15,7 @@ static struct momentum_sum sum_groups(struct nbody *n) {
   struct momentum_sum *of = memset(pinned_take(engine_pool(), bytes), 0, bytes), all;
   FOR_GROUPS(&n->domain, g) momentum_sum_submit(n, g, &of[group_place(&n->domain, g)]);
   message_wait();
-  group_sums(&n->domain, (double *)of, sizeof all / sizeof(double), (double *)&all);
+  group_sums(&n->domain.particles, (double *)of, sizeof all / sizeof(double), (double *)&all);
   pinned_give_back(engine_pool(), of, bytes);
   return all;
 }
@@ -35,7 +35,7 @@ static void sum_moments(struct nbody *n, struct moments of_types[PARTICLE_TYPES]
   FOR_GROUPS(&n->domain, g)
   moments_submit(&n->domain, g, &of[(size_t)group_place(&n->domain, g) * PARTICLE_TYPES]);
   message_wait();
-  group_sums(&n->domain, (double *)of, PARTICLE_TYPES * sizeof *of / sizeof(double),
+  group_sums(&n->domain.particles, (double *)of, PARTICLE_TYPES * sizeof *of / sizeof(double),
              (double *)of_types);
   pinned_give_back(engine_pool(), of, bytes);
 }

@@ -12,6 +12,7 @@ import math
 import sys
 
 GROUP, R_CUT = 512, 3.45
+LINK = 2.0  # of friends of friends, 0.2 cells, and waves: groups with a corner in common are near each other
 SETS, FIELDS, SPECTRA = 2, 3, 2  # interlaced, with the default gradient: a field for each axis
 WINDOW = 4  # cells a side of a particle's cloud (PCS)
 HISTOGRAM = 2048 * 8  # counts of one digit of a cut
@@ -71,11 +72,21 @@ class Lattice:
         right = own[-1] >> bit << bit
         return [self.node(g for g in own if g < right), self.node(g for g in own if g >= right)]
 
-    def reached(self):
+    def reached(self, reach=R_CUT):
         """For each rank the groups of others within reach of its domain."""
         return [[group for group, box in enumerate(self.boxes) if self.owner(group) != rank and
-                 any(self.gap_squared(box, part) < R_CUT**2 for part in self.domain(rank))]
+                 any(self.gap_squared(box, part) < reach**2 for part in self.domain(rank))]
                 for rank in range(self.ranks)]
+
+    def linked(self):
+        """Most bytes of any rank of the trees of own groups, of those of others that touch its domain, and of all domains,
+        with what it tells others. Of two ranks one tells the other, which sends particles."""
+        met = [[group for group in groups if sends_to(rank, self.owner(group))]
+               for rank, groups in enumerate(self.reached(LINK))]
+        own = [sum(self.owner(group) == rank for group in range(self.count)) for rank in range(self.ranks)]
+        told = [sum(self.owner(group) == rank for groups in met for group in groups) for rank in range(self.ranks)]
+        return max(92 * (own[rank] + len(met[rank])) + 28 * told[rank] + (2 * 92 + 20) * self.ranks
+                   for rank in range(self.ranks))
 
     def tables(self):
         """Most bytes of any rank of the table of the groups that it knows, and of their boxes while neighbours are
@@ -96,6 +107,10 @@ class Lattice:
             if self.owner(i) != self.owner(j) and self.gap_squared(a, b) < R_CUT**2:
                 pairs |= {(i, self.owner(j)), (j, self.owner(i))}
         return len(pairs)
+
+
+def sends_to(rank, other):
+    return ((rank + other) % 2 == 0) == (rank > other)
 
 
 def dealt_to(things, ranks, thing):
@@ -195,6 +210,7 @@ class Check:
         table, boxes = self.lattice.tables()
         self.kept("groups", table)
         self.kept("boxes", boxes)
+        self.kept("fof", self.lattice.linked())
         self.kept("cells", 112 * mesh.groups_met(self.lattice))
         # A piece is in the list of its message, which has room for as many again.
         self.kept("pieces", (32 + 2 * 8) * mesh.pieces_most(self.lattice) + 56 * 4 * self.ranks)

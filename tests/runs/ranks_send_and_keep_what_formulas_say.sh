@@ -20,8 +20,6 @@ steps = 2
 [output]
 images = no
 power_spectrum = no
-[analysis]
-fof = no
 [runtime]
 group_size = 512
 rebuild_interval = 1

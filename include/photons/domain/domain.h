@@ -133,14 +133,6 @@ static inline uint32_t group_place(const struct domain *d, const struct group *g
 }
 /** A group that this rank owns or has met, by its index. */
 struct group *group_known(const struct domain *d, uint32_t index);
-/**
- * Sums over the groups of all ranks, which depend neither on the number of ranks nor on which ranks own which
- * groups: they are added up along the ORB tree. A rank keeps 2 log2(group_count) sums at most. Collective.
- * @param of_group  [own group][n] terms
- * @param sum       [n] on return
- */
-void group_sums(const struct domain *d, const double *of_group, size_t n, double *sum);
-
 /** Register handles for this rank's groups and their memory; unregister them, after copying the
  * data back to host memory. */
 void domain_register(struct domain *d);

@@ -173,4 +173,12 @@ struct particles particles_copy(const struct particles *s, column_set columns);
 /** Free all columns. */
 void particles_free(struct particles *s);
 
+/**
+ * Sums over the groups of all ranks, which depend neither on the number of ranks nor on which ranks own which
+ * groups: they are added up along the ORB tree. A rank keeps 2 log2(all_blocks) sums at most. Collective.
+ * @param of_group  [own group][n] terms
+ * @param sum       [n] on return
+ */
+void group_sums(const struct particles *p, const double *of_group, size_t n, double *sum);
+
 #endif
