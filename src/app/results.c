@@ -27,6 +27,7 @@ static const struct kind {
     {"", "subsample_" NUMBER "?(." NUMBER ")?(.hdf5)", "subsamples subsample_*"},
     {"", "@(snap|snapshot)_" NUMBER ".swift.hdf5", NULL}, /* made by tools/swift_view.py */
     {"", "gas_" NUMBER ".hdf5", "gas gas_*.hdf5"},
+    {"", "gas_" NUMBER "-[a-d]." NUMBER ".hdf5", NULL}, /* parts of these */
     {"", "fof_tab_" NUMBER ".hdf5", "halos fof_tab_*.hdf5"},
     {"", "fof_subhalo_tab_" NUMBER ".hdf5", "halos fof_subhalo_tab_*.hdf5"},
     {"", "tree_" NUMBER ".hdf5", "links of halos tree_*.hdf5"},
@@ -44,6 +45,7 @@ static const struct kind {
     {"lightcone", "@(@(particles|shell)_" NUMBER ".hdf5|convergence.png)", "lightcone/"},
     {"movie", "frame_" NUMBER ".png", "movie/"},
     {"", "checkpoint?(-previous|-damaged).hdf5", "checkpoint.hdf5"},
+    {"", "checkpoint-[a-d]." NUMBER ".hdf5", NULL},
     {"log", "timings.csv", "log/timings.csv"},
     {"log", "statistics.csv", "log/statistics.csv"},
     {"log", "outputs.csv", "log/outputs.csv"},

@@ -73,8 +73,8 @@ void output_folder_check(const char *path) {
   free(folder);
 }
 
-char *output_begin(const char *path) {
-  char *temporary = copy_text(path, ".tmp");
+/** From now on fail() removes this file. */
+static char *enlist(char *temporary) {
   struct unfinished *entry = allocate(1, sizeof *entry, "a file name");
   entry->path = temporary;
   pthread_mutex_lock(&unfinished_lock);
@@ -83,6 +83,8 @@ char *output_begin(const char *path) {
   pthread_mutex_unlock(&unfinished_lock);
   return temporary;
 }
+
+char *output_begin(const char *path) { return enlist(copy_text(path, ".tmp")); }
 
 void output_clear(const char *temporary) {
   if (unlink(temporary) != 0 && errno != ENOENT)
@@ -137,23 +139,26 @@ static void keep(const char *path, const char *previous) {
   leave(link_name);
 }
 
+/** Sync the folder of a file, since a new name is part of its data. Some folders cannot be opened or
+ * synced; the file is complete all the same. */
+static void sync_folder(const char *path) {
+  char *folder = copy_text(path, "");
+  char *slash = strrchr(folder, '/');
+  if (slash) slash[slash == folder] = '\0';
+  const int descriptor = open(slash ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor >= 0) {
+    fsync(descriptor);
+    close(descriptor);
+  }
+  free(folder);
+}
+
 void output_commit(char *temporary, const char *path) {
   sync_file(temporary);
   if (rename(temporary, path) != 0)
     fail(EXIT_RUN_FAILED, "cannot rename %s to %s: %s", temporary, path, strerror(errno));
   leave(temporary);
-
-  /* Sync the folder, since the new name is part of its data. Some folders cannot be opened or
-   * synced; the file is complete all the same. */
-  char *folder = copy_text(path, "");
-  char *slash = strrchr(folder, '/');
-  if (slash) slash[slash == folder] = '\0';
-  const int folder_descriptor = open(slash ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (folder_descriptor >= 0) {
-    fsync(folder_descriptor);
-    close(folder_descriptor);
-  }
-  free(folder);
+  sync_folder(path);
 }
 
 /* The turn that this thread is in, or NULL. On a failure in it, all ranks agree before any of them
@@ -183,36 +188,91 @@ bool output_failed(void) {
   return true;
 }
 
-void output_together(char *const *paths, size_t files, const char *previous,
-                     void (*write)(void *context, const struct output_turn *turn), void *context) {
+/** This rank's file of a set. @return its temporary name */
+static char *begin_turn(struct output_turn *turn, char *const *paths, size_t files,
+                        char *(*begin)(const char *path)) {
   const size_t size = (size_t)comm_size(), rank = (size_t)comm_rank();
-  if (files == 0) return;
   size_t mine = 0;
   while (mine + 1 < files && block_first(size, files, mine + 1) <= rank) mine++;
-  struct output_turn turn = {.path = paths[mine],
-                             .first = (int)block_first(size, files, mine),
-                             .last = (int)block_first(size, files, mine + 1) - 1};
-  char *temporary = output_begin(turn.path);
-  turn.temporary = temporary;
-  const bool file_failed = comm_turn_begin(turn.first);
+  char *temporary = begin(paths[mine]);
+  *turn = (struct output_turn){.temporary = temporary,
+                               .path = paths[mine],
+                               .file = mine,
+                               .first = (int)block_first(size, files, mine),
+                               .last = (int)block_first(size, files, mine + 1) - 1};
+  return temporary;
+}
+
+/** Write a file in turns, and sync it. All ranks return when all files are written, or none does. */
+static void take_turn(const struct output_turn *turn, output_write *write, void *context) {
+  const bool file_failed = comm_turn_begin(turn->first);
   if (!file_failed) {
-    turn_now = &turn;
-    write(context, &turn);
-    if (comm_rank() == turn.last) sync_file(temporary);
+    turn_now = turn;
+    write(context, turn);
+    if (comm_rank() == turn->last) sync_file(turn->temporary);
     turn_now = NULL;
   }
-  comm_turn_end(turn.last, file_failed);
-  agree(false); /* all files are written and synced: only now rename them */
+  comm_turn_end(turn->last, file_failed);
+  agree(false);
+}
+
+/** Count the bytes of this rank's new files. No rank goes on before all files have their names. */
+static void count_bytes(uint64_t bytes) {
+  comm_sum_u64(&bytes, 1);
+  bytes_written += bytes;
+}
+
+void output_together(char *const *paths, size_t files, const char *previous, output_write *write,
+                     void *context) {
+  struct output_turn turn;
+  if (files == 0) return;
+  char *temporary = begin_turn(&turn, paths, files, output_begin);
+  take_turn(&turn, write, context); /* all files are written and synced: only now rename them */
   uint64_t bytes = 0;
   if (comm_rank() == turn.last) {
     bytes = file_size(temporary);
-    if (previous && mine == 0) keep(turn.path, previous);
+    if (previous && turn.file == 0) keep(turn.path, previous);
     output_commit(temporary, turn.path);
   } else {
     leave(temporary);
   }
-  comm_sum_u64(&bytes, 1); /* no rank goes on before all files have their names */
-  bytes_written += bytes;
+  count_bytes(bytes);
+}
+
+/** A file that has its own name while it is written, and is removed if the program fails. */
+static char *begin_part(const char *path) { return enlist(copy_text(path, "")); }
+
+struct output_parts output_parts_write(char *const *paths, size_t files, output_write *write,
+                                       void *context) {
+  struct output_turn turn;
+  struct output_parts parts = {.mine = begin_turn(&turn, paths, files, begin_part)};
+  take_turn(&turn, write, context);
+  if (comm_rank() == turn.last) {
+    sync_folder(turn.path);
+    parts.bytes = file_size(turn.path);
+  }
+  return parts;
+}
+
+void output_index_write(struct output_parts parts, const char *path, const char *previous,
+                        output_write *write, void *context) {
+  const struct output_turn turn = {.temporary = output_begin(path), .path = path};
+  if (comm_rank() == 0) {
+    turn_now = &turn;
+    write(context, &turn);
+    sync_file(turn.temporary);
+    turn_now = NULL;
+  }
+  agree(false);
+  if (comm_rank() == 0) {
+    parts.bytes += file_size(turn.temporary);
+    if (previous) keep(path, previous);
+    output_commit((char *)turn.temporary, path);
+  } else {
+    leave((char *)turn.temporary);
+  }
+  leave(parts.mine);
+  count_bytes(parts.bytes);
 }
 
 void output_creating(void) {

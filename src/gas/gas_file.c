@@ -12,8 +12,8 @@
 #include "gas_file_parts.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
-#include "photons/base/output_file.h"
 #include "photons/gas/create.h"
+#include "photons/io/snapshot.h"
 #include "src/io/checkpoint_file.h"
 #include "src/io/hdf5_checksum.h"
 
@@ -42,32 +42,25 @@ static void write_state(hid_t file, const char *path, const struct transfer *t) 
   hdf5_write_config(file, path, t->parameters);
 }
 
-/** A rank's turn. */
-static void write_part(void *context, const struct output_turn *turn) {
+static void write_rest(void *context, hid_t file, const char *path) {
   const struct transfer *t = context;
-  const char *path = turn->path;
-  const bool first = comm_rank() == turn->first;
-  const hid_t file = first ? hdf5_create(turn->temporary, path)
-                           : hdf5_continue(turn->temporary, path);
-  if (first) {
-    file_info_write(file, path, t);
-    file_tree_write(file, path, t->file);
-    if (t->particles) file_particles_create(file, path, t->particles);
-    file_cells_create(file, path, t->file);
-    write_state(file, path, t);
-    provenance_write(file, path, &t->provenance);
-  }
-  if (t->particles) file_particles_write(file, path, t->particles);
-  file_cells_transfer(t, file, path, true);
-  if (comm_rank() == turn->last) { /* with these the file is complete */
-    hdf5_write_text(file, path, "format", format);
-    hdf5_checksum_attributes(file, path);
-  }
-  hdf5_close_written(file, path);
+  file_info_write(file, path, t);
+  file_tree_write(file, path, t->file);
+  if (t->particles) file_particles_write_numbers(file, path, t->particles);
+  write_state(file, path, t);
+  provenance_write(file, path, &t->provenance);
+}
+
+static void write_rows(void *context, const struct set_file *file) {
+  const struct transfer *t = context;
+  struct set_array *array = file->set->array;
+  if (t->particles) file_particles_write(t->particles, file, array + t->cell_arrays);
+  file_cells_write(t, file, array);
 }
 
 static void write_file(const char *path, const char *previous, const struct parameters *p,
                        const struct gas_file *f, gas_file_group *group, void *context) {
+  const size_t files = snapshot_files(p, (size_t)comm_size());
   if (file_patches(f) > INT32_MAX)
     fail(EXIT_RUN_FAILED, "%s: %zu patches are more than a file of GAMER's layout can number", path,
          file_patches(f));
@@ -77,7 +70,17 @@ static void write_file(const char *path, const char *previous, const struct para
                        .particles = f->particles ? file_particles_sort(f) : NULL,
                        .group = group,
                        .context = context};
-  output_together((char *[]){(char *)path}, 1, previous, write_part, &t);
+  struct set_array array[GAS_VARIABLES_MAX + 1 + FILE_PARTICLE_ARRAYS_MOST];
+  struct hdf5_set set = {format, array, 0, write_rows, write_rest, &t};
+  struct row_cut cells = file_cells_cut(&t, files), particles = {0};
+  t.cell_arrays = set.arrays = file_cells_arrays(f, &cells, array);
+  if (t.particles) {
+    particles = file_particles_cut(t.particles, files);
+    set.arrays += file_particles_arrays(t.particles, &particles, array + set.arrays);
+  }
+  hdf5_set_write(&set, path, previous, files);
+  row_cut_free(&cells);
+  row_cut_free(&particles);
   file_particles_free(t.particles);
 }
 
@@ -137,12 +140,7 @@ void gas_file_read(const char *path, const struct gas_file *f, gas_file_group *g
                    void *context) {
   const struct transfer t = {.file = f, .group = group, .context = context};
   const hid_t file = hdf5_open(path);
-  for (size_t v = 0; v < file_variables(f); v++) {
-    char name[64];
-    snprintf(name, sizeof name, "GridData/%s", file_field_name(f, v).text);
-    H5Dclose(file_rows_open(file, path, name, GAS_PATCH_CELLS * file_patches(f)));
-  }
-  file_cells_transfer(&t, file, path, false);
+  file_cells_read(&t, file, path);
   H5Fclose(file);
 }
 

@@ -9,23 +9,28 @@
 #include "gas_file_tree.h"
 #include "photons/base/error.h"
 
-/** What GAMER does not say of a variable. */
-static void describe_variable(hid_t dataset, const char *path, enum gas_variable number) {
-  hdf5_write_text(dataset, path, "name", gas_variable_name(number).text);
-  hdf5_write_text(dataset, path, "unit", gas_variable_unit(number));
+size_t file_cells_arrays(const struct gas_file *f, const struct row_cut *cut,
+                         struct set_array *array) {
+  for (size_t v = 0; v < file_fields(f); v++) {
+    struct set_array *a = &array[v];
+    *a = (struct set_array){
+        .type = file_real_type(f), .dimensions = 4, .size = {file_patches(f), 8, 8, 8}, .cut = cut};
+    snprintf(a->name, sizeof a->name, "GridData/%s", file_field_name(f, v).text);
+    if (v >= file_variables(f)) continue;
+    /* what GAMER does not say of a variable */
+    const enum gas_variable number = gas_variable_at(&f->physics, (unsigned)v);
+    snprintf(a->title, sizeof a->title, "%s", gas_variable_name(number).text);
+    a->unit = gas_variable_unit(number);
+  }
+  return file_fields(f);
 }
 
-void file_cells_create(hid_t file, const char *path, const struct gas_file *f) {
-  const hid_t group = hdf5_create_group(file, path, "GridData");
-  const hsize_t size[4] = {file_patches(f), 8, 8, 8};
-  for (size_t v = 0; v < file_fields(f); v++) {
-    const hid_t dataset = hdf5_create_array(group, path, file_field_name(f, v).text,
-                                            file_real_type(f), 4, size, H5P_DEFAULT);
-    if (v < file_variables(f))
-      describe_variable(dataset, path, gas_variable_at(&f->physics, (unsigned)v));
-    hdf5_check(H5Dclose(dataset), EXIT_RUN_FAILED, path, "write GridData");
-  }
-  hdf5_close_group(group, path);
+struct row_cut file_cells_cut(const struct transfer *t, size_t files) {
+  uint64_t count[GAS_LEVELS_MAX] = {0};
+  for (int l = 0; l <= t->file->topology.finest; l++)
+    for (uint32_t g = 0; g < t->file->topology.level[l].count; g++)
+      if (t->group(t->context, l, g)) count[l] += GAS_PATCHES;
+  return row_cut_make(files, file_levels(t->file), count);
 }
 
 /** Copy one variable of a group between memory and the order of files. */
@@ -58,49 +63,67 @@ static uint32_t count_own(const struct transfer *t, int level, uint32_t first) {
   return n;
 }
 
-/** Write or read one field of some groups of this rank. @param room for PIECE + 1 groups */
-static void transfer_piece(const struct transfer *t, hid_t dataset, const char *path,
-                           size_t variable, int level, uint32_t first, uint32_t groups,
-                           unsigned char *room, bool writing) {
-  const struct gas_file *f = t->file;
-  const struct gas_variable_text label = file_field_name(f, variable);
-  const char *name = label.text;
-  const size_t bytes = GAS_GROUP_CELLS * f->real;
-  const size_t row = tree_first(&f->topology, level) + GAS_PATCHES * (size_t)first;
-  if (!writing)
-    hdf5_read_rows(dataset, path, name, file_real_type(f), row, GAS_PATCHES * groups,
-                   GAS_PATCH_CELLS, room, NULL);
-  for (uint32_t i = 0; i < groups; i++)
-    if (variable < file_variables(f))
-      copy_patches(f, variable, t->group(t->context, level, first + i), room + i * bytes, writing);
-    else
-      copy_potential(t, level, first + i, room + PIECE * bytes, room + i * bytes);
-  if (writing)
-    hdf5_write_rows(dataset, path, name, file_real_type(f), row, GAS_PATCHES * groups,
-                    GAS_PATCH_CELLS, room);
+/** Rows of a dataset: some groups of a level. */
+struct piece {
+  int level;
+  uint32_t first, groups;
+};
+
+static size_t row_of(const struct transfer *t, const struct piece *p) {
+  return tree_first(&t->file->topology, p->level) + GAS_PATCHES * (size_t)p->first;
 }
 
-/** Write or read one variable of this rank's groups. */
-static void transfer_variable(const struct transfer *t, hid_t dataset, const char *path,
-                              size_t variable, bool writing) {
+/** Copy one field of some groups of this rank. @param room  for PIECE + 1 groups */
+static void copy_piece(const struct transfer *t, size_t variable, const struct piece *p,
+                       unsigned char *room, bool writing) {
   const struct gas_file *f = t->file;
-  unsigned char *room = allocate((PIECE + 1) * GAS_GROUP_CELLS, f->real, "a piece of a gas file");
-  for (int l = 0; l <= f->topology.finest; l++)
-    for (uint32_t g = 0, n; g < f->topology.level[l].count; g += n ? n : 1) {
-      n = count_own(t, l, g);
-      transfer_piece(t, dataset, path, variable, l, g, n, room, writing);
+  const size_t bytes = GAS_GROUP_CELLS * f->real;
+  for (uint32_t i = 0; i < p->groups; i++)
+    if (variable < file_variables(f))
+      copy_patches(f, variable, t->group(t->context, p->level, p->first + i), room + i * bytes,
+                   writing);
+    else
+      copy_potential(t, p->level, p->first + i, room + PIECE * bytes, room + i * bytes);
+}
+
+/** The next piece of this rank's groups, after @p p. @return false: there is none */
+static bool next_piece(const struct transfer *t, struct piece *p) {
+  const struct topology *tree = &t->file->topology;
+  p->first += p->groups;
+  for (; p->level <= tree->finest; p->level++, p->first = 0)
+    for (; p->first < tree->level[p->level].count; p->first++)
+      if ((p->groups = count_own(t, p->level, p->first)) > 0) return true;
+  return false;
+}
+
+static unsigned char *allocate_room(const struct gas_file *f) {
+  return allocate((PIECE + 1) * GAS_GROUP_CELLS, f->real, "a piece of a gas file");
+}
+
+void file_cells_write(const struct transfer *t, const struct set_file *file,
+                      struct set_array *array) {
+  unsigned char *room = allocate_room(t->file);
+  for (size_t v = 0; v < file_fields(t->file); v++)
+    for (struct piece p = {0}; next_piece(t, &p);) {
+      copy_piece(t, v, &p, room, true);
+      hdf5_set_rows(file, &array[v], row_of(t, &p), GAS_PATCHES * p.groups, room);
     }
   free(room);
 }
 
-void file_cells_transfer(const struct transfer *t, hid_t file, const char *path, bool writing) {
-  for (size_t v = 0; v < file_fields(t->file); v++) {
+void file_cells_read(const struct transfer *t, hid_t file, const char *path) {
+  const struct gas_file *f = t->file;
+  unsigned char *room = allocate_room(f);
+  for (size_t v = 0; v < file_variables(f); v++) {
     char name[64];
-    snprintf(name, sizeof name, "GridData/%s", file_field_name(t->file, v).text);
-    const hid_t dataset = hdf5_check(H5Dopen2(file, name, H5P_DEFAULT),
-                                     writing ? EXIT_RUN_FAILED : EXIT_BAD_INPUT, path,
-                                     "open GridData");
-    transfer_variable(t, dataset, path, v, writing);
-    hdf5_check(H5Dclose(dataset), EXIT_RUN_FAILED, path, "transfer GridData");
+    snprintf(name, sizeof name, "GridData/%s", file_field_name(f, v).text);
+    const hid_t dataset = file_rows_open(file, path, name, GAS_PATCH_CELLS * file_patches(f));
+    for (struct piece p = {0}; next_piece(t, &p);) {
+      hdf5_read_rows(dataset, path, name, file_real_type(f), row_of(t, &p), GAS_PATCHES * p.groups,
+                     GAS_PATCH_CELLS, room, NULL);
+      copy_piece(t, v, &p, room, false);
+    }
+    hdf5_check(H5Dclose(dataset), EXIT_BAD_INPUT, path, "read GridData");
   }
+  free(room);
 }

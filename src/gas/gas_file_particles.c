@@ -3,14 +3,17 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "gas_file_tree.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/pm/particles.h"
+#include "src/io/hdf5_share.h"
 #include "src/io/hdf5_util.h"
+#include "src/io/hdf5_virtual.h"
 
-enum { PIECE = 65536, DATASETS_MAX = 3 * GAS_PARTICLE_COLUMN_COUNT };
+enum { PIECE = 65536, DATASETS_MAX = FILE_PARTICLE_ARRAYS_MOST };
 
 /** A dataset of the group Particle: one component of a column. */
 struct dataset {
@@ -204,8 +207,7 @@ void file_particles_free(struct file_particles *s) {
   free(s);
 }
 
-/** How many particles each patch contains. */
-static void write_numbers(hid_t file, const char *path, const struct file_particles *s) {
+void file_particles_write_numbers(hid_t file, const char *path, const struct file_particles *s) {
   const hid_t dataset = hdf5_create_dataset(file, path, "Tree/NPar", H5T_NATIVE_INT32, s->patches,
                                             1, H5P_DEFAULT);
   int32_t *numbers = allocate(PIECE, sizeof *numbers, "a piece of a gas file");
@@ -218,47 +220,50 @@ static void write_numbers(hid_t file, const char *path, const struct file_partic
   hdf5_check(H5Dclose(dataset), EXIT_RUN_FAILED, path, "write Tree");
 }
 
-void file_particles_create(hid_t file, const char *path, const struct file_particles *s) {
+size_t file_particles_arrays(const struct file_particles *s, const struct row_cut *cut,
+                             struct set_array *array) {
   struct dataset dataset[DATASETS_MAX];
   const size_t datasets = list_datasets(dataset);
-  hdf5_close_group(hdf5_create_group(file, path, "Particle"), path);
   for (size_t i = 0; i < datasets; i++) {
     const struct dataset *d = &dataset[i];
-    const hid_t id = hdf5_create_dataset(file, path, d->name, d->stored, s->all, 1, H5P_DEFAULT);
-    hdf5_write_text(id, path, "unit", d->unit);
-    hdf5_check(H5Dclose(id), EXIT_RUN_FAILED, path, "write Particle");
+    array[i] = (struct set_array){
+        .type = d->stored, .dimensions = 1, .size = {s->all}, .unit = d->unit, .cut = cut};
+    memcpy(array[i].name, d->name, sizeof d->name);
   }
-  write_numbers(file, path, s);
+  return datasets;
 }
 
-static void write_dataset(hid_t file, const char *path, const struct file_particles *s,
-                          const struct dataset *d) {
-  const hid_t id = hdf5_check(H5Dopen2(file, d->name, H5P_DEFAULT), EXIT_RUN_FAILED, path,
-                              "open Particle");
+struct row_cut file_particles_cut(const struct file_particles *s, size_t files) {
+  const uint64_t count = s->count;
+  return row_cut_make(files, 1, &count);
+}
+
+static void write_dataset(const struct file_particles *s, const struct dataset *d,
+                          const struct set_file *file, struct set_array *array) {
   union number *values = allocate(PIECE, sizeof *values, "a piece of a gas file");
   for (size_t first = 0, n; first < s->count; first += n) {
     n = s->count - first < PIECE ? s->count - first : PIECE;
     for (size_t i = 0; i < n; i++) values[i] = number_of(s->row[first + i].particle, d);
-    hdf5_write_rows(id, path, d->name, d->stored, s->first + first, n, 1, values);
+    hdf5_set_rows(file, array, s->first + first, n, values);
   }
   free(values);
-  hdf5_check(H5Dclose(id), EXIT_RUN_FAILED, path, "write Particle");
 }
 
-void file_particles_write(hid_t file, const char *path, const struct file_particles *s) {
+void file_particles_write(const struct file_particles *s, const struct set_file *file,
+                          struct set_array *array) {
   struct dataset dataset[DATASETS_MAX];
   const size_t datasets = list_datasets(dataset);
-  for (size_t i = 0; i < datasets; i++) write_dataset(file, path, s, &dataset[i]);
+  for (size_t i = 0; i < datasets; i++) write_dataset(s, &dataset[i], file, &array[i]);
 }
 
 /** Open a dataset. @param count  of its rows; 0: to be set */
 static hid_t open_dataset(hid_t file, const char *path, const char *name, size_t *count) {
-  const hid_t dataset = hdf5_reading(H5Dopen2(file, name, H5P_DEFAULT), path, name);
+  const hid_t dataset = hdf5_open_dataset(file, path, name);
   const hid_t space = hdf5_reading(H5Dget_space(dataset), path, name);
   const hssize_t rows = H5Sget_simple_extent_npoints(space);
   if (rows <= 0 || (*count > 0 && (size_t)rows != *count))
     fail(EXIT_BAD_INPUT, "%s: %s has %lld rows", path, name, (long long)rows);
-  hdf5_check_stored(dataset, path, name);
+  hdf5_check_share(dataset, path, name);
   *count = (size_t)rows;
   H5Sclose(space);
   return dataset;

@@ -6,6 +6,7 @@
 
 #include "photons/gas/gas_file.h"
 #include "photons/io/provenance.h"
+#include "src/io/hdf5_set.h"
 #include "src/io/hdf5_util.h"
 
 enum {
@@ -20,6 +21,7 @@ struct transfer {
   const struct parameters *parameters;
   struct provenance provenance;
   struct file_particles *particles; /* NULL: there are none */
+  size_t cell_arrays; /* of the set's arrays, which come before those of the particles */
   gas_file_group *group;
   void *context;
 };
@@ -63,9 +65,15 @@ void file_tree_read(hid_t file, const char *path, struct gas_file *f,
 /** A dataset with a row for each patch, whose values are there. */
 hid_t file_rows_open(hid_t file, const char *path, const char *name, size_t numbers);
 
-/** GridData: a dataset for each field, without values. */
-void file_cells_create(hid_t file, const char *path, const struct gas_file *f);
-/** Write or read the fields of this rank's groups. */
-void file_cells_transfer(const struct transfer *t, hid_t file, const char *path, bool writing);
+/** GridData: an array for each field. @return how many: file_fields() */
+size_t file_cells_arrays(const struct gas_file *f, const struct row_cut *cut,
+                         struct set_array *array);
+/** Which rows of GridData are in which file; collective. */
+struct row_cut file_cells_cut(const struct transfer *t, size_t files);
+/** Write the fields of this rank's groups. @param array  that file_cells_arrays() has listed */
+void file_cells_write(const struct transfer *t, const struct set_file *file,
+                      struct set_array *array);
+/** Read the variables of this rank's groups. */
+void file_cells_read(const struct transfer *t, hid_t file, const char *path);
 
 #endif

@@ -6,6 +6,8 @@
 
 #include "gas_file_tree.h"
 #include "photons/base/error.h"
+#include "src/io/hdf5_share.h"
+#include "src/io/hdf5_virtual.h"
 
 enum { CORNER, FATHER, SON, SIBLING, LB_INDEX, TABLES };
 
@@ -80,12 +82,12 @@ void file_tree_write(hid_t file, const char *path, const struct gas_file *f) {
 }
 
 hid_t file_rows_open(hid_t file, const char *path, const char *name, size_t numbers) {
-  const hid_t dataset = hdf5_reading(H5Dopen2(file, name, H5P_DEFAULT), path, name);
+  const hid_t dataset = hdf5_open_dataset(file, path, name);
   const hid_t space = H5Dget_space(dataset);
   if (H5Sget_simple_extent_npoints(space) != (hssize_t)numbers)
     file_corrupt(path, "a dataset does not have one row a patch");
   H5Sclose(space);
-  hdf5_check_stored(dataset, path, name);
+  hdf5_check_share(dataset, path, name);
   return dataset;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Checkpoints: the exact state of a run in HDF5, one file in the order of the blocks, whatever the
- * number of processes. The newest two are kept. Every piece of a file has a checksum. */
+/* Checkpoints: the exact state of a run in HDF5, a file or a set of files (hdf5_set.h) in the order of the
+ * blocks, whatever the number of processes. The newest two are kept. Every piece of a file has a checksum. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -11,9 +11,11 @@
 #include "checkpoint_file.h"
 #include "checkpoint_values.h"
 #include "hdf5_checksum.h"
+#include "hdf5_set.h"
+#include "hdf5_share.h"
 #include "hdf5_util.h"
+#include "hdf5_virtual.h"
 #include "photons/base/comm.h"
-#include "photons/base/output_file.h"
 #include "photons/config/parameter_table.h"
 #include "photons/io/provenance.h"
 #include "photons/io/snapshot.h"
@@ -88,20 +90,7 @@ static struct array array_of(const struct particles *s, enum particle_column_ind
                         .values = particles_column(s, k)};
 }
 
-static void create_array(hid_t file, const char *path, const struct array *array) {
-  const hid_t dataset = hdf5_create_dataset(file, path, array->name, array->type, array->all,
-                                            array->columns, H5P_DEFAULT);
-  hdf5_write_text(dataset, path, "unit", array->unit);
-  hdf5_check(H5Dclose(dataset), EXIT_RUN_FAILED, path, "write the file");
-}
-
-static void write_array(hid_t file, const char *path, const struct array *array) {
-  const hid_t dataset = hdf5_check(H5Dopen2(file, array->name, H5P_DEFAULT), EXIT_RUN_FAILED, path,
-                                   "continue the file");
-  hdf5_write_rows(dataset, path, array->name, array->type, array->first, array->count,
-                  array->columns, array->values);
-  hdf5_check(H5Dclose(dataset), EXIT_RUN_FAILED, path, "write the file");
-}
+enum { ARRAYS_MOST = PARTICLE_COLUMN_COUNT + 1 }; /* with the map of a light cone */
 
 /** What a checkpoint consists of, as a process sees it. */
 struct checkpoint {
@@ -109,11 +98,14 @@ struct checkpoint {
   struct provenance provenance;
   const struct particles *particles;
   const struct checkpoint_state *state;
+  struct array array[ARRAYS_MOST];
+  size_t arrays;
 };
 
 static const char galaxies_name[] = "galaxy_last_ids";
 
-static void write_state(hid_t file, const char *path, const struct checkpoint *c) {
+static void write_state(void *context, hid_t file, const char *path) {
+  const struct checkpoint *c = context;
   for (size_t i = 0; i < STATE_FIELDS; i++)
     hdf5_write_attribute(file, path, state_fields[i].name,
                          state_fields[i].integer ? H5T_NATIVE_INT64 : H5T_NATIVE_DOUBLE, 0,
@@ -127,16 +119,12 @@ static void write_state(hid_t file, const char *path, const struct checkpoint *c
   const struct galaxy_ids *g = &c->state->galaxies;
   if (g->count > 0)
     hdf5_write_attribute(file, path, galaxies_name, H5T_NATIVE_UINT64, g->count, g->last);
+  if (c->state->map)
+    hdf5_write_attribute(file, path, "lightcone_shell", H5T_NATIVE_INT64, 0, &c->state->map_shell);
+  provenance_write(file, path, &c->provenance);
 }
 
 static const char map_name[] = "lightcone_map";
-
-static void create_map(hid_t file, const char *path, const struct checkpoint_state *s) {
-  const hid_t dataset = hdf5_create_dataset(file, path, map_name, H5T_NATIVE_UINT64, s->map_pixels,
-                                            1, H5P_DEFAULT);
-  hdf5_check(H5Dclose(dataset), EXIT_RUN_FAILED, path, "write the file");
-  hdf5_write_attribute(file, path, "lightcone_shell", H5T_NATIVE_INT64, 0, &s->map_shell);
-}
 
 /** The part of a map that this rank has. */
 static struct array map_of(const struct checkpoint_state *s) {
@@ -155,31 +143,26 @@ static struct array map_of(const struct checkpoint_state *s) {
   FOR_PARTICLE_COLUMNS((s), k)  \
   if (particle_columns[k].saved == COLUMN_SAVED)
 
-static void write_part(void *context, const struct output_turn *turn) {
+static void list_arrays(struct checkpoint *c) {
+  FOR_SAVED_COLUMNS(c->particles, k) c->array[c->arrays++] = array_of(c->particles, k);
+  if (c->state->map) c->array[c->arrays++] = map_of(c->state);
+}
+
+static void write_rows(void *context, const struct set_file *file) {
   const struct checkpoint *c = context;
-  const char *path = turn->path;
-  const bool first = comm_rank() == turn->first;
-  const hid_t file = first ? hdf5_create(turn->temporary, path)
-                           : hdf5_continue(turn->temporary, path);
-  FOR_SAVED_COLUMNS(c->particles, k) {
-    const struct array array = array_of(c->particles, k);
-    if (first) create_array(file, path, &array);
-    write_array(file, path, &array);
-  }
-  if (first) {
-    write_state(file, path, c);
-    if (c->state->map) create_map(file, path, c->state);
-    provenance_write(file, path, &c->provenance);
-  }
-  if (c->state->map) {
-    const struct array map = map_of(c->state);
-    write_array(file, path, &map);
-  }
-  if (comm_rank() == turn->last) { /* with these the checkpoint is complete */
-    hdf5_write_text(file, path, "format", format);
-    hdf5_checksum_attributes(file, path);
-  }
-  hdf5_close_written(file, path);
+  for (size_t i = 0; i < c->arrays; i++)
+    hdf5_set_rows(file, &file->set->array[i], c->array[i].first, c->array[i].count,
+                  c->array[i].values);
+}
+
+static struct set_array in_set(const struct array *a, const struct row_cut *cut) {
+  struct set_array of_set = {.type = a->type,
+                             .dimensions = a->columns > 1 ? 2 : 1,
+                             .size = {a->all, a->columns},
+                             .unit = a->unit,
+                             .cut = cut};
+  snprintf(of_set.name, sizeof of_set.name, "%s", a->name);
+  return of_set;
 }
 
 char *checkpoint_name(const char *path, const char *word) {
@@ -197,9 +180,20 @@ void checkpoint_write(const char *path, const struct parameters *p, const struct
                       const struct checkpoint_state *state) {
   struct checkpoint c = {
       .parameters = p, .provenance = provenance_of(p), .particles = s, .state = state};
+  list_arrays(&c);
+  const size_t files = snapshot_files(p, (size_t)comm_size());
+  const uint64_t pixels = state->map ? map_of(state).count : 0, particles = s->count;
+  struct row_cut cut = row_cut_make(files, 1, &particles),
+                 cut_map = row_cut_make(files, 1, &pixels);
+  struct set_array array[ARRAYS_MOST];
+  for (size_t i = 0; i < c.arrays; i++)
+    array[i] = in_set(&c.array[i], c.array[i].name == map_name ? &cut_map : &cut);
+  struct hdf5_set set = {format, array, c.arrays, write_rows, write_state, &c};
   char *previous = checkpoint_name(path, "previous");
-  output_together((char *[]){(char *)path}, 1, previous, write_part, &c);
+  hdf5_set_write(&set, path, previous, files);
   free(previous);
+  row_cut_free(&cut);
+  row_cut_free(&cut_map);
 }
 
 bool checkpoint_check(const char *path, char *reason, size_t size) {
@@ -323,8 +317,7 @@ static uint64_t read_count(hid_t file, const char *path, const char *name) {
 
 /** A dataset that must have as many numbers as the array. */
 static hid_t open_array(hid_t file, const char *path, const struct array *array) {
-  const hid_t dataset = hdf5_check(H5Dopen2(file, array->name, H5P_DEFAULT), EXIT_BAD_INPUT, path,
-                                   "read the checkpoint");
+  const hid_t dataset = hdf5_open_dataset(file, path, array->name);
   const hid_t space = hdf5_check(H5Dget_space(dataset), EXIT_BAD_INPUT, path,
                                  "read the checkpoint");
   const hssize_t count = H5Sget_simple_extent_npoints(space);
@@ -368,7 +361,7 @@ static void check_arrays(hid_t file, const char *path, column_set columns, uint6
   FOR_SAVED_COLUMNS(&promised, k) {
     const struct array array = array_of(&promised, k);
     const hid_t dataset = open_array(file, path, &array);
-    hdf5_check_stored(dataset, path, array.name);
+    hdf5_check_share(dataset, path, array.name);
     H5Dclose(dataset);
   }
 }
@@ -402,9 +395,8 @@ static void read_map(hid_t file, const char *path, struct checkpoint_state *stat
   state->map_pixels = 0;
   if (!hdf5_read_attribute(file, path, "lightcone_shell", H5T_NATIVE_INT64, 1, &state->map_shell))
     return;
-  const hid_t dataset = hdf5_check(H5Dopen2(file, map_name, H5P_DEFAULT), EXIT_BAD_INPUT, path,
-                                   "read the checkpoint");
-  hdf5_check_stored(dataset, path, map_name);
+  const hid_t dataset = hdf5_open_dataset(file, path, map_name);
+  hdf5_check_share(dataset, path, map_name);
   const hid_t space = hdf5_check(H5Dget_space(dataset), EXIT_BAD_INPUT, path,
                                  "read the checkpoint");
   state->map_pixels = (size_t)H5Sget_simple_extent_npoints(space);

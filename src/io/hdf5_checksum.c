@@ -11,6 +11,7 @@
 #define XXH_INLINE_ALL /* a row is short: the call would take longer than the sum */
 #include <xxhash.h>
 
+#include "hdf5_share.h"
 #include "hdf5_util.h"
 #include "photons/base/comm.h"
 #include "photons/base/input_file.h"
@@ -181,15 +182,24 @@ static bool sum_share(hid_t dataset, hid_t type, size_t rows, size_t columns, ui
   return read;
 }
 
+/** Keep what this process's share of a dataset adds up to. */
+static void note_sum(struct look *look, const char *name, uint64_t stored, uint64_t sum) {
+  look->sum = reallocate(look->sum, look->datasets + 1, sizeof *look->sum, "checksums");
+  struct sum *entry = &look->sum[look->datasets++];
+  snprintf(entry->name, sizeof entry->name, "%s", name);
+  entry->difference = comm_rank() == 0 ? sum - stored : sum;
+}
+
 static bool look_at_dataset(struct look *look, hid_t dataset, const char *name) {
   uint64_t stored, sum = 0;
   const int has = stored_sum(dataset, of_rows, &stored);
   if (has < 0) return unreadable(look, name);
   if (has == 0) return damaged(look, "dataset %s has no checksum", name);
-  char reason[128];
-  if (!hdf5_stored(dataset, reason)) return damaged(look, "%s %s", name, reason);
+  char reason[256];
+  if (!hdf5_share_stored(dataset, reason)) return damaged(look, "%s %s", name, reason);
   const hid_t space = H5Dget_space(dataset), type = H5Dget_type(dataset);
-  hsize_t extent[HDF5_DIMENSIONS_MOST] = {1, 1, 1, 1}; /* of a scalar; hdf5_stored(): no more */
+  hsize_t extent[HDF5_DIMENSIONS_MOST] = {1, 1, 1,
+                                          1}; /* of a scalar; more dimensions have been refused */
   bool read = type >= 0 && H5Tget_size(type) > 0 &&
               H5Sget_simple_extent_dims(space, extent, NULL) >= 0;
   const size_t columns = extent[1] * extent[2] * extent[3];
@@ -198,12 +208,8 @@ static bool look_at_dataset(struct look *look, hid_t dataset, const char *name) 
   if (!read) unreadable(look, name); /* first: the next call of HDF5 forgets the reason */
   if (type >= 0) H5Tclose(type);
   if (space >= 0) H5Sclose(space);
-  if (!read) return false;
-  look->sum = reallocate(look->sum, look->datasets + 1, sizeof *look->sum, "checksums");
-  struct sum *entry = &look->sum[look->datasets++];
-  snprintf(entry->name, sizeof entry->name, "%s", name);
-  entry->difference = comm_rank() == 0 ? sum - stored : sum;
-  return true;
+  if (read) note_sum(look, name, stored, sum);
+  return read;
 }
 
 static bool look_at_attributes(struct look *look, hid_t group, const char *name) {
@@ -245,17 +251,7 @@ static bool look_at_format(struct look *look, hid_t file, const char *format) {
   char found[64] = "";
   if (!format) return true;
   if (H5Aexists(file, "format") <= 0) return damaged(look, "not a complete '%s'", format);
-  const hid_t attribute = H5Aopen(file, "format", H5P_DEFAULT), type = H5Aget_type(attribute);
-  const hid_t space = H5Aget_space(attribute);
-  /* H5Aread() would write every string of an array of strings. */
-  const bool read = H5Sget_simple_extent_npoints(space) == 1 && H5Tget_class(type) == H5T_STRING &&
-                    H5Tis_variable_str(type) == 0 && H5Tget_size(type) <= sizeof found &&
-                    H5Aread(attribute, type, found) >= 0;
-  if (space >= 0) H5Sclose(space);
-  if (type >= 0) H5Tclose(type);
-  if (attribute >= 0) H5Aclose(attribute);
-  if (!read) return unreadable(look, "format");
-  found[sizeof found - 1] = '\0';
+  if (!hdf5_try_text(file, "format", found, sizeof found)) return unreadable(look, "format");
   return strcmp(found, format) == 0 || damaged(look, "is '%s', expected '%s'", found, format);
 }
 

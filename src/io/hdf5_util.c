@@ -90,7 +90,9 @@ static void silence(void) { H5Eset_auto2(H5E_DEFAULT, NULL, NULL); }
 static hid_t file_access(const char *path) {
   silence();
   const hid_t access = writing(H5Pcreate(H5P_FILE_ACCESS), path, "create", "the file");
-  writing(H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_V18), path, "create", "the file");
+  /* Objects have the oldest format that can hold them; virtual datasets came with 1.10. */
+  writing(H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_V110), path, "create",
+          "the file");
   return access;
 }
 
@@ -254,6 +256,20 @@ char *hdf5_read_text(hid_t object, const char *path, const char *name) {
   H5Tclose(type);
   H5Aclose(attribute);
   return text;
+}
+
+bool hdf5_try_text(hid_t object, const char *name, char *text, size_t size) {
+  const hid_t attribute = H5Aopen(object, name, H5P_DEFAULT), type = H5Aget_type(attribute);
+  const hid_t space = H5Aget_space(attribute);
+  /* H5Aread() would write every string of an array of strings. */
+  const bool read = H5Sget_simple_extent_npoints(space) == 1 && H5Tget_class(type) == H5T_STRING &&
+                    H5Tis_variable_str(type) == 0 && H5Tget_size(type) <= size &&
+                    H5Aread(attribute, type, text) >= 0;
+  if (space >= 0) H5Sclose(space);
+  if (type >= 0) H5Tclose(type);
+  if (attribute >= 0) H5Aclose(attribute);
+  if (read) text[size - 1] = '\0';
+  return read;
 }
 
 char *hdf5_read_config(hid_t object, const char *path) {

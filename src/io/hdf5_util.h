@@ -1,6 +1,6 @@
 /* HDF5 with every call checked: what snapshots, checkpoints, initial conditions and catalogues
  * share. `path` is the file's name in messages. Failures end the program: EXIT_RUN_FAILED when
- * writing, EXIT_BAD_INPUT when reading. Files are written in the format of HDF5 1.8, whose metadata
+ * writing, EXIT_BAD_INPUT when reading. Files are written in the format of HDF5 1.8, those with virtual datasets in that of 1.10: their metadata
  * have checksums of their own; hdf5_checksum.h has those of the data. */
 #ifndef PHOTONS_HDF5_UTIL_H
 #define PHOTONS_HDF5_UTIL_H
@@ -83,6 +83,8 @@ size_t hdf5_read_attribute(hid_t object, const char *path, const char *name, hid
 /** A string of fixed length, malloc'ed; NULL where it does not exist. Where the attributes of
  * @p object have a checksum, it must be right. */
 char *hdf5_read_text(hid_t object, const char *path, const char *name);
+/** The same, but false where the string is not there or has more than @p size bytes. */
+bool hdf5_try_text(hid_t object, const char *name, char *text, size_t size);
 /** What hdf5_write_config() wrote (malloc'ed); what it would write for other parameters. */
 char *hdf5_read_config(hid_t object, const char *path);
 char *hdf5_config_text(const struct parameters *p);

@@ -23,9 +23,7 @@ static bool stays_below(const char *name) {
   return true;
 }
 
-/** Open the file that an object's file names. @return negative, with a reason, where it may not be
- * opened or cannot be */
-static hid_t open_beside(hid_t object, const char *name, char reason_256[256]) {
+hid_t hdf5_open_beside(hid_t object, const char *name, char reason_256[256]) {
   char of_object[NAME_SIZE], path[2 * NAME_SIZE];
   if (!stays_below(name)) {
     snprintf(reason_256, 256, "only files beside the one that names them are opened");
@@ -65,7 +63,7 @@ static hid_t follow(const char *link, hid_t group, const void *value, size_t siz
   static _Thread_local int depth; /* links may lead to links, and in a circle */
   if (H5Lunpack_elink_val(value, size, &flags, &name, &object) < 0) return -1;
   if (depth == LINKS_MOST) return refuse_link("too many external links lead to links");
-  const hid_t file = open_beside(group, name, reason);
+  const hid_t file = hdf5_open_beside(group, name, reason);
   if (file < 0) {
     char text[512];
     snprintf(text, sizeof text, "an external link leads to the file %s: %s", name, reason);
@@ -208,7 +206,8 @@ static struct source source_of(const struct look *d, size_t number) {
 static void check_source(const struct look *d, const struct source *s) {
   char path[2 * NAME_SIZE], reason[256];
   const bool same = strcmp(s->file, ".") == 0;
-  const hid_t file = same ? H5Iget_file_id(d->dataset) : open_beside(d->dataset, s->file, reason);
+  const hid_t file = same ? H5Iget_file_id(d->dataset)
+                          : hdf5_open_beside(d->dataset, s->file, reason);
   if (file < 0)
     fail(EXIT_BAD_INPUT, "%s: %s is virtual and has values in the file %s: %s", d->path, d->name,
          s->file, same ? "it cannot be opened" : reason);

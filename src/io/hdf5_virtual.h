@@ -23,4 +23,8 @@ hid_t hdf5_open_dataset(hid_t group, const char *path, const char *name);
  */
 void hdf5_check_readable(hid_t dataset, const char *path, const char *name);
 
+/** Open a file that an object names and that lies beside the object's own. @return negative, with a
+ * reason, where it may not be opened or cannot be */
+hid_t hdf5_open_beside(hid_t object, const char *name, char reason_256[256]);
+
 #endif

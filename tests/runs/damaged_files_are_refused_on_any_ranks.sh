@@ -120,6 +120,7 @@ damage() { "$PYTHON" damage.py "$@" || complain "damage.py $*"; }
 
 damage compare one/snapshot_000.hdf5 three/snapshot_000.hdf5
 damage compare one/checkpoint.hdf5 three/checkpoint.hdf5
+damage compare one/checkpoint.hdf5 many/checkpoint.hdf5 # of which the rows are in three files
 damage compare one/fof_subhalo_tab_000.hdf5 three/fof_subhalo_tab_000.hdf5
 
 # refused DATASET WHAT: the damaged copy of the snapshot at hand is refused, with its name.
@@ -177,5 +178,39 @@ for processes in 1 3; do
     grep 'error: .*broken/checkpoint.hdf5: ' err | grep -q '; broken/checkpoint-previous.hdf5: ' ||
     complain "two damaged checkpoints on $processes processes: exit code $found"
 done
+
+# The same of a checkpoint in three parts, of which one is damaged, missing, or that of the checkpoint before.
+part=$("$PYTHON" -c 'import h5py; print(h5py.File("many/checkpoint.hdf5").attrs["parts"].decode())')
+before=$("$PYTHON" -c 'import h5py; print(h5py.File("many/checkpoint-previous.hdf5").attrs["parts"].decode())')
+[ "$(cd many && ls -d checkpoint* | tr '\n' ' ')" = "$({ printf '%s\n' checkpoint.hdf5 checkpoint-previous.hdf5
+  for k in 0 1 2; do printf '%s\n' "$part.$k.hdf5" "$before.$k.hdf5"; done; } | LC_ALL=C sort | tr '\n' ' ')" ] ||
+  complain "files of checkpoints: $(ls many)"
+# broken_part PROCESSES TEXT COMMAND...: a command that breaks the newest checkpoint
+broken_part() {
+  processes=$1 text=$2
+  shift 2
+  rm -rf broken
+  cp -r many broken
+  "$@" || complain "$*"
+  launch "$processes" --restart --set output.dir=broken config.ini ||
+    complain "$*, $processes processes: exit code $?"
+  grep "warning: broken/checkpoint.hdf5: .*$text" err | grep broken/checkpoint-prev >line
+  [ "$(wc -l <line)" -eq 1 ] || complain "$*, $processes processes: not said once: $(cat err)"
+}
+broken_part 2 'dataset momentum ' damage flip "broken/$part.1.hdf5" momentum 40
+broken_part 1 "not complete: $part.2.hdf5, .*No such file" rm "broken/$part.2.hdf5"
+broken_part 5 "not complete: $part.2.hdf5, .*No such file" rm "broken/$part.2.hdf5"
+broken_part 2 'dataset [a-z]* is not what was written' cp "many/$before.0.hdf5" "broken/$part.0.hdf5"
+broken_part 2 "not complete: $part.1.hdf5, .*rows that it should have" cp "many/$part.0.hdf5" "broken/$part.1.hdf5"
+rm "broken/$before.0.hdf5"
+cp -r many/checkpoint.hdf5 broken
+launch 2 --restart --set output.dir=broken config.ini
+found=$?
+[ $found -eq 3 ] && grep 'error: .*broken/checkpoint.hdf5: ' err | grep -q "; broken/checkpoint-previous.hdf5: .*$before.0" ||
+  complain "two incomplete checkpoints: exit code $found"
+# From the set on two processes, whose checkpoints are one file: the parts go when nothing uses them.
+rm -rf broken
+cp -r many broken
+launch 2 --restart --set output.dir=broken --set time.z_end=30 --set time.steps=4 config.ini || complain 'going on from three parts'
 
 finish

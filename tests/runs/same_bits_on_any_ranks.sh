@@ -60,11 +60,12 @@ grep -q 'at most [1-9]' compared || complain 'the test itself: no halos'
 [ -e three/snapshot_001.2.hdf5 ] && [ -e four/snapshot_001.2.hdf5 ] && [ ! -e four/snapshot_001.3.hdf5 ] ||
   complain 'numbers of files'
 
-# A checkpoint after each step; that of the fifth is from between two rebuilds.
-run_on 3 parts --steps 5 --set output.checkpoint_minutes=1e-6 config.ini
-[ -s parts/checkpoint.hdf5 ] || complain 'no checkpoint'
+# A checkpoint after each step, in a file of each process; that of the fifth is from between two rebuilds.
+run_on 3 parts --steps 5 --set output.checkpoint_minutes=1e-6 --set output.files=0 config.ini
+[ "$(ls parts/checkpoint-?.*.hdf5 | wc -l)" -eq 6 ] || complain 'not two checkpoints of three parts'
 run_on 2 parts --restart config.ini
 compare one parts
+[ "$(ls parts/checkpoint-?.*.hdf5 | wc -l)" -eq 3 ] || complain 'parts of a checkpoint that is gone'
 
 # Block time steps: few of a group's particles are targets, and some groups have none. Groups are
 # wider than half the box here: the nearest images of their targets may lie on either side.

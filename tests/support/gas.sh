@@ -74,7 +74,8 @@ same() {
 
 # blast_on_ranks RANKS OPTION...: a blast in a periodic box, whose dense shell is refined as it
 # forms, has the same bits on one rank (the folder one), on one with three homes and on three ranks, and
-# when it begins on this number of ranks without shared memory and goes on on two with two homes each.
+# when it begins on this number of ranks without shared memory, with a file of each rank, and goes on on
+# two with two homes each.
 # Batches of one group give each rank and each home a share of each level.
 blast_on_ranks() {
   cat >shell.ini <<END
@@ -101,8 +102,8 @@ END
   ranks=$1
   shift
   run_on 1 one --steps 4 "$@" shell.ini
-  run_on 3 three --steps 4 "$@" shell.ini
-  run_on "$ranks" parts --steps 2 --set runtime.shared_memory=no "$@" shell.ini
+  run_on 3 three --steps 4 --set output.files=0 "$@" shell.ini
+  run_on "$ranks" parts --steps 2 --set output.files=0 --set runtime.shared_memory=no "$@" shell.ini
   run_on 2 parts --restart --steps 4 --set gas.homes=2 "$@" shell.ini
   run_on 1 homes --steps 4 --set gas.homes=3 "$@" shell.ini
   same checkpoint.hdf5 16 one three parts homes

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Output files appear under their final name only when they are complete: a file is written as
- * NAME.tmp, synced and renamed. All functions are local except output_together(). Errors end the
- * program (EXIT_RUN_FAILED). */
+ * NAME.tmp, synced and renamed. Functions without a word on ranks are
+ * local. Errors end the program (EXIT_RUN_FAILED). */
 #ifndef PHOTONS_OUTPUT_FILE_H
 #define PHOTONS_OUTPUT_FILE_H
 
@@ -25,22 +25,42 @@ void output_commit(char *temporary, const char *path);
 /** One rank's part in writing a file together with other ranks. */
 struct output_turn {
   const char *temporary, *path;
+  size_t file;     /**< its number in the set */
   int first, last; /**< ranks that write this file; `first` creates it */
 };
+typedef void output_write(void *context, const struct output_turn *turn);
 /**
- * Write a set of files by all ranks. Each file is written by consecutive ranks, one after the
+ * Write a set of files by all ranks; collective, as the next two functions are. Each file is written by consecutive ranks, one after the
  * other. Either all files get their final names or none: if a rank fails, all ranks remove their
  * temporary files before the run ends.
  * @param files     number of files, 1 .. comm_size()
  * @param previous  new name of an existing file at the first path; NULL: that file is replaced
  * @param write     called on each rank when it is its turn
  */
-void output_together(char *const *paths, size_t files, const char *previous,
-                     void (*write)(void *context, const struct output_turn *turn), void *context);
-/** Bytes of all files that output_together() has written; the same on all ranks. */
+void output_together(char *const *paths, size_t files, const char *previous, output_write *write,
+                     void *context);
+/** Files that are written, and mean nothing before the file that names them is there. */
+struct output_parts {
+  char *mine;
+  uint64_t bytes;
+};
+/**
+ * Write a set of files as output_together() does, but under their own names, which no other file may
+ * name yet. fail() removes them until output_index_write() has ended, which must follow.
+ */
+struct output_parts output_parts_write(char *const *paths, size_t files, output_write *write,
+                                       void *context);
+/**
+ * Write, on rank 0 alone, the file that names the parts. With its name the set is complete. If that
+ * fails, all ranks remove their parts, and a file at @p path stays as it is.
+ * @param previous  as of output_together()
+ */
+void output_index_write(struct output_parts parts, const char *path, const char *previous,
+                        output_write *write, void *context);
+/** Bytes of all files that these functions have written; the same on all ranks. */
 uint64_t output_bytes(void);
 /**
- * For fail(): if the calling thread is in the `write` function of output_together(), make all ranks
+ * For fail(): if the calling thread is in a `write` function of these, make all ranks
  * remove their temporary files. If several ranks fail, this function returns only on the lowest.
  * @return whether the thread was writing
  */

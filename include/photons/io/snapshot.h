@@ -31,7 +31,7 @@
 void snapshot_write(const char *path, const struct parameters *p, const struct particles *s,
                     double a);
 
-/** Number of files of a snapshot on so many ranks: output.files, at most one for each rank. Automatic: one of up
+/** Number of files of a snapshot, and of parts of a checkpoint or output of gas, on so many ranks: output.files, at most one for each rank. Automatic: one of up
  * to 8 ranks, else one for each 8, so that a rank waits for 7 others, however many there are. */
 size_t snapshot_files(const struct parameters *p, size_t ranks);
 
@@ -68,7 +68,8 @@ struct checkpoint_state {
 
 /**
  * Write the exact state (integer positions, momenta, accelerations, ids, division into groups) to
- * one file for all ranks, so that a restarted run gives the same bits. The previous checkpoint is
+ * one file for all ranks, or a set of snapshot_files() parts (hdf5_set.h), so that a restarted run gives
+ * the same bits on any number of ranks. The previous checkpoint is
  * kept as NAME-previous.hdf5.
  * @param path  NAME.hdf5
  */
