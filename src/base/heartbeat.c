@@ -160,17 +160,20 @@ static void end_late(int number) {
 /** Without messages no rank can be named, but the run ends. Lower ranks speak first: the launcher
  * then ends the others. */
 static void limit_end(void) {
-  snprintf(
-      late, sizeof late,
-      "photons-starpu: error: a rank has not answered for %g s (runtime.timeout) at the end of "
-      "the run: all results are written, but MPI_Finalize() does not return (rank %d)\n",
-      heart.timeout, comm_rank());
+  /* Ranks that share a core need as much longer to take leave of each other. */
+  const double share = (double)comm_host_size() / (double)sysconf(_SC_NPROCESSORS_ONLN);
+  const double limit = ceil(heart.timeout * fmax(share, 1.0));
+  snprintf(late, sizeof late,
+           "photons-starpu: error: a rank has not answered for %g s at the end of the run: all "
+           "results are written, but MPI_Finalize() does not return (rank %d)\n",
+           limit, comm_rank());
   signal(SIGALRM, end_late);
-  alarm((unsigned)(ceil(heart.timeout) + fmin(comm_rank(), 3.0)));
+  alarm((unsigned)(limit + fmin(comm_rank(), 3.0)));
 }
 
 void heartbeat_stop(void) {
   if (heart.timeout <= 0.0) return;
+  comm_barrier(); /* until all ranks have come here a silent one is named */
   sem_post(&heart.end);
   pthread_join(heart.thread, NULL);
   sem_destroy(&heart.end);

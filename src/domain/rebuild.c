@@ -9,6 +9,7 @@
 
 #include "bisect.h"
 #include "keys.h"
+#include "moves.h"
 #include "photons/base/comm.h"
 #include "photons/base/debug_check.h"
 #include "photons/base/error.h"
@@ -28,13 +29,9 @@ struct rebuild {
   struct key *keys; /* key.index: place in the order that decides ties, from which the other columns
                      * are rearranged; NULL: parts are groups */
   uint32_t *from;   /* [count] this index alone, in the new order; NULL: the order by part */
-  size_t count;     /* particles of this rank after the rebuild */
-  size_t *send, *receive; /* [rank] particles */
-  size_t *next;           /* [chunk][part] place, by part, of the next particle */
-  uint32_t *place;        /* [old count] place in the order by part; NULL: this order is skipped */
-  size_t *arrive;         /* [source rank][own part] particles */
-  uint32_t first_part, own_parts;
-  size_t *part_first;                   /* [own part] first of its particles on this rank */
+  struct moves moves; /* of particles to the owners of parts */
+  size_t *next;       /* [chunk][part] place, by part, of the next particle */
+  uint32_t *place;    /* [old count] place in the order by part; NULL: this order is skipped */
   const struct particle_column *column; /* the column being moved */
   const void *array;                    /* its array in the old order */
   char *rows;                           /* its rows as packed or received; NULL without `place` */
@@ -94,69 +91,14 @@ static void sort_by_part(struct rebuild *r, bool trees, size_t *of_part) {
   free(r->next);
 }
 
-/** Send rows of `size` bytes, sorted by part, to the owners of the parts. Returns the received
- * rows, sorted by part and inside a part by source rank. Frees `sorted`. */
-static char *move_rows(const struct rebuild *r, char *sorted, size_t size) {
-  const int processes = comm_size();
-  size_t *bytes = allocate(2 * (size_t)processes, sizeof *bytes, "message sizes");
-  for (int p = 0; p < processes; p++) {
-    bytes[p] = r->send[p] * size;
-    bytes[processes + p] = r->receive[p] * size;
-  }
-  char *received = allocate_large(r->count, size, "particles on the way"), *from = received;
-  comm_exchange(sorted, bytes, received, bytes + processes);
-  free(sorted);
-  free(bytes);
-  char *rows = allocate_large(r->count, size, "particles on the way");
-  size_t *next = allocate(r->own_parts, sizeof *next, "parts");
-  memcpy(next, r->part_first, r->own_parts * sizeof *next);
-  for (int p = 0; p < processes; p++)
-    for (uint32_t k = 0; k < r->own_parts; k++) {
-      const size_t n = r->arrive[(size_t)p * r->own_parts + k];
-      memcpy(rows + next[k] * size, from, n * size);
-      next[k] += n;
-      from += n * size;
-    }
-  free(next);
-  free(received);
-  return rows;
-}
-
-/** Find out how many particles of each part this rank sends and receives. */
-static void plan_moves(struct rebuild *r, const size_t *of_part) {
-  const size_t processes = (size_t)comm_size();
-  size_t *parts_of = allocate(2 * processes, sizeof *parts_of, "parts"),
-         *own = parts_of + processes;
-  r->send = allocate(2 * processes, sizeof *r->send, "message sizes");
-  r->receive = r->send + processes;
-  for (uint32_t p = 0; p < r->parts.count; p++) {
-    const int owner = r->parts.part[p].owner;
-    r->send[owner] += of_part[p];
-    parts_of[owner] += sizeof *of_part;
-  }
-  comm_exchange_sizes(r->send, r->receive);
-  for (int q = 0; q < comm_rank(); q++) r->first_part += (uint32_t)(parts_of[q] / sizeof *of_part);
-  r->own_parts = (uint32_t)(parts_of[comm_rank()] / sizeof *of_part);
-  for (size_t q = 0; q < processes; q++) own[q] = parts_of[comm_rank()];
-  r->arrive = allocate(processes * r->own_parts, sizeof *r->arrive, "parts");
-  comm_exchange(of_part, parts_of, r->arrive, own);
-  r->part_first = allocate((size_t)r->own_parts + 1, sizeof *r->part_first, "parts");
-  for (uint32_t k = 0; k < r->own_parts; k++) {
-    r->part_first[k + 1] = r->part_first[k];
-    for (size_t q = 0; q < processes; q++) r->part_first[k + 1] += r->arrive[q * r->own_parts + k];
-  }
-  r->count = r->part_first[r->own_parts];
-  free(parts_of);
-}
-
 /** Split a part further, down to its groups. */
 static void split_part(void *context, uint32_t k) {
   struct rebuild *r = context;
   struct domain *d = r->domain;
-  const struct orb_part *part = &r->parts.part[r->first_part + k];
+  const struct orb_part *part = &r->parts.part[r->moves.first_part + k];
   const size_t all = d->particles.all,
                begin = block_first(all, (size_t)1 << part->level, part->index);
-  struct key *keys = r->keys + r->part_first[k];
+  struct key *keys = r->keys + r->moves.part_first[k];
   for (unsigned level = part->level; 1u << level < d->group_count; level++) {
     const size_t nodes = (size_t)2 << level, below = (size_t)1 << (level - part->level);
     for (size_t j = part->index * below; j < (part->index + 1) * below; j++) {
@@ -241,11 +183,11 @@ static void unpack_position(void *context, uint32_t g) {
 /** Unpack the keys, and free them. */
 static void take_positions(struct rebuild *r) {
   struct particles *p = &r->domain->particles;
-  if (r->count != r->old.count) {
+  if (r->moves.count != r->old.count) {
     free(p->position);
-    p->position = allocate_large(3 * r->count, sizeof *p->position, "particle positions");
+    p->position = allocate_large(3 * r->moves.count, sizeof *p->position, "particle positions");
   }
-  r->from = allocate_large(r->count, sizeof *r->from, "the order of particles");
+  r->from = allocate_large(r->moves.count, sizeof *r->from, "the order of particles");
   loop_run(&rebuild_stage, (uint32_t)p->blocks, unpack_position, r);
   free(r->keys);
 }
@@ -273,19 +215,19 @@ static void rearrange(struct rebuild *r, enum particle_column_index column) {
   if (r->place) {
     r->rows = r->room ? r->room : allocate_large(r->old.count, size, "particles by part");
     loop_run(&rebuild_stage, CHUNKS, pack_rows, r);
-    if (comm_size() > 1) r->rows = move_rows(r, r->rows, size);
+    if (comm_size() > 1) r->rows = moves_rows(&r->moves, r->rows, size);
   }
   if (!r->rows)
     r->permuted = r->room;
-  else if (r->count == r->old.count)
+  else if (r->moves.count == r->old.count)
     r->permuted = old;
   else
-    r->permuted = allocate_large(r->count, size, "particles in their new order");
+    r->permuted = allocate_large(r->moves.count, size, "particles in their new order");
   loop_run(&rebuild_stage, (uint32_t)p->blocks, unpack_rows, r);
   if (r->rows != r->room) free(r->rows);
   r->rows = NULL;
   if (r->permuted == r->room) {
-    struct copy copy = {old, r->permuted, r->count * size};
+    struct copy copy = {old, r->permuted, r->moves.count * size};
     loop_run(&rebuild_stage, CHUNKS, copy_chunk, &copy);
   } else if (r->permuted != old) {
     particles_set_column(p, column, r->permuted);
@@ -297,7 +239,8 @@ static void rearrange(struct rebuild *r, enum particle_column_index column) {
 static void rearrange_all(struct rebuild *r, bool positions) {
   const struct particles *p = &r->domain->particles;
   if (comm_size() == 1)
-    r->room = allocate_large(r->count, columns_widest(p->columns), "particles in their new order");
+    r->room = allocate_large(r->moves.count, columns_widest(p->columns),
+                             "particles in their new order");
   FOR_PARTICLE_COLUMNS(p, k) {
     if (k != COLUMN_position || positions) rearrange(r, k);
   }
@@ -306,8 +249,8 @@ static void rearrange_all(struct rebuild *r, bool positions) {
 
 static void number_keys(void *context, uint32_t chunk) {
   const struct rebuild *r = context;
-  for (size_t i = block_first(r->count, CHUNKS, chunk);
-       i < block_first(r->count, CHUNKS, chunk + 1); i++)
+  for (size_t i = block_first(r->moves.count, CHUNKS, chunk);
+       i < block_first(r->moves.count, CHUNKS, chunk + 1); i++)
     r->keys[i].index = (uint32_t)i;
 }
 
@@ -315,7 +258,7 @@ static void number_keys(void *context, uint32_t chunk) {
  * ranks, which decides ties. */
 static void move_keys(struct rebuild *r) {
   if (comm_size() == 1) return;
-  r->keys = (struct key *)(void *)move_rows(r, (char *)r->keys, sizeof *r->keys);
+  r->keys = (struct key *)(void *)moves_rows(&r->moves, (char *)r->keys, sizeof *r->keys);
   loop_run(&rebuild_stage, CHUNKS, number_keys, r);
 }
 
@@ -351,7 +294,7 @@ void orb_rebuild(struct domain *d, bool trees) {
   r.parts = orb_split(d, !trees);
   size_t *of_part = allocate(r.parts.count, sizeof *of_part, "parts");
   sort_by_part(&r, trees, of_part);
-  plan_moves(&r, of_part);
+  r.moves = moves_plan(&r.parts, of_part);
   free(of_part);
   if (!r.place) {
     free(r.parts.part_of);
@@ -361,18 +304,16 @@ void orb_rebuild(struct domain *d, bool trees) {
   p->all_blocks = d->group_count;
   p->first_block = group_first(d, comm_rank());
   p->blocks = group_first(d, comm_rank() + 1) - p->first_block;
-  p->count = r.count;
+  p->count = r.moves.count;
   p->sorted = true;
   if (trees) {
-    loop_run(&rebuild_stage, r.own_parts, split_part, &r);
+    loop_run(&rebuild_stage, r.moves.own_parts, split_part, &r);
     loop_run(&rebuild_stage, (uint32_t)p->blocks, split_group, &r);
     take_positions(&r); /* from the keys */
   }
   rearrange_all(&r, !trees);
   orb_parts_free(&r.parts);
   free(r.from);
-  free(r.arrive);
-  free(r.part_first);
-  free(r.send);
+  moves_free(&r.moves);
   if (DEBUG_CHECKS) check_rebuilt(p, ids);
 }

@@ -200,17 +200,15 @@ broken_part() {
 broken_part 2 'dataset momentum ' damage flip "broken/$part.1.hdf5" momentum 40
 broken_part 1 "not complete: $part.2.hdf5, .*No such file" rm "broken/$part.2.hdf5"
 broken_part 5 "not complete: $part.2.hdf5, .*No such file" rm "broken/$part.2.hdf5"
-broken_part 2 'dataset [a-z]* is not what was written' cp "many/$before.0.hdf5" "broken/$part.0.hdf5"
-broken_part 2 "not complete: $part.1.hdf5, .*rows that it should have" cp "many/$part.0.hdf5" "broken/$part.1.hdf5"
+# With as many rows the checksum tells.
+other='\(dataset [a-z]* is not what was written\|[a-z]* is not complete: .*rows that it should have\)'
+broken_part 2 "$other" cp "many/$before.0.hdf5" "broken/$part.0.hdf5"
+broken_part 2 "$other" cp "many/$part.0.hdf5" "broken/$part.1.hdf5"
 rm "broken/$before.0.hdf5"
 cp -r many/checkpoint.hdf5 broken
 launch 2 --restart --set output.dir=broken config.ini
 found=$?
 [ $found -eq 3 ] && grep 'error: .*broken/checkpoint.hdf5: ' err | grep -q "; broken/checkpoint-previous.hdf5: .*$before.0" ||
   complain "two incomplete checkpoints: exit code $found"
-# From the set on two processes, whose checkpoints are one file: the parts go when nothing uses them.
-rm -rf broken
-cp -r many broken
-launch 2 --restart --set output.dir=broken --set time.z_end=30 --set time.steps=4 config.ini || complain 'going on from three parts'
 
 finish

@@ -16,8 +16,8 @@
  * @param advice   ends the message: what the user can do now; NULL: nothing
  */
 void heartbeat_start(double timeout, const char *(*advice)(void));
-/** Wait until the rank before and the next rank stop, too; comm_end() calls this. From then on the
- * program has as much time again to end. Collective. */
+/** Wait until all ranks stop, and name one that is silent before; comm_end() calls this. From then on the
+ * program has as much time again to end, and more where ranks share cores. Collective. */
 void heartbeat_stop(void);
 /** Whether this rank itself was silent for so long that another rank may have ended the run: it was
  * stopped, and has woken up in the last seconds. Local. */
