@@ -14,60 +14,25 @@ import heapq
 import itertools
 
 from .modules import fail, parser_of
+from .places import Cores, Gpus, Machine
 from .reading import FAULTS, explain
 from .task_graph import read_graph
 from .weak_scaling import messages, with_messages
 
 
-class Pool:
-    """Cores, or the streams of a GPU. Tasks of a GPU divide its time; cores without a task help with those that have parts."""
-
-    def __init__(self, size, gpu):
-        self.size, self.gpu = size, gpu
-        self.queue, self.left, self.parts = [], {}, {}
-        self.rate, self.now, self.version, self.busy = {}, 0.0, 0, 0.0
-
-    def advance(self, time):
-        for job, rate in self.rate.items():
-            self.left[job] -= rate * (time - self.now)
-        self.busy += sum(self.rate.values()) * (time - self.now)
-        self.now = time
-
-    def set_rates(self):
-        count, self.rate = len(self.left), {}
-        helpers = self.size - count if not self.gpu else 0
-        open_to = sorted((j for j in self.left if self.parts[j] > 1), key=self.parts.get)
-        for k, job in enumerate(open_to):
-            extra = min(helpers / (len(open_to) - k), self.parts[job] - 1)
-            self.rate[job] = 1.0 + extra
-            helpers -= extra
-        for job in self.left:
-            self.rate.setdefault(job, 1.0 / count if self.gpu else 1.0)
-        self.version += 1
-
-    def next_end(self):
-        return min(((self.now + max(left, 0.0) / self.rate[job], job) for job, left in self.left.items()), default=None)
-
-
-class Machine:
-    """How long messages and tasks take besides their work."""
-
-    def __init__(self, overhead=0.0, latency=2e-6, bandwidth=25e9, link=200e9, message=15e-6, submission=15e-6):
-        self.overhead, self.latency, self.bandwidth, self.link = overhead, latency, bandwidth, link
-        self.message, self.submission = message, submission  # of the thread that sends, and of the main thread
-
-
 class Replay:
-    """All ranks' jobs in time. place(rank, job) is the pool of a job: (rank, None) cores, (rank, g) GPU g."""
+    """All ranks' jobs in time. place(rank, job) is where a job is queued: (rank, None) cores, (rank, "gpus"), (rank, "wire")."""
 
-    def __init__(self, programs, pools, place, machine):
-        self.programs, self.pools, self.place, self.machine = programs, pools, place, machine
+    def __init__(self, programs, place, machine):
+        self.programs, self.place, self.machine = programs, place, machine
+        self.pools = {}
         self.time, self.events, self.count = 0.0, [], itertools.count()
         self.waiting, self.after, self.done = {}, collections.defaultdict(list), {}
         self.job, self.at = {}, {}
         self.next, self.blocked = [0] * len(programs), {}
         self.open = [0] * len(programs)  # submitted and not done
         self.wire, self.sent, self.messages, self.bytes = collections.defaultdict(float), {}, 0, 0
+        self.there = {}  # when data of a job are at a place
         self.halves = {}
         self.finish = 0.0
 
@@ -112,7 +77,7 @@ class Replay:
             return self.open[rank] > 0
         if job.kind == "loop":
             return (rank, job.number) not in self.done
-        return any((rank, n) in self.job and (rank, n) not in self.done for n, _, _ in job.before)
+        return any((rank, n.number) in self.job and (rank, n.number) not in self.done for n in job.before)
 
     def wake(self, rank):
         job = self.blocked.get(rank)
@@ -124,7 +89,7 @@ class Replay:
 
     def submit(self, rank, job):
         key = rank, job.number
-        self.job[key], self.at[key] = job, self.place(rank, job)
+        self.job[key], self.at[key] = job, (rank, None)
         self.open[rank] += 1
         self.waiting[key] = 1
         self.wait_for(key, job)
@@ -135,17 +100,15 @@ class Replay:
             self.step(rank)
 
     def wait_for(self, key, job):
-        for number, size, reads in job.before:
-            other = self.owner(key, number)
-            if other is None or other == key:
-                continue
-            if self.at[other] != self.at[key] and not reads:
-                continue  # each place has a copy of its own
+        for need in job.before:
+            other = self.owner(key, need.number)
+            if other is None or other == key or (other[0] != key[0] and not need.reads):
+                continue  # each rank has a copy of its own
             self.waiting[key] += 1
             if other in self.done:
-                self.arrive(other, key, size)
+                self.arrive(other, key, need)
             else:
-                self.after[other].append((key, size))
+                self.after[other].append((key, need))
 
     def owner(self, key, number):
         """The job of that number: of the rank's own, or of another rank where one rank's graph is divided."""
@@ -155,22 +118,54 @@ class Replay:
 
     elsewhere = None
 
-    def arrive(self, other, key, size):
-        """The result of a job comes to the place of another one."""
-        source, target = self.at[other], self.at[key]
-        if source == target or size == 0:
+    def arrive(self, other, key, need):
+        """A job that another one waits for is done: on another rank, with a message."""
+        if other[0] == key[0] or need.bytes == 0:
             self.released(key)
             return
-        end = self.sent.get((other, target, size))
-        if end is None:
-            m, between = self.machine, source[0] != target[0]
-            spent = (m.message + size / m.bandwidth) if between else size / m.link
-            out, into = (("out", at[0] if between else at) for at in (source, target))
-            end = self.occupy(out, ("in", into[1]), spent) + m.latency
-            self.sent[other, target, size] = end
-            self.messages += between
-            self.bytes += size if between else 0
-        self.later(max(end, self.time), self.released, key)
+        name = other, need.handle, key[0]
+        if name not in self.sent:
+            m = self.machine
+            self.sent[name] = self.occupy(("out", other[0]), ("in", key[0]), m.message + need.bytes / m.bandwidth) + m.latency
+            self.messages += 1
+            self.bytes += need.bytes
+        self.later(max(self.sent[name], self.time), self.released, key)
+
+    # Data of a rank that are on its GPUs or its host.
+
+    def copies(self, key, number, handle):
+        """Where data of a job are, and since when; None: they come from another rank or from before the step."""
+        other = self.owner(key, number)
+        if other is None or other[0] != key[0]:
+            return None
+        return self.there.setdefault((other, handle), {self.at[other]: self.done.get(other, self.time)})
+
+    def is_at(self, key, piece, place):
+        return place in (self.copies(key, piece.writer, piece.handle) or {})
+
+    def fetch(self, key, job, place):
+        """Copy what a job reads to its place. Returns when it is there."""
+        ready = self.time
+        for need in job.before:
+            if need.reads and need.bytes:
+                ready = max(ready, self.copy(key, need.number, need.handle, need.bytes, place))
+        return ready
+
+    def copy(self, key, number, handle, size, place):
+        where = self.copies(key, number, handle)
+        if where is None:
+            return self.time
+        if place not in where:
+            m, start = self.machine, max(self.time, self.wire[place])
+            where[place] = self.wire[place] = start + m.copy + size / m.link
+        return where[place]
+
+    def share(self, key, job):
+        """Send what all GPUs need, and this job has written."""
+        for piece in job.data:
+            if piece.home and piece.home[2] and "w" in piece.mode:
+                for place in self.pools[key[0], "gpus"].places():
+                    self.copy(key, key[1], piece.handle, piece.bytes, place)
 
     def occupy(self, out, into, spent):
         """Use the ways out of one place and into another one, as soon as both are free. Returns until when."""
@@ -186,9 +181,12 @@ class Replay:
         if job.kind in ("send", "receive"):
             self.half(key, job)
             return
-        pool = self.pools[self.at[key]]
-        heapq.heappush(pool.queue, (-job.priority, next(self.count), key))
-        self.fill(pool)
+        pool = self.place(key[0], job)
+        if pool == (key[0], "gpus"):
+            self.pools[pool].push(key, job)
+        else:
+            self.at[key] = pool
+            self.later(self.fetch(key, job, pool), self.pools[pool].push, key, job)
 
     def half(self, key, job):
         """A send or a receive is ready: with the other half it is a message."""
@@ -206,32 +204,15 @@ class Replay:
         for half in (key, partner):
             self.later(end + m.latency, self.end, half)
 
-    def fill(self, pool):
-        pool.advance(self.time)
-        while pool.queue and len(pool.left) < pool.size:
-            key = heapq.heappop(pool.queue)[2]
-            job = self.job[key]
-            pool.left[key] = job.work + self.machine.overhead
-            pool.parts[key] = job.parts
-        pool.set_rates()
-        following = pool.next_end()
-        if following:
-            self.later(following[0], self.ended, pool, pool.version, following[1])
-
-    def ended(self, pool, version, key):
-        if version != pool.version:
-            return
-        pool.advance(self.time)
-        del pool.left[key], pool.rate[key]
-        self.end(key)
-        self.fill(pool)
-
     def end(self, key):
         self.done[key] = self.time
         self.finish = max(self.finish, self.time)
         self.open[key[0]] -= 1
-        for other, size in self.after.pop(key, ()):
-            self.arrive(key, other, size)
+        job = self.job[key]
+        if self.at[key] not in self.pools and any(p.home and p.home[2] for p in job.data):
+            self.share(key, job)
+        for other, need in self.after.pop(key, ()):
+            self.arrive(key, other, need)
         self.wake(key[0])
 
 
@@ -249,7 +230,7 @@ def divide(jobs, ranks):
             rank_of[job.number] = rank
             programs[rank].append(job)
         elif job.kind == "acquire":  # of data that another rank has: nothing
-            owners = {rank_of[n] for n, _, _ in job.before if n in rank_of}
+            owners = {rank_of[n.number] for n in job.before if n.number in rank_of}
             for rank in owners or range(ranks):
                 programs[rank].append(job)
         else:
@@ -261,19 +242,19 @@ def divide(jobs, ranks):
 class Divided(Replay):
     """One rank's graph on several: a job may depend on one that is submitted later by another rank's main thread."""
 
-    def __init__(self, programs, pools, place, machine, rank_of):
-        super().__init__(programs, pools, place, machine)
+    def __init__(self, programs, place, machine, rank_of):
+        super().__init__(programs, place, machine)
         self.rank_of, self.early = rank_of, collections.defaultdict(list)
 
     def wait_for(self, key, job):
         here = []
-        for number, size, reads in job.before:
-            rank = self.rank_of.get(number, key[0])
-            if rank == key[0] or (rank, number) in self.job:
-                here.append((number, size, reads))
-            elif reads:
+        for need in job.before:
+            rank = self.rank_of.get(need.number, key[0])
+            if rank == key[0] or (rank, need.number) in self.job:
+                here.append(need)
+            elif need.reads:
                 self.waiting[key] += 1
-                self.early[rank, number].append((key, size))
+                self.early[rank, need.number].append((key, need))
         super().wait_for(key, job._replace(before=here))
         self.after[key] += self.early.pop(key, [])
 
@@ -283,28 +264,18 @@ class Divided(Replay):
 
 
 def predict(programs, cores, machine, gpus=0, streams=1, ranks=0):
-    """Seconds of the step, the replay, and its pools."""
-    recorded = {int(j.device[3:]) for p in programs for j in p if j.device.startswith("GPU")}
-    groups = 1 + max((j.group for p in programs for j in p), default=0)
-
+    """Seconds of the step, and the replay."""
     def place(rank, job):
-        if job.device == "WIRE":
-            return rank, "wire"
-        if not job.device.startswith("GPU"):
-            return rank, None
-        if len(recorded) == gpus:
-            return rank, int(job.device[3:])
-        return rank, (job.group * gpus // groups if job.group >= 0 else job.number % gpus)
+        return rank, "wire" if job.device == "WIRE" else "gpus" if job.device.startswith("GPU") else None
 
-    rank_of = None
     if ranks > 1 and len(programs) == 1:
         programs, rank_of = divide(programs[0], ranks)
-    pools = {(r, None): Pool(cores, False) for r in range(len(programs))}
-    pools.update({(r, "wire"): Pool(1, False) for r in range(len(programs))})
-    devices = sorted(recorded) if len(recorded) == gpus else range(gpus)
-    pools.update({(r, g): Pool(streams, True) for r in range(len(programs)) for g in devices})
-    replay = Divided(programs, pools, place, machine, rank_of) if rank_of else Replay(programs, pools, place, machine)
-    return replay.run(), replay, pools
+        replay = Divided(programs, place, machine, rank_of)
+    else:
+        replay = Replay(programs, place, machine)
+    for r in range(len(programs)):
+        replay.pools.update({(r, None): Cores(replay, cores), (r, "wire"): Cores(replay, 1), (r, "gpus"): Gpus(replay, r, gpus, streams)})
+    return replay.run(), replay
 
 
 def numbers(text):
@@ -316,7 +287,7 @@ def main():
     parser.add_argument("folder")
     parser.add_argument("--step", type=int, metavar="N", help="of the recorded steps (default: all)")
     parser.add_argument("--cores", type=numbers, default=[1], metavar="LIST", help="workers of a rank, e.g. 1,2,4 (default 1)")
-    parser.add_argument("--gpus", type=int, default=0, metavar="N", help="GPUs of a rank, where GPUs were recorded")
+    parser.add_argument("--gpus", type=numbers, default=[0], metavar="LIST", help="GPUs of a rank, where GPUs were recorded")
     parser.add_argument("--streams", type=int, default=2, metavar="N", help="workers of a GPU (default 2)")
     parser.add_argument("--ranks", type=numbers, default=[1], metavar="LIST", help="divide a recorded rank so")
     parser.add_argument("--weak", type=numbers, metavar="LIST", help="so many ranks with such a box each")
@@ -325,7 +296,8 @@ def main():
     parser.add_argument("--parts", default="", metavar="STAGES", help="stages whose tasks idle cores divide")
     parser.add_argument("--overhead", type=float, metavar="US", help="of StarPU, for each task (default: as recorded)")
     parser.add_argument("--bandwidth", type=float, default=25.0, metavar="GB/S", help="between ranks (default 25)")
-    parser.add_argument("--link", type=float, default=200.0, metavar="GB/S", help="between GPUs of a rank (default 200)")
+    parser.add_argument("--link", type=float, default=300.0, metavar="GB/S", help="between GPUs of a rank (default 300)")
+    parser.add_argument("--copy", type=float, default=8.0, metavar="US", help="a copy between GPUs besides its bytes (default 8)")
     parser.add_argument("--message", type=float, default=15.0, metavar="US", help="of the sending thread, each (default 15)")
     arguments = parser.parse_args()
     if arguments.weak and not arguments.particles:
@@ -336,18 +308,22 @@ def main():
         fail(f"'{arguments.folder}': {explain(error)}")
 
 
+def name_of(ranks, cores, gpus):
+    return f"{ranks} ranks of {cores} cores" + (f" and {gpus} GPUs" if gpus else "")
+
+
 def show_weak(a, programs, machine):
     """Print the efficiency of many ranks that each have the recorded box."""
     groups = 1 + max(j.group for j in programs[0])
-    for cores in a.cores:
-        alone = predict(programs, cores, machine, a.gpus, a.streams)[0]
+    for cores, gpus in itertools.product(a.cores, a.gpus):
+        alone = predict(programs, cores, machine, gpus, a.streams)[0]
         for ranks in a.weak:
             kinds = messages(a.particles, a.particles / groups, ranks, a.pencils)
             program = with_messages(programs[0], kinds, machine, ranks, groups * ranks)
-            time, _, pools = predict([program], cores, machine, a.gpus, a.streams)
-            print(f"{ranks} ranks of {cores} cores" + (f" and {a.gpus} GPUs" if a.gpus else "") + f": {1e3 * time:.3f} ms, "
+            time, replay = predict([program], cores, machine, gpus, a.streams)
+            print(f"{name_of(ranks, cores, gpus)}: {1e3 * time:.3f} ms, "
                   f"efficiency {100 * alone / time:.1f} %, {sum(k.messages for k in kinds.values()):.0f} messages, "
-                  f"{1e-6 * sum(k.bytes for k in kinds.values()):.1f} MB, sending {100 * pools[0, 'wire'].busy / time:.0f} %")
+                  f"{1e-6 * sum(k.bytes for k in kinds.values()):.1f} MB, sending {100 * replay.pools[0, 'wire'].busy / time:.0f} %")
 
 
 def show(a):
@@ -358,17 +334,15 @@ def show(a):
     print(f"recorded: {1e3 * seconds:.3f} ms, {len(programs)} rank{'s' if len(programs) > 1 else ''}, {tasks} tasks,"
           f" {1e3 * work:.3f} ms of work, {1e6 * overhead:.1f} us between two tasks")
     machine = Machine(overhead if a.overhead is None else 1e-6 * a.overhead, bandwidth=1e9 * a.bandwidth, link=1e9 * a.link,
-                      message=1e-6 * a.message)
+                      message=1e-6 * a.message, copy=1e-6 * a.copy)
     if a.weak:
         show_weak(a, programs, machine)
         return
-    for ranks in a.ranks:
-        for cores in a.cores:
-            time, replay, pools = predict(programs, cores, machine, a.gpus, a.streams, ranks)
-            width = sum(p.size for at, p in pools.items() if at[1] is None) + sum(isinstance(at[1], int) for at in pools)
-            print(f"{max(ranks, len(programs))} ranks of {cores} cores" + (f" and {a.gpus} GPUs" if a.gpus else "") +
-                  f": {1e3 * time:.3f} ms, {100 * work / time / max(width, 1):.1f} % busy, {replay.messages} messages,"
-                  f" {replay.bytes} bytes")
+    for ranks, cores, gpus in itertools.product(a.ranks, a.cores, a.gpus):
+        time, replay = predict(programs, cores, machine, gpus, a.streams, ranks)
+        count = max(ranks, len(programs))
+        print(f"{name_of(count, cores, gpus)}: {1e3 * time:.3f} ms, {100 * work / time / max(count * (cores + gpus), 1):.1f} % busy,"
+              f" {replay.messages} messages, {replay.bytes} bytes")
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ of tasks (docs/user/profiling.md)."""
 import collections
 import csv
 import glob
+import math
 import os
 import re
 import statistics
@@ -14,9 +15,15 @@ import statistics
 from .reading import names_file
 
 # work: seconds of one core, or of a GPU that has no other task. parts: into how many parts other cores may divide it.
-# before: [(job, bytes, whether its result is read)]. gap, cost: of the main thread before the job and for it. late: how much
-# longer than its tasks a wait took.
-Job = collections.namedtuple("Job", "rank number kind stage group priority device work parts before writes gap cost late")
+# before: Needs. data: Pieces. home: the part of all data that owns what the task writes, of how many, or None. lasting: whether
+# other GPUs may take the task. gap, cost: of the main thread before the job and for it. late: how much longer than its tasks a
+# wait took.
+Job = collections.namedtuple("Job", "rank number kind stage group priority device work parts before writes data home lasting gap"
+                                    " cost late")
+# A job that another one waits for. reads: whether what it wrote there is read; else only the order matters.
+Need = collections.namedtuple("Need", "number handle bytes reads")
+# Data of a job. home: (part, parts, whether all GPUs need it), or None. writer: the job that wrote it before, or None.
+Piece = collections.namedtuple("Piece", "handle mode bytes home writer")
 
 RECORDED = "task", "loop", "send", "receive", "wait", "acquire"
 
@@ -27,15 +34,13 @@ def read_table(path):
         return list(csv.DictReader(file))
 
 
-def shared_seconds(rows):
-    """Of each row of a GPU's tasks: its share of the time, which tasks that run at the same time divide evenly."""
-    events = sorted([(r[1], 1, i) for i, r in enumerate(rows)] + [(r[2], 0, i) for i, r in enumerate(rows)])
-    work, running, last = [0.0] * len(rows), set(), 0.0
-    for time, begins, i in events:
-        for k in running:
-            work[k] += (time - last) / len(running)
-        running.add(i) if begins else running.discard(i)
-        last = time
+def seconds_in_turn(rows):
+    """Of each row of a GPU's tasks: for how long the GPU worked on it. Kernels get their places on a GPU in the order in which they
+    were started, so that a task that ends has had the GPU since the one before ended."""
+    work, last = [0.0] * len(rows), 0.0
+    for i in sorted(range(len(rows)), key=lambda i: (rows[i][2], rows[i][1])):
+        work[i] = rows[i][2] - min(max(rows[i][1], last), rows[i][2])
+        last = max(last, rows[i][2])
     return work
 
 
@@ -52,7 +57,7 @@ def read_times(path):
             on_gpu[row[3]].append(row)
     work = {}
     for device in on_gpu.values():
-        work.update((r[0], w) for r, w in zip(device, shared_seconds(device)))
+        work.update((r[0], w) for r, w in zip(device, seconds_in_turn(device)))
     for job, start, end, device, stage, group, step in rows:
         if job == 0:
             continue
@@ -80,7 +85,7 @@ def gaps(times, workers, before):
     for rows in of_worker.values():
         rows.sort()
         for (_, end, _, _), (start, _, submitted, job) in zip(rows, rows[1:]):
-            ready = max([submitted] + [times[n][3] for n, _, _ in before.get(job, ()) if n in times])
+            ready = max([submitted] + [times[n.number][3] for n in before.get(job, ()) if n.number in times])
             if ready < end <= start:
                 found.append(start - end)
     return found
@@ -94,38 +99,57 @@ class Data:
 
 
 def dependences(entries):
-    """Of each entry: [(number of an earlier one, bytes, whether its result is read)], as StarPU keeps the order of
-    submission for each piece of data; and the bytes that it writes."""
-    data, before, writes = collections.defaultdict(Data), [], []
+    """Of each entry: what it needs of earlier ones, as StarPU keeps the order of submission for each piece of data; its pieces; and
+    the bytes that it writes."""
+    data, before, used, writes = collections.defaultdict(Data), [], [], []
     for kind, number, pieces in entries:
-        waits, written = {}, 0
-        for handle, mode, size in pieces:
+        needs, own, written = [], [], 0
+        for handle, (mode, size, home) in merged(pieces).items():
             if kind == "free":
                 data.pop(handle, None)
                 continue
             d = data[handle]
-            if d.writer is not None and "r" in mode:
-                waits[d.writer] = size + (waits[d.writer] if waits.get(d.writer, -1) >= 0 else 0)
-            elif d.writer is not None:
-                waits.setdefault(d.writer, -1)
+            own.append(Piece(handle, mode, size, home, d.writer))
+            if d.writer is not None:
+                needs.append(Need(d.writer, handle, size, "r" in mode))
             if "w" in mode:
-                for reader in d.readers:
-                    waits.setdefault(reader, -1)
+                needs += [Need(reader, handle, 0, False) for reader in d.readers]
                 if kind != "acquire":
                     d.writer, d.readers = number, []
                 written += size
             elif kind != "acquire":
                 d.readers.append(number)
-        waits.pop(number, None)
-        before.append([(n, max(size, 0), size >= 0) for n, size in waits.items()])
+        before.append(needs)
+        used.append(own)
         writes.append(written)
-    return before, writes
+    return before, used, writes
+
+
+def merged(pieces):
+    """The mode, bytes and home by handle: a job may have a piece of data twice."""
+    found = {}
+    for handle, mode, size, home in pieces:
+        both = found[handle][0] + mode if handle in found else mode
+        found[handle] = "".join(m for m in "rw" if m in both), size, home
+    return found
 
 
 def pieces_of(text):
     for piece in text.split():
-        handle, mode, size = piece.rsplit(":", 2)
-        yield handle, mode, int(size)
+        handle, mode, size, *home = piece.split(":")
+        yield handle, mode, int(size), home_of(home[0]) if home else None
+
+
+def home_of(text):
+    part, parts = text.rstrip("*").split("/")
+    return int(part), int(parts), text.endswith("*")
+
+
+def home_of_task(pieces):
+    """The home of the first data that a task writes, or else reads, which have one: there the scheduler runs it."""
+    written = [p.home for p in pieces if p.home and "w" in p.mode]
+    homes = written + [p.home for p in pieces if p.home]
+    return homes[0][:2] if homes else None
 
 
 def read_rank(folder, rank, step, divisible):
@@ -141,10 +165,10 @@ def read_rank(folder, rank, step, divisible):
     end = next((i for i, r in enumerate(rows) if int(r["job"]) > last and r["kind"] in ("task", "loop")), len(rows))
     rows = sorted(rows[:end], key=lambda r: float(r["begin_us"]))
     entries = [(r["kind"], int(r["job"]), list(pieces_of(r["data"]))) for r in rows]
-    before, writes = dependences(entries)
+    before, used, writes = dependences(entries)
     stages = {r["stage"] for r in rows if int(r["job"]) in helped} | set(divisible)
     jobs, ended, now = [], {}, None
-    for r, waits, written in zip(rows, before, writes):
+    for r, waits, pieces, written in zip(rows, before, used, writes):
         kind, number = r["kind"], int(r["job"])
         begin, done = float(r["begin_us"]) * 1e-6, float(r["end_us"]) * 1e-6
         now = begin if now is None else now
@@ -152,7 +176,7 @@ def read_rank(folder, rank, step, divisible):
             continue
         t = times.get(number)
         ended[number] = t[3] if t else done
-        awaited = list(ended.values()) if kind == "wait" else [ended[n] for n, _, _ in waits if n in ended] + [begin]
+        awaited = list(ended.values()) if kind == "wait" else [ended[n.number] for n in waits if n.number in ended] + [begin]
         late = max(done - max(max(awaited, default=begin), begin), 0.0) if kind in ("wait", "acquire") else 0.0
         if kind == "loop":
             late = max(done - max(ended[number], begin), 0.0) if t else 0.0
@@ -161,11 +185,30 @@ def read_rank(folder, rank, step, divisible):
         parts = int(r["priority"]) if kind == "loop" else 1 << 20 if r["stage"] in stages else 1
         priority = -1000 if kind == "loop" else int(r["priority"])
         jobs.append(Job(rank, number, kind, r["stage"], int(r["group"]), priority, t[1] if t else "", work, parts, waits, written,
-                        max(begin - now, 0.0), cost, late))
+                        pieces, home_of_task(pieces), r.get("lasts") == "1", max(begin - now, 0.0), cost, late))
         now = max(done, now)
     finish = max([now] + [t[3] for j, t in times.items() if first <= j <= last])
     between = gaps(times, workers, dict(zip((number for _, number, _ in entries), before)))
+    if "lasts" not in rows[0]:
+        jobs = without_homes(jobs)
     return jobs, finish - float(rows[0]["begin_us"]) * 1e-6, between
+
+
+def without_homes(jobs):
+    """The jobs of a recording that has no homes of data and not which tasks last: those of a group have the group's place, and the
+    others, slabs and columns of a mesh, have places in the order of their submission. With heteroprio 1 is the most urgent of the
+    recorded priorities, and 4, that of kick, PRIORITY_LOW."""
+    groups = 1 + max((j.group for j in jobs), default=0)
+    alone = collections.Counter(j.stage for j in jobs if j.kind == "task" and j.group < 0 and j.device.startswith("GPU"))
+    parts, seen, found = math.gcd(*alone.values()), collections.Counter(), []
+    turned = any(j.stage == "kick" and j.priority == 4 for j in jobs)
+    for j in jobs:
+        if j.kind == "task" and j.device.startswith("GPU"):
+            home = (j.group, groups) if j.group >= 0 else (seen[j.stage] % parts, parts)
+            seen[j.stage] += j.group < 0
+            j = j._replace(home=home, lasting=j.stage == "p2p", priority=5 - j.priority if turned else j.priority)
+        found.append(j)
+    return found
 
 
 def read_graph(folder, step=None, divisible=()):

@@ -7,6 +7,8 @@ this rank sent it to itself: all do the same at the same time."""
 import collections
 import math
 
+from .task_graph import Need
+
 SETS, FIELDS, SPECTRA = 2, 3, 2  # interlaced, with a field for each axis
 WIDTH = 5  # cells by which a group's clouds reach over it, and its drift
 NODES_OF = 128  # particles of a branch of trees and multipoles that are sent
@@ -72,7 +74,7 @@ def with_messages(jobs, kinds, machine, ranks, groups):
     program, latest, number = [], collections.defaultdict(list), 1 << 40
     spent = 3 * 10e-9 * groups + 4 * math.log2(max(ranks, 2)) * 5e-6
     for job in jobs:
-        waits = [(n, 0, True) for i, way in enumerate(WAYS) if job.stage in way[2] for n in latest[i]]
+        waits = [Need(n, None, 0, True) for i, way in enumerate(WAYS) if job.stage in way[2] for n in latest[i]]
         program.append(job._replace(before=job.before + waits, gap=job.gap + spent))
         spent = 0.0
         for i, (kind, stages, _, share) in enumerate(WAYS):
@@ -82,6 +84,7 @@ def with_messages(jobs, kinds, machine, ranks, groups):
             count, size = (share * v / makers[i] for v in (kinds[kind].messages, kinds[kind].bytes))
             program.append(job._replace(number=number, stage=kind, group=-1, priority=0, device="WIRE", parts=1, gap=0.0, late=0.0,
                                         work=count * machine.message + size / machine.bandwidth + machine.latency,
-                                        cost=count * machine.submission, before=[(job.number, 0, True)], writes=0))
+                                        cost=count * machine.submission, before=[Need(job.number, None, 0, True)],
+                                        writes=0, data=[], home=None, lasting=False))
             latest[i].append(number)
     return program
