@@ -12,6 +12,7 @@ import os
 import re
 import statistics
 
+from .gpu_seconds import Row, seconds_of_gpus
 from .reading import names_file
 
 # work: seconds of one core, or of a GPU that has no other task. parts: into how many parts other cores may divide it.
@@ -34,30 +35,18 @@ def read_table(path):
         return list(csv.DictReader(file))
 
 
-def seconds_in_turn(rows):
-    """Of each row of a GPU's tasks: for how long the GPU worked on it. Kernels get their places on a GPU in the order in which they
-    were started, so that a task that ends has had the GPU since the one before ended."""
-    work, last = [0.0] * len(rows), 0.0
-    for i in sorted(range(len(rows)), key=lambda i: (rows[i][2], rows[i][1])):
-        work[i] = rows[i][2] - min(max(rows[i][1], last), rows[i][2])
-        last = max(last, rows[i][2])
-    return work
-
-
-def read_times(path):
-    """Of each job: step, device, begin and end (s), work, and whether cores without a task took parts of it."""
+def read_times(path, sizes, lasting):
+    """sizes: bytes that jobs write. lasting: long jobs, by number. Of each job: step, device, begin and end (s), work, and whether cores without a task took parts of it."""
     table = read_table(path)
     rows = [(int(r["job"]), float(r["start_us"]) * 1e-6, float(r["end_us"]) * 1e-6, r["device"], r["stage"], int(r["group"]),
              int(r["step"])) for r in table]
     submitted = {int(r["job"]): float(r["submit_us"]) * 1e-6 for r in table}
     workers = {int(r["job"]): r["worker"] for r in table if int(r["job"]) and r["device"].startswith("CPU")}
     times, helped, on_gpu = {}, collections.Counter(), collections.defaultdict(list)
-    for row in rows:
-        if row[3].startswith("GPU"):
-            on_gpu[row[3]].append(row)
-    work = {}
-    for device in on_gpu.values():
-        work.update((r[0], w) for r, w in zip(device, seconds_in_turn(device)))
+    for job, start, end, device, stage, group, step in rows:
+        if device.startswith("GPU"):  # tasks without a group, of slabs or patches, work as long as their sizes are large
+            on_gpu[device].append(Row(job, start, end, (stage, sizes.get(job)) if group < 0 else None, job in lasting))
+    work = seconds_of_gpus(list(on_gpu.values()))
     for job, start, end, device, stage, group, step in rows:
         if job == 0:
             continue
@@ -154,9 +143,11 @@ def home_of_task(pieces):
 
 def read_rank(folder, rank, step, divisible):
     """The jobs of a step of one rank, in the order of submission, and how long the step took (s)."""
-    times, helped, workers = read_times(os.path.join(folder, f"tasks_{rank}.csv"))
     path = os.path.join(folder, f"graph_{rank}.csv")
     rows = read_table(path)
+    sizes = {int(r["job"]): sum(size for _, mode, size, _ in pieces_of(r["data"]) if "w" in mode) for r in rows}
+    lasting = {int(r["job"]) for r in rows if r.get("lasts", "01"[r["stage"] == "p2p"]) == "1"}
+    times, helped, workers = read_times(os.path.join(folder, f"tasks_{rank}.csv"), sizes, lasting)
     of_step = [j for j, t in times.items() if step is None or t[0] == step]
     if not of_step:
         raise ValueError(f"{path}: no task of step {step} was recorded")
@@ -185,7 +176,7 @@ def read_rank(folder, rank, step, divisible):
         parts = int(r["priority"]) if kind == "loop" else 1 << 20 if r["stage"] in stages else 1
         priority = -1000 if kind == "loop" else int(r["priority"])
         jobs.append(Job(rank, number, kind, r["stage"], int(r["group"]), priority, t[1] if t else "", work, parts, waits, written,
-                        pieces, home_of_task(pieces), r.get("lasts") == "1", max(begin - now, 0.0), cost, late))
+                        pieces, home_of_task(pieces), number in lasting, max(begin - now, 0.0), cost, late))
         now = max(done, now)
     finish = max([now] + [t[3] for j, t in times.items() if first <= j <= last])
     between = gaps(times, workers, dict(zip((number for _, number, _ in entries), before)))
@@ -206,7 +197,7 @@ def without_homes(jobs):
         if j.kind == "task" and j.device.startswith("GPU"):
             home = (j.group, groups) if j.group >= 0 else (seen[j.stage] % parts, parts)
             seen[j.stage] += j.group < 0
-            j = j._replace(home=home, lasting=j.stage == "p2p", priority=5 - j.priority if turned else j.priority)
+            j = j._replace(home=home, priority=5 - j.priority if turned else j.priority)
         found.append(j)
     return found
 
