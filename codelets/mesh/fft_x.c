@@ -17,38 +17,41 @@ struct fft_x_argument {
   const struct long_range *l;
   uint32_t column;
 };
-/* Slots: the column's tiles, [set][spectrum][slab], and its sum of potentials. */
+/* Slots: the column's tiles, [set][spectrum][slab], of one set where sets share them, and its sum of potentials. */
 
 static double fft_x_work(const struct fft_x_argument *a) {
   return (double)block_size(a->l->mesh, 0, a->column);
 }
 
 static uint32_t slots(const struct long_range *l) {
-  return l->sets * l->mesh->spectra * l->mesh->slabs;
+  return l->sets / block_sets(l) * l->mesh->spectra * l->mesh->slabs;
 }
 
-static void unwrap(void *buffers[], const struct long_range *l, const float complex **in,
+static void unwrap(void *buffers[], const struct fft_x_argument *a, const float complex **in,
                    float complex **out) {
-  const uint32_t slabs = l->mesh->slabs;
-  for (uint32_t i = 0; i < slots(l); i++) out[i] = VECTOR(float complex, buffers[i]);
+  const struct long_range *l = a->l;
+  const uint32_t slabs = l->mesh->slabs, each = l->mesh->spectra * slabs;
+  for (uint32_t i = 0; i < l->sets * each; i++)
+    out[i] = VECTOR(float complex, buffers[i % slots(l)]) +
+             block_at(l, i / each, i % slabs, a->column);
   for (uint32_t set = 0; set < l->sets; set++)
     for (uint32_t slab = 0; slab < slabs; slab++)
       in[set * slabs + slab] = out[set * l->mesh->spectra * slabs + slab];
 }
 
 static void fft_x_cpu(void *buffers[], const struct fft_x_argument *a) {
-  float complex *out[slots(a->l)];
+  float complex *out[a->l->sets * a->l->mesh->spectra * a->l->mesh->slabs];
   const float complex *in[a->l->sets * a->l->mesh->slabs];
-  unwrap(buffers, a->l, in, out);
+  unwrap(buffers, a, in, out);
   mesh_fft_x(a->l->mesh, a->column, in, out, VECTOR(double, buffers[slots(a->l)]),
              a->l->fft[worker_number()]);
 }
 
 static void fft_x_gpu(struct gpu *gpu, void *buffers[], const struct fft_x_argument *a) {
   (void)gpu;
-  float complex *out[slots(a->l)];
+  float complex *out[a->l->sets * a->l->mesh->spectra * a->l->mesh->slabs];
   const float complex *in[a->l->sets * a->l->mesh->slabs];
-  unwrap(buffers, a->l, in, out);
+  unwrap(buffers, a, in, out);
   gpu_fft_x(a->l->gpu[worker_number()], a->column, in, out, VECTOR(double, buffers[slots(a->l)]));
 }
 
@@ -58,7 +61,7 @@ void fft_x_submit(struct long_range *l, uint32_t column) {
   const struct mesh *m = l->mesh;
   struct starpu_data_descr *data = allocate(slots(l) + 1, sizeof *data, "task data");
   size_t n = 0;
-  for (uint32_t set = 0; set < l->sets; set++)
+  for (uint32_t set = 0; set < l->sets; set += block_sets(l))
     for (uint32_t spectrum = 0; spectrum < m->spectra; spectrum++)
       for (uint32_t slab = 0; slab < m->slabs; slab++)
         data[n++] = (struct starpu_data_descr){
@@ -78,7 +81,7 @@ static struct mesh_range slabs_met(const struct long_range *l, uint32_t column) 
 void densities_transfer(struct long_range *l) {
   const struct mesh *m = l->mesh;
   if (comm_size() == 1) return;
-  for (uint32_t set = 0; set < l->sets; set++)
+  for (uint32_t set = 0; set < l->sets; set += block_sets(l))
     for (uint32_t column = 0; column < m->columns; column++) {
       const struct mesh_range met = slabs_met(l, column);
       for (uint32_t slab = met.first; slab < met.end; slab++)
@@ -90,7 +93,7 @@ void densities_transfer(struct long_range *l) {
 
 void spectra_transfer(struct long_range *l, uint32_t set) {
   const struct mesh *m = l->mesh;
-  if (comm_size() == 1) return;
+  if (comm_size() == 1 || set % block_sets(l) > 0) return;
   for (uint32_t spectrum = 0; spectrum < m->spectra; spectrum++)
     for (uint32_t column = 0; column < m->columns; column++) {
       const struct mesh_range met = slabs_met(l, column);

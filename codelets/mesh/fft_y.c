@@ -10,7 +10,7 @@
 
 struct fft_y_argument {
   const struct long_range *l;
-  uint32_t slab;
+  uint32_t set, slab;
 };
 /* Slots: row blocks [part], tiles [column]. */
 
@@ -21,8 +21,8 @@ static double fft_y_work(const struct fft_y_argument *a) {
 static void fft_y_cpu(void *buffers[], const struct fft_y_argument *a) {
   const struct mesh *m = a->l->mesh;
   float complex *rows[m->parts], *columns[m->columns];
-  unwrap_blocks(buffers, m->parts, rows);
-  unwrap_blocks(buffers + m->parts, m->columns, columns);
+  unwrap_rows(buffers, a->l, a->set, a->slab, OF_OWN_KZ, rows);
+  unwrap_columns(buffers + m->parts, a->l, a->set, a->slab, columns);
   mesh_fft_y(m, a->slab, (const float complex *const *)rows, columns, a->l->fft[worker_number()]);
 }
 
@@ -30,8 +30,8 @@ static void fft_y_gpu(struct gpu *gpu, void *buffers[], const struct fft_y_argum
   (void)gpu;
   const struct mesh *m = a->l->mesh;
   float complex *rows[m->parts], *columns[m->columns];
-  unwrap_blocks(buffers, m->parts, rows);
-  unwrap_blocks(buffers + m->parts, m->columns, columns);
+  unwrap_rows(buffers, a->l, a->set, a->slab, OF_OWN_KZ, rows);
+  unwrap_columns(buffers + m->parts, a->l, a->set, a->slab, columns);
   gpu_fft_y(a->l->gpu[worker_number()], a->slab, (const float complex *const *)rows, columns);
 }
 
@@ -41,8 +41,8 @@ void fft_y_submit(struct long_range *l, uint32_t set, uint32_t slab) {
   struct row_slots slots = row_slots(l, l->mesh->columns);
   add_row_blocks(&slots, l, set, slab, OF_OWN_KZ, STARPU_R);
   for (uint32_t c = 0; c < l->mesh->columns; c++)
-    add_slot(&slots, block_of(l, density_row(l, set, slab, c)), STARPU_W);
-  fft_y_insert((struct fft_y_argument){l, slab},
+    add_slot(&slots, block_of(l, density_row(l, set, slab, c)), block_written(l, set));
+  fft_y_insert((struct fft_y_argument){l, set, slab},
                (struct task){.data = slots.data, .count = slots.count, .priority = PRIORITY_HIGH});
   free(slots.data);
 }

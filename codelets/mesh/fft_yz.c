@@ -13,7 +13,7 @@
 
 struct fft_yz_argument {
   const struct long_range *l;
-  uint32_t slab;
+  uint32_t set, slab;
 };
 enum { SLAB, BLOCKS };
 
@@ -21,13 +21,14 @@ static double fft_yz_work(const struct fft_yz_argument *a) {
   return (double)block_size(a->l->mesh, a->slab, 0);
 }
 
-static void unwrap(void *buffers[], const struct mesh *m, float complex **blocks) {
-  for (uint32_t c = 0; c < m->columns; c++) blocks[c] = VECTOR(float complex, buffers[BLOCKS + c]);
+static void unwrap(void *buffers[], const struct fft_yz_argument *a, float complex **blocks) {
+  for (uint32_t c = 0; c < a->l->mesh->columns; c++)
+    blocks[c] = VECTOR(float complex, buffers[BLOCKS + c]) + block_at(a->l, a->set, a->slab, c);
 }
 
 static void fft_yz_cpu(void *buffers[], const struct fft_yz_argument *a) {
   float complex *blocks[a->l->mesh->columns];
-  unwrap(buffers, a->l->mesh, blocks);
+  unwrap(buffers, a, blocks);
   mesh_fft_yz(a->l->mesh, a->slab, VECTOR(float, buffers[SLAB]), blocks,
               a->l->fft[worker_number()]);
 }
@@ -35,7 +36,7 @@ static void fft_yz_cpu(void *buffers[], const struct fft_yz_argument *a) {
 static void fft_yz_gpu(struct gpu *gpu, void *buffers[], const struct fft_yz_argument *a) {
   (void)gpu;
   float complex *blocks[a->l->mesh->columns];
-  unwrap(buffers, a->l->mesh, blocks);
+  unwrap(buffers, a, blocks);
   gpu_fft_yz(a->l->gpu[worker_number()], a->slab, VECTOR(float, buffers[SLAB]), blocks);
 }
 
@@ -47,8 +48,8 @@ void fft_yz_submit(struct long_range *l, uint32_t set, uint32_t slab) {
   data[SLAB] = (struct starpu_data_descr){l->slab_handle[slab_row(l, set, 0, slab)], STARPU_RW};
   for (uint32_t c = 0; c < l->mesh->columns; c++)
     data[BLOCKS + c] = (struct starpu_data_descr){block_of(l, density_row(l, set, slab, c)),
-                                                  STARPU_W};
-  fft_yz_insert((struct fft_yz_argument){l, slab},
+                                                  block_written(l, set)};
+  fft_yz_insert((struct fft_yz_argument){l, set, slab},
                 (struct task){.data = data, .count = count, .priority = PRIORITY_HIGH});
   free(data);
 }

@@ -12,7 +12,7 @@
 
 struct fft_z_argument {
   const struct long_range *l;
-  uint32_t slab;
+  uint32_t set, slab;
 };
 enum { SLAB, BLOCKS };
 
@@ -22,14 +22,14 @@ static double fft_z_work(const struct fft_z_argument *a) {
 
 static void fft_z_cpu(void *buffers[], const struct fft_z_argument *a) {
   float complex *blocks[a->l->mesh->parts];
-  unwrap_blocks(buffers + BLOCKS, a->l->mesh->parts, blocks);
+  unwrap_rows(buffers + BLOCKS, a->l, a->set, a->slab, OF_OWN_ROWS, blocks);
   mesh_fft_z(a->l->mesh, a->slab, VECTOR(float, buffers[SLAB]), blocks, a->l->fft[worker_number()]);
 }
 
 static void fft_z_gpu(struct gpu *gpu, void *buffers[], const struct fft_z_argument *a) {
   (void)gpu;
   float complex *blocks[a->l->mesh->parts];
-  unwrap_blocks(buffers + BLOCKS, a->l->mesh->parts, blocks);
+  unwrap_rows(buffers + BLOCKS, a->l, a->set, a->slab, OF_OWN_ROWS, blocks);
   gpu_fft_z(a->l->gpu[worker_number()], a->slab, VECTOR(float, buffers[SLAB]), blocks);
 }
 
@@ -38,8 +38,8 @@ STAGE(fft_z, 0x333377, "pm");
 void fft_z_submit(struct long_range *l, uint32_t set, uint32_t slab) {
   struct row_slots slots = row_slots(l, BLOCKS);
   add_slot(&slots, l->slab_handle[slab_row(l, set, 0, slab)], STARPU_RW);
-  add_row_blocks(&slots, l, set, slab, OF_OWN_ROWS, STARPU_W);
-  fft_z_insert((struct fft_z_argument){l, slab},
+  add_row_blocks(&slots, l, set, slab, OF_OWN_ROWS, block_written(l, set));
+  fft_z_insert((struct fft_z_argument){l, set, slab},
                (struct task){.data = slots.data, .count = slots.count, .priority = PRIORITY_HIGH});
   free(slots.data);
 }

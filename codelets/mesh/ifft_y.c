@@ -10,7 +10,7 @@
 
 struct ifft_y_argument {
   const struct long_range *l;
-  uint32_t field, slab;
+  uint32_t set, field, slab;
 };
 /* Slots: row blocks [part], tiles [column]. */
 
@@ -21,8 +21,8 @@ static double ifft_y_work(const struct ifft_y_argument *a) {
 static void ifft_y_cpu(void *buffers[], const struct ifft_y_argument *a) {
   const struct mesh *m = a->l->mesh;
   float complex *rows[m->parts], *columns[m->columns];
-  unwrap_blocks(buffers, m->parts, rows);
-  unwrap_blocks(buffers + m->parts, m->columns, columns);
+  unwrap_rows(buffers, a->l, a->set, a->slab, OF_OWN_KZ, rows);
+  unwrap_columns(buffers + m->parts, a->l, a->set, a->slab, columns);
   mesh_ifft_y(m, a->slab, a->field, (const float complex *const *)columns, rows,
               a->l->fft[worker_number()]);
 }
@@ -31,8 +31,8 @@ static void ifft_y_gpu(struct gpu *gpu, void *buffers[], const struct ifft_y_arg
   (void)gpu;
   const struct mesh *m = a->l->mesh;
   float complex *rows[m->parts], *columns[m->columns];
-  unwrap_blocks(buffers, m->parts, rows);
-  unwrap_blocks(buffers + m->parts, m->columns, columns);
+  unwrap_rows(buffers, a->l, a->set, a->slab, OF_OWN_KZ, rows);
+  unwrap_columns(buffers + m->parts, a->l, a->set, a->slab, columns);
   gpu_ifft_y(a->l->gpu[worker_number()], a->slab, a->field, (const float complex *const *)columns,
              rows);
 }
@@ -42,10 +42,10 @@ STAGE(ifft_y, 0x7777cc, "pm");
 void ifft_y_submit(struct long_range *l, uint32_t set, uint32_t field, uint32_t slab) {
   const uint32_t spectrum = spectrum_of_field(field);
   struct row_slots slots = row_slots(l, l->mesh->columns);
-  add_row_blocks(&slots, l, set, slab, OF_OWN_KZ, STARPU_W);
+  add_row_blocks(&slots, l, set, slab, OF_OWN_KZ, block_written(l, set));
   for (uint32_t c = 0; c < l->mesh->columns; c++)
     add_slot(&slots, block_of(l, spectrum_row(l, set, spectrum, slab, c)), STARPU_R);
-  ifft_y_insert((struct ifft_y_argument){l, field, slab},
+  ifft_y_insert((struct ifft_y_argument){l, set, field, slab},
                 (struct task){.data = slots.data, .count = slots.count, .priority = PRIORITY_HIGH});
   free(slots.data);
 }

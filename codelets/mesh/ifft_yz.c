@@ -12,7 +12,7 @@
 
 struct ifft_yz_argument {
   const struct long_range *l;
-  uint32_t field, slab;
+  uint32_t set, field, slab;
 };
 enum { SLAB, BLOCKS };
 
@@ -20,14 +20,16 @@ static double ifft_yz_work(const struct ifft_yz_argument *a) {
   return (double)block_size(a->l->mesh, a->slab, 0);
 }
 
-static void unwrap(void *buffers[], const struct mesh *m, const float complex **blocks) {
-  for (uint32_t c = 0; c < m->columns; c++)
-    blocks[c] = VECTOR(const float complex, buffers[BLOCKS + c]);
+static void unwrap(void *buffers[], const struct ifft_yz_argument *a,
+                   const float complex **blocks) {
+  for (uint32_t c = 0; c < a->l->mesh->columns; c++)
+    blocks[c] = VECTOR(const float complex, buffers[BLOCKS + c]) +
+                block_at(a->l, a->set, a->slab, c);
 }
 
 static void ifft_yz_cpu(void *buffers[], const struct ifft_yz_argument *a) {
   const float complex *blocks[a->l->mesh->columns];
-  unwrap(buffers, a->l->mesh, blocks);
+  unwrap(buffers, a, blocks);
   mesh_ifft_yz(a->l->mesh, a->slab, a->field, blocks, VECTOR(float, buffers[SLAB]),
                a->l->fft[worker_number()]);
 }
@@ -35,7 +37,7 @@ static void ifft_yz_cpu(void *buffers[], const struct ifft_yz_argument *a) {
 static void ifft_yz_gpu(struct gpu *gpu, void *buffers[], const struct ifft_yz_argument *a) {
   (void)gpu;
   const float complex *blocks[a->l->mesh->columns];
-  unwrap(buffers, a->l->mesh, blocks);
+  unwrap(buffers, a, blocks);
   gpu_ifft_yz(a->l->gpu[worker_number()], a->slab, a->field, blocks, VECTOR(float, buffers[SLAB]));
 }
 
@@ -49,7 +51,7 @@ void ifft_yz_submit(struct long_range *l, uint32_t set, uint32_t field, uint32_t
   for (uint32_t c = 0; c < l->mesh->columns; c++)
     data[BLOCKS + c] = (struct starpu_data_descr){
         block_of(l, spectrum_row(l, set, spectrum, slab, c)), STARPU_R};
-  ifft_yz_insert((struct ifft_yz_argument){l, field, slab},
+  ifft_yz_insert((struct ifft_yz_argument){l, set, field, slab},
                  (struct task){.data = data, .count = count, .priority = PRIORITY_HIGH});
   free(data);
 }

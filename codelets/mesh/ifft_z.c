@@ -10,7 +10,7 @@
 
 struct ifft_z_argument {
   const struct long_range *l;
-  uint32_t slab;
+  uint32_t set, slab;
 };
 enum { SLAB, BLOCKS };
 
@@ -20,7 +20,7 @@ static double ifft_z_work(const struct ifft_z_argument *a) {
 
 static void ifft_z_cpu(void *buffers[], const struct ifft_z_argument *a) {
   float complex *blocks[a->l->mesh->parts];
-  unwrap_blocks(buffers + BLOCKS, a->l->mesh->parts, blocks);
+  unwrap_rows(buffers + BLOCKS, a->l, a->set, a->slab, OF_OWN_ROWS, blocks);
   mesh_ifft_z(a->l->mesh, a->slab, (const float complex *const *)blocks,
               VECTOR(float, buffers[SLAB]), a->l->fft[worker_number()]);
 }
@@ -28,7 +28,7 @@ static void ifft_z_cpu(void *buffers[], const struct ifft_z_argument *a) {
 static void ifft_z_gpu(struct gpu *gpu, void *buffers[], const struct ifft_z_argument *a) {
   (void)gpu;
   float complex *blocks[a->l->mesh->parts];
-  unwrap_blocks(buffers + BLOCKS, a->l->mesh->parts, blocks);
+  unwrap_rows(buffers + BLOCKS, a->l, a->set, a->slab, OF_OWN_ROWS, blocks);
   gpu_ifft_z(a->l->gpu[worker_number()], a->slab, (const float complex *const *)blocks,
              VECTOR(float, buffers[SLAB]));
 }
@@ -39,7 +39,7 @@ void ifft_z_submit(struct long_range *l, uint32_t set, uint32_t field, uint32_t 
   struct row_slots slots = row_slots(l, BLOCKS);
   add_slot(&slots, l->slab_handle[slab_row(l, set, field, slab)], STARPU_W);
   add_row_blocks(&slots, l, set, slab, OF_OWN_ROWS, STARPU_R);
-  ifft_z_insert((struct ifft_z_argument){l, slab},
+  ifft_z_insert((struct ifft_z_argument){l, set, slab},
                 (struct task){.data = slots.data, .count = slots.count, .priority = PRIORITY_HIGH});
   free(slots.data);
 }

@@ -40,9 +40,22 @@ static inline void add_row_blocks(struct row_slots *s, const struct long_range *
              mode);
 }
 
-/** Blocks of a task, from a slot on. */
-static inline void unwrap_blocks(void *buffers[], uint32_t count, float complex **blocks) {
-  for (uint32_t k = 0; k < count; k++) blocks[k] = VECTOR(float complex, buffers[k]);
+/** A set's row blocks of a slab, which begin with this slot. */
+static inline void unwrap_rows(void *buffers[], const struct long_range *l, uint32_t set,
+                               uint32_t slab, enum row_blocks which, float complex **blocks) {
+  const struct mesh *m = l->mesh;
+  for (uint32_t k = 0; k < m->parts; k++) {
+    const size_t size = which == OF_OWN_ROWS ? row_block_size(m, slab, m->part, k)
+                                             : row_block_size(m, slab, k, m->part);
+    blocks[k] = VECTOR(float complex, buffers[k]) + (l->together ? set * size : 0);
+  }
+}
+
+/** A set's transpose blocks of a slab, which begin with this slot. */
+static inline void unwrap_columns(void *buffers[], const struct long_range *l, uint32_t set,
+                                  uint32_t slab, float complex **blocks) {
+  for (uint32_t c = 0; c < l->mesh->columns; c++)
+    blocks[c] = VECTOR(float complex, buffers[c]) + block_at(l, set, slab, c);
 }
 
 #endif

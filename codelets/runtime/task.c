@@ -41,7 +41,8 @@ const struct stage *task_stage(uint32_t *owner) {
 void task_submit(const struct stage *stage, const struct task *task, const void *argument,
                  size_t bytes) {
   struct header *h = allocate(1, sizeof *h + bytes, stage_name(stage)); /* StarPU frees it */
-  const struct job job = job_begin();
+  struct job job = job_begin();
+  job.lasts = task->lasting;
   const uint32_t owner = task->owner ? *task->owner : NO_OWNER;
   *h = (struct header){stage, owner, job.number, task->ended, task->context};
   memcpy(h->argument, argument, bytes);
@@ -54,7 +55,8 @@ void task_submit(const struct stage *stage, const struct task *task, const void 
   if (status != 0)
     fail(EXIT_RUN_FAILED, "StarPU refused a %s task (error %d): no worker can run it",
          stage_name(stage), status);
-  job_end(job, JOB_TASK, stage_name(stage), owner, priority, task->data, task->count);
+  job_end(job, JOB_TASK, stage_name(stage), owner, (int64_t)task->priority, task->data,
+          task->count);
 }
 
 uint32_t task_footprint(double work) {

@@ -25,6 +25,7 @@ enum { SLABS_MOST = 32, PLANES_LEAST = 8, GPU_SLABS_MOST = 16 };
 /* Most slabs and columns of each rank when there are several ranks. Every rank owns some slabs; few
  * columns keep the number of messages low. */
 enum { RANK_SLABS_MOST = 8, RANK_COLUMNS_MOST = 4 };
+enum { APART_MOST = 8 }; /* ranks that exchange blocks of each set alone */
 
 static uint32_t choose_cells(const struct parameters *p, size_t particles) {
   if (p->gravity.pm_grid) return (uint32_t)p->gravity.pm_grid;
@@ -68,17 +69,24 @@ struct mesh_layout mesh_layout_choose(const struct parameters *p, size_t particl
   return layout_of(p, cells);
 }
 
+/** Whether sets share transpose blocks and row blocks. Few ranks gain more where one set is sent while the other is deposited: up to a node
+ * of eight GPUs. A message has less than a GiB. */
+static bool are_together(const struct long_range *l) {
+  const size_t bytes = l->sets * block_size(l->mesh, 0, 0) * sizeof(float complex);
+  return l->sets > 1 && !l->in_turn && comm_size() > APART_MOST && bytes < (size_t)1 << 30;
+}
+
 static size_t slab_rows(const struct long_range *l) {
   return (size_t)set_places(l) * l->mesh->fields * l->mesh->slabs;
 }
 static uint32_t block_places(const struct long_range *l) {
-  return l->in_turn ? l->mesh->spectra + 1 : l->sets * l->mesh->spectra;
+  return l->in_turn ? l->mesh->spectra + 1 : l->sets / block_sets(l) * l->mesh->spectra;
 }
 static size_t block_handles(const struct long_range *l) { return block_places(l) * blocks_each(l); }
 
 static size_t row_handles(const struct long_range *l) {
   const size_t each = 2 * l->mesh->parts * (l->own_slabs.end - l->own_slabs.first);
-  return l->mesh->parts > 1 ? set_places(l) * each : 0;
+  return l->mesh->parts > 1 ? set_places(l) / block_sets(l) * each : 0;
 }
 
 /** Register memory that matters only within a step. Without memory.start it is only counted: `at`
@@ -107,7 +115,8 @@ static void register_blocks(const struct long_range *l, uint32_t place, size_t *
     for (uint32_t column = c->first; column < c->end; column++) {
       const size_t row = ((size_t)place * m->slabs + slab) * m->columns + column;
       starpu_data_handle_t *handle = &l->block_handle[block_place(l, row)];
-      register_scratch(l, at, block_size(m, slab, column), sizeof(float complex), handle);
+      register_scratch(l, at, block_size(m, slab, column), block_sets(l) * sizeof(float complex),
+                       handle);
       if (in_range(&l->own_columns, column)) own_part(*handle, &l->own_columns, column);
     }
   }
@@ -119,10 +128,11 @@ static void register_rows(const struct long_range *l, uint32_t set, size_t *at) 
   const struct mesh *m = l->mesh;
   for (uint32_t slab = l->own_slabs.first; slab < l->own_slabs.end; slab++)
     for (uint32_t j = 0; j < m->parts; j++) {
-      register_scratch(l, at, row_block_size(m, slab, m->part, j), sizeof(float complex),
+      const size_t size = block_sets(l) * sizeof(float complex);
+      register_scratch(l, at, row_block_size(m, slab, m->part, j), size,
                        row_block_of(l, set, slab, m->part, j));
       if (j != m->part)
-        register_scratch(l, at, row_block_size(m, slab, j, m->part), sizeof(float complex),
+        register_scratch(l, at, row_block_size(m, slab, j, m->part), size,
                          row_block_of(l, set, slab, j, m->part));
     }
 }
@@ -146,7 +156,7 @@ static void register_slabs(struct long_range *l, bool late, size_t *at) {
 static size_t register_all(struct long_range *l) {
   size_t at = 0;
   register_slabs(l, false, &at);
-  for (uint32_t set = 0; set < set_places(l) && l->mesh->parts > 1; set++)
+  for (uint32_t set = 0; set < set_places(l) && l->mesh->parts > 1; set += block_sets(l))
     register_rows(l, set, &at);
   l->patches_begin = at;
   register_slabs(l, true, &at);
@@ -207,6 +217,7 @@ void long_range_start(struct long_range *l, struct domain *d, const struct param
                         p->gravity.assignment, p->gravity.gradient, p->gravity.interlace, split);
   if (!split && long_range_cut(l, p->gravity.pm_cut)) mesh_make_green(l->mesh, NULL);
   mesh_divide(l->mesh, layout.parts, (uint32_t)comm_rank() % layout.parts);
+  l->together = are_together(l);
   create_slabs(l);
   create_potential(l);
   l->slab_sum = allocate((size_t)l->sets * l->mesh->slabs, sizeof *l->slab_sum, "sums of slabs");

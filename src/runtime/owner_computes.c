@@ -30,11 +30,8 @@ struct queue {
 static char lasting_mark;
 void *const owner_lasting = &lasting_mark;
 
-/** What a handle of owned data has as its user data. */
-struct tag {
-  struct queue *queue;
-  bool shared; /* all GPUs need the data */
-};
+/* The home of data is kept in place of a pointer, so that it needs no memory of its own. */
+_Static_assert(sizeof(struct data_home) == sizeof(void *), "a home fits into a handle's user data");
 
 static struct {
   bool used;
@@ -42,7 +39,6 @@ static struct {
   struct queue cores, gpu[STARPU_MAXCUDADEVS];
   uint32_t gpus;
   struct queue *of[STARPU_NMAXWORKERS]; /* by worker */
-  struct tag owned[STARPU_MAXCUDADEVS], shared[STARPU_MAXCUDADEVS];
 } policy;
 
 static void make_queue(struct queue *q, unsigned node, int device) {
@@ -87,20 +83,31 @@ static void add_workers(unsigned context, int *worker, unsigned count) {
   }
 }
 
-static void set_tag(starpu_data_handle_t handle, uint32_t part, uint32_t parts, bool shared) {
-  if (!handle || !policy.used || policy.gpus == 0) return;
-  const uint64_t gpu = (uint64_t)part * policy.gpus / parts;
-  struct tag *tag = shared ? &policy.shared[gpu] : &policy.owned[gpu];
-  *tag = (struct tag){&policy.gpu[gpu], shared};
-  starpu_data_set_user_data(handle, tag);
+static void set_home(starpu_data_handle_t handle, struct data_home home) {
+  void *user_data;
+  if (!handle) return;
+  memcpy(&user_data, &home, sizeof user_data);
+  starpu_data_set_user_data(handle, user_data);
 }
 
 void owner_set(starpu_data_handle_t handle, uint32_t part, uint32_t parts) {
-  set_tag(handle, part, parts, false);
+  set_home(handle, (struct data_home){.part = part, .parts = parts});
 }
 
 void owner_share(starpu_data_handle_t handle, uint32_t part, uint32_t parts) {
-  set_tag(handle, part, parts, true);
+  set_home(handle, (struct data_home){.part = part, .parts = parts, .shared = 1});
+}
+
+struct data_home owner_home(starpu_data_handle_t handle) {
+  struct data_home home;
+  void *const user_data = starpu_data_get_user_data(handle);
+  memcpy(&home, &user_data, sizeof home);
+  return home;
+}
+
+/** The GPU of a home; NULL: it is none. */
+static struct queue *queue_of(struct data_home home) {
+  return home.parts ? &policy.gpu[(uint64_t)home.part * policy.gpus / home.parts] : NULL;
 }
 
 uint32_t owner_count(void) { return policy.used ? policy.gpus : 0; }
@@ -110,10 +117,10 @@ static struct queue *owner_of(struct starpu_task *task) {
   struct queue *reads = NULL;
   const unsigned count = STARPU_TASK_GET_NBUFFERS(task);
   for (unsigned i = 0; i < count; i++) {
-    const struct tag *tag = starpu_data_get_user_data(STARPU_TASK_GET_HANDLE(task, i));
-    if (!tag) continue;
-    if (STARPU_TASK_GET_MODE(task, i) & STARPU_W) return tag->queue;
-    if (!reads) reads = tag->queue;
+    struct queue *queue = queue_of(owner_home(STARPU_TASK_GET_HANDLE(task, i)));
+    if (!queue) continue;
+    if (STARPU_TASK_GET_MODE(task, i) & STARPU_W) return queue;
+    if (!reads) reads = queue;
   }
   return reads;
 }
@@ -234,10 +241,10 @@ static void send_shared(struct starpu_task *task) {
   const unsigned count = policy.gpus > 1 ? STARPU_TASK_GET_NBUFFERS(task) : 0;
   for (unsigned i = 0; i < count; i++) {
     const starpu_data_handle_t handle = STARPU_TASK_GET_HANDLE(task, i);
-    const struct tag *tag = starpu_data_get_user_data(handle);
-    if (!tag || !tag->shared || !(STARPU_TASK_GET_MODE(task, i) & STARPU_W)) continue;
+    const struct data_home home = owner_home(handle);
+    if (!home.shared || !(STARPU_TASK_GET_MODE(task, i) & STARPU_W)) continue;
     for (uint32_t g = 0; g < policy.gpus; g++)
-      if (&policy.gpu[g] != tag->queue)
+      if (&policy.gpu[g] != queue_of(home))
         (void)starpu_data_prefetch_on_node(handle, policy.gpu[g].node, 1); /* else tasks fetch */
   }
 }

@@ -23,34 +23,47 @@
 #define FOR_COLUMNS(l, column) \
   for (uint32_t column = (l)->own_columns.first; column < (l)->own_columns.end; column++)
 
+/* The sets that share blocks with this one, the first of them. */
+#define FOR_SETS_OF_BLOCK(l, first, set) \
+  for (uint32_t set = (first); set < (first) + block_sets(l); set++)
+
 /** The transpose blocks of a density. */
 static void submit_density(struct long_range *l, uint32_t set) {
+  const uint32_t sets = block_sets(l);
   if (l->mesh->parts == 1) {
     FOR_SLABS(l, slab) fft_yz_submit(l, set, slab);
     return;
   }
   FOR_SLABS(l, slab) fft_z_submit(l, set, slab);
+  if ((set + 1) % sets > 0) return; /* another set's rows go with these */
   rows_transfer(l, set, false);
-  FOR_SLABS(l, slab) fft_y_submit(l, set, slab);
+  FOR_SETS_OF_BLOCK(l, set + 1 - sets, s) FOR_SLABS(l, slab) fft_y_submit(l, s, slab);
 }
 
-/** A field from its transpose blocks. */
-static void submit_field(struct long_range *l, uint32_t set, uint32_t field) {
-  if (l->mesh->parts == 1) {
-    FOR_SLABS(l, slab) ifft_yz_submit(l, set, field, slab);
+/** The fields of the sets that share blocks with this one, from their pencils. */
+static void submit_pencils(struct long_range *l, uint32_t first) {
+  for (uint32_t field = 0; field < l->mesh->fields; field++) {
+    FOR_SETS_OF_BLOCK(l, first, set) FOR_SLABS(l, slab) ifft_y_submit(l, set, field, slab);
+    rows_transfer(l, first, true);
+    FOR_SETS_OF_BLOCK(l, first, set) FOR_SLABS(l, slab) ifft_z_submit(l, set, field, slab);
+  }
+}
+
+/** The fields of a set from its transpose blocks. */
+static void submit_back(struct long_range *l, uint32_t set) {
+  if (l->mesh->parts > 1) {
+    if (set % block_sets(l) == 0) submit_pencils(l, set);
     return;
   }
-  FOR_SLABS(l, slab) ifft_y_submit(l, set, field, slab);
-  rows_transfer(l, set, true);
-  FOR_SLABS(l, slab) ifft_z_submit(l, set, field, slab);
+  for (uint32_t field = 0; field < l->mesh->fields; field++)
+    FOR_SLABS(l, slab) ifft_yz_submit(l, set, field, slab);
 }
 
 /** The fields of a set, from the spectra of the densities of all sets. */
 static void submit_fields(struct long_range *l, uint32_t set) {
-  const struct mesh *m = l->mesh;
   FOR_COLUMNS(l, column) if (l->in_turn) fields_x_submit(l, set, column);
   spectra_transfer(l, set);
-  for (uint32_t field = 0; field < m->fields; field++) submit_field(l, set, field);
+  submit_back(l, set);
   FOR_MESSAGES_FROM_HERE(l->field_messages, k) pm_cut_submit(l, k, set);
   pieces_transfer(l, set);
 }

@@ -63,8 +63,8 @@ expect numbers '^  GPU0_1  *1   40.0 % '
 expect numbers '^  GPU 0 idle: 40.0 % (no task on any of its 2 streams)$'
 
 # Replays. A chain of four tasks takes 4 ms on any cores; on two ranks a message of 10 us and 2 us comes on top. A walk
-# of 1 ms, eight p2p that need it, and a kick after all take 2 + 8/n ms on n cores. A GPU's two tasks at a time
-# take 2 ms together, on two GPUs 1 ms, and 1 ms of the host follows.
+# of 1 ms, eight p2p that need it, and a kick after all take 2 + 8/n ms on n cores. A GPU's two tasks at a time, of which
+# one ends after 1 ms, take 2 ms together, on two GPUs 1 ms, and 1 ms of the host follows.
 replay() { "$PYTHON" "$PHOTONS_SOURCE/tools/replay.py" "$@" >numbers 2>&1; }
 mkdir chain fork pair
 for folder in chain fork pair; do
@@ -89,7 +89,7 @@ echo 7,0,CPU0,kick,0,0,9000,10000,,10 >>fork/tasks_0.csv
 echo "10,task,kick,0,0,0,0,${all# }" >>fork/graph_0.csv
 echo '11,wait,,-1,0,0,10000,' >>fork/graph_0.csv
 for i in 0 1; do
-  echo "7,$i,GPU0,p2p,$i,0,0,2000,,$((i + 1))" >>pair/tasks_0.csv
+  echo "7,$i,GPU0,p2p,$i,0,0,$((i + 1))000,,$((i + 1))" >>pair/tasks_0.csv
   echo "$((i + 1)),task,p2p,$i,0,0,0,0xa$i:rw:8" >>pair/graph_0.csv
 done
 { echo '3,wait,,-1,0,0,2000,'; echo '4,acquire,,-1,0,3000,3000,0xa0:r:8'; } >>pair/graph_0.csv
@@ -101,10 +101,65 @@ replay fork --cores 1,2,3,8
 for line in '1 ranks of 1 cores: 10.000 ms' '1 ranks of 2 cores: 6.000' '1 ranks of 3 cores: 5.000' '1 ranks of 8 cores: 3.000'; do
   expect numbers "^$line"
 done
-replay pair --gpus 1 --streams 2
+replay pair --gpus 1,2 --streams 2 --start 0
 expect numbers '^1 ranks of 1 cores and 1 GPUs: 3.000 ms'
-replay pair --gpus 2
 expect numbers '^1 ranks of 1 cores and 2 GPUs: 2.000 ms'
+
+# Tasks of GPUs run where their data have their home. Of eight of 1 ms each GPU takes its four; if GPU 0 owns the data of all, it
+# does all, but of long ones two streams hold four, one waits, and GPU 1 takes the other three. A task that reads 3 MB of another GPU's
+# waits 20 us and 10 us for them.
+mkdir homes owned lent copied
+for folder in homes owned lent copied; do
+  echo step,worker,device,stage,group,submit_us,start_us,end_us,predicted_us,job >$folder/tasks_0.csv
+  echo job,kind,stage,group,priority,lasts,begin_us,end_us,data >$folder/graph_0.csv
+done
+for i in 0 1 2 3 4 5 6 7; do
+  for folder in homes owned lent; do echo "7,0,GPU0,p2p,-1,0,${i}000,$((i + 1))000,,$((i + 1))" >>$folder/tasks_0.csv; done
+  echo "$((i + 1)),task,p2p,-1,1,0,0,0,0xa$i:rw:8:$i/8" >>homes/graph_0.csv
+  echo "$((i + 1)),task,p2p,-1,1,0,0,0,0xa$i:rw:8:3/8" >>owned/graph_0.csv
+  echo "$((i + 1)),task,p2p,-1,1,1,0,0,0xa$i:rw:8:3/8" >>lent/graph_0.csv
+done
+for i in 0 1; do echo "7,0,GPU0,p2p,$i,0,${i}000,$((i + 1))000,,$((i + 1))" >>copied/tasks_0.csv; done
+{ echo 1,task,p2p,0,1,0,0,0,0xa:w:3000000:0/2; echo 2,task,p2p,1,1,0,0,0,0xa:r:3000000:0/2 0xb:w:8:1/2; } >>copied/graph_0.csv
+on_gpus() { # on_gpus FOLDER MS-ON-1 MS-ON-2
+  replay "$1" --gpus 1,2 --streams 2 --start 0 --copy 20 --link 300
+  expect numbers "^1 ranks of 1 cores and 1 GPUs: $2 ms"
+  expect numbers "^1 ranks of 1 cores and 2 GPUs: $3 ms"
+}
+on_gpus homes 8.000 4.000
+on_gpus owned 8.000 8.000
+on_gpus lent 8.000 5.000
+on_gpus copied 2.000 2.030
+
+# An old recording under heteroprio, where 1 was the most urgent: of a stream's four tasks of 1 ms fft_x runs before the third
+# kick, which another 1 ms on the host follows, so that the step takes 4 ms and not 5.
+mkdir turned
+echo step,worker,device,stage,group,submit_us,start_us,end_us,predicted_us,job >turned/tasks_0.csv
+echo job,kind,stage,group,priority,begin_us,end_us,data >turned/graph_0.csv
+for i in 0 1 2; do
+  echo "7,0,GPU0,kick,$i,0,${i}000,$((i + 1))000,,$((i + 1))" >>turned/tasks_0.csv
+  echo "$((i + 1)),task,kick,$i,4,0,0,0xa$i:rw:8" >>turned/graph_0.csv
+done
+{ echo 7,0,GPU0,fft_x,-1,0,3000,4000,,4; echo 7,1,CPU0,moments,-1,0,4000,5000,,5; } >>turned/tasks_0.csv
+{ echo 4,task,fft_x,-1,2,0,0,0xb:w:8; echo 5,task,moments,-1,0,0,0,0xb:r:8; } >>turned/graph_0.csv
+replay turned --gpus 1 --streams 1 --start 0 --copy 0
+expect numbers '^1 ranks of 1 cores and 1 GPUs: 4.000 ms'
+
+# What a GPU worked on: a transform of 1 ms that ends with a long task beside it at 4 ms had the GPU for 1 ms; without one
+# it waited on two GPUs, and on one GPU nothing else did.
+"$PYTHON" - "$PHOTONS_SOURCE/tools" <<'END' || complain 'the work of GPUs'
+import sys
+sys.path.insert(0, sys.argv[1])
+from photons.gpu_seconds import Row, seconds_of_gpus
+usual = [Row(i, i, i + 1.0, "fft", False) for i in range(8)]
+late = Row(8, 8.0, 12.0, "fft", False)
+def seconds(*gpus):
+    work = seconds_of_gpus(gpus)
+    return work[8], work.get(9)
+assert seconds(usual + [late, Row(9, 8.0, 14.0, None, True)]) == (1.0, 5.0)
+assert seconds(usual + [late], []) == (1.0, None)
+assert seconds(usual + [late]) == (4.0, None)
+END
 
 cat >config.ini <<'END'
 [box]
@@ -133,6 +188,8 @@ groups=$(sed -n 's/^  groups  *\([0-9]*\) of .*/\1/p' out.txt)
 [ "$(grep '^2,[0-9]*,CPU[0-9]*,p2p,' out/trace/tasks_0.csv | cut -d, -f5 | sort -u | wc -l)" = "$groups" ] ||
   complain "not $groups groups with p2p in tasks_0.csv"
 grep -v -q -e '^2,' -e '^step,' out/trace/tasks_0.csv && complain 'other steps are in tasks_0.csv'
+# The graph has the homes of data, and that p2p is long.
+grep -q '^[0-9]*,task,p2p,0,1,1,.* 0x[0-9a-f]*:r:[0-9]*:0/2 ' out/trace/graph_0.csv || complain 'no homes in graph_0.csv'
 # Its replay: no less than the work on one core, and no more than that on any number.
 replay out/trace --step 2 --cores 1,64
 "$PYTHON" - <<'END' || { complain 'the replay of the run'; cat numbers; }

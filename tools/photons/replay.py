@@ -297,7 +297,8 @@ def main():
     parser.add_argument("--overhead", type=float, metavar="US", help="of StarPU, for each task (default: as recorded)")
     parser.add_argument("--bandwidth", type=float, default=25.0, metavar="GB/S", help="between ranks (default 25)")
     parser.add_argument("--link", type=float, default=300.0, metavar="GB/S", help="between GPUs of a rank (default 300)")
-    parser.add_argument("--copy", type=float, default=8.0, metavar="US", help="a copy between GPUs besides its bytes (default 8)")
+    parser.add_argument("--copy", type=float, default=40.0, metavar="US", help="a copy between GPUs besides its bytes (default 40)")
+    parser.add_argument("--start", type=float, default=10.0, metavar="US", help="from when a GPU's task can begin (default 10)")
     parser.add_argument("--message", type=float, default=15.0, metavar="US", help="of the sending thread, each (default 15)")
     arguments = parser.parse_args()
     if arguments.weak and not arguments.particles:
@@ -334,7 +335,7 @@ def show(a):
     print(f"recorded: {1e3 * seconds:.3f} ms, {len(programs)} rank{'s' if len(programs) > 1 else ''}, {tasks} tasks,"
           f" {1e3 * work:.3f} ms of work, {1e6 * overhead:.1f} us between two tasks")
     machine = Machine(overhead if a.overhead is None else 1e-6 * a.overhead, bandwidth=1e9 * a.bandwidth, link=1e9 * a.link,
-                      message=1e-6 * a.message, copy=1e-6 * a.copy)
+                      message=1e-6 * a.message, copy=1e-6 * a.copy, start=1e-6 * a.start)
     if a.weak:
         show_weak(a, programs, machine)
         return

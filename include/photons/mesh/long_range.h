@@ -93,6 +93,8 @@ struct long_range {
   struct mesh *mesh;
   uint32_t sets;         /**< 1, or 2 with interlacing */
   bool in_turn;          /**< the two sets are made one after the other, in the same memory */
+  bool together;         /**< the two sets share their transpose blocks and row blocks, so that a pair of
+                          *   ranks has half the messages */
   bool rests;            /**< its memory is given back after forces */
   float factor;          /**< G m; the fields of the mesh are per unit of G m */
   struct cells_list met; /**< this rank's groups, and those that deposit to or read its planes */
@@ -131,7 +133,7 @@ static inline size_t slab_row(const struct long_range *l, uint32_t set, uint32_t
 }
 static inline size_t block_row(const struct long_range *l, uint32_t set, uint32_t spectrum,
                                uint32_t slab, uint32_t column) {
-  return (((size_t)set * l->mesh->spectra + spectrum) * l->mesh->slabs + slab) * l->mesh->columns +
+  return (((size_t)(l->together ? 0 : set) * l->mesh->spectra + spectrum) * l->mesh->slabs + slab) * l->mesh->columns +
          column;
 }
 /* Spectra of a set begin with that of its density. Where sets are made in turn there is one
@@ -145,6 +147,18 @@ static inline size_t density_row(const struct long_range *l, uint32_t set, uint3
                                  uint32_t column) {
   return l->in_turn ? block_row(l, 0, set == 0 ? l->mesh->spectra : 0, slab, column)
                     : block_row(l, set, 0, slab, column);
+}
+
+/** How many sets a transpose block or a row block has, and where in a transpose block, in complex numbers,
+ * one of them begins. */
+static inline uint32_t block_sets(const struct long_range *l) { return l->together ? l->sets : 1; }
+static inline size_t block_at(const struct long_range *l, uint32_t set, uint32_t slab,
+                              uint32_t column) {
+  return l->together ? set * block_size(l->mesh, slab, column) : 0;
+}
+/** How a task writes its set to a block: another set may have written there before. */
+static inline enum starpu_data_access_mode block_written(const struct long_range *l, uint32_t set) {
+  return l->together && set > 0 ? STARPU_RW : STARPU_W;
 }
 
 /** The blocks of a set or spectrum that have a handle here are those of this rank's slabs, then those of all
@@ -175,7 +189,7 @@ static inline starpu_data_handle_t *row_block_of(const struct long_range *l, uin
                                                  uint32_t slab, uint32_t i, uint32_t j) {
   const struct mesh *m = l->mesh;
   const size_t slabs = l->own_slabs.end - l->own_slabs.first,
-               own = set_place(l, set) * slabs + slab - l->own_slabs.first;
+               own = (l->together ? 0 : set_place(l, set)) * slabs + slab - l->own_slabs.first;
   return &l->row_handle[own * 2 * m->parts + (i == m->part ? j : m->parts + i)];
 }
 

@@ -19,11 +19,19 @@ extern struct starpu_sched_policy owner_computes;
 /** sched_data of a task that keeps a GPU at work for longer than its data take to come from another GPU. */
 extern void *const owner_lasting;
 
-/** Let data belong to a GPU of this process: to GPU floor(part G/parts) of G. Without this scheduler
- * nothing happens. @param handle  NULL: nothing happens, either */
+/** Where data belong, whatever the number of GPUs: GPU floor(part G/parts) of G. parts = 0: nowhere. */
+struct data_home {
+  uint32_t part;
+  uint32_t parts : 31, shared : 1; /**< shared: all GPUs need the data */
+};
+
+/** Let data belong to a GPU of this process: to GPU floor(part G/parts) of G. Other schedulers take no notice of it, but
+ * records of the task graph have it. @param handle  NULL: nothing happens */
 void owner_set(starpu_data_handle_t handle, uint32_t part, uint32_t parts);
 /** The same for data that all GPUs need: what a task writes there is sent to the others when it ends. */
 void owner_share(starpu_data_handle_t handle, uint32_t part, uint32_t parts);
+/** What one of these two has said. */
+struct data_home owner_home(starpu_data_handle_t handle);
 /** The GPUs of this process that may own data; 0 without this scheduler. */
 uint32_t owner_count(void);
 

@@ -6,6 +6,7 @@
 #define PHOTONS_RUNTIME_TASK_GRAPH_H
 
 #include <starpu.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -14,10 +15,12 @@
  * submitted; JOB_ACQUIRE: for what uses data; JOB_FREE: data are no more. */
 enum job_kind { JOB_TASK, JOB_LOOP, JOB_SEND, JOB_RECEIVE, JOB_WAIT, JOB_ACQUIRE, JOB_FREE };
 
-/** A task or another entry: its number, from 1, and when the main thread began with it (us). */
+/** A task or another entry: its number, from 1, when the main thread began with it (us), and whether a task is long
+ * enough for another GPU than that of its data (owner_computes.h). */
 struct job {
   uint64_t number;
   double begin;
+  bool lasts;
 };
 
 /** Record to a file, which stays the caller's; NULL: stop. */
@@ -29,7 +32,7 @@ struct job job_begin(void);
  * The main thread is done with a job.
  * @param name     of the stage, or of the message's kind
  * @param group    of a task, or NO_OWNER; of a message the other rank
- * @param priority of a task; of a loop its parts; of a message its tag
+ * @param priority of a task (enum priority); of a loop its parts; of a message its tag
  * @param data     [count]
  */
 void job_end(struct job job, enum job_kind kind, const char *name, uint32_t group, int64_t priority,
