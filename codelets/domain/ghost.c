@@ -1,23 +1,32 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* ghost_cut packs the positions of a group that another rank needs, to be sent. There, ghost_paste
- * copies them to their places in the group; the group's other positions stay undefined.
- * ghost_cut   reads the group's positions, writes the packed positions
- * ghost_paste reads the packed positions, writes the group's positions */
+/* ghost_cut packs data of groups that another rank needs, to be sent in one message. There, ghost_paste copies them to
+ * their places in the groups. Of positions it packs those in the branches that are needed; the group's other positions stay
+ * undefined there. Trees, masses, multipoles and other data are sent whole.
+ * ghost_cut   reads the groups' data, writes the bundle
+ * ghost_paste reads the bundle, writes the groups' data */
+#include <stdlib.h>
 #include <string.h>
 
 #include "codelets/runtime/task.h"
+#include "photons/base/comm.h"
+#include "photons/base/error.h"
 #include "photons/domain/codelets.h"
 #include "photons/domain/domain.h"
+#include "photons/runtime/handle.h"
 #include "photons/runtime/message.h"
 
 struct ghost_cut_argument {
   const struct domain *domain;
-  const struct ghost *ghost;
+  const struct ghost *ghost; /* the first of the bundle */
+  uint32_t positions, whole; /* slots of each kind */
 };
 #define ghost_paste_argument ghost_cut_argument /* same argument */
-enum { TO, FROM };
+/* Slots: the bundle, the positions of its ghosts, and what is sent whole. Each begins at a multiple of ALIGNMENT bytes. */
+enum { BUNDLE, FIRST, ALIGNMENT = 16 };
 
-static double ghost_cut_work(const struct ghost_cut_argument *a) { return a->ghost->count; }
+static double ghost_cut_work(const struct ghost_cut_argument *a) {
+  return (double)a->positions + a->whole;
+}
 #define ghost_paste_work ghost_cut_work
 
 /** A copy of three rows of coordinates from one array to another. */
@@ -41,23 +50,21 @@ static void copy_rows(struct gpu *gpu, const struct rows *r) {
 
 /**
  * Copy the branches of a ghost; branches that follow each other are copied together.
- * @param gpu  NULL: the buffers are in host memory
+ * @param gpu  NULL: the arrays are in host memory
  * @param cut  ghost_cut, otherwise ghost_paste
  */
-static void copy_branches(struct gpu *gpu, void *buffers[], const struct ghost_cut_argument *a,
-                          bool cut) {
-  const struct ghost *g = a->ghost;
-  const unsigned depth = a->domain->top_depth;
-  const uint32_t all = group_known(a->domain, g->group)->count;
+static void copy_branches(struct gpu *gpu, const struct domain *d, const struct ghost *g,
+                          uint32_t *packed, uint32_t *group, bool cut) {
+  const unsigned depth = d->top_depth;
+  const uint32_t all = group_known(d, g->group)->count;
   uint32_t done = 0;
   for (uint32_t b = 0, end; b < 1u << depth; b = end) {
     const bool wanted = g->branches >> b & 1;
     for (end = b + 1; end < 1u << depth && (g->branches >> end & 1) == wanted;) end++;
     if (!wanted) continue;
     const uint32_t first = level_first(all, depth, b), n = level_first(all, depth, end) - first;
-    const uint32_t to = cut ? done : first, from = cut ? first : done;
-    const struct rows rows = {.to = VECTOR(uint32_t, buffers[TO]) + to,
-                              .from = VECTOR(const uint32_t, buffers[FROM]) + from,
+    const struct rows rows = {.to = cut ? packed + done : group + first,
+                              .from = cut ? group + first : packed + done,
                               .to_stride = cut ? g->count : all,
                               .from_stride = cut ? all : g->count,
                               .width = n};
@@ -66,81 +73,137 @@ static void copy_branches(struct gpu *gpu, void *buffers[], const struct ghost_c
   }
 }
 
+/* cppcheck-suppress constParameter ; a build with CUDA changes it */
+static void copy_bytes(struct gpu *gpu, char *to, const char *from, size_t bytes) {
+  if (gpu)
+    GPU_CALL(gpu_copy(gpu, to, from, bytes));
+  else
+    memcpy(to, from, bytes);
+}
+
+static size_t aligned(size_t bytes) { return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
+
+static size_t position_bytes(const struct ghost *g) {
+  return aligned(3 * sizeof(uint32_t) * g->count);
+}
+
+static void copy_bundle(struct gpu *gpu, void *buffers[], const struct ghost_cut_argument *a,
+                        bool cut) {
+  char *at = VECTOR(char, buffers[BUNDLE]);
+  void **slot = buffers + FIRST;
+  for (uint32_t i = 0; i < a->positions; i++, slot++) {
+    copy_branches(gpu, a->domain, &a->ghost[i], (uint32_t *)at, VECTOR(uint32_t, *slot), cut);
+    at += position_bytes(&a->ghost[i]);
+  }
+  for (uint32_t i = 0; i < a->whole; i++, slot++) {
+    const size_t bytes = STARPU_VECTOR_GET_NX(*slot) * STARPU_VECTOR_GET_ELEMSIZE(*slot);
+    copy_bytes(gpu, cut ? at : VECTOR(char, *slot), cut ? VECTOR(char, *slot) : at, bytes);
+    at += aligned(bytes);
+  }
+}
+
 static void ghost_cut_cpu(void *buffers[], const struct ghost_cut_argument *a) {
-  copy_branches(NULL, buffers, a, true);
+  copy_bundle(NULL, buffers, a, true);
 }
 static void ghost_cut_gpu(struct gpu *gpu, void *buffers[], const struct ghost_cut_argument *a) {
-  copy_branches(gpu, buffers, a, true);
+  copy_bundle(gpu, buffers, a, true);
 }
 static void ghost_paste_cpu(void *buffers[], const struct ghost_paste_argument *a) {
-  copy_branches(NULL, buffers, a, false);
+  copy_bundle(NULL, buffers, a, false);
 }
 static void ghost_paste_gpu(struct gpu *gpu, void *buffers[],
                             const struct ghost_paste_argument *a) {
-  copy_branches(gpu, buffers, a, false);
+  copy_bundle(gpu, buffers, a, false);
 }
 
 STAGE(ghost_cut, 0x99bbbb, NULL);
 STAGE(ghost_paste, 0xbbdddd, NULL);
 
-/** What a message of a kind carries. */
-static starpu_data_handle_t carried(const struct ghost *ghost, const struct group *g,
-                                    unsigned kind) {
-  switch (kind) {
-  case MESSAGE_POSITION: return ghost->packed;
-  case MESSAGE_TREE: return g->tree;
-  case MESSAGE_MASS: return g->column[COLUMN_relative_mass];
-  case MESSAGE_NODE_MASS: return g->node_mass;
-  case MESSAGE_MOMENTUM: return g->column[COLUMN_momentum];
-  default: return g->column[COLUMN_type];
+/** Data of the groups of a bundle, in the order of slots, and the bytes of the bundle. */
+struct slots {
+  struct starpu_data_descr *data;
+  size_t count, bytes;
+};
+
+/** @param mode  of the groups' data. @return free() its data */
+static struct slots make_slots(const struct domain *d, const struct ghosts *list,
+                               const struct bundle *b, const struct carried *c,
+                               enum starpu_data_access_mode mode) {
+  const size_t ghosts = b->end - b->first;
+  struct slots s = {.count = FIRST};
+  s.data = allocate(FIRST + ghosts * (1 + c->count), sizeof *s.data, "task data");
+  for (uint32_t i = b->first; i < b->end && c->positions; i++) {
+    const struct ghost *ghost = &list->ghost[i];
+    s.data[s.count++] = (struct starpu_data_descr){
+        group_known(d, ghost->group)->column[COLUMN_position], mode};
+    s.bytes += position_bytes(ghost);
   }
+  for (uint32_t i = b->first; i < b->end; i++)
+    for (uint32_t k = 0; k < c->count; k++) {
+      const starpu_data_handle_t handle = c->data(c->context,
+                                                  group_known(d, list->ghost[i].group), k);
+      s.data[s.count++] = (struct starpu_data_descr){handle, mode};
+      s.bytes += aligned(starpu_data_get_size(handle));
+    }
+  return s;
 }
 
-/** Send or receive one kind of data of all ghosts. */
-static void transfer(const struct domain *d, const struct ghosts *ghosts, unsigned kind) {
-  const int me = comm_rank();
-  for (uint32_t i = 0; i < ghosts->count; i++) {
-    const struct ghost *ghost = &ghosts->ghost[i];
-    const struct group *g = group_known(d, ghost->group);
-    const bool sent = g->owner == me;
-    message_transfer(carried(ghost, g, kind), kind, g->index, sent ? me : ghost->rank,
-                     sent ? ghost->rank : me, PRIORITY_HIGHEST);
-  }
+/** Pack a bundle and send it, or receive and unpack it. */
+static void transfer(struct domain *d, const struct ghosts *list, struct bundle *b,
+                     const struct carried *c, bool sent) {
+  const int me = comm_rank(), other = list->ghost[b->first].rank;
+  const uint32_t ghosts = b->end - b->first;
+  struct slots s = make_slots(d, list, b, c, sent ? STARPU_R : STARPU_W);
+  starpu_data_handle_t *bundle = &b->data[c->kind];
+  handle_fit(bundle, s.bytes / sizeof(float));
+  s.data[BUNDLE] = (struct starpu_data_descr){*bundle, sent ? STARPU_W : STARPU_R};
+  const struct ghost_cut_argument argument = {d, &list->ghost[b->first],
+                                              c->positions ? ghosts : 0, c->count * ghosts};
+  const struct task task = {.data = s.data, .count = s.count, .priority = c->priority};
+  if (sent) ghost_cut_insert(argument, task);
+  message_transfer(*bundle, c->message, list->ghost[b->first].group, sent ? me : other,
+                   sent ? other : me, c->priority);
+  if (!sent) ghost_paste_insert(argument, task);
+  free(s.data);
 }
 
-/** Masses and types are sent whole, in place of the branches that are needed. */
-static void transfer_all(const struct domain *d, const struct ghosts *ghosts) {
-  transfer(d, ghosts, MESSAGE_POSITION);
-  transfer(d, ghosts, MESSAGE_TREE);
-  if (particles_have(&d->particles, COLUMN_relative_mass)) {
-    transfer(d, ghosts, MESSAGE_MASS);
-    transfer(d, ghosts, MESSAGE_NODE_MASS);
-  }
-  if (particles_have(&d->particles, COLUMN_type)) transfer(d, ghosts, MESSAGE_TYPE);
+void ghosts_transfer(struct domain *d, const struct carried *c) {
+  for (uint32_t i = 0; i < d->sent.bundles; i++)
+    transfer(d, &d->sent, &d->sent.bundle[i], c, true);
+  for (uint32_t i = 0; i < d->received.bundles; i++)
+    transfer(d, &d->received, &d->received.bundle[i], c, false);
+}
+
+/** What is sent whole besides positions: the tree, and what this kind of run has. */
+static starpu_data_handle_t particle_data(void *context, const struct group *g, uint32_t i) {
+  const struct domain *d = context;
+  const bool masses = particles_have(&d->particles, COLUMN_relative_mass);
+  const starpu_data_handle_t data[] = {g->tree, masses ? g->node_mass : g->column[COLUMN_type],
+                                       g->column[COLUMN_relative_mass], g->column[COLUMN_type]};
+  return data[i];
 }
 
 void ghosts_submit(struct domain *d) {
-  for (uint32_t i = 0; i < d->sent.count; i++) {
-    const struct ghost *g = &d->sent.ghost[i];
-    const struct group *group = group_known(d, g->group);
-    const struct starpu_data_descr data[] = {
-        [TO] = {g->packed, STARPU_W}, [FROM] = {group->column[COLUMN_position], STARPU_R}};
-    ghost_cut_insert((struct ghost_cut_argument){d, g},
-                     (struct task){.data = data, .count = 2, .priority = PRIORITY_HIGHEST});
-  }
-  transfer_all(d, &d->sent);
-  transfer_all(d, &d->received);
-  for (uint32_t i = 0; i < d->received.count; i++) {
-    const struct ghost *g = &d->received.ghost[i];
-    const struct group *group = group_known(d, g->group);
-    const struct starpu_data_descr data[] = {
-        [TO] = {group->column[COLUMN_position], STARPU_W}, [FROM] = {g->packed, STARPU_R}};
-    ghost_paste_insert((struct ghost_paste_argument){d, g},
-                       (struct task){.data = data, .count = 2, .priority = PRIORITY_HIGHEST});
-  }
+  const uint32_t masses = particles_have(&d->particles, COLUMN_relative_mass) ? 2 : 0,
+                 types = particles_have(&d->particles, COLUMN_type) ? 1 : 0;
+  ghosts_transfer(d, &(struct carried){.kind = BUNDLE_PARTICLES,
+                                       .message = MESSAGE_GHOST,
+                                       .priority = PRIORITY_HIGHEST,
+                                       .positions = true,
+                                       .count = 1 + masses + types,
+                                       .data = particle_data,
+                                       .context = d});
+}
+
+static starpu_data_handle_t momentum(void *context, const struct group *g, uint32_t i) {
+  (void)context, (void)i;
+  return g->column[COLUMN_momentum];
 }
 
 void ghosts_momenta_submit(struct domain *d) {
-  transfer(d, &d->sent, MESSAGE_MOMENTUM);
-  transfer(d, &d->received, MESSAGE_MOMENTUM);
+  ghosts_transfer(d, &(struct carried){.kind = BUNDLE_MOMENTA,
+                                       .message = MESSAGE_MOMENTUM,
+                                       .priority = PRIORITY_HIGHEST,
+                                       .count = 1,
+                                       .data = momentum});
 }

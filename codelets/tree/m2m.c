@@ -6,7 +6,7 @@
 #include "codelets/runtime/task.h"
 #include "cuda/tree/gpu_tree.h"
 #include "photons/base/debug_check.h"
-#include "photons/runtime/message.h"
+#include "photons/domain/codelets.h"
 #include "photons/tree/codelets.h"
 #include <math.h>
 
@@ -46,15 +46,16 @@ void m2m_submit(struct short_range *s, struct group *g) {
       (struct task){.data = data, .count = SLOTS, .priority = PRIORITY_MIDDLE, .owner = &g->index});
 }
 
+static starpu_data_handle_t multipole(void *context, const struct group *g, uint32_t i) {
+  (void)i;
+  return multipole_of(context, g);
+}
+
 void multipoles_transfer(struct short_range *s) {
-  const struct ghosts *both[] = {&s->domain->sent, &s->domain->received};
-  const int me = comm_rank();
-  for (int k = 0; k < 2; k++)
-    for (uint32_t i = 0; i < both[k]->count; i++) {
-      const struct ghost *ghost = &both[k]->ghost[i];
-      const struct group *g = group_known(s->domain, ghost->group);
-      const bool sent = g->owner == me;
-      message_transfer(multipole_of(s, g), MESSAGE_MULTIPOLE, g->index, sent ? me : ghost->rank,
-                       sent ? ghost->rank : me, PRIORITY_HIGH);
-    }
+  ghosts_transfer(s->domain, &(struct carried){.kind = BUNDLE_MULTIPOLES,
+                                               .message = MESSAGE_MULTIPOLE,
+                                               .priority = PRIORITY_HIGH,
+                                               .count = 1,
+                                               .data = multipole,
+                                               .context = s});
 }

@@ -22,9 +22,7 @@ static const struct {
   const char *name;
   unsigned first, kinds;
 } messages[] = {
-    {"positions", MESSAGE_POSITION, 1},   {"trees", MESSAGE_TREE, 1},
-    {"masses", MESSAGE_MASS, 2}, /* with those of nodes */
-    {"types", MESSAGE_TYPE, 1},           {"momenta", MESSAGE_MOMENTUM, 1},
+    {"ghosts", MESSAGE_GHOST, 1},         {"momenta", MESSAGE_MOMENTUM, 1},
     {"multipoles", MESSAGE_MULTIPOLE, 1}, {"patches", MESSAGE_PATCH, SETS_MOST},
     {"pieces", MESSAGE_PIECE, SETS_MOST}, {"blocks", MESSAGE_BLOCK, 1},
     {"row blocks", MESSAGE_ROW_BLOCK, 1}, {"moved", MESSAGE_MOVED, 1},

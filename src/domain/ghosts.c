@@ -11,6 +11,10 @@
 #include "photons/domain/domain.h"
 #include "photons/runtime/handle.h"
 
+/* A message with fewer bytes takes longer to begin and to end than to travel. A task that packs one has a slot for each
+ * of its ghosts and their trees, masses and types. */
+enum { BUNDLE_BYTES = 1 << 20, BUNDLE_GHOSTS = 64 };
+
 static int compare_ghosts(const void *a, const void *b) {
   const struct ghost *x = a, *y = b;
   return x->rank != y->rank ? (x->rank > y->rank) - (x->rank < y->rank)
@@ -124,27 +128,51 @@ static void count_particles(const struct domain *d, struct ghosts *g) {
     for (uint32_t b = 0; b < 1u << d->top_depth; b++)
       if (ghost->branches >> b & 1)
         ghost->count += level_first(all, d->top_depth, b + 1) - level_first(all, d->top_depth, b);
-    handle_fit(&ghost->packed, 3 * (size_t)ghost->count);
   }
 }
 
+/** Divide the ghosts of each rank into bundles. Bundles of the same place on the list of before keep their handles. */
+static void make_bundles(const struct domain *d, struct ghosts *g) {
+  const uint32_t before = g->bundles;
+  struct bundle *bundle = allocate(g->count > before ? g->count : before, sizeof *bundle,
+                                   "bundles of ghosts");
+  for (uint32_t i = 0; i < before; i++) bundle[i] = g->bundle[i];
+  free(g->bundle);
+  size_t bytes = 0;
+  g->bundles = 0;
+  for (uint32_t i = 0; i < g->count; i++) {
+    const size_t more = 3 * sizeof(uint32_t) * g->ghost[i].count +
+                        tree_nodes(d->depth) * sizeof(struct node);
+    struct bundle *last = g->bundles > 0 ? &bundle[g->bundles - 1] : NULL;
+    if (!last || g->ghost[last->first].rank != g->ghost[i].rank || bytes + more > BUNDLE_BYTES ||
+        i - last->first == BUNDLE_GHOSTS) {
+      last = &bundle[g->bundles++];
+      last->first = i;
+      bytes = 0;
+    }
+    last->end = i + 1;
+    bytes += more;
+  }
+  for (uint32_t i = g->bundles; i < before; i++)
+    for (int k = 0; k < BUNDLE_KINDS; k++) handle_drop(&bundle[i].data[k]);
+  g->bundle = reallocate(bundle, g->bundles, sizeof *bundle, "bundles of ghosts");
+}
+
 /**
- * Replace a list of ghosts. Ghosts that are on both lists keep their handles.
+ * Replace a list of ghosts.
  * @param received  groups of ghosts that are only on the old list are dropped
  */
 static void replace(struct domain *d, struct ghosts *old, struct ghosts new, bool received) {
-  for (uint32_t i = 0; i < old->count; i++) {
-    struct ghost *ghost = &old->ghost[i], *heir = find_ghost(&new, ghost->group, ghost->rank);
-    if (heir) {
-      heir->packed = ghost->packed;
-    } else {
-      handle_drop(&ghost->packed);
-      struct group *group = received ? group_known(d, ghost->group) : NULL;
-      if (group) ghost_drop(group); /* else it was dropped when it was out of reach */
-    }
+  for (uint32_t i = 0; i < old->count && received; i++) {
+    const struct ghost *ghost = &old->ghost[i];
+    struct group *group = find_ghost(&new, ghost->group, ghost->rank)
+                              ? NULL
+                              : group_known(d, ghost->group);
+    if (group) ghost_drop(group); /* else it was dropped when it was out of reach */
   }
   free(old->ghost);
-  *old = new;
+  old->ghost = new.ghost;
+  old->count = new.count;
 }
 
 void ghost_drop(struct group *g) {
@@ -178,9 +206,12 @@ void domain_find_ghosts(struct domain *d) {
   find_branches(d);
   count_particles(d, &d->sent);
   count_particles(d, &d->received);
+  make_bundles(d, &d->sent);
+  make_bundles(d, &d->received);
   for (uint32_t i = 0; i < d->received.count; i++)
     make_tree(d, group_known(d, d->received.ghost[i].group));
   kept_set(KEPT_GHOSTS, (d->sent.count + d->received.count) * sizeof *d->sent.ghost +
+                            (d->sent.bundles + d->received.bundles) * sizeof *d->sent.bundle +
                             d->received.count * tree_nodes(d->top_depth) * sizeof *d->ghost_top);
 }
 
@@ -193,6 +224,8 @@ bool domain_leaf_here(const struct domain *d, const struct group *g, uint32_t le
 void domain_drop_ghosts(struct domain *d) {
   replace(d, &d->sent, (struct ghosts){0}, false);
   replace(d, &d->received, (struct ghosts){0}, true);
+  make_bundles(d, &d->sent);
+  make_bundles(d, &d->received);
   free(d->ghost_top);
   d->ghost_top = NULL;
 }

@@ -4,13 +4,14 @@
 #define PHOTONS_DOMAIN_CODELETS_H
 
 #include <starpu.h>
+#include <stdbool.h>
 #include <stdint.h>
 
+#include "photons/domain/domain.h"
 #include "photons/domain/group_cut.h"
+#include "photons/runtime/engine.h"
 #include "photons/runtime/loop.h"
 
-struct domain;
-struct group;
 
 /** Loops on CPUs: the rebuild of the domain, and the search for neighbours. */
 extern struct stage rebuild_stage, neighbours_stage;
@@ -46,20 +47,28 @@ void part_move_submit(const struct part_move *m, int column, const uint32_t *own
 /** Submit the copy from `moved` to the group's column. */
 void part_keep_submit(const struct group *g, int column, starpu_data_handle_t moved);
 
-/** Submit the exchange of ghosts: pack the positions that other ranks need, send and receive
- * positions and trees, and unpack received positions into their groups. Collective. */
+/** What messages carry of each ghost. */
+struct carried {
+  enum bundle_kind kind;
+  unsigned message; /**< kind, see message_transfer() */
+  enum priority priority;
+  bool positions; /**< those in branches that the other rank needs */
+  uint32_t count; /**< data that are sent whole */
+  starpu_data_handle_t (*data)(void *context, const struct group *g, uint32_t i); /**< i < count */
+  void *context;
+};
+/** Submit the exchange of data of ghosts: pack those of each bundle, send and receive bundles, and unpack what was received
+ * into the groups. Collective. */
+void ghosts_transfer(struct domain *d, const struct carried *c);
+/** The exchange of positions, trees, masses and types. Collective. */
 void ghosts_submit(struct domain *d);
 /** Send and receive the momenta of ghosts, where domain.ghost_momenta. Collective. */
 void ghosts_momenta_submit(struct domain *d);
 
 /** Kinds of messages, see message_transfer(). */
 enum {
-  MESSAGE_POSITION = 0,
-  MESSAGE_TREE = 1,
+  MESSAGE_GHOST = 0,
   MESSAGE_MOMENTUM = 11,
-  MESSAGE_MASS = 12,
-  MESSAGE_NODE_MASS = 13,
-  MESSAGE_TYPE = 14,
   MESSAGE_MOVED = 15
 };
 

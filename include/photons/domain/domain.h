@@ -65,14 +65,21 @@ struct group {
  * sent. */
 struct ghost {
   uint32_t group;
-  int rank;                    /**< rank that it is sent to or received from */
-  uint32_t count;              /**< particles in the branches */
-  uint64_t branches;           /**< bits: nodes of level top_depth */
-  starpu_data_handle_t packed; /**< positions of these particles, [3][count] */
+  int rank;          /**< rank that it is sent to or received from */
+  uint32_t count;    /**< particles in the branches */
+  uint64_t branches; /**< bits: nodes of level top_depth */
+};
+/** What a message carries of ghosts: their particles and trees, ... */
+enum bundle_kind { BUNDLE_PARTICLES, BUNDLE_MULTIPOLES, BUNDLE_MOMENTA, BUNDLE_KINDS };
+/** Ghosts of a rank whose data go in one message, first .. end - 1 of their list. Both ends have the same ones. */
+struct bundle {
+  uint32_t first, end;
+  starpu_data_handle_t data[BUNDLE_KINDS]; /**< see ghosts_transfer() */
 };
 struct ghosts {
   struct ghost *ghost; /**< by rank, then group */
-  uint32_t count;
+  uint32_t count, bundles;
+  struct bundle *bundle;
 };
 enum { TOP_DEPTH_MOST = 6 }; /* 64 branches, the bits of `branches` */
 
