@@ -36,9 +36,14 @@ static uint32_t choose_cells(const struct parameters *p, size_t particles) {
   return cells < least ? least : cells;
 }
 
+/* From so many ranks on pencils are chosen if a mesh has fewer cells than so many times the square of the ranks: then the messages
+ * that they save take longer than the bytes of row blocks, which they add (docs/results/scaling.md). */
+enum { PENCIL_RANKS = 128, PENCIL_CELLS = 14000 };
+
 static bool wants_pencils(const struct parameters *p, uint32_t cells) {
-  return p->gravity.mesh_layout == MESH_PENCILS ||
-         (p->gravity.mesh_layout == MESH_AUTO && (uint32_t)comm_size() > cells);
+  const double ranks = comm_size(), mesh = pow(cells, 3.0);
+  if (p->gravity.mesh_layout != MESH_AUTO) return p->gravity.mesh_layout == MESH_PENCILS;
+  return ranks > cells || (ranks >= PENCIL_RANKS && mesh < PENCIL_CELLS * ranks * ranks);
 }
 
 static struct mesh_layout layout_of(const struct parameters *p, uint32_t cells) {

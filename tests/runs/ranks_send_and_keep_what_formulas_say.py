@@ -18,6 +18,7 @@ WINDOW = 4  # cells a side of a particle's cloud (PCS)
 HISTOGRAM = 2048 * 8  # counts of one digit of a cut
 GAS_VALUES, GAS_BATCH = 200, 256  # bytes of a group and a batch of gas on every rank
 CUTS_OF_ALL = 16  # above, each cut has a home
+APART = 8  # ranks whose sets have transpose blocks and row blocks of their own
 LOOKS = 64  # levels that all ranks split together, and chunks of a rank
 
 
@@ -101,11 +102,12 @@ class Lattice:
         return groups, boxes
 
     def ghosts(self):
-        """Messages of each kind that all ranks send: pairs of a group and another rank that needs it."""
+        """Messages of each kind that all ranks send: pairs of a rank and another one that needs groups of it, since those of a pair
+        fit into one message."""
         pairs = set()
         for (i, a), (j, b) in itertools.combinations(enumerate(self.boxes), 2):
             if self.owner(i) != self.owner(j) and self.gap_squared(a, b) < R_CUT**2:
-                pairs |= {(i, self.owner(j)), (j, self.owner(i))}
+                pairs |= {(self.owner(i), self.owner(j)), (self.owner(j), self.owner(i))}
         return len(pairs)
 
 
@@ -125,6 +127,7 @@ class Mesh:
         each = (slabs + self.rows - 1) // self.rows
         self.slabs = min(min(each, 8) * self.rows, cells)
         self.columns = min(min(each, 4) * self.rows, cells)
+        self.apart = SETS if ranks <= APART else 1  # sets that have blocks of their own
 
     def row(self, plane):
         slab = max(s for s in range(self.slabs) if s * self.cells // self.slabs <= plane)
@@ -137,11 +140,11 @@ class Mesh:
         """Transpose blocks whose slab and column have different owners, there and back."""
         pairs = sum(dealt_to(self.slabs, self.rows, s) != dealt_to(self.columns, self.rows, c)
                     for s in range(self.slabs) for c in range(self.columns))
-        return SETS * (1 + SPECTRA) * pairs * self.parts
+        return self.apart * (1 + SPECTRA) * pairs * self.parts
 
     def row_blocks_sent(self):
         """Row blocks of the densities, and back of all fields."""
-        return SETS * (1 + FIELDS) * self.slabs * self.parts * (self.parts - 1)
+        return self.apart * (1 + FIELDS) * self.slabs * self.parts * (self.parts - 1)
 
     def runs(self, box, axis, owner):
         """The owners of the cells along an axis to which a group deposits, and from which it reads, by runs."""
@@ -198,7 +201,7 @@ class Check:
 
     def uniform(self):
         groups, mesh, ghosts = self.lattice.count, self.mesh, self.lattice.ghosts()
-        for name in ("positions", "trees", "multipoles"):
+        for name in ("ghosts", "multipoles"):
             self.messages(name, ghosts, 0.15)
         for name in ("patches", "pieces"):
             self.messages(name, SETS * len(mesh.pairs(self.lattice)), 0.15)
@@ -223,8 +226,8 @@ class Check:
         own_slabs = math.ceil(mesh.slabs / mesh.rows)
         blocks = own_slabs * mesh.columns
         blocks += math.ceil(mesh.columns / mesh.rows) * mesh.slabs
-        rows = SETS * (mesh.slabs * FIELDS + SPECTRA * blocks)
-        row_blocks = SETS * 2 * mesh.parts * own_slabs if mesh.parts > 1 else 0
+        rows = SETS * mesh.slabs * FIELDS + mesh.apart * SPECTRA * blocks
+        row_blocks = mesh.apart * 2 * mesh.parts * own_slabs if mesh.parts > 1 else 0
         self.kept("blocks", 8 * (rows + row_blocks))
 
 

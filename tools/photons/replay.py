@@ -292,7 +292,7 @@ def main():
     parser.add_argument("--ranks", type=numbers, default=[1], metavar="LIST", help="divide a recorded rank so")
     parser.add_argument("--weak", type=numbers, metavar="LIST", help="so many ranks with such a box each")
     parser.add_argument("--particles", type=int, metavar="N", help="of the recorded box, for --weak")
-    parser.add_argument("--pencils", action="store_true", help="for --weak: gravity.mesh_layout = pencils")
+    parser.add_argument("--layout", default="auto", choices=("auto", "slabs", "pencils"), help="for --weak: gravity.mesh_layout")
     parser.add_argument("--parts", default="", metavar="STAGES", help="stages whose tasks idle cores divide")
     parser.add_argument("--overhead", type=float, metavar="US", help="of StarPU, for each task (default: as recorded)")
     parser.add_argument("--bandwidth", type=float, default=25.0, metavar="GB/S", help="between ranks (default 25)")
@@ -319,7 +319,7 @@ def show_weak(a, programs, machine):
     for cores, gpus in itertools.product(a.cores, a.gpus):
         alone = predict(programs, cores, machine, gpus, a.streams)[0]
         for ranks in a.weak:
-            kinds = messages(a.particles, a.particles / groups, ranks, a.pencils)
+            kinds = messages(a.particles, a.particles / groups, ranks, a.layout)
             program = with_messages(programs[0], kinds, machine, ranks, groups * ranks)
             time, replay = predict([program], cores, machine, gpus, a.streams)
             print(f"{name_of(ranks, cores, gpus)}: {1e3 * time:.3f} ms, "

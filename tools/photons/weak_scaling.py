@@ -13,6 +13,9 @@ SETS, FIELDS, SPECTRA = 2, 3, 2  # interlaced, with a field for each axis
 WIDTH = 5  # cells by which a group's clouds reach over it, and its drift
 NODES_OF = 128  # particles of a branch of trees and multipoles that are sent
 RANK_SLABS, RANK_COLUMNS, SLABS_MOST = 8, 4, 32
+PENCIL_RANKS, PENCIL_CELLS = 128, 14000  # see src/mesh/long_range.c
+APART = 8  # ranks whose sets have transpose blocks and row blocks of their own
+BUNDLE = 1 << 20  # bytes of ghosts in a message
 
 Kind = collections.namedtuple("Kind", "bytes messages")
 
@@ -25,16 +28,20 @@ def cut_ranks(ranks, groups):
     return along_x, along_y, max(rest / along_y, 1)
 
 
-def messages(particles, group, ranks, pencils=False):
+def messages(particles, group, ranks, layout="auto"):
     """What a rank with so many particles, a mesh cell each, receives in a step: bytes and messages by kind.
-    pencils: also where slabs would do."""
+    layout: gravity.mesh_layout."""
     side = (particles * ranks) ** (1 / 3)
+    few = ranks >= PENCIL_RANKS and particles < PENCIL_CELLS * ranks
+    pencils = layout == "pencils" or (layout == "auto" and (ranks > side or few))
     groups = particles * ranks / group
     parts = cut_ranks(ranks, groups)
     domain, width = [side / p for p in parts], group ** (1 / 3)
     shell = math.prod(a / width + (2 if p > 1 else 0) for a, p in zip(domain, parts)) - math.prod(a / width for a in domain)
     nodes = 2 * 2 ** max(round(math.log2(group / NODES_OF)), 0)
-    ghosts = Kind(shell * (12 * group / 4 + 112 * nodes), 3 * shell)
+    each = 12 * group / 4 + 32 * nodes  # bytes of a ghost; its multipoles, 80 a node, are another message
+    pairs = math.prod(min(p, 3) for p in parts) - 1  # with other ranks
+    ghosts = Kind(shell * (each + 80 * nodes), 2 * max(pairs, shell / max(BUNDLE // each, 1)))
     planes = side / ranks  # of the mesh
     if domain[0] <= planes * 1.01:  # slabs of the box lie over those of the mesh
         faces = 2 * (domain[1] / width) * (domain[2] / width) * (WIDTH / 2)
@@ -45,7 +52,7 @@ def messages(particles, group, ranks, pencils=False):
     others = min(others, ranks - 1)
     patches = Kind(4 * SETS * faces * (width + WIDTH) ** 2, SETS * others)
     pieces = Kind(4 * SETS * FIELDS * faces * (width + WIDTH) * (width + WIDTH + 4), SETS * others)
-    return {"ghosts": ghosts, "patches": patches, "pieces": pieces, "transposes": transposes(side, ranks, pencils or ranks > side)}
+    return {"ghosts": ghosts, "patches": patches, "pieces": pieces, "transposes": transposes(side, ranks, pencils)}
 
 
 def transposes(side, ranks, pencils):
@@ -57,8 +64,9 @@ def transposes(side, ranks, pencils):
     each = max(math.ceil(min(side / 8, SLABS_MOST) / rows), 1)
     slabs, blocks = min(each, RANK_SLABS), min(each, RANK_COLUMNS) * rows
     size = 8 * side**2 * (side / 2 + 1) / ranks
+    shared = SETS if ranks > APART else 1  # sets in a message
     return Kind(size * (spectra * (1 - 1 / rows) + SETS * (1 + FIELDS) * (1 - 1 / columns)),
-                slabs * (spectra * blocks * (1 - 1 / rows) + SETS * (1 + FIELDS) * (columns - 1)))
+                slabs / shared * (spectra * blocks * (1 - 1 / rows) + SETS * (1 + FIELDS) * (columns - 1)))
 
 
 # Of each kind: stages that make what is sent, and stages that need what comes; the share of the kind that goes there.
