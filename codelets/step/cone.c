@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cone: the particles of a group that cross the light cone in a drift that comes next
- * (cone_cross.h), one after the other in double precision.
+ * (cone_cross.h), in double precision.
  *
  * reads  positions, momenta, ids
  * writes the group's list of crossings and the maps, which are in the memory of the host */

@@ -6,9 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "photons/base/clock.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/io/light_cone_file.h"
+#include "photons/runtime/background.h"
 #include "photons/step/light_cone.h"
 #include "photons/step/light_cone_size.h"
 
@@ -57,25 +59,72 @@ void cone_print(FILE *out, const struct parameters *p, size_t particles) {
   fprintf(out, "at most %.1f MB of the memory above\n", 1e-6 * s.memory);
 }
 
-/** Write an open map, if the light cone has come into its shell. */
-static void write_map(struct nbody *n, const struct parameters *p, int64_t shell) {
-  const struct name name = name_of(p, "shell", 4, shell);
-  light_cone_write_map(name.path, p, n->cone, shell, n->domain.particles.mass);
+/** On either thread. */
+static void write_files(void *context) {
+  struct cone_files *f = context;
+  const struct parameters *p = &f->parameters;
+  const double start = wall_clock();
+  if (f->cone.particles)
+    light_cone_write_particles(name_of(p, "particles", 6, f->step).path, p, &f->cone, f->mass);
+  for (int64_t k = 0; k < f->cone.shells; k++)
+    if (f->cone.map[k])
+      light_cone_write_map(name_of(p, "shell", 4, k).path, p, &f->cone, k, f->mass);
+  f->seconds = wall_clock() - start;
 }
 
-void cone_write(struct nbody *n, const struct parameters *p, int64_t step, bool ended) {
-  struct light_cone *cone = n->cone;
-  if (!cone || cone->copies == 0) return;
-  light_cone_exchange_counts(cone);
-  if (cone->particles)
-    light_cone_write_particles(name_of(p, "particles", 6, step).path, p, cone,
-                               n->domain.particles.mass);
+/** Give up what was written since a moment. Maps that the light cone has not passed are its own still. */
+static void give_up(struct cone_files *f, double start) {
+  f->waited += wall_clock() - start;
+  f->written += f->seconds;
+  light_cone_forget_step(&f->cone);
+  for (int64_t k = 0; k < f->cone.shells; k++)
+    if (light_cone_passed(&f->cone, k)) light_cone_close_map(&f->cone, k);
+  free(f->cone.map);
+  f->cone = (struct light_cone){0};
+  f->begun = false;
+}
+
+/** What the files hold: the crossings of the step, and the maps of shells that were passed, which the light cone
+ * gives up; at the end all maps. */
+static struct light_cone take(struct light_cone *cone, bool ended) {
+  struct light_cone taken = *cone;
+  taken.copy = NULL;
+  taken.map = allocate((size_t)cone->shells, sizeof *taken.map, "maps of the light cone");
   for (int64_t k = 0; k < cone->shells; k++) {
-    if (!cone->map[k]) continue;
     const bool passed = light_cone_passed(cone, k);
-    if (passed || ended) write_map(n, p, k);
-    if (passed) light_cone_close_map(cone, k);
+    taken.map[k] = passed || ended ? cone->map[k] : NULL;
+    if (passed) cone->map[k] = NULL;
   }
+  cone->part = NULL;
+  cone->parts = 0;
+  return taken;
+}
+
+void cone_settle(struct cone_files *f) {
+  const double start = wall_clock();
+  if (!f->begun) return;
+  background_wait();
+  give_up(f, start);
+}
+
+void cone_write(struct cone_files *f, struct nbody *n, const struct parameters *p, int64_t step,
+                bool ended) {
+  struct light_cone *cone = n->cone;
+  cone_settle(f);
+  if (!cone || cone->copies == 0) return;
+  const double start = wall_clock();
+  light_cone_exchange_counts(cone);
+  f->cone = take(cone, ended);
+  f->parameters = *p;
+  f->mass = n->domain.particles.mass;
+  f->step = step;
+  f->begun = light_cone_beside(p) && background_possible() && !ended && !background_begun();
+  if (f->begun) {
+    background_begin(write_files, f);
+    return;
+  }
+  write_files(f);
+  give_up(f, start);
 }
 
 void cone_save(struct nbody *n, struct checkpoint_state *state) {

@@ -317,7 +317,7 @@ static void step(void *state, struct progress *now, bool (*output_due)(void *con
   record->sorted = choice.sort + record->block.sorts;
   record->escapers = &r->escapers;
   fill_record(r, a1, record);
-  cone_write(r->nbody, r->parameters, r->nbody->step, timeline_ended(r->timeline, a1));
+  nbody_run_write_cone(r, timeline_ended(r->timeline, a1), record);
 }
 
 static void end(void *state) {

@@ -35,7 +35,7 @@ static struct products products_of(const struct nbody_run *r, double a, size_t n
 
 void nbody_run_write_positions(void *context) {
   struct nbody_run *r = context;
-  output_beside_end(&r->beside);
+  nbody_run_settle(r);
   const double start = wall_clock();
   r->products = products_of(r, r->output_progress.a, (size_t)r->output_progress.outputs_done);
   domain_acquire_positions(&r->nbody->domain);
@@ -72,6 +72,16 @@ static void write_rest(struct nbody_run *r, struct particles *light, float *pote
 void nbody_run_settle(void *state) {
   struct nbody_run *r = state;
   output_beside_end(&r->beside);
+  cone_settle(&r->cone);
+}
+
+void nbody_run_write_cone(struct nbody_run *r, bool ended, struct step_record *record) {
+  if (!r->nbody->cone) return;
+  output_beside_end_if_written(&r->beside);
+  cone_write(&r->cone, r->nbody, r->parameters, r->nbody->step, ended);
+  record->cone_files = r->cone.written;
+  record->cone_waited = r->cone.waited;
+  r->cone.written = r->cone.waited = 0.0;
 }
 
 double nbody_run_write(void *state, const struct progress *now, size_t number) {

@@ -6,6 +6,7 @@
 
 #include "output_beside.h"
 #include "photons/analysis/galaxies.h"
+#include "photons/app/cone.h"
 #include "photons/app/nbody_run.h"
 #include "photons/app/products.h"
 #include "photons/app/type_masses.h"
@@ -39,6 +40,7 @@ struct nbody_run {
   bool begun;                                    /* whose first part is done */
   double beside_seconds;                         /* and took so long */
   struct output_beside beside;                   /* the output that is written beside steps */
+  struct cone_files cone;                        /* and the files of the light cone */
   struct progress output_progress;               /* when it was begun */
   struct checkpoint_state old; /* of a restart: the incomplete map of its light cone */
   char obstacle[512];          /* why no step can be taken */
@@ -76,6 +78,9 @@ void *nbody_run_create(struct parameters *p, const char *checkpoint_path, struct
  * @param context  the run, whose output_progress says which output */
 void nbody_run_write_positions(void *context);
 double nbody_run_write(void *state, const struct progress *now, size_t number);
+/** The files of a light cone after a step. @param ended  whether it was the last one */
+void nbody_run_write_cone(struct nbody_run *r, bool ended, struct step_record *record);
+/** Wait for all that is written beside the steps. */
 void nbody_run_settle(void *state);
 void nbody_run_frame(void *state, const struct progress *now, const char *path);
 void nbody_run_checkpoint(void *state, const char *path, const struct progress *now);

@@ -8,6 +8,7 @@
 #include "photons/analysis/fof.h"
 #include "photons/app/output_log.h"
 #include "photons/base/clock.h"
+#include "photons/base/comm.h"
 #include "photons/base/console.h"
 #include "photons/runtime/background.h"
 
@@ -49,7 +50,7 @@ static void use_copies(struct output_beside *b) {
 void output_beside_begin(struct output_beside *b, struct products *o, struct particles *light,
                          float *potential, const char *moment) {
   const double start = wall_clock();
-  *b = (struct output_beside){.products = *o, .parameters = *o->parameters, .light = *light};
+  *b = (struct output_beside){.products = *o, .parameters = *o->parameters, .light = *light, .begun = true};
   b->potential = potential;
   snprintf(b->moment, sizeof b->moment, "%s", moment);
   b->copy = particles_copy(o->particles, columns_needed(o->parameters, o->particles->columns));
@@ -60,8 +61,15 @@ void output_beside_begin(struct output_beside *b, struct products *o, struct par
   background_begin(write_output, b);
 }
 
+void output_beside_end_if_written(struct output_beside *b) {
+  if (!b->begun) return;
+  uint32_t ended = background_ended();
+  comm_min_u32(&ended, 1);
+  if (ended) output_beside_end(b);
+}
+
 void output_beside_end(struct output_beside *b) {
-  if (!background_begun()) return;
+  if (!b->begun) return;
   const double start = wall_clock();
   background_wait();
   const double waited = wall_clock() - start;

@@ -13,6 +13,7 @@ struct output_beside {
   float *potential;             /**< of the copy, or NULL */
   char moment[64];              /**< for messages */
   double seconds;               /**< of the thread */
+  bool begun;
 };
 
 /** Whether the run of these parameters writes outputs beside its steps. */
@@ -30,6 +31,8 @@ double output_beside_bytes(const struct parameters *p, column_set columns);
  */
 void output_beside_begin(struct output_beside *b, struct products *o, struct particles *light,
                          float *potential, const char *moment);
+/** End the output if all ranks have written it, without waiting. */
+void output_beside_end_if_written(struct output_beside *b);
 /** Wait until the output is written, if there is one, and log what it cost. */
 void output_beside_end(struct output_beside *b);
 

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The compiler must not fuse operations in this file: a square must be the same to the last bit at the end
- * of a drift and at the beginning of the next one. */
+/* What an observer sees of a light cone. The crossings themselves are found in kernels/cone.c. */
 #include "photons/step/cone_cross.h"
 
 #include <math.h>
-#include <stddef.h>
 
-#include "photons/domain/geometry.h"
+#include "photons/step/kernels.h"
 
 static double dot(const double a[3], const double b[3]) {
   return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
@@ -53,92 +51,30 @@ bool cone_meets(const struct cone_view *v, const struct cone_drift *d,
   return near2 <= begin * begin && far2 >= end * end && may_see(v, b, sqrt(away2));
 }
 
-/** Hermite's cubic between the ends of a drift, at part u of it, and its derivative. */
-static double between(const double value[2], const double slope[2], double u) {
-  const double v = 1.0 - u;
-  return v * v * ((1.0 + 2.0 * u) * value[0] + u * slope[0]) +
-         u * u * ((1.0 + 2.0 * v) * value[1] - v * slope[1]);
-}
-static double between_slope(const double value[2], const double slope[2], double u) {
-  const double v = 1.0 - u;
-  return 6.0 * u * v * (value[1] - value[0]) + v * (1.0 - 3.0 * u) * slope[0] +
-         u * (3.0 * u - 2.0) * slope[1];
-}
+/** What takes only the crossings that are seen. */
+struct looking {
+  const struct cone_view *view;
+  cone_found *found;
+  void *context;
+};
 
-static void place(const double from[3], const double step[3], double u, double x[3]) {
-  for (int c = 0; c < 3; c++) x[c] = from[c] + u * step[c];
-}
-
-/** Negative distances of the light cone, beyond the observer, are 0. */
-static double square_of_end(const struct cone_drift *d) {
-  const double chi = fmax(d->chi[1], 0.0);
-  return chi * chi;
-}
-
-/** The part of the drift that is done where |x| = chi: Newton's method from the secant, whose error is
- * second order in the length of the drift.
- * @param before, after  |x| - chi at both ends: not above 0, and above 0, but for rounding */
-static double part_done(const struct cone_drift *d, const double from[3], const double step[3],
-                        double before, double after) {
-  enum { ITERATIONS = 3 };
-  double u = before < after ? fmax(fmin(before / (before - after), 1.0), 0.0) : 0.0;
-  for (int i = 0; i < ITERATIONS; i++) {
-    double x[3];
-    place(from, step, u, x);
-    const double r = distance(x);
-    if (!(r > 0.0)) break;
-    const double slope = dot(x, step) / r - between_slope(d->chi, d->chi_slope, u);
-    u = fmax(fmin(u - (r - between(d->chi, d->chi_slope, u)) / slope, 1.0), 0.0);
+static void see(void *context, struct cone_crossings *crossings) {
+  const struct looking *l = context;
+  uint32_t seen = 0;
+  for (uint32_t i = 0; i < crossings->count; i++) {
+    const double x[3] = {crossings->x[0][i], crossings->x[1][i], crossings->x[2][i]};
+    crossings->index[seen] = crossings->index[i];
+    crossings->a[seen] = crossings->a[i];
+    for (int c = 0; c < 3; c++) crossings->x[c][seen] = x[c];
+    seen += distance(x) <= l->view->reach && cone_sees(l->view, x);
   }
-  return u;
+  crossings->count = seen;
+  if (seen > 0) l->found(l->context, crossings);
 }
 
-/** Squares of the distances at the beginning of the drift. */
-static void squares(const struct cone_particles *p, const double centre[3], size_t first,
-                    size_t count, double *r2) {
-  const size_t n = p->count;
-  const uint32_t *x = p->position + first, *y = x + n, *z = y + n;
-  for (size_t j = 0; j < count; j++) {
-    const double a = centre[0] + position_difference(x[j], p->centre[0]),
-                 b = centre[1] + position_difference(y[j], p->centre[1]),
-                 c = centre[2] + position_difference(z[j], p->centre[2]);
-    r2[j] = a * a + b * b + c * c;
-  }
-}
-
-/** A particle that is within the light cone at the beginning of the drift.
- * @return whether it crosses, and is seen */
-static bool crosses(const struct cone_view *v, const struct cone_drift *d,
-                    const struct cone_particles *p, const double centre[3],
-                    struct cone_crossing *crossing) {
-  const size_t n = p->count, i = crossing->index;
-  double from[3], step[3], to[3];
-  for (size_t c = 0; c < 3; c++) {
-    from[c] = centre[c] + position_difference(p->position[c * n + i], p->centre[c]);
-    step[c] = (double)rintf(d->factor * p->momentum[c * n + i]); /* as the drift will round */
-    to[c] = from[c] + step[c];
-  }
-  if (dot(to, to) <= square_of_end(d)) return false;
-  const double u = part_done(d, from, step, distance(from) - d->chi[0], distance(to) - d->chi[1]);
-  place(from, step, u, crossing->x);
-  crossing->a = between(d->a, d->a_slope, u);
-  return distance(crossing->x) <= v->reach && cone_sees(v, crossing->x);
-}
-
-void cone_cross(const struct cone_view *v, const struct cone_drift *d,
-                const struct cone_particles *p, const double centre[3],
-                void (*found)(void *context, const struct cone_crossing *crossing), void *context) {
-  enum { BLOCK = 64 };
-  const double outer = d->chi[0] * d->chi[0], least = fmax(d->chi[1] - p->way, 0.0),
-               inner = least * least; /* particles within it stay within the light cone */
-  for (size_t first = 0; first < p->count; first += BLOCK) {
-    const size_t count = p->count - first < BLOCK ? p->count - first : BLOCK;
-    double r2[BLOCK];
-    squares(p, centre, first, count, r2);
-    for (size_t j = 0; j < count; j++) {
-      struct cone_crossing crossing = {.index = (uint32_t)(first + j)};
-      if (r2[j] <= outer && r2[j] >= inner && crosses(v, d, p, centre, &crossing))
-        found(context, &crossing);
-    }
-  }
+void cone_cross(const struct step_kernels *kernels, const struct cone_view *v,
+                const struct cone_drift *d, const struct cone_particles *p, const double centre[3],
+                cone_found *found, void *context) {
+  struct looking looking = {v, found, context};
+  kernels->cone_cross(d, p, centre, see, &looking);
 }

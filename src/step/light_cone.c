@@ -7,6 +7,7 @@
 
 #include "photons/base/error.h"
 #include "photons/domain/geometry.h"
+#include "photons/step/kernels.h"
 
 #define PI 3.14159265358979323846
 
@@ -34,6 +35,7 @@ struct light_cone *light_cone_create(const struct parameters *p, const struct co
                unit = box / POSITION_TURN;
   struct light_cone *cone = allocate(1, sizeof *cone, "the light cone");
   *cone = (struct light_cone){.cosmology = c,
+                              .kernels = step_kernels_select(),
                               .view = view_of(p, reach / unit),
                               .unit = unit,
                               .particles = p->lightcone.particles,
@@ -95,29 +97,34 @@ struct finding {
   const uint64_t *id;
 };
 
-static void keep_crossing(const struct finding *f, const struct cone_crossing *crossing,
-                          const double x[3]) {
+static void make_room(struct cone_part *part, size_t more) {
+  if (part->count + more <= part->room) return;
+  part->room = 2 * part->room > part->count + more ? 2 * part->room : part->count + more;
+  part->particle = reallocate(part->particle, part->room, sizeof *part->particle,
+                              "particles of the light cone");
+}
+
+static void keep_crossings(const struct finding *f, const struct cone_crossings *crossings) {
   struct cone_part *part = f->part;
   const struct cone_particles *p = f->particles;
-  if (part->count == part->room) {
-    part->room = part->room > 0 ? 2 * part->room : 64;
-    part->particle = reallocate(part->particle, part->room, sizeof *part->particle,
-                                "particles of the light cone");
-  }
-  struct cone_particle *q = &part->particle[part->count++];
-  *q = (struct cone_particle){.id = f->id[crossing->index], .a = (float)crossing->a};
-  for (size_t c = 0; c < 3; c++) {
-    q->x[c] = x[c];
-    q->velocity[c] = (float)((double)p->momentum[c * p->count + crossing->index] / crossing->a);
+  make_room(part, crossings->count);
+  for (uint32_t i = 0; i < crossings->count; i++) {
+    const uint32_t index = crossings->index[i];
+    struct cone_particle *q = &part->particle[part->count++];
+    *q = (struct cone_particle){.id = f->id[index], .a = (float)crossings->a[i]};
+    for (size_t c = 0; c < 3; c++) {
+      q->x[c] = crossings->x[c][i];
+      q->velocity[c] = (float)((double)p->momentum[c * p->count + index] / crossings->a[i]);
+    }
   }
 }
 
-static void found(void *context, const struct cone_crossing *crossing) {
+static void found(void *context, struct cone_crossings *crossings) {
   const struct finding *f = context;
-  double x[3];
-  for (int c = 0; c < 3; c++) x[c] = crossing->x[c] * f->cone->unit;
-  if (f->cone->particles) keep_crossing(f, crossing, x);
-  if (f->cone->nside > 0) light_cone_count(f->cone, f->part, x);
+  for (int c = 0; c < 3; c++)
+    for (uint32_t i = 0; i < crossings->count; i++) crossings->x[c][i] *= f->cone->unit;
+  if (f->cone->particles) keep_crossings(f, crossings);
+  if (f->cone->nside > 0) light_cone_count(f->cone, f->part, crossings);
 }
 
 void light_cone_find(struct light_cone *cone, struct cone_part *part, const struct cone_drift *d,
@@ -126,6 +133,7 @@ void light_cone_find(struct light_cone *cone, struct cone_part *part, const stru
   struct finding f = {cone, part, p, id};
   for (size_t k = 0; k < cone->copies; k++) {
     const struct cone_bounds there = light_cone_in_copy(cone, bounds, cone->copy[k]);
-    if (cone_meets(&cone->view, d, &there)) cone_cross(&cone->view, d, p, there.centre, found, &f);
+    if (cone_meets(&cone->view, d, &there)) 
+      cone_cross(cone->kernels, &cone->view, d, p, there.centre, found, &f);
   }
 }

@@ -74,22 +74,38 @@ static void keep_pixel(struct cone_part *part, uint64_t pixel) {
   part->sent[part->sent_count++] = pixel;
 }
 
-void light_cone_count(struct light_cone *cone, struct cone_part *part, const double x[3]) {
 #ifdef HAVE_CHEALPIX
-  long pixel;
-  double place[3] = {x[0], x[1], x[2]};
-  vec2pix_ring((long)cone->nside, place, &pixel);
-  const int64_t shell = open_shell_of(cone, x);
-  const size_t own = (size_t)pixel - light_cone_first_pixel(cone); /* huge: below the first */
-  if (own < light_cone_own_pixels(cone))
-    (void)__atomic_fetch_add(&cone->map[shell][own], 1, __ATOMIC_RELAXED);
-  else
-    keep_pixel(part,
-               (uint64_t)(shell - cone->first_shell) * light_cone_pixels(cone) + (uint64_t)pixel);
-#else
-  (void)cone, (void)part, (void)x, (void)open_shell_of, (void)keep_pixel;
-#endif
+/** Count particles where their places of this rank's maps come into the cache together. */
+static void count_own(uint64_t *const *place, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++)
+    if (place[i]) (void)__atomic_fetch_add(place[i], 1, __ATOMIC_RELAXED);
 }
+
+void light_cone_count(struct light_cone *cone, struct cone_part *part,
+                      const struct cone_crossings *crossings) {
+  const size_t first = light_cone_first_pixel(cone), count = light_cone_own_pixels(cone);
+  uint64_t *place[CONE_BLOCK];
+  for (uint32_t i = 0; i < crossings->count; i++) {
+    double x[3] = {crossings->x[0][i], crossings->x[1][i], crossings->x[2][i]};
+    long pixel;
+    vec2pix_ring((long)cone->nside, x, &pixel);
+    const int64_t shell = open_shell_of(cone, x);
+    const size_t own = (size_t)pixel - first; /* huge: below the first */
+    place[i] = own < count ? &cone->map[shell][own] : NULL;
+    if (place[i])
+      __builtin_prefetch(place[i], 1);
+    else
+      keep_pixel(part, (uint64_t)(shell - cone->first_shell) * light_cone_pixels(cone) +
+                           (uint64_t)pixel);
+  }
+  count_own(place, crossings->count);
+}
+#else
+void light_cone_count(struct light_cone *cone, struct cone_part *part,
+                      const struct cone_crossings *crossings) {
+  (void)cone, (void)part, (void)crossings, (void)open_shell_of, (void)keep_pixel;
+}
+#endif
 
 /** All pixels of other ranks, and which ranks have them. The groups' lists are given up. */
 static size_t collect(struct light_cone *cone, uint64_t **pixel, uint32_t **rank) {

@@ -67,6 +67,8 @@ static void largest_step(const struct parameters *p, const struct light_cone *co
   }
 }
 
+bool light_cone_beside(const struct parameters *p) { return p->runtime.memory == MEMORY_FAST; }
+
 struct light_cone_size light_cone_size(const struct parameters *p, size_t particles) {
   if (!(p->box.size > 0.0)) return (struct light_cone_size){0};
   const struct cosmology c = cosmology_from(p);
@@ -87,6 +89,7 @@ struct light_cone_size light_cone_size(const struct parameters *p, size_t partic
   s.particle_bytes = cone->particles ? FILE_BYTES * s.particles : 0.0;
   s.map_bytes = (double)s.maps * map * (sizeof(uint64_t) + sizeof(float));
   if (cone->particles) s.memory += 2.0 * most * sizeof(struct cone_particle); /* lists double */
+  if (light_cone_beside(p)) s.memory *= 2.0; /* what is written, and what the next step finds */
   if (cone->nside > 0 && comm_size() > 1) s.memory += most * EXCHANGE_BYTES;
   light_cone_free(cone);
   return s;

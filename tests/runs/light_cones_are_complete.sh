@@ -59,6 +59,11 @@ awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "sub_steps") column = i }
   $column > 1 { found = 1 } END { exit !found }' sky-1/log/timings.csv ||
   complain 'the test itself: no steps within base steps'
 
+# Files are written beside the next step, the last ones after it, and the log says how long.
+awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i }
+  NR > 1 { files += $column["cone_files_s"]; waited += $column["cone_waited_s"] }
+  END { exit !(files > 0 && waited > 0) }' sky-1/log/timings.csv || complain 'the log has no seconds of files'
+
 # Steps of all particles together.
 run adaptive $maps --set time.step=adaptive --set time.eta=0.1 evolved.ini
 helper complete sky-1 adaptive || failures=$((failures + 1))
@@ -74,6 +79,15 @@ timeout 60 "$PHOTONS" --quiet --restart --set output.dir=parts --set lightcone.n
 code=$?
 [ $code -eq 3 ] && grep -q "lightcone.nside was '8' and is '16'" err ||
   complain "a restart with other maps: exit code $code"
+
+# A file that cannot be written beside a step ends the run by name.
+name=$(printf 'particles_%06d.hdf5' $((last - 1)))
+timeout 120 "$PHOTONS" --quiet --steps $((last - 2)) --set output.dir=fails $maps evolved.ini 2>err ||
+  complain "the first part of a run that fails: exit code $?"
+mkdir -p "fails/lightcone/$name/full"
+timeout 120 "$PHOTONS" --quiet --restart --set output.dir=fails $maps evolved.ini >out 2>err &&
+  complain 'a file of the light cone that cannot be written is no failure'
+grep -q "error: .*$name" err || complain "a file of the light cone that cannot be written has no name: $(cat err)"
 
 run octant --set lightcone.geometry=octant --set lightcone.direction=1,-1,1 $maps evolved.ini
 run pencil --set lightcone.geometry=pencil --set lightcone.direction=1,2,0.5 \

@@ -8,6 +8,7 @@
 #include "photons/config/parameters.h"
 #include "photons/domain/particles.h"
 #include "photons/io/snapshot.h"
+#include "photons/step/light_cone.h"
 #include "photons/step/nbody.h"
 
 /** End the run where its particles have no light cone: their masses differ, or they begin too late.
@@ -17,13 +18,29 @@ void cone_require(const struct parameters *p, const struct particles *s, double 
 /** What the light cone will consist of, for people; nothing without one. */
 void cone_print(FILE *out, const struct parameters *p, size_t particles);
 
+/** Files of a step that are written, beside the next step or at once; or all zero. */
+struct cone_files {
+  struct light_cone cone;       /**< crossings and maps, which belong to the files */
+  struct parameters parameters; /**< the run may change its own */
+  double mass;                  /**< of a particle */
+  int64_t step;
+  bool begun;     /**< on the thread beside the steps (background.h) */
+  double seconds; /**< of writing them */
+  double written, waited; /**< seconds of writing earlier files, and those of them in which the run waited, until
+                             someone takes them */
+};
+
 /**
  * Write what the last step found: the particles that crossed, and the maps of the shells that the light
- * cone has passed. Collective.
+ * cone has passed: beside the next step where the memory suffices and no output is written there. Those of the step
+ * before are waited for. Collective.
  * @param ended  whether that was the last step of the run: all open maps are written, and stay open,
  *         for a run that goes on to a later end
  */
-void cone_write(struct nbody *n, const struct parameters *p, int64_t step, bool ended);
+void cone_write(struct cone_files *f, struct nbody *n, const struct parameters *p, int64_t step,
+                bool ended);
+/** Wait until the files of the last step are written, if they are begun. Collective. */
+void cone_settle(struct cone_files *f);
 
 /** Put the map that is open between two steps into the state of a checkpoint. */
 void cone_save(struct nbody *n, struct checkpoint_state *state);

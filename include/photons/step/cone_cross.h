@@ -15,6 +15,8 @@
 
 #include "photons/config/choices.h"
 
+struct step_kernels;
+
 /** What an observer sees. */
 struct cone_view {
   enum cone_shape shape;
@@ -44,12 +46,18 @@ struct cone_particles {
   uint32_t centre[3];       /**< no particle is L/2 or more from there along an axis */
 };
 
-/** A crossing of particle @c index. */
-struct cone_crossing {
-  uint32_t index;
-  double x[3]; /**< where */
-  double a;    /**< when */
+enum { CONE_BLOCK = 128 };
+
+/** Crossings of some particles. */
+struct cone_crossings {
+  uint32_t count;
+  uint32_t index[CONE_BLOCK]; /**< of the particles */
+  double x[3][CONE_BLOCK];    /**< where */
+  double a[CONE_BLOCK];       /**< when */
 };
+
+/** Takes crossings, at least one, which it may change. */
+typedef void cone_found(void *context, struct cone_crossings *crossings);
 
 /** Whether a view includes a place. */
 bool cone_sees(const struct cone_view *v, const double x[3]);
@@ -58,12 +66,13 @@ bool cone_sees(const struct cone_view *v, const double x[3]);
 bool cone_meets(const struct cone_view *v, const struct cone_drift *d, const struct cone_bounds *b);
 
 /**
- * Find the crossings that are seen, of one copy of the box, in the order of the particles.
+ * Find the crossings that are seen, of one copy of the box, in the order of the particles. They are the same, bit by
+ * bit, with the kernels of any instruction set.
  * @param centre  of the particles, in this copy
- * @param found   is called for each crossing
+ * @param found   is called until it has had all crossings
  */
-void cone_cross(const struct cone_view *v, const struct cone_drift *d,
-                const struct cone_particles *p, const double centre[3],
-                void (*found)(void *context, const struct cone_crossing *crossing), void *context);
+void cone_cross(const struct step_kernels *kernels, const struct cone_view *v,
+                const struct cone_drift *d, const struct cone_particles *p, const double centre[3],
+                cone_found *found, void *context);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "photons/domain/kick_largest.h"
 #include "photons/runtime/isa.h"
+#include "photons/step/cone_cross.h"
 #include "photons/step/external_field.h"
 #include "photons/step/kick.h"
 #include "photons/step/momentum_sum.h"
@@ -25,6 +26,10 @@ struct step_kernels {
   /** x += factor * momentum; factor in position units (2^32 = L) per unit of momentum (km/s). The
    * result of a displacement of half the box or more is undefined: step.c ends the run then. */
   void (*drift)(uint32_t count, float factor, const float *momentum, uint32_t *x);
+  /** The crossings of a light cone, in the order of the particles: see cone_cross(). Whether the view includes them
+   * is not asked. */
+  void (*cone_cross)(const struct cone_drift *d, const struct cone_particles *p,
+                     const double centre[3], cone_found *found, void *context);
   /** Accelerations in potentials. @param values  of their table; NULL: there is none */
   void (*external)(const struct external_field *field, const double *values,
                    const struct external_arrays *arrays);
@@ -39,6 +44,7 @@ const struct step_kernels *step_kernels_select(void);
 KERNEL_FUNCTION(step_kernels, kick, kick);
 KERNEL_FUNCTION(step_kernels, kick_rungs, kick_rungs);
 KERNEL_FUNCTION(step_kernels, drift, drift);
+KERNEL_FUNCTION(step_kernels, cone_cross, cone_cross);
 KERNEL_FUNCTION(step_kernels, external, external);
 KERNEL_FUNCTION(step_kernels, momentum_sum, momentum_sum);
 #endif

@@ -35,6 +35,7 @@ struct cone_part {
 
 struct light_cone {
   const struct cosmology *cosmology;
+  const struct step_kernels *kernels;
   struct cone_view view;
   double observer[3]; /**< position units, whole numbers */
   double unit;        /**< of length: Mpc/h in a position unit */
@@ -99,9 +100,10 @@ void light_cone_find(struct light_cone *cone, struct cone_part *part, const stru
 
 /** Whether the light cone has come to the inner border of a shell. */
 bool light_cone_passed(const struct light_cone *cone, int64_t shell);
-/** Count a particle in the map of its shell, or keep its pixel for the rank that has it. Any number of tasks
- * do, of different groups. @param x  from the observer, Mpc/h */
-void light_cone_count(struct light_cone *cone, struct cone_part *part, const double x[3]);
+/** Count particles in the maps of their shells, or keep their pixels for the ranks that have them. Any number of
+ * tasks do, of different groups. @param crossings  their x from the observer, Mpc/h */
+void light_cone_count(struct light_cone *cone, struct cone_part *part,
+                      const struct cone_crossings *crossings);
 /** After the drifts of a step: the ranks count what others found in their parts of the maps. Collective. */
 void light_cone_exchange_counts(struct light_cone *cone);
 /** Open a shell if it is not. @return this rank's part of its map */

@@ -3,6 +3,7 @@
 #ifndef PHOTONS_STEP_LIGHT_CONE_SIZE_H
 #define PHOTONS_STEP_LIGHT_CONE_SIZE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,6 +19,8 @@ struct light_cone_size {
   double memory; /**< at most, of all ranks: crossings of the longest step, and open maps, bytes */
 };
 
+/** Whether files of a step may be written beside the next step: the memory suffices. */
+bool light_cone_beside(const struct parameters *p);
 /** @param particles  of the run @return all 0 without a light cone */
 struct light_cone_size light_cone_size(const struct parameters *p, size_t particles);
 

@@ -70,5 +70,6 @@ extern const struct step_kernels KERNEL(step_kernels);
 const struct step_kernels KERNEL(step_kernels) = {.kick = KERNEL(kick),
                                                   .kick_rungs = KERNEL(kick_rungs),
                                                   .drift = KERNEL(drift),
+                                                  .cone_cross = KERNEL(cone_cross),
                                                   .external = KERNEL(external),
                                                   .momentum_sum = KERNEL(momentum_sum)};

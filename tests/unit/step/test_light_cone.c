@@ -6,10 +6,12 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "photons/cosmology/cosmology.h"
 #include "photons/domain/geometry.h"
 #include "photons/step/cone_cross.h"
+#include "photons/step/kernels.h"
 #include "photons/step/light_cone.h"
 #include "support/starpu_fixture.h"
 
@@ -19,13 +21,27 @@
 #include "support/assert_near.h"
 
 enum { FOUND_MOST = 4096 };
-static struct cone_crossing list[FOUND_MOST];
+struct crossing {
+  uint32_t index;
+  double x[3], a;
+};
+static struct crossing list[FOUND_MOST];
 static size_t count;
 
-static void found(void *context, const struct cone_crossing *crossing) {
+static void found(void *context, struct cone_crossings *crossings) {
   (void)context;
-  assert_true(count < FOUND_MOST);
-  list[count++] = *crossing;
+  assert_true(crossings->count > 0 && count + crossings->count <= FOUND_MOST);
+  for (uint32_t i = 0; i < crossings->count; i++)
+    list[count++] = (struct crossing){
+        .index = crossings->index[i],
+        .x = {crossings->x[0][i], crossings->x[1][i], crossings->x[2][i]},
+        .a = crossings->a[i]};
+}
+
+static void cross(const struct cone_view *v, const struct cone_drift *d,
+                  const struct cone_particles *p, const double centre[3]) {
+  count = 0;
+  cone_cross(step_kernels_select(), v, d, p, centre, found, NULL);
 }
 
 static const struct cone_view sky = {.shape = CONE_SKY, .reach = 1e12};
@@ -47,8 +63,7 @@ static size_t cross_one(const struct cone_drift *d, const uint32_t x[3], const f
       .count = 1, .position = x, .momentum = step, .way = 1e9, .centre = {x[0], x[1], x[2]}};
   double centre[3];
   for (int c = 0; c < 3; c++) centre[c] = x[c] + copy[c] * POSITION_TURN;
-  count = 0;
-  cone_cross(&sky, d, &p, centre, found, NULL);
+  cross(&sky, d, &p, centre);
   return count;
 }
 
@@ -137,8 +152,7 @@ static void many_particles_cross_once(void **state) {
     const struct cone_bounds bounds = {
         .centre = {1.4e9, 1.4e9, 1.4e9},
         .half = {half + STEPS * most, half + STEPS * most, half + STEPS * most}};
-    count = 0;
-    cone_cross(&sky, &d, &block, bounds.centre, found, NULL);
+    cross(&sky, &d, &block, bounds.centre);
     if (count > 0) assert_true(cone_meets(&sky, &d, &bounds));
     for (size_t k = 0; k < count; k++) {
       const double *y = list[k].x, r = sqrt(y[0] * y[0] + y[1] * y[1] + y[2] * y[2]),
@@ -149,6 +163,45 @@ static void many_particles_cross_once(void **state) {
     for (int i = 0; i < 3 * N; i++) x[i] += (uint32_t)(int32_t)rintf(p[i]);
   }
   for (int i = 0; i < N; i++) assert_int_equal(crossed[i], 1);
+}
+
+/** Kernels of all instruction sets find the same crossings in the order of the particles, to the last bit. */
+static void instruction_sets_find_the_same(void **state) {
+  (void)state;
+  enum { N = 1003 };
+  static const char *const sets[] = {"baseline", "avx2", "avx512"};
+  static uint32_t x[3 * N];
+  static float p[3 * N];
+  static struct crossing first[FOUND_MOST];
+  size_t first_count = 0;
+  seed = 11;
+  for (int i = 0; i < 3 * N; i++) {
+    x[i] = (uint32_t)(1.4e9 + 5e8 * (2.0 * uniform() - 1.0));
+    p[i] = (float)(1e6 * (2.0 * uniform() - 1.0));
+  }
+  const struct cone_particles block = {.count = N,
+                                       .position = x,
+                                       .momentum = p,
+                                       .way = 2e6,
+                                       .centre = {1400000000, 1400000000, 1400000000}};
+  struct cone_drift d = linear(2.6e9, 2.3e9);
+  d.chi_slope[0] *= 1.1;
+  const enum isa best = isa_select();
+  for (enum isa s = ISA_BASELINE; s <= best; s++) {
+    setenv("PHOTONS_ISA", sets[s], 1);
+    cross(&sky, &d, &block, (double[]){1.4e9, 1.4e9, 1.4e9});
+    if (s == ISA_BASELINE) {
+      first_count = count;
+      memcpy(first, list, sizeof list);
+    }
+    assert_true(count == first_count && count > 200);
+    for (size_t k = 0; k < count; k++) {
+      assert_true(k == 0 || list[k].index > list[k - 1].index);
+      assert_true(list[k].index == first[k].index && list[k].a == first[k].a);
+      for (int c = 0; c < 3; c++) assert_true(list[k].x[c] == first[k].x[c]);
+    }
+  }
+  unsetenv("PHOTONS_ISA");
 }
 
 /** Boxes that a view has no part of are known, and no others. */
@@ -207,6 +260,7 @@ int main(void) {
                                      cmocka_unit_test(wrap_into_the_next_copy),
                                      cmocka_unit_test(borders_of_drifts_count_once),
                                      cmocka_unit_test(many_particles_cross_once),
+                                     cmocka_unit_test(instruction_sets_find_the_same),
                                      cmocka_unit_test(views),
                                      cmocka_unit_test(distances)};
   return cmocka_run_group_tests(tests, NULL, NULL);
