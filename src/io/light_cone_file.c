@@ -99,15 +99,17 @@ static void create_field(hid_t group, const char *path, const struct writing *w,
   hdf5_check(H5Dclose(dataset), EXIT_RUN_FAILED, path, "write the file");
 }
 
-/** The crossings of this rank, one after the other. */
+/** The crossings of this rank, one after the other: those of part - 1 from a page on. */
 struct cursor {
-  size_t part, place;
+  size_t part;
+  const struct cone_page *page;
+  uint32_t place;
 };
 
 static const struct cone_particle *next_crossing(const struct light_cone *cone, struct cursor *at) {
-  while (at->part < cone->parts && at->place == cone->part[at->part].count)
-    *at = (struct cursor){at->part + 1, 0};
-  return at->part < cone->parts ? &cone->part[at->part].particle[at->place++] : NULL;
+  if (at->page && at->place == at->page->count) *at = (struct cursor){at->part, at->page->next, 0};
+  while (!at->page && at->part < cone->parts) at->page = cone->part[at->part++].first;
+  return at->page ? &at->page->particle[at->place++] : NULL;
 }
 
 static void write_field(hid_t file, const struct output_turn *turn, const struct writing *w,
@@ -192,7 +194,9 @@ static void create_file(const struct writing *w, const char *temporary, const ch
 
 static size_t own_crossings(const struct light_cone *cone) {
   size_t count = 0;
-  for (size_t i = 0; i < cone->parts; i++) count += cone->part[i].count;
+  for (size_t i = 0; i < cone->parts; i++)
+    for (const struct cone_page *page = cone->part[i].first; page; page = page->next)
+      count += page->count;
   return count;
 }
 

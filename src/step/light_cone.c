@@ -55,7 +55,10 @@ struct light_cone *light_cone_create(const struct parameters *p, const struct co
 
 void light_cone_forget_step(struct light_cone *cone) {
   for (size_t i = 0; i < cone->parts; i++) {
-    free(cone->part[i].particle);
+    for (struct cone_page *page = cone->part[i].first, *next; page; page = next) {
+      next = page->next;
+      free(page);
+    }
     free(cone->part[i].sent);
   }
   free(cone->part);
@@ -97,20 +100,22 @@ struct finding {
   const uint64_t *id;
 };
 
-static void make_room(struct cone_part *part, size_t more) {
-  if (part->count + more <= part->room) return;
-  part->room = 2 * part->room > part->count + more ? 2 * part->room : part->count + more;
-  part->particle = reallocate(part->particle, part->room, sizeof *part->particle,
-                              "particles of the light cone");
+/** The page of the next crossing. */
+static struct cone_page *open_page(struct cone_part *part) {
+  if (part->last && part->last->count < CONE_BLOCK) return part->last;
+  struct cone_page *page = allocate(1, sizeof *page, "particles of the light cone");
+  *(part->last ? &part->last->next : &part->first) = page;
+  page->next = NULL;
+  page->count = 0;
+  return part->last = page;
 }
 
 static void keep_crossings(const struct finding *f, const struct cone_crossings *crossings) {
-  struct cone_part *part = f->part;
   const struct cone_particles *p = f->particles;
-  make_room(part, crossings->count);
   for (uint32_t i = 0; i < crossings->count; i++) {
     const uint32_t index = crossings->index[i];
-    struct cone_particle *q = &part->particle[part->count++];
+    struct cone_page *page = open_page(f->part);
+    struct cone_particle *q = &page->particle[page->count++];
     *q = (struct cone_particle){.id = f->id[index], .a = (float)crossings->a[i]};
     for (size_t c = 0; c < 3; c++) {
       q->x[c] = crossings->x[c][i];

@@ -88,7 +88,7 @@ struct light_cone_size light_cone_size(const struct parameters *p, size_t partic
   s.particles = density * 4.0 / 3.0 * PI * (pow(reach, 3.0) - pow(nearest, 3.0));
   s.particle_bytes = cone->particles ? FILE_BYTES * s.particles : 0.0;
   s.map_bytes = (double)s.maps * map * (sizeof(uint64_t) + sizeof(float));
-  if (cone->particles) s.memory += 2.0 * most * sizeof(struct cone_particle); /* lists double */
+  if (cone->particles) s.memory += 2.0 * most * sizeof(struct cone_particle); /* pages have room */
   if (light_cone_beside(p)) s.memory *= 2.0; /* what is written, and what the next step finds */
   if (cone->nside > 0 && comm_size() > 1) s.memory += most * EXCHANGE_BYTES;
   light_cone_free(cone);

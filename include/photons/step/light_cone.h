@@ -24,10 +24,16 @@ struct cone_particle {
   float a;           /**< scale factor */
 };
 
+/** Some of a group's crossings. Lists that grow in one piece would be copied, and their memory new in each step. */
+struct cone_page {
+  struct cone_page *next;
+  uint32_t count;
+  struct cone_particle particle[CONE_BLOCK];
+};
+
 /** The crossings of a group in a step. */
 struct cone_part {
-  struct cone_particle *particle;
-  size_t count, room;
+  struct cone_page *first, *last; /**< NULL: there are none */
   uint64_t *sent; /**< pixels of other ranks' parts of the maps, a particle each: pixel + 12 nside^2 *
                      (shell - first_shell) */
   size_t sent_count, sent_room;
