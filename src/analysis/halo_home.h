@@ -5,6 +5,7 @@
 #define PHOTONS_HALO_HOME_H
 
 #include "photons/analysis/halo.h"
+#include "photons/analysis/kernels.h"
 #include "photons/runtime/stage.h"
 
 /** Loops over halos. */
@@ -54,12 +55,13 @@ void halo_measure(struct halo_home *home, size_t subhalo_members,
 
 /* Spherical overdensity. */
 
-/** Squared distances of particles to a point. */
+/** Distances of particles to a point, position units. */
 struct gathering {
   const struct fof *fof;
+  const struct halo_kernels *kernels;
   uint32_t point[3];
-  uint64_t radius2;
-  uint64_t *distance2;
+  uint64_t radius2; /**< the largest, squared */
+  double *distance;
   size_t count, capacity;
 };
 

@@ -3,14 +3,17 @@
 #include <gsl/gsl_eigen.h>
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_roots.h>
+#include <gsl/gsl_sort.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "halo_body.h"
 #include "photons/base/error.h"
 #include "photons/cosmology/cosmology.h"
+#include "rising.h"
 
-#define PEAK_OF_NFW 2.1625815870646097 /* v_max of an NFW profile is at so many scale radii */
+#define PEAK_OF_NFW 2.1625815870646097   /* v_max of an NFW profile is at so many scale radii, */
+#define MASS_OF_PEAK 0.4675860282501475 /* ln(1 + x) - x/(1 + x) there */
 #define MOST_CONCENTRATED 1e4
 enum { LEAST_INSIDE = 6 }; /* the circular velocity of fewer particles is noise */
 
@@ -31,9 +34,10 @@ struct body_means body_means(size_t n, const struct halo_body *b, const struct h
   struct body_means m = {.dispersion = 0.0};
   for (size_t i = 0; i < n; i++)
     for (int c = 0; c < 3; c++) {
-      m.x[c] += b[i].x[c] / (double)n;
-      m.v[c] += b[i].v[c] / (double)n;
+      m.x[c] += b[i].x[c];
+      m.v[c] += b[i].v[c];
     }
+  for (int c = 0; c < 3; c++) m.x[c] /= (double)n, m.v[c] /= (double)n;
   double square = 0.0;
   for (size_t i = 0; i < n; i++) {
     double x[3], v[3];
@@ -49,15 +53,10 @@ struct body_means body_means(size_t n, const struct halo_body *b, const struct h
   return m;
 }
 
-static int compare_doubles(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 double *body_distances(size_t n, const struct halo_body *b, const double point[3]) {
   double *distance = allocate(n, sizeof *distance, "halo members");
   for (size_t i = 0; i < n; i++) distance[i] = body_distance(b[i].x, point);
-  qsort(distance, n, sizeof *distance, compare_doubles);
+  sort_rising(n, distance);
   return distance;
 }
 
@@ -74,24 +73,25 @@ double body_v_max(size_t n, const double *distance, double mass, double a, doubl
 
 /** Roots of the eigenvalues of sum x_i x_j over the largest one. */
 static void measure_shape(size_t n, const struct halo_body *b, double axis_ratio[2]) {
-  double tensor[9] = {0.0}, eigenvalue[3];
+  double tensor[9] = {0.0}, eigenvalue[3]; /* gsl reads the lower triangle */
   for (size_t i = 0; i < n; i++)
-    for (int c = 0; c < 9; c++) tensor[c] += b[i].x[c / 3] * b[i].x[c % 3];
+    for (int c = 0; c < 3; c++)
+      for (int d = 0; d <= c; d++) tensor[3 * c + d] += b[i].x[c] * b[i].x[d];
   gsl_matrix_view matrix = gsl_matrix_view_array(tensor, 3, 3);
   gsl_vector_view values = gsl_vector_view_array(eigenvalue, 3);
   gsl_eigen_symm_workspace *workspace = gsl_eigen_symm_alloc(3);
   if (!workspace || gsl_eigen_symm(&matrix.matrix, &values.vector, workspace) != GSL_SUCCESS)
     fail(EXIT_RUN_FAILED, "the axis ratios of a halo of %zu members cannot be computed", n);
   gsl_eigen_symm_free(workspace);
-  qsort(eigenvalue, 3, sizeof *eigenvalue, compare_doubles);
+  gsl_sort(eigenvalue, 1, 3);
   for (int k = 0; k < 2; k++)
     axis_ratio[k] = eigenvalue[2] > 0.0 ? sqrt(fmax(eigenvalue[1 - k], 0.0) / eigenvalue[2]) : 0.0;
 }
 
 /** (v_max/V_200)^2 of an NFW profile, less the value in @p wanted (Prada et al. 2012, eq. 9). */
 static double excess_of_peak(double concentration, void *wanted) {
-  const double c = concentration, x = PEAK_OF_NFW;
-  return c / x * (log1p(x) - x / (1.0 + x)) / (log1p(c) - c / (1.0 + c)) - *(double *)wanted;
+  const double c = concentration;
+  return c * (MASS_OF_PEAK / PEAK_OF_NFW) / (log1p(c) - c / (1.0 + c)) - *(double *)wanted;
 }
 
 static double concentration_of(double velocity_ratio) {
@@ -111,23 +111,32 @@ static double concentration_of(double velocity_ratio) {
   return concentration;
 }
 
+static double length2(const double x[3]) { return x[0] * x[0] + x[1] * x[1] + x[2] * x[2]; }
+
 /** The members inside a radius about the peak, in their order; free(). */
 static struct halo_body *choose_inner(size_t n, const struct halo_body *b, double radius,
                                       size_t *count) {
-  static const double peak[3] = {0.0};
+  const double limit2 = radius > 0.0 ? radius * radius : HUGE_VAL;
   struct halo_body *inner = allocate(n, sizeof *inner, "halo members");
   *count = 0;
   for (size_t i = 0; i < n; i++)
-    if (radius <= 0.0 || body_distance(b[i].x, peak) <= radius) inner[(*count)++] = b[i];
+    if (length2(b[i].x) <= limit2) inner[(*count)++] = b[i];
   return inner;
+}
+
+/** How far the mean of positions is from the peak. */
+static double offset_of(size_t n, const struct halo_body *b) {
+  double sum[3] = {0.0};
+  for (size_t i = 0; i < n; i++)
+    for (int c = 0; c < 3; c++) sum[c] += b[i].x[c];
+  return sqrt(length2(sum)) / (double)n;
 }
 
 static void describe_sphere(struct halo *h, double mass, const struct body_means *m, double a) {
   const struct halo_sphere *s = &h->sphere[CRIT_200];
   if (s->count == 0) return;
   const double velocity = sqrt(GRAVITY * mass * (double)s->count / (a * s->radius));
-  h->spin = sqrt(m->spin[0] * m->spin[0] + m->spin[1] * m->spin[1] + m->spin[2] * m->spin[2]) /
-            (M_SQRT2 * velocity * a * s->radius);
+  h->spin = sqrt(length2(m->spin)) / (M_SQRT2 * velocity * a * s->radius);
   h->concentration = concentration_of(h->v_max / velocity);
 }
 
@@ -136,7 +145,7 @@ void halo_describe(struct halo *h, size_t n, const struct halo_body *b, double m
   static const double peak[3] = {0.0};
   size_t count;
   struct halo_body *inner = choose_inner(n, b, h->sphere[CRIT_200].radius, &count);
-  h->offset = body_distance(body_means(n, b, g).x, peak);
+  h->offset = offset_of(n, b);
   if (count > 0) {
     const struct body_means m = body_means(count, inner, g);
     double *distance = body_distances(count, inner, peak);

@@ -10,27 +10,28 @@
 #include "photons/domain/geometry.h"
 #include "photons/domain/tree.h"
 #include "photons/runtime/loop.h"
+#include "rising.h"
 #include "src/base/exchange.h"
 
 #define GROWTH \
   1.5                /* of the radius, where a sphere is still denser than the threshold at its
                       edge */
 #define REACH 0x1p31 /* half the box, position units: no search goes farther */
-enum { PARTS = 64, SHELLS = 128, BATCH = 1 << 22 /* distances requested by one rank at a time */ };
+enum { PARTS = 64, BATCH = 1 << 22 /* distances requested by one rank at a time */ };
 
+static void make_room(struct gathering *g, size_t more) {
+  if (g->count + more <= g->capacity) return;
+  g->capacity = 2 * g->capacity + more + 64;
+  g->distance = reallocate(g->distance, g->capacity, sizeof *g->distance, "spherical overdensity");
+}
+
+/** Gather the squared distances of a leaf. */
 static void gather_leaf(struct gathering *g, const struct particle_block *b, uint32_t leaf) {
   const uint32_t first = node_first((uint32_t)b->count, leaf),
-                 end = node_end((uint32_t)b->count, leaf);
-  if (g->count + (end - first) > g->capacity) {
-    g->capacity = 2 * g->capacity + (end - first) + 64;
-    g->distance2 = reallocate(g->distance2, g->capacity, sizeof *g->distance2,
-                              "spherical overdensity");
-  }
-  for (uint32_t i = first; i < end; i++) {
-    g->distance2[g->count] = distance2(b->x[0][i], b->x[1][i], b->x[2][i], g->point[0], g->point[1],
-                                       g->point[2]);
-    g->count += g->distance2[g->count] <= g->radius2;
-  }
+                 n = node_end((uint32_t)b->count, leaf) - first;
+  make_room(g, n);
+  g->count += g->kernels->distances(n, b->x[0] + first, b->x[1] + first, b->x[2] + first, g->point,
+                                    (double)g->radius2, g->distance + g->count);
 }
 
 static void gather_node(struct gathering *g, const struct particle_block *b,
@@ -54,8 +55,10 @@ static void gather_block(void *context, uint32_t block) {
 /** Gather the distances of this rank's particles. */
 static void gather(struct gathering *g) {
   const struct fof_box point = fof_point_box(g->point[0], g->point[1], g->point[2]);
+  g->kernels = halo_kernels_select();
   g->count = 0;
   fof_tree_search(&g->fof->own, &point, g->radius2, 0, gather_block, g);
+  for (size_t i = 0; i < g->count; i++) g->distance[i] = sqrt(g->distance[i]);
 }
 
 /** Visit the other ranks that may have particles in a sphere. */
@@ -70,11 +73,6 @@ static void note_rank(void *context, int rank) {
   *(bool *)context = true;
 }
 
-static int compare_distances(const void *a, const void *b) {
-  const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-  return (x > y) - (x < y);
-}
-
 /** Radius at which n particles have the threshold density, position units. */
 static double threshold_radius(double threshold_count, double n) {
   return cbrt(n / threshold_count);
@@ -83,48 +81,24 @@ static double threshold_radius(double threshold_count, double n) {
 /**
  * Where the mean density falls below the threshold: the largest j >= 1 with r_j <= R_j < r_(j+1).
  * Here r_j is the distance of the j-th particle and R_j the radius at which j particles have the
- * threshold density.
- * @return j; 0: the crossing is not among the gathered particles
+ * threshold density. Where there are k particles within R_j, k < j, none of k + 1 .. j has the property.
+ * @param n       distances, rising
+ * @param radius  of the search: no distance is larger
+ * @return j; 0: the crossing is not among the distances
  */
-static size_t find_crossing(double threshold_count, const struct gathering *g) {
-  /* Only the shell in which the crossing lies needs to be sorted. */
-  size_t begin[SHELLS + 1] = {0}, shell_end[SHELLS];
-  const double scale = SHELLS / (sqrt((double)g->radius2) * (1.0 + 1e-9) + 1.0);
-  uint8_t *shell = allocate(g->count, 1, "spherical overdensity");
-  uint64_t *sorted = allocate(g->count, sizeof *sorted, "spherical overdensity");
-  for (size_t i = 0; i < g->count; i++) {
-    shell[i] = (uint8_t)(sqrt((double)g->distance2[i]) * scale);
-    begin[shell[i] + 1]++;
+static size_t find_crossing(double threshold_count, size_t n, const double *distance,
+                            double radius) {
+  size_t j = n;
+  while (j > 0 && threshold_radius(threshold_count, (double)j) >= (j < n ? distance[j] : radius))
+    j--; /* still denser than the threshold */
+  for (size_t k = j;; j = k) {
+    const double limit = threshold_radius(threshold_count, (double)j);
+    while (k > 0 && distance[k - 1] > limit) k--;
+    if (k == j) return j;
   }
-  for (size_t k = 0; k < SHELLS; k++) shell_end[k] = begin[k + 1] += begin[k];
-  for (size_t i = g->count; i-- > 0;) sorted[--shell_end[shell[i]]] = g->distance2[i];
-  size_t found = 0;
-  for (size_t k = SHELLS; k-- > 0 && !found;) {
-    const size_t first = begin[k], end = begin[k + 1];
-    const double inner = (double)k / scale,
-                 outer = fmin((double)(k + 1) / scale, sqrt((double)g->radius2));
-    /* below the threshold throughout */
-    if (threshold_radius(threshold_count, (double)end) < inner) continue;
-    qsort(sorted + first, end - first, sizeof *sorted, compare_distances);
-    for (size_t j = end; j >= 1 && j >= first && !found; j--) {
-      /* A crossing belongs to the shell in which R_j lies. */
-      const double here = j > first ? sqrt((double)sorted[j - 1]) : inner,
-                   next = j < end ? sqrt((double)sorted[j]) : outer;
-      const double radius = threshold_radius(threshold_count, (double)j);
-      if (here <= radius && radius < next) found = j;
-    }
-  }
-  free(sorted);
-  free(shell);
-  return found;
 }
 
 static uint64_t square(double radius) { return (uint64_t)(radius * radius); }
-
-/** Is the crossing inside the gathered radius? */
-static bool is_far_enough(double threshold_count, const struct gathering *g) {
-  return threshold_radius(threshold_count, (double)g->count) < sqrt((double)g->radius2);
-}
 
 /** The searches begin at twice the mass of the halo's members. */
 static struct open_sphere begin_search(const struct gathering *g, const struct threshold_counts *t,
@@ -144,34 +118,35 @@ static double search_radius(const struct open_sphere *s) {
   return radius;
 }
 
-/** What was gathered inside a smaller radius, in the same memory. */
-static struct gathering inner_part(const struct gathering *g, uint64_t radius2) {
-  struct gathering inner = *g;
-  inner.radius2 = radius2;
-  inner.count = 0;
-  for (size_t i = 0; i < g->count; i++)
-    if (g->distance2[i] <= radius2) {
-      const uint64_t swap = g->distance2[i];
-      g->distance2[i] = g->distance2[inner.count];
-      g->distance2[inner.count++] = swap;
-    }
-  return inner;
+/** How many of the rising distances are within a radius. */
+static size_t count_within(const struct gathering *g, double radius) {
+  size_t low = 0, high = g->count;
+  while (low < high) {
+    const size_t middle = (low + high) / 2;
+    if (g->distance[middle] <= radius)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
 }
 
 /** With all particles inside the largest search radius gathered: find spheres, or let their searches
  * continue where the density at the search radius is above the threshold. */
 static void continue_search(struct open_sphere *s, const struct threshold_counts *t,
-                            const struct gathering *g) {
+                            struct gathering *g) {
+  sort_rising(g->count, g->distance);
   for (int m = 0; m < HALO_MASSES; m++) {
-    if (s->radius[m] <= 0.0) continue;
-    const struct gathering inner = inner_part(g, square(s->radius[m]));
-    const double next = s->radius[m] * GROWTH;
-    s->radius[m] = next;
-    if (next < REACH && !is_far_enough(t->of[m], &inner)) continue;
+    const double radius = s->radius[m];
+    if (radius <= 0.0) continue;
+    const size_t inside = count_within(g, radius);
+    s->radius[m] = radius * GROWTH;
+    if (s->radius[m] < REACH && threshold_radius(t->of[m], (double)inside) >= radius) continue;
     s->radius[m] = 0.0;
-    s->halo->sphere[m].count = find_crossing(t->of[m], &inner);
-    s->halo->sphere[m].radius = threshold_radius(t->of[m], (double)s->halo->sphere[m].count) *
-                                g->fof->particles->box / POSITION_TURN;
+    struct halo_sphere *found = &s->halo->sphere[m];
+    found->count = find_crossing(t->of[m], inside, g->distance, radius);
+    found->radius = threshold_radius(t->of[m], (double)found->count) * g->fof->particles->box /
+                    POSITION_TURN;
   }
 }
 
@@ -208,11 +183,11 @@ struct batch {
     size_t sphere;
   } * asked;                           /* by sphere, then by rank */
   size_t questions, capacity, current; /* current: index of a sphere */
-  uint64_t *count, *distance2;         /* answers in the order of `asked`; all distances one after
-                                          the other */
+  uint64_t *count;                     /* answers in the order of `asked` */
+  double *distance;                    /* all distances one after the other */
   size_t *begin, *first,
       *next; /* chains of answers: `first` of each sphere and `next` of each answer, both + 1;
-                begin: of each answer in distance2 */
+                begin: of each answer in distance */
 };
 
 static void ask(void *context, int rank) {
@@ -248,7 +223,7 @@ static void answer_part(void *context, uint32_t part) {
   }
 }
 
-/** Send the questions of all ranks' batches; fills count and distance2, which the caller frees. */
+/** Send the questions of all ranks' batches; fills count and distance, which the caller frees. */
 static void exchange_questions(struct batch *b) {
   size_t *send_count = exchange_counts(), *count_from = exchange_counts();
   size_t *distances_to = exchange_counts(), *distances_from = exchange_counts();
@@ -273,14 +248,14 @@ static void exchange_questions(struct batch *b) {
       distances_to[r] += counts[i];
       all += counts[i];
     }
-  uint64_t *distances = allocate(all, sizeof *distances, "spherical overdensity");
+  double *distances = allocate(all, sizeof *distances, "spherical overdensity");
   all = 0;
   for (i = 0; i < receives; i++) {
-    for (size_t k = 0; k < counts[i]; k++) distances[all++] = a.answer[i].distance2[k];
-    free(a.answer[i].distance2);
+    for (size_t k = 0; k < counts[i]; k++) distances[all++] = a.answer[i].distance[k];
+    free(a.answer[i].distance);
   }
   b->count = exchange_answers(counts, sizeof *counts, count_from, send_count);
-  b->distance2 = exchange_records(distances, sizeof *distances, distances_to, distances_from);
+  b->distance = exchange_records(distances, sizeof *distances, distances_to, distances_from);
   free(distances);
   free(counts);
   free(a.answer);
@@ -299,15 +274,14 @@ static void close_sphere(const struct batch *b, size_t i) {
                         .point = {s->point[0], s->point[1], s->point[2]},
                         .radius2 = square(search_radius(s))};
   gather(&g);
-  size_t all = g.count;
-  for (size_t q = b->first[i]; q > 0; q = b->next[q - 1]) all += b->count[q - 1];
-  g.distance2 = reallocate(g.distance2, all, sizeof *g.distance2, "spherical overdensity");
-  for (size_t q = b->first[i]; q > 0; q = b->next[q - 1])
+  for (size_t q = b->first[i]; q > 0; q = b->next[q - 1]) {
+    make_room(&g, b->count[q - 1]);
     for (size_t k = 0; k < b->count[q - 1]; k++)
-      g.distance2[g.count++] = b->distance2[b->begin[q - 1] + k];
+      g.distance[g.count++] = b->distance[b->begin[q - 1] + k];
+  }
   continue_search(s, b->threshold_counts, &g);
   if (search_radius(s) <= 0.0) s->halo = NULL;
-  free(g.distance2);
+  free(g.distance);
 }
 
 static void close_part(void *context, uint32_t part) {
@@ -333,7 +307,7 @@ static void close_batch(struct batch *b) {
   }
   loop_run(&halos_stage, PARTS, close_part, b);
   free(b->count);
-  free(b->distance2);
+  free(b->distance);
   free(b->begin);
   free(b->next);
   free(b->first);

@@ -4,6 +4,7 @@
 #ifndef PHOTONS_ANALYSIS_KERNELS_H
 #define PHOTONS_ANALYSIS_KERNELS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "photons/runtime/isa.h"
@@ -58,12 +59,24 @@ struct halo_kernels {
    * @return their number, at most @p most */
   uint32_t (*nearest)(const struct halo_crowd *c, const double point[HALO_AXES], double limit2,
                       uint32_t most, struct neighbour *found);
+  /** Keep the points in a sphere, in their order. Coordinates are position units from a reference, as signed numbers.
+   * @param[out] sum  of the coordinates of those kept
+   * @return their number */
+  size_t (*keep_inside)(size_t n, uint32_t *const position[3], const uint32_t centre[3],
+                        double radius2, int64_t sum[3]);
+  /** Squared distances of particles to a point, position units, those above a limit left out.
+   * @param[out] distance2  has room for n numbers, and is written there beyond those that are found, too
+   * @return their number */
+  uint32_t (*distances)(uint32_t n, const uint32_t *x, const uint32_t *y, const uint32_t *z,
+                        const uint32_t point[3], double limit2, double *distance2);
 };
 const struct halo_kernels *halo_kernels_select(void);
 
 #ifdef KERNEL_ISA
 KERNEL_FUNCTION(halo_kernels, potentials, halo_potentials);
 KERNEL_FUNCTION(halo_kernels, nearest, halo_nearest);
+KERNEL_FUNCTION(halo_kernels, keep_inside, halo_keep_inside);
+KERNEL_FUNCTION(halo_kernels, distances, halo_distances);
 KERNEL_FUNCTION(fof_kernels, near_point, fof_near_point);
 KERNEL_FUNCTION(fof_kernels, near_box, fof_near_box);
 #endif
