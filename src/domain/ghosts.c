@@ -3,7 +3,6 @@
  * those in branches of the tree within reach are sent. Both ends know the boxes of the branches and
  * find the same ones. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
@@ -50,26 +49,6 @@ static struct ghosts list_ghosts(const struct domain *d, bool sent) {
   return g;
 }
 
-/** Exchange the upper levels of the trees of all ghosts. */
-static void exchange_tops(struct domain *d) {
-  const size_t processes = (size_t)comm_size(), nodes = tree_nodes(d->top_depth),
-               size = nodes * sizeof(struct node);
-  size_t *bytes = allocate(2 * processes, sizeof *bytes, "message sizes");
-  for (uint32_t i = 0; i < d->sent.count; i++) bytes[d->sent.ghost[i].rank] += size;
-  for (uint32_t i = 0; i < d->received.count; i++)
-    bytes[processes + (size_t)d->received.ghost[i].rank] += size;
-  struct node *out = allocate(d->sent.count * nodes, sizeof *out, "trees of ghosts");
-  for (uint32_t i = 0; i < d->sent.count; i++)
-    memcpy(out + i * nodes, group_known(d, d->sent.ghost[i].group)->top, size);
-  d->ghost_top = reallocate(d->ghost_top, d->received.count * nodes, sizeof *d->ghost_top,
-                            "trees of ghosts");
-  comm_exchange(out, bytes, d->ghost_top, bytes + processes);
-  for (uint32_t i = 0; i < d->received.count; i++)
-    group_known(d, d->received.ghost[i].group)->top = d->ghost_top + i * nodes;
-  free(out);
-  free(bytes);
-}
-
 /** The box that holds all boxes of targets of a group, packed (targets.h) or not. Along an axis on
  * which particles may be more than half the box apart, the nearest images of packed targets may lie
  * on either side of each other: their box may reach beyond the group's, all around. */
@@ -100,23 +79,34 @@ static struct ghost *find_ghost(const struct ghosts *g, uint32_t group, int rank
   return bsearch(&key, g->ghost, g->count, sizeof key, compare_ghosts);
 }
 
-/** Find the branches that are within reach of any group of the other rank. */
+/** Find the branches of this rank's groups that are within reach of any group of the other rank. */
 static void find_branches(struct domain *d) {
-  FOR_GROUPS(d, own) {
-    const struct node targets = box_of_targets(&d->geometry, own);
-    for (uint32_t k = 1; k < own->near.count; k++) {
-      const struct group *other = own->near.group[k];
-      if (other->owner == own->owner) continue;
-      if (other->targets > 0) {
-        const struct node others = box_of_targets(&d->geometry, other);
-        find_ghost(&d->sent, own->index, other->owner)->branches |= branches_near(
-            d, own->top, 1, &others, other->moved);
-      }
-      if (own->targets > 0)
-        find_ghost(&d->received, other->index, other->owner)->branches |= branches_near(
-            d, other->top, 1, &targets, own->moved);
-    }
+  FOR_GROUPS(d, own)
+  for (uint32_t k = 1; k < own->near.count; k++) {
+    const struct group *other = own->near.group[k];
+    if (other->owner == own->owner || other->targets == 0) continue;
+    const struct node targets = box_of_targets(&d->geometry, other);
+    find_ghost(&d->sent, own->index, other->owner)->branches |= branches_near(
+        d, own->top, 1, &targets, other->moved);
   }
+}
+
+/** Tell the ranks that receive ghosts which branches are sent. Both ends have the ghosts in the same order. */
+static void exchange_branches(const struct domain *d) {
+  const size_t ranks = (size_t)comm_size(), sent = d->sent.count, received = d->received.count;
+  size_t *bytes = allocate(2 * ranks, sizeof *bytes, "message sizes");
+  uint64_t *branches = allocate(sent + received, sizeof *branches, "ghosts"),
+           *told = branches + sent;
+  for (size_t i = 0; i < sent; i++) {
+    branches[i] = d->sent.ghost[i].branches;
+    bytes[d->sent.ghost[i].rank] += sizeof *branches;
+  }
+  for (size_t i = 0; i < received; i++)
+    bytes[ranks + (size_t)d->received.ghost[i].rank] += sizeof *branches;
+  comm_exchange(branches, bytes, told, bytes + ranks);
+  for (size_t i = 0; i < received; i++) d->received.ghost[i].branches = told[i];
+  free(branches);
+  free(bytes);
 }
 
 static void count_particles(const struct domain *d, struct ghosts *g) {
@@ -202,17 +192,17 @@ void domain_find_ghosts(struct domain *d) {
   if (comm_size() == 1) return;
   replace(d, &d->sent, list_ghosts(d, true), false);
   replace(d, &d->received, list_ghosts(d, false), true);
-  exchange_tops(d);
   find_branches(d);
+  exchange_branches(d);
   count_particles(d, &d->sent);
   count_particles(d, &d->received);
   make_bundles(d, &d->sent);
   make_bundles(d, &d->received);
   for (uint32_t i = 0; i < d->received.count; i++)
     make_tree(d, group_known(d, d->received.ghost[i].group));
-  kept_set(KEPT_GHOSTS, (d->sent.count + d->received.count) * sizeof *d->sent.ghost +
-                            (d->sent.bundles + d->received.bundles) * sizeof *d->sent.bundle +
-                            d->received.count * tree_nodes(d->top_depth) * sizeof *d->ghost_top);
+  kept_set(KEPT_GHOSTS,
+           (d->sent.count + d->received.count) * (sizeof *d->sent.ghost + sizeof(uint64_t)) +
+               (d->sent.bundles + d->received.bundles) * sizeof *d->sent.bundle);
 }
 
 bool domain_leaf_here(const struct domain *d, const struct group *g, uint32_t leaf) {
@@ -226,6 +216,4 @@ void domain_drop_ghosts(struct domain *d) {
   replace(d, &d->received, (struct ghosts){0}, true);
   make_bundles(d, &d->sent);
   make_bundles(d, &d->received);
-  free(d->ghost_top);
-  d->ghost_top = NULL;
 }

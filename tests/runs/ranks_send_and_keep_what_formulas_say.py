@@ -101,14 +101,22 @@ class Lattice:
             boxes = max(boxes, 84 * self.ranks + 96 * own + 44 * (told + len(met)), 104 * (own + len(met)))
         return groups, boxes
 
-    def ghosts(self):
-        """Messages of each kind that all ranks send: pairs of a rank and another one that needs groups of it, since those of a pair
-        fit into one message."""
+    def pairs(self):
+        """Pairs of a group and another rank that needs it."""
         pairs = set()
         for (i, a), (j, b) in itertools.combinations(enumerate(self.boxes), 2):
             if self.owner(i) != self.owner(j) and self.gap_squared(a, b) < R_CUT**2:
-                pairs |= {(self.owner(i), self.owner(j)), (self.owner(j), self.owner(i))}
-        return len(pairs)
+                pairs |= {(i, self.owner(j)), (j, self.owner(i))}
+        return pairs
+
+    def ghosts(self):
+        """Messages of each kind that all ranks send: those of a pair of ranks fit into one message."""
+        return len({(self.owner(group), other) for group, other in self.pairs()})
+
+    def ghosts_most(self):
+        """The most ghosts of a rank, sent and received."""
+        ranks = [rank for group, other in self.pairs() for rank in (self.owner(group), other)]
+        return max(ranks.count(rank) for rank in range(self.ranks))
 
 
 def sends_to(rank, other):
@@ -213,6 +221,7 @@ class Check:
         table, boxes = self.lattice.tables()
         self.kept("groups", table)
         self.kept("boxes", boxes)
+        self.kept("ghosts", 1.2 * 40 * self.lattice.ghosts_most())
         self.kept("fof", self.lattice.linked())
         self.kept("cells", 112 * mesh.groups_met(self.lattice))
         # A piece is in the list of its message, which has room for as many again.
@@ -241,6 +250,12 @@ class Check:
         self.kept("groups", 8 * own + 184 * groups)
         self.kept("boxes", max(84 * ranks + 96 * own + 44 * (own * (ranks - 1) + groups - own), 104 * groups))
         self.kept("rungs", 92 * own)
+        self.kept("ghosts", 40 * (own * (ranks - 1) + groups - own))
+        # Particles, trees of 32 nodes and multipoles of order 6 are sent whole.
+        for name, bytes_ in (("positions", 12 * GROUP), ("trees", 32 * 32), ("multipoles", 32 * 4 * 56)):
+            row = self.rows["sent", name]
+            found = float(row["bytes_mean"]) / float(row["messages_mean"])
+            self.say(f"bytes of a message, {name}", found, bytes_, found == bytes_)
 
     def gas(self, batch):
         """A root level alone, in groups of 16^3 cells: all ranks have all groups and their batches."""

@@ -49,8 +49,8 @@ struct group {
                        *   owner sets both, and domain_find_neighbours() tells them to the ranks around */
   struct node root; /**< box of all its particles at the last refit */
   struct node *nodes; /**< tree_nodes(depth); own groups */
-  struct node *top;   /**< upper levels of the tree, tree_nodes(top_depth) nodes, for the host; own
-                       *   groups and ghosts */
+  struct node
+      *top; /**< upper levels of the tree, tree_nodes(top_depth) nodes, for the host; own groups */
   struct neighbours near;
   struct kick_largest largest; /**< of its particles at the last kick */
   /** NULL: not on this rank. Ghosts have position and tree, relative_mass and type if there are
@@ -86,8 +86,9 @@ enum { TOP_DEPTH_MOST = 6 }; /* 64 branches, the bits of `branches` */
 struct domain {
   struct particles particles;
   struct geometry geometry;
-  unsigned depth;       /**< of every group's tree */
-  unsigned top_depth;   /**< of the upper part, which is sent before positions; 0 for one rank */
+  unsigned depth; /**< of every group's tree */
+  unsigned
+      top_depth; /**< of the upper part, whose lowest nodes are the branches of ghosts; 0 for one rank */
   uint32_t group_count; /**< of all ranks, a power of two */
   struct group *groups; /**< [particles.blocks] this rank's groups, by rising index */
   struct group *met; /**< [met_count] groups of other ranks that may be within reach of this rank's
@@ -100,7 +101,6 @@ struct domain {
   bool registered;          /**< the particles' memory is registered with StarPU */
   struct node *nodes, *top; /**< memory of group.nodes and group.top of this rank's groups, in group
                              *   order */
-  struct node *ghost_top;   /**< memory of group.top of ghosts, in the order of `received` */
   struct ghosts sent, received;
   bool ghost_momenta; /**< ghosts have momenta, ghosts_momenta_submit() */
 };

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Groups: with GPUs tasks move particles into groups in a rebuild, and sort the particles of each
  * group. The result is that of a rebuild on cores, also where many particles have equal coordinates.
- * All columns of the table follow their particles, also into a copy of some particles. Runs on any
- * number of ranks. */
+ * All columns of the table follow their particles, also into a copy of some particles. Sums over groups have the bits of a
+ * plain sum along the ORB tree. Runs on any number of ranks. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -165,9 +166,54 @@ static void tasks_and_cores_make_the_same_groups(void **state) {
   }
 }
 
+/* Sums. */
+
+enum { TERMS = 2 };
+static double term(uint32_t group, int k) { return sin(1.0 + group + 0.1 * k); }
+
+/** Over the groups of a node of the ORB tree: the left half, then the right one. */
+static double node_sum(uint32_t first, uint32_t count, int k) {
+  if (count == 1) return term(first, k);
+  return node_sum(first, count / 2, k) + node_sum(first + count / 2, count / 2, k);
+}
+/** Over all groups: nodes from the largest to the smallest. */
+static double plain_sum(uint32_t count, int k) {
+  double sum = 0.0;
+  uint32_t first = 0;
+  for (uint32_t node = 1u << 30; node > 0; node /= 2)
+    if (count & node) {
+      sum += node_sum(first, node, k);
+      first += node;
+    }
+  return sum;
+}
+
+/** @param share  rank r has the groups from count (r/ranks)^share on: some ranks may have none */
+static void sum_is_right(uint32_t count, double share) {
+  const double ranks = comm_size(), rank = comm_rank();
+  const size_t first = (size_t)floor(count * pow(rank / ranks, share)),
+               end = (size_t)floor(count * pow((rank + 1.0) / ranks, share));
+  const struct particles s = {.all_blocks = count, .first_block = first, .blocks = end - first};
+  double terms[count][TERMS], sum[TERMS];
+  for (uint32_t g = 0; g < s.blocks; g++)
+    for (int k = 0; k < TERMS; k++) terms[g][k] = term((uint32_t)first + g, k);
+  group_sums(&s, terms[0], TERMS, sum);
+  for (int k = 0; k < TERMS; k++) {
+    const double plain = plain_sum(count, k);
+    assert_memory_equal(&sum[k], &plain, sizeof plain);
+  }
+}
+
+static void sums_have_the_same_bits(void **state) {
+  (void)state;
+  for (uint32_t count = 1; count <= 70; count++)
+    for (int share = 0; share < 3; share++) sum_is_right(count, (double[]){0.3, 1.0, 3.0}[share]);
+}
+
 int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(tasks_and_cores_make_the_same_groups),
-                                     cmocka_unit_test(a_copy_of_some_has_all_columns)};
+                                     cmocka_unit_test(a_copy_of_some_has_all_columns),
+                                     cmocka_unit_test(sums_have_the_same_bits)};
   comm_start(&argc, &argv);
   start_workers(2);
   message_start(&(struct parameters){.runtime.shared_memory = SHARED_HOST});
