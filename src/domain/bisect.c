@@ -48,15 +48,13 @@ static struct cut *cut_of(const struct splitting *b, uint32_t row) {
   return &b->now.cut[b->now.here[row]];
 }
 
-static int compare_cuts(const void *a, const void *b) {
-  const struct cut *x = a, *y = b;
-  return (x->node > y->node) - (x->node < y->node);
-}
-
-/** The row of a node, by its number in heap order; `rows` if the node is not split now. */
+/** The row of a node, by its number in heap order; `rows` if its particles are not looked at now. */
 static uint32_t find_row(const struct splitting *b, uint32_t node) {
   const uint32_t first = 1u << b->now.level;
-  uint32_t low = 0, high = node < first ? 0 : b->now.rows;
+  uint32_t low = b->now.first_row, high = b->now.end_row;
+  if (low == high || node < first + cut_of(b, low)->node ||
+      node > first + cut_of(b, high - 1)->node)
+    return b->now.rows;
   while (low < high) {
     const uint32_t middle = low + (high - low) / 2, at = cut_of(b, middle)->node;
     if (at == node - first) return middle;
@@ -66,20 +64,6 @@ static uint32_t find_row(const struct splitting *b, uint32_t node) {
       high = middle;
   }
   return b->now.rows;
-}
-
-/** Children of nodes that held particles of this rank may hold some, too. */
-static void find_rows(struct splitting *b) {
-  struct level_cuts *now = &b->now;
-  now->here = reallocate(now->here, 2 * (size_t)b->helds + 1, sizeof *now->here, "cuts");
-  now->held = reallocate(now->held, 2 * (size_t)b->helds + 1, sizeof *now->held, "cuts");
-  now->rows = 0;
-  if (now->level == 0) now->here[now->rows++] = 0;
-  for (uint32_t k = 0; k < 2 * b->helds; k++) {
-    const struct cut key = {.node = 2 * b->held[k / 2] + k % 2};
-    const struct cut *cut = bsearch(&key, now->cut, now->cuts, sizeof key, compare_cuts);
-    if (cut) now->here[now->rows++] = (uint32_t)(cut - now->cut);
-  }
 }
 
 /** After boxes have been measured: note the nodes that hold particles of this rank. */
@@ -140,11 +124,16 @@ static void measure_boxes(void *context, uint32_t chunk) {
   for_runs(b, chunk, measure_run);
 }
 
+/** Rows whose counts there is room for. */
+static size_t rows_now(const struct splitting *b) { return b->now.end_row - b->now.first_row; }
+
 static void count_run(const struct run *run) {
   const struct splitting *b = run->b;
   const struct cut *cut = cut_of(b, run->row);
   const uint32_t *x = run->x[cut->axis];
-  uint64_t *histogram = b->histogram + ((size_t)run->chunk * b->now.rows + run->row) * DIGIT_VALUES;
+  uint64_t *histogram = b->histogram +
+                        ((size_t)run->chunk * rows_now(b) + run->row - b->now.first_row) *
+                            DIGIT_VALUES;
   const unsigned shift = digit_shift(b->digit);
   if (b->digit == 0) {
     for (size_t i = 0; i < run->count; i++) histogram[x[i] >> shift]++;
@@ -157,7 +146,7 @@ static void count_run(const struct run *run) {
 
 static void count_digits(void *context, uint32_t chunk) {
   const struct splitting *b = context;
-  const size_t size = (size_t)b->now.rows * DIGIT_VALUES;
+  const size_t size = rows_now(b) * DIGIT_VALUES;
   memset(b->histogram + chunk * size, 0, size * sizeof *b->histogram);
   for_runs(b, chunk, count_run);
 }
@@ -187,22 +176,10 @@ static void join_boxes(const struct splitting *b) {
 }
 
 static void choose_axes(struct splitting *b, struct domain *d) {
-  const size_t cuts = b->now.cuts;
   loop_run(&rebuild_stage, b->chunks, measure_boxes, b);
   join_boxes(b);
   note_held(b);
-  uint32_t(*low)[3] = allocate(2 * cuts, sizeof *low, "boxes of the domain decomposition"),
-  (*high)[3] = low + cuts;
-  memset(low, 0xff, cuts * sizeof *low);
-  for (uint32_t row = 0; row < b->now.rows; row++) {
-    memcpy(low[b->now.here[row]], b->low[row], sizeof *low);
-    memcpy(high[b->now.here[row]], b->high[row], sizeof *high);
-  }
-  comm_min_u32(low[0], 3 * cuts);
-  comm_max_u32(high[0], 3 * cuts);
-  for (size_t k = 0; k < cuts; k++)
-    b->now.cut[k].axis = side_to_cut(b->now.level, d->group_count, low[k], high[k]);
-  free(low);
+  cuts_choose_axes(d, &b->now, b->low, b->high);
 }
 
 static void add_histograms(void *context, uint32_t row) {
@@ -210,24 +187,37 @@ static void add_histograms(void *context, uint32_t row) {
   uint64_t *sum = b->sum + (size_t)row * DIGIT_VALUES;
   memset(sum, 0, DIGIT_VALUES * sizeof *sum);
   for (uint32_t chunk = 0; chunk < b->chunks; chunk++) {
-    const uint64_t *of = b->histogram + ((size_t)chunk * b->now.rows + row) * DIGIT_VALUES;
+    const uint64_t *of = b->histogram + (chunk * rows_now(b) + row) * DIGIT_VALUES;
     for (size_t i = 0; i < DIGIT_VALUES; i++) sum[i] += of[i];
   }
 }
 
-/** Find one more digit of every median. On return histograms hold each chunk's own counts, and ties
- * hold the counts at the digit found. */
+/** Find one more digit of the medians that are looked for now. On return histograms hold each chunk's own
+ * counts, and ties hold the counts at the digit found. */
 static void choose_digit(struct splitting *b, const struct domain *d) {
+  const struct level_cuts *now = &b->now;
   loop_run(&rebuild_stage, b->chunks, count_digits, b);
-  loop_run(&rebuild_stage, b->now.rows, add_histograms, b);
+  loop_run(&rebuild_stage, (uint32_t)rows_now(b), add_histograms, b);
   cuts_find_digit(d, &b->now, b->digit, b->sum);
-  for (uint32_t row = 0; row < b->now.rows; row++) {
+  for (uint32_t row = now->first_row; row < now->end_row; row++) {
     const uint32_t digit = cut_digit(cut_of(b, row), b->digit);
-    for (uint32_t chunk = 0; chunk < b->chunks; chunk++) {
-      const size_t at = (size_t)chunk * b->now.rows + row;
-      b->ties[at] = b->histogram[at * DIGIT_VALUES + digit];
-    }
+    for (uint32_t chunk = 0; chunk < b->chunks; chunk++)
+      b->ties[(size_t)chunk * now->rows + row] =
+          b->histogram[(chunk * rows_now(b) + row - now->first_row) * DIGIT_VALUES + digit];
   }
+}
+
+/** Find the medians of some cuts of the level, for which there is room. */
+static void choose_values(struct splitting *b, const struct domain *d) {
+  const size_t size = rows_now(b) * DIGIT_VALUES;
+  b->histogram = allocate_large(b->chunks * size, sizeof *b->histogram,
+                                "counts of the domain decomposition");
+  b->sum = allocate(size, sizeof *b->sum, "counts of the domain decomposition");
+  b->now.bytes = (b->chunks + 1) * size * sizeof *b->histogram +
+                 (size_t)b->chunks * b->now.rows * (2 * sizeof *b->low + sizeof *b->ties);
+  for (b->digit = 0; b->digit < DIGITS; b->digit++) choose_digit(b, d);
+  free(b->histogram);
+  free(b->sum);
 }
 
 /** Of the particles at the median the first `left` ones, in the order of ranks and chunks, go left.
@@ -252,27 +242,31 @@ static void share_ties(struct splitting *b) {
   free(before);
 }
 
+/** Chunks that there is room for, with counts or boxes of so many rows each. */
+static uint32_t chunks_for(const struct splitting *b, uint32_t rows) {
+  const uint32_t most = ROWS_MOST / (rows > 0 ? rows : 1) + 1;
+  return most < b->chunks_most ? most : b->chunks_most;
+}
+
 static void split_level(struct splitting *b, struct domain *d) {
-  find_rows(b);
-  const uint32_t each = b->now.rows > 0 ? b->now.rows : 1, most = ROWS_MOST / each + 1;
-  b->chunks = most < b->chunks_most ? most : b->chunks_most;
-  const size_t rows = (size_t)b->chunks * b->now.rows;
-  b->low = allocate(2 * rows, sizeof *b->low, "boxes of the domain decomposition");
-  b->high = b->low + rows;
-  b->histogram = allocate_large(rows * DIGIT_VALUES, sizeof *b->histogram,
-                                "counts of the domain decomposition");
-  b->sum = allocate((size_t)b->now.rows * DIGIT_VALUES, sizeof *b->sum,
-                    "counts of the domain decomposition");
-  b->ties = allocate(rows, sizeof *b->ties, "ties of the domain decomposition");
-  b->now.bytes = (rows + b->now.rows) * DIGIT_VALUES * sizeof *b->histogram +
-                 rows * (sizeof *b->low + sizeof *b->high + sizeof *b->ties);
+  cuts_find_rows(&b->now, b->held, b->helds);
+  b->chunks = chunks_for(b, b->now.rows);
+  const size_t boxes = (size_t)b->chunks * b->now.rows;
+  b->low = allocate(2 * boxes, sizeof *b->low, "boxes of the domain decomposition");
+  b->high = b->low + boxes;
   choose_axes(b, d);
-  for (b->digit = 0; b->digit < DIGITS; b->digit++) choose_digit(b, d);
+  free(b->low);
+  const uint32_t together = cuts_together(&b->now, b->helds);
+  b->chunks = chunks_for(b, together < b->now.rows ? together : b->now.rows);
+  b->ties = allocate((size_t)b->chunks * b->now.rows, sizeof *b->ties,
+                     "ties of the domain decomposition");
+  for (uint32_t first = 0; first < b->now.cuts; first += together) {
+    cuts_look_at(&b->now, first, together);
+    choose_values(b, d);
+  }
+  cuts_look_at(&b->now, 0, b->now.cuts);
   share_ties(b);
   loop_run(&rebuild_stage, b->chunks, send_down, b);
-  free(b->low);
-  free(b->histogram);
-  free(b->sum);
   free(b->ties);
 }
 

@@ -33,11 +33,27 @@ struct level_cuts {
   uint32_t *here; /* [rows] of `cut`, rising */
   bool *held;     /* [rows] whether there are particles of this rank */
   uint32_t rows;
-  size_t bytes; /* that the level has taken for counts, for kept_set() */
+  bool by_all;                 /* all ranks add up the counts of all cuts */
+  uint32_t first, end;         /* cuts whose medians are looked for now, */
+  uint32_t first_row, end_row; /* and their rows */
+  size_t bytes;                /* that the level has taken for counts, for kept_set() */
 };
-/** Find one more digit of the medians of the nodes that may hold particles of this rank, of which the particles
- * of all ranks are counted. Collective.
- * @param of_value  [row][DIGIT_VALUES] particles of this rank with each value of the digit */
+/** Find the rows of a level, and look at all of them: children of nodes that held particles of this rank may
+ * hold some, too. @param held  [helds] these nodes of the level before, rising */
+void cuts_find_rows(struct level_cuts *c, const uint32_t *held, uint32_t helds);
+/** Choose the axes of all cuts of a level from the boxes of the particles of all ranks. Collective.
+ * @param low, high  [row] of this rank's particles; low > high: there are none */
+void cuts_choose_axes(const struct domain *d, struct level_cuts *c, uint32_t (*low)[3],
+                      uint32_t (*high)[3]);
+/** How many cuts of a level are counted together: all, unless most ranks have particles of most nodes, as of
+ * files whose particles are in no order. Then there is room for few, and all ranks add up their counts. Collective.
+ * @param held  rows with particles of this rank */
+uint32_t cuts_together(struct level_cuts *c, uint32_t held);
+/** Look at `count` cuts from @p first on, or as many as there are. */
+void cuts_look_at(struct level_cuts *c, uint32_t first, uint32_t count);
+/** Find one more digit of the medians that are looked for, of the nodes that may hold particles of this
+ * rank. The particles of all ranks are counted. Collective.
+ * @param of_value  [row - first_row][DIGIT_VALUES] particles of this rank with each value of the digit */
 void cuts_find_digit(const struct domain *d, struct level_cuts *c, int digit,
                      const uint64_t *of_value);
 

@@ -4,15 +4,71 @@
 #include <string.h>
 
 #include "bisect.h"
+#include "keys.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/base/kept.h"
 #include "photons/domain/domain.h"
 #include "photons/domain/group_cut.h"
 
-/* Cuts up to which all ranks add up the counts of all cuts. Of more cuts each has a home, a rank that adds up what the
- * few ranks with particles in the node send. */
-enum { CUTS_OF_ALL = 16 };
+/* CUTS_OF_ALL: cuts whose counts all ranks add up together. If a level has no more, all ranks do. Of more cuts each
+ * has a home, a rank that adds up what the few ranks with particles in the node send. HOLDERS_MOST: ranks with
+ * particles of a node, on average, above which homes would get too much: then all ranks add up the counts of all cuts,
+ * of a few after the other. */
+enum { CUTS_OF_ALL = 16, HOLDERS_MOST = 4 };
+
+static int compare_cuts(const void *a, const void *b) {
+  const struct cut *x = a, *y = b;
+  return (x->node > y->node) - (x->node < y->node);
+}
+
+void cuts_find_rows(struct level_cuts *c, const uint32_t *held, uint32_t helds) {
+  c->here = reallocate(c->here, 2 * (size_t)helds + 1, sizeof *c->here, "cuts");
+  c->held = reallocate(c->held, 2 * (size_t)helds + 1, sizeof *c->held, "cuts");
+  c->rows = 0;
+  if (c->level == 0) c->here[c->rows++] = 0;
+  for (uint32_t k = 0; k < 2 * helds; k++) {
+    const struct cut key = {.node = 2 * held[k / 2] + k % 2};
+    const struct cut *cut = bsearch(&key, c->cut, c->cuts, sizeof key, compare_cuts);
+    if (cut) c->here[c->rows++] = (uint32_t)(cut - c->cut);
+  }
+  cuts_look_at(c, 0, c->cuts);
+}
+
+void cuts_choose_axes(const struct domain *d, struct level_cuts *c, uint32_t (*low)[3],
+                      uint32_t (*high)[3]) {
+  const size_t cuts = c->cuts;
+  uint32_t(*all_low)[3] = allocate(2 * cuts, sizeof *all_low, "boxes of the domain decomposition"),
+  (*all_high)[3] = all_low + cuts;
+  memset(all_low, 0xff, cuts * sizeof *all_low);
+  for (uint32_t row = 0; row < c->rows; row++) {
+    memcpy(all_low[c->here[row]], low[row], sizeof *low);
+    memcpy(all_high[c->here[row]], high[row], sizeof *high);
+  }
+  comm_min_u32(all_low[0], 3 * cuts);
+  comm_max_u32(all_high[0], 3 * cuts);
+  for (size_t k = 0; k < cuts; k++)
+    c->cut[k].axis = side_to_cut(c->level, d->group_count, all_low[k], all_high[k]);
+  free(all_low);
+}
+
+uint32_t cuts_together(struct level_cuts *c, uint32_t held) {
+  uint64_t holders = held;
+  c->by_all = comm_size() == 1 || c->cuts <= CUTS_OF_ALL;
+  if (c->by_all) return c->cuts;
+  comm_sum_u64(&holders, 1);
+  c->by_all = holders > (uint64_t)HOLDERS_MOST * c->cuts;
+  return c->by_all ? CUTS_OF_ALL : c->cuts;
+}
+
+void cuts_look_at(struct level_cuts *c, uint32_t first, uint32_t count) {
+  c->first = first;
+  c->end = count < c->cuts - first ? first + count : c->cuts;
+  for (c->first_row = 0; c->first_row < c->rows && c->here[c->first_row] < c->first;)
+    c->first_row++;
+  for (c->end_row = c->first_row; c->end_row < c->rows && c->here[c->end_row] < c->end;)
+    c->end_row++;
+}
 
 uint32_t cut_find_digit(struct cut *cut, int digit, const uint64_t *of_value) {
   uint32_t found = 0;
@@ -26,17 +82,17 @@ uint32_t cut_digit(const struct cut *cut, int digit) {
   return rest >> digit_shift(digit);
 }
 
-/** All ranks add up the counts of all cuts. */
+/** All ranks add up the counts of the cuts that are looked at. */
 static void find_by_all(struct level_cuts *c, int digit, const uint64_t *of_value) {
-  const size_t size = (size_t)c->cuts * DIGIT_VALUES;
+  const size_t size = (size_t)(c->end - c->first) * DIGIT_VALUES;
   uint64_t *sum = allocate(size, sizeof *sum, "counts of the domain decomposition");
   kept_set(KEPT_COUNTS, c->bytes + size * sizeof *sum);
-  for (uint32_t row = 0; row < c->rows; row++)
-    memcpy(sum + (size_t)c->here[row] * DIGIT_VALUES, of_value + (size_t)row * DIGIT_VALUES,
-           DIGIT_VALUES * sizeof *sum);
+  for (uint32_t row = c->first_row; row < c->end_row; row++)
+    memcpy(sum + (size_t)(c->here[row] - c->first) * DIGIT_VALUES,
+           of_value + (size_t)(row - c->first_row) * DIGIT_VALUES, DIGIT_VALUES * sizeof *sum);
   comm_sum_u64(sum, size);
-  for (uint32_t k = 0; k < c->cuts; k++)
-    (void)cut_find_digit(&c->cut[k], digit, sum + (size_t)k * DIGIT_VALUES);
+  for (uint32_t k = c->first; k < c->end; k++)
+    (void)cut_find_digit(&c->cut[k], digit, sum + (size_t)(k - c->first) * DIGIT_VALUES);
   free(sum);
 }
 
@@ -87,7 +143,7 @@ static struct found *answer(const struct level_cuts *c, const struct counts *cam
   return answers;
 }
 
-/** Each cut's home adds up its counts. */
+/** Each cut's home adds up its counts. All cuts are looked at. */
 static void find_by_homes(const struct domain *d, struct level_cuts *c, int digit,
                           const uint64_t *of_value) {
   struct counts *counts = allocate(c->rows, sizeof *counts, "counts of the domain decomposition");
@@ -122,7 +178,7 @@ static void find_by_homes(const struct domain *d, struct level_cuts *c, int digi
 
 void cuts_find_digit(const struct domain *d, struct level_cuts *c, int digit,
                      const uint64_t *of_value) {
-  if (comm_size() == 1 || c->cuts <= CUTS_OF_ALL)
+  if (c->by_all)
     find_by_all(c, digit, of_value);
   else
     find_by_homes(d, c, digit, of_value);

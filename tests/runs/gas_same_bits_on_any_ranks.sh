@@ -39,4 +39,25 @@ END
 run_on 1 boundary-one --steps 2 boundary.ini
 run_on 4 boundary-four --steps 2 boundary.ini
 same checkpoint.hdf5 64 boundary-one boundary-four
+
+# Python reads a file in three parts as one, and misses a part that is gone.
+"$PYTHON" - <<'END' || complain "Python and a file in parts"
+import glob
+import os
+
+from photons import gas
+
+one, three = (gas.Mesh(f"{run}/checkpoint.hdf5") for run in ("one", "three"))
+assert (one._read("density") == three._read("density")).all() and (one._read("density") > 0).all()
+parts = sorted(glob.glob("three/checkpoint-?.2.hdf5"))
+assert len(parts) == 2, parts
+for part in parts:
+    os.remove(part)
+try:
+    gas.Mesh("three/checkpoint.hdf5")
+except FileNotFoundError as error:
+    assert ".2.hdf5, a part of it, is not there" in str(error), error
+else:
+    raise SystemExit("a part that is gone is not missed")
+END
 finish

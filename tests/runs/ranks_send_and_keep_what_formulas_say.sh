@@ -5,7 +5,7 @@
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
 STARPU_NCPU=1 # of each rank
 export STARPU_NCPU
-need_python csv
+need_python csv h5py numpy
 need_mpi
 
 cat >config.ini <<END
@@ -65,5 +65,46 @@ END
 run_on 2 gas --steps 2 gas.ini
 helper two:2:20:1 eight:8:32:1 pencils:9:20:3 balance:2:24:balance:256 isolated:4:20:isolated:16 gas:2:32:gas:2 ||
   failures=$((failures + 1))
+
+# A file whose particles are in no order: each rank has particles of each node, and there is room for the counts of 16
+# cuts. The medians, and what follows, have the bits of one rank.
+"$PYTHON" - eight/snapshot_000.hdf5 shuffled.hdf5 <<'END' || complain 'making a file in no order'
+import sys
+
+import h5py
+import numpy as np
+
+with h5py.File(sys.argv[1]) as old, h5py.File(sys.argv[2], "w") as new:
+    for name in "Header", "PartType1":
+        group = new.create_group(name)
+        for key, value in old[name].attrs.items():
+            if key != "xxh3_attributes":
+                group.attrs[key] = value
+    order = np.random.default_rng(1).permutation(len(old["PartType1/ParticleIDs"]))
+    for key in "Coordinates", "Velocities", "ParticleIDs", "Masses":
+        new["PartType1"][key] = old["PartType1"][key][:][order]
+END
+cat >shuffled.ini <<END
+[ic]
+source = gadget
+file = shuffled.hdf5
+[time]
+z_end = 15
+step = fixed
+steps = 1
+[output]
+images = no
+power_spectrum = no
+snapshots = no
+[analysis]
+fof = no
+[runtime]
+group_size = 512
+END
+run_on 1 shuffled-one shuffled.ini
+run_on 8 shuffled-eight shuffled.ini
+cmp shuffled-one/log/statistics.csv shuffled-eight/log/statistics.csv || complain 'a file in no order: other statistics'
+awk -F, '$2 == "counts" { found = 1; most = 3 * 16 * 16384 + 4096; if ($6 > most || $6 < most / 2) { print; exit 1 } }
+  END { exit !found }' shuffled-eight/log/ranks.csv || complain 'a file in no order: counts of cuts'
 
 finish

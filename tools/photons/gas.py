@@ -8,7 +8,7 @@ import functools
 
 from .files import Table
 from .modules import Deferred
-from .reading import reading
+from .reading import reading, require_parts
 
 h5py, np = Deferred("h5py"), Deferred("numpy")
 
@@ -54,6 +54,7 @@ class Mesh:
     def __init__(self, path):
         self.path = path
         with reading(path), h5py.File(path, "r") as file:
+            require_parts(file)
             if "Info/KeyInfo" not in file or "Tree/Corner" not in file:
                 raise ValueError(f"{path}: not a file of gas: no Info/KeyInfo or no Tree")
             key = file["Info/KeyInfo"][()]

@@ -6,6 +6,7 @@ Readers raise OSError or ValueError, and the message names the file."""
 import configparser
 import contextlib
 import functools
+import os
 
 # What Python, h5py and numpy raise over a file that is not what it should be.
 FAULTS = (
@@ -40,6 +41,21 @@ def reading(path):
             raise
         kind = OSError if isinstance(error, OSError) else ValueError
         raise kind(f"{path}: {explain(error)}") from error
+
+
+def require_parts(file):
+    """Raise FileNotFoundError if a part of an HDF5 file (docs/user/clusters.md) is not beside it: HDF5 would give
+    zeros for the rows of that part."""
+    if "parts" not in file.attrs:
+        return
+    folder = os.path.dirname(file.filename)
+
+    def look(name, item):
+        for source in item.virtual_sources() if getattr(item, "is_virtual", False) else ():
+            if not os.path.exists(os.path.join(folder, source.file_name)):
+                raise FileNotFoundError(f"{file.filename}: {source.file_name}, a part of it, is not there")
+
+    file.visititems(look)
 
 
 def names_file(read):
