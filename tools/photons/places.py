@@ -8,8 +8,9 @@ import heapq
 class Machine:
     """How long messages and tasks take besides their work (s, bytes/s)."""
 
-    # A copy between GPUs takes `copy` of the threads that begin it besides its bytes. A task of a GPU begins `start` after it can.
-    def __init__(self, overhead=0.0, latency=2e-6, bandwidth=25e9, link=300e9, message=15e-6, submission=15e-6, copy=4e-5, start=1e-5):
+    # A copy between GPUs takes `copy` of the threads that begin it, and its bytes. A task of a GPU begins `start` after it can.
+    def __init__(self, overhead=0.0, latency=2e-6, bandwidth=25e9, link=300e9, message=15e-6, submission=15e-6, copy=4e-5,
+                 start=1e-5):
         self.overhead, self.latency, self.bandwidth, self.link = overhead, latency, bandwidth, link
         self.message, self.submission = message, submission  # of the thread that sends, and of the main thread
         self.copy, self.start = copy, start
@@ -87,8 +88,8 @@ class Gpu:
 
 
 class Gpus:
-    """The GPUs of a rank. A task runs where its home is; one without a home where its data are. GPUs with nothing to do take tasks
-    without a home, and long ones, from the others."""
+    """The GPUs of a rank. A task runs where its home is; one without a home where its data are. GPUs with nothing to do take
+    tasks without a home, and long ones, from the others."""
 
     def __init__(self, replay, rank, count, streams):
         self.replay, self.rank = replay, rank

@@ -274,7 +274,8 @@ def predict(programs, cores, machine, gpus=0, streams=1, ranks=0):
     else:
         replay = Replay(programs, place, machine)
     for r in range(len(programs)):
-        replay.pools.update({(r, None): Cores(replay, cores), (r, "wire"): Cores(replay, 1), (r, "gpus"): Gpus(replay, r, gpus, streams)})
+        replay.pools.update({(r, None): Cores(replay, cores), (r, "wire"): Cores(replay, 1),
+                             (r, "gpus"): Gpus(replay, r, gpus, streams)})
     return replay.run(), replay
 
 
@@ -287,7 +288,7 @@ def main():
     parser.add_argument("folder")
     parser.add_argument("--step", type=int, metavar="N", help="of the recorded steps (default: all)")
     parser.add_argument("--cores", type=numbers, default=[1], metavar="LIST", help="workers of a rank, e.g. 1,2,4 (default 1)")
-    parser.add_argument("--gpus", type=numbers, default=[0], metavar="LIST", help="GPUs of a rank, where GPUs were recorded")
+    parser.add_argument("--gpus", type=numbers, metavar="LIST", help="GPUs of a rank (default: as recorded)")
     parser.add_argument("--streams", type=int, default=2, metavar="N", help="workers of a GPU (default 2)")
     parser.add_argument("--ranks", type=numbers, default=[1], metavar="LIST", help="divide a recorded rank so")
     parser.add_argument("--weak", type=numbers, metavar="LIST", help="so many ranks with such a box each")
@@ -297,7 +298,7 @@ def main():
     parser.add_argument("--overhead", type=float, metavar="US", help="of StarPU, for each task (default: as recorded)")
     parser.add_argument("--bandwidth", type=float, default=25.0, metavar="GB/S", help="between ranks (default 25)")
     parser.add_argument("--link", type=float, default=300.0, metavar="GB/S", help="between GPUs of a rank (default 300)")
-    parser.add_argument("--copy", type=float, default=40.0, metavar="US", help="a copy between GPUs besides its bytes (default 40)")
+    parser.add_argument("--copy", type=float, default=40.0, metavar="US", help="a copy between GPUs, and its bytes (default 40)")
     parser.add_argument("--start", type=float, default=10.0, metavar="US", help="from when a GPU's task can begin (default 10)")
     parser.add_argument("--message", type=float, default=15.0, metavar="US", help="of the sending thread, each (default 15)")
     arguments = parser.parse_args()
@@ -324,7 +325,8 @@ def show_weak(a, programs, machine):
             time, replay = predict([program], cores, machine, gpus, a.streams)
             print(f"{name_of(ranks, cores, gpus)}: {1e3 * time:.3f} ms, "
                   f"efficiency {100 * alone / time:.1f} %, {sum(k.messages for k in kinds.values()):.0f} messages, "
-                  f"{1e-6 * sum(k.bytes for k in kinds.values()):.1f} MB, sending {100 * replay.pools[0, 'wire'].busy / time:.0f} %")
+                  f"{1e-6 * sum(k.bytes for k in kinds.values()):.1f} MB, "
+                  f"sending {100 * replay.pools[0, 'wire'].busy / time:.0f} %")
 
 
 def show(a):
@@ -332,6 +334,11 @@ def show(a):
     programs, seconds, overhead = read_graph(a.folder, a.step, [s for s in a.parts.split(",") if s])
     work = sum(j.work for p in programs for j in p if j.kind in ("task", "loop"))
     tasks = sum(j.kind == "task" for p in programs for j in p)
+    recorded = max(len({j.device for j in p if j.device.startswith("GPU")}) for p in programs)
+    if not a.gpus:
+        a.gpus = [recorded]
+    if recorded and 0 in a.gpus:
+        raise ValueError("its tasks ran on GPUs: --gpus 0 cannot run them")
     print(f"recorded: {1e3 * seconds:.3f} ms, {len(programs)} rank{'s' if len(programs) > 1 else ''}, {tasks} tasks,"
           f" {1e3 * work:.3f} ms of work, {1e6 * overhead:.1f} us between two tasks")
     machine = Machine(overhead if a.overhead is None else 1e-6 * a.overhead, bandwidth=1e9 * a.bandwidth, link=1e9 * a.link,
@@ -342,7 +349,8 @@ def show(a):
     for ranks, cores, gpus in itertools.product(a.ranks, a.cores, a.gpus):
         time, replay = predict(programs, cores, machine, gpus, a.streams, ranks)
         count = max(ranks, len(programs))
-        print(f"{name_of(count, cores, gpus)}: {1e3 * time:.3f} ms, {100 * work / time / max(count * (cores + gpus), 1):.1f} % busy,"
+        busy = work / time / max(count * (cores + gpus), 1)
+        print(f"{name_of(count, cores, gpus)}: {1e3 * time:.3f} ms, {100 * busy:.1f} % busy,"
               f" {replay.messages} messages, {replay.bytes} bytes")
 
 

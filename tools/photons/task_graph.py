@@ -36,7 +36,8 @@ def read_table(path):
 
 
 def read_times(path, sizes, lasting):
-    """sizes: bytes that jobs write. lasting: long jobs, by number. Of each job: step, device, begin and end (s), work, and whether cores without a task took parts of it."""
+    """Of each job: step, device, begin and end (s), work, and whether cores without a task took parts of it.
+    sizes: bytes that jobs write. lasting: long jobs, by number."""
     table = read_table(path)
     rows = [(int(r["job"]), float(r["start_us"]) * 1e-6, float(r["end_us"]) * 1e-6, r["device"], r["stage"], int(r["group"]),
              int(r["step"])) for r in table]
@@ -88,8 +89,8 @@ class Data:
 
 
 def dependences(entries):
-    """Of each entry: what it needs of earlier ones, as StarPU keeps the order of submission for each piece of data; its pieces; and
-    the bytes that it writes."""
+    """Of each entry: what it needs of earlier ones, as StarPU keeps the order of submission for each piece of data; its
+    pieces; and the bytes that it writes."""
     data, before, used, writes = collections.defaultdict(Data), [], [], []
     for kind, number, pieces in entries:
         needs, own, written = [], [], 0
@@ -186,9 +187,9 @@ def read_rank(folder, rank, step, divisible):
 
 
 def without_homes(jobs):
-    """The jobs of a recording that has no homes of data and not which tasks last: those of a group have the group's place, and the
-    others, slabs and columns of a mesh, have places in the order of their submission. With heteroprio 1 is the most urgent of the
-    recorded priorities, and 4, that of kick, PRIORITY_LOW."""
+    """The jobs of a recording that has no homes of data and not which tasks last: those of a group have the group's place,
+    and the others, slabs and columns of a mesh, have places in the order of their submission. With heteroprio 1 is the most
+    urgent of the recorded priorities, and 4, that of kick, PRIORITY_LOW."""
     groups = 1 + max((j.group for j in jobs), default=0)
     alone = collections.Counter(j.stage for j in jobs if j.kind == "task" and j.group < 0 and j.device.startswith("GPU"))
     parts, seen, found = math.gcd(*alone.values()), collections.Counter(), []
