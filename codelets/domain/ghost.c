@@ -140,8 +140,8 @@ static struct slots make_slots(const struct domain *d, const struct ghosts *list
   }
   for (uint32_t i = b->first; i < b->end; i++)
     for (uint32_t k = 0; k < c->count; k++) {
-      const starpu_data_handle_t handle = c->data(c->context,
-                                                  group_known(d, list->ghost[i].group), k);
+      const starpu_data_handle_t handle = c->data(c->context, group_known(d, list->ghost[i].group),
+                                                  k);
       s.data[s.count++] = (struct starpu_data_descr){handle, mode};
       s.bytes += aligned(starpu_data_get_size(handle));
     }
@@ -157,8 +157,8 @@ static void transfer(struct domain *d, const struct ghosts *list, struct bundle 
   starpu_data_handle_t *bundle = &b->data[c->kind];
   handle_fit(bundle, s.bytes / sizeof(float));
   s.data[BUNDLE] = (struct starpu_data_descr){*bundle, sent ? STARPU_W : STARPU_R};
-  const struct ghost_cut_argument argument = {d, &list->ghost[b->first],
-                                              c->positions ? ghosts : 0, c->count * ghosts};
+  const struct ghost_cut_argument argument = {d, &list->ghost[b->first], c->positions ? ghosts : 0,
+                                              c->count * ghosts};
   const struct task task = {.data = s.data, .count = s.count, .priority = c->priority};
   if (sent) ghost_cut_insert(argument, task);
   message_transfer(*bundle, c->message, list->ghost[b->first].group, sent ? me : other,
@@ -168,8 +168,7 @@ static void transfer(struct domain *d, const struct ghosts *list, struct bundle 
 }
 
 void ghosts_transfer(struct domain *d, const struct carried *c) {
-  for (uint32_t i = 0; i < d->sent.bundles; i++)
-    transfer(d, &d->sent, &d->sent.bundle[i], c, true);
+  for (uint32_t i = 0; i < d->sent.bundles; i++) transfer(d, &d->sent, &d->sent.bundle[i], c, true);
   for (uint32_t i = 0; i < d->received.bundles; i++)
     transfer(d, &d->received, &d->received.bundle[i], c, false);
 }

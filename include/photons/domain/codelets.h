@@ -12,7 +12,6 @@
 #include "photons/runtime/engine.h"
 #include "photons/runtime/loop.h"
 
-
 /** Loops on CPUs: the rebuild of the domain, and the search for neighbours. */
 extern struct stage rebuild_stage, neighbours_stage;
 
@@ -66,10 +65,6 @@ void ghosts_submit(struct domain *d);
 void ghosts_momenta_submit(struct domain *d);
 
 /** Kinds of messages, see message_transfer(). */
-enum {
-  MESSAGE_GHOST = 0,
-  MESSAGE_MOMENTUM = 11,
-  MESSAGE_MOVED = 15
-};
+enum { MESSAGE_GHOST = 0, MESSAGE_MOMENTUM = 11, MESSAGE_MOVED = 15 };
 
 #endif

@@ -91,12 +91,12 @@ struct long_range {
   struct domain *domain;
   const struct mesh_kernels *kernels;
   struct mesh *mesh;
-  uint32_t sets;         /**< 1, or 2 with interlacing */
-  bool in_turn;          /**< the two sets are made one after the other, in the same memory */
-  bool together;         /**< the two sets share their transpose blocks and row blocks, so that a pair of
+  uint32_t sets; /**< 1, or 2 with interlacing */
+  bool in_turn;  /**< the two sets are made one after the other, in the same memory */
+  bool together; /**< the two sets share their transpose blocks and row blocks, so that a pair of
                           *   ranks has half the messages */
-  bool rests;            /**< its memory is given back after forces */
-  float factor;          /**< G m; the fields of the mesh are per unit of G m */
+  bool rests;    /**< its memory is given back after forces */
+  float factor;  /**< G m; the fields of the mesh are per unit of G m */
   struct cells_list met; /**< this rank's groups, and those that deposit to or read its planes */
   uint32_t own;          /**< the first of this rank's groups on that list */
   struct mesh_messages patch_messages,
@@ -133,7 +133,8 @@ static inline size_t slab_row(const struct long_range *l, uint32_t set, uint32_t
 }
 static inline size_t block_row(const struct long_range *l, uint32_t set, uint32_t spectrum,
                                uint32_t slab, uint32_t column) {
-  return (((size_t)(l->together ? 0 : set) * l->mesh->spectra + spectrum) * l->mesh->slabs + slab) * l->mesh->columns +
+  return (((size_t)(l->together ? 0 : set) * l->mesh->spectra + spectrum) * l->mesh->slabs + slab) *
+             l->mesh->columns +
          column;
 }
 /* Spectra of a set begin with that of its density. Where sets are made in turn there is one
