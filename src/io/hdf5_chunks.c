@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* HDF5 compresses one chunk after the other, on the thread that writes. Here tasks do what its filters
- * would do, and HDF5 stores the result. */
+ * would do, and HDF5 stores the result. libdeflate makes a stream of deflate's format in half of zlib's time. */
 #include "hdf5_chunks.h"
 
+#include <libdeflate.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <zlib.h>
 
 #include "hdf5_checksum.h"
 #include "hdf5_util.h"
@@ -42,12 +42,14 @@ static void pack(void *context, uint32_t chunk) {
   const struct chunks *c = context;
   const size_t bytes = c->rows * c->size;
   unsigned char *shuffled = malloc(bytes);
-  uLongf size = c->room;
+  struct libdeflate_compressor *deflate = libdeflate_alloc_compressor((int)c->level);
   c->packed_size[chunk] = 0;
-  if (!shuffled) return;
-  shuffle(c, chunk, shuffled);
-  if (compress2(c->packed + chunk * c->room, &size, shuffled, bytes, (int)c->level) == Z_OK)
-    c->packed_size[chunk] = size;
+  if (shuffled && deflate) {
+    shuffle(c, chunk, shuffled);
+    c->packed_size[chunk] = libdeflate_zlib_compress(deflate, shuffled, bytes,
+                                                     c->packed + chunk * c->room, c->room);
+  }
+  libdeflate_free_compressor(deflate);
   free(shuffled);
 }
 
@@ -69,7 +71,7 @@ static void ask_layout(hid_t dataset, const char *path, struct chunks *c) {
 /** Pack and store @p count chunks, from row @p first on. */
 static void store(hid_t dataset, const char *path, const char *name, struct chunks *c, size_t first,
                   size_t count) {
-  c->room = compressBound(c->rows * c->size);
+  c->room = libdeflate_zlib_compress_bound(NULL, c->rows * c->size);
   c->packed = allocate(count, c->room, "compressing a dataset");
   c->packed_size = allocate(count, sizeof *c->packed_size, "compressing a dataset");
   loop_run(&compress_stage, (uint32_t)count, pack, c);

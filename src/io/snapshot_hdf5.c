@@ -113,7 +113,7 @@ static bool constant(const struct snapshot *s, const struct snapshot_field *f, u
 
 /** The gzip level of the file; 0: it is not compressed. */
 static unsigned level(const struct snapshot *s) {
-  const unsigned given = (unsigned)s->parameters->output.compression, of_lean = 4;
+  const unsigned given = (unsigned)s->parameters->output.compression, of_lean = 2;
   return given == 0 && s->parameters->output.lean ? of_lean : given;
 }
 

@@ -23,7 +23,7 @@
    (map specification->package '("autoconf" "automake" "libtool" "pkg-config")))
   (inputs
    (map specification->package
-        '("starpu" "openmpi" "fftw" "fftwf" "hdf5" "gsl" "inih" "xxhash" "zlib" "libpng" "freetype"
+        '("starpu" "openmpi" "fftw" "fftwf" "hdf5" "gsl" "inih" "xxhash" "libdeflate" "libpng" "freetype"
           "hwloc")))
   (home-page "https://starpu.gitlabpages.inria.fr/")
   (synopsis "Cosmological N-body simulation as a task graph")

@@ -28,7 +28,7 @@ class PhotonsStarpu(AutotoolsPackage, CudaPackage):
     depends_on("gsl")
     depends_on("inih")
     depends_on("xxhash")
-    depends_on("zlib-api")
+    depends_on("libdeflate")
     depends_on("libpng")
     depends_on("freetype")
     depends_on("hwloc")
