@@ -50,7 +50,8 @@ static void use_copies(struct output_beside *b) {
 void output_beside_begin(struct output_beside *b, struct products *o, struct particles *light,
                          float *potential, const char *moment) {
   const double start = wall_clock();
-  *b = (struct output_beside){.products = *o, .parameters = *o->parameters, .light = *light, .begun = true};
+  *b = (struct output_beside){
+      .products = *o, .parameters = *o->parameters, .light = *light, .begun = true};
   b->potential = potential;
   snprintf(b->moment, sizeof b->moment, "%s", moment);
   b->copy = particles_copy(o->particles, columns_needed(o->parameters, o->particles->columns));

@@ -138,7 +138,7 @@ void light_cone_find(struct light_cone *cone, struct cone_part *part, const stru
   struct finding f = {cone, part, p, id};
   for (size_t k = 0; k < cone->copies; k++) {
     const struct cone_bounds there = light_cone_in_copy(cone, bounds, cone->copy[k]);
-    if (cone_meets(&cone->view, d, &there)) 
+    if (cone_meets(&cone->view, d, &there))
       cone_cross(cone->kernels, &cone->view, d, p, there.centre, found, &f);
   }
 }

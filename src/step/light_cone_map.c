@@ -95,8 +95,8 @@ void light_cone_count(struct light_cone *cone, struct cone_part *part,
     if (place[i])
       __builtin_prefetch(place[i], 1);
     else
-      keep_pixel(part, (uint64_t)(shell - cone->first_shell) * light_cone_pixels(cone) +
-                           (uint64_t)pixel);
+      keep_pixel(part,
+                 (uint64_t)(shell - cone->first_shell) * light_cone_pixels(cone) + (uint64_t)pixel);
   }
   count_own(place, crossings->count);
 }

@@ -26,8 +26,8 @@ struct cone_files {
   int64_t step;
   bool begun;     /**< on the thread beside the steps (background.h) */
   double seconds; /**< of writing them */
-  double written, waited; /**< seconds of writing earlier files, and those of them in which the run waited, until
-                             someone takes them */
+  double written; /**< seconds of writing earlier files, until someone takes them, */
+  double waited;  /**< and of these those in which the run waited */
 };
 
 /**

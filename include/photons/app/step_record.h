@@ -25,8 +25,8 @@ struct step_record {
                                       cells, counted each time that they are advanced */
   struct work_counts work;      /**< of all its forces */
   uint64_t rungs[RUNGS];        /**< particles on each rung at its beginning */
-  double cone_files, cone_waited; /**< seconds of writing files of the light cone that ended in the step, on this
-                                     rank, and for which the step waited */
+  double cone_files;            /**< seconds of writing files of the light cone, until they ended */
+  double cone_waited;           /**< and of them those in which the step waited */
   struct base_step block;       /**< what block time steps did; sub_steps = 0: steps are global */
   struct statistics statistics; /**< at its end */
   const struct galaxy_measures *galaxies; /**< of isolated systems where energies are measured; else
