@@ -27,7 +27,8 @@ double gas_cell(const struct gas *g, int level) { return g->cell / (double)(1 <<
 
 /* Where each level has its own batches. On GPUs a task of fewer groups than the least takes no less time, a GPU works
  * on some batches at once, and one of as many groups as the most, for each GPU of a rank, takes longer to work
- * than its tasks to submit. */
+ * than its tasks to submit. Below the root level several homes have batches of the most groups: the messages of a
+ * small level take longer than its work, so that it has few homes, and all data of batches have the same size. */
 enum { BATCH_LEAST = 64, BATCHES_AT_ONCE = 4, BATCH_MOST = 256 };
 
 static size_t all_homes(const struct gas *g) { return (size_t)comm_size() * g->tasks.homes; }
@@ -49,6 +50,7 @@ static uint32_t within(uint32_t least, uint32_t n, uint32_t most) {
 
 uint32_t gas_batch_groups(const struct gas *g, int level, uint32_t groups) {
   if (g->tasks.batch > 0) return g->tasks.batch;
+  if (level > 0 && all_homes(g) > 1) return BATCH_MOST;
   const uint32_t homes = (uint32_t)all_homes(g), of_home = (groups + homes - 1) / homes,
                  most = gas_batch_groups_most(g),
                  batches = within(1, of_home / BATCH_LEAST, BATCHES_AT_ONCE),

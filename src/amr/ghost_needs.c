@@ -20,7 +20,20 @@ static struct span span_of(const struct gas *g, int level, uint32_t home) {
 
 static struct span own(const struct needs *s, int level) { return s->own[level - s->level + 1]; }
 
-/** Those of them that are looked at. */
+/** Groups of the next coarser level all of whose sons, if any, are of the home. */
+static struct span fathers_alone(const struct needs *s, int level) {
+  const struct span sons = own(s, level);
+  const struct gas_group *all = s->gas->topology.level[level].group;
+  if (sons.first == sons.end) return (struct span){0, 0};
+  return (struct span){all[sons.first].father + 1, all[sons.end - 1].father};
+}
+
+/** Whether a group is one of these. NO_GROUP is of none. */
+static inline bool is_in(struct span span, uint32_t group) {
+  return group >= span.first && group < span.end;
+}
+
+/** Those of the groups of a home that are looked at. */
 static struct span part_of(const struct needs *s, int level) {
   const struct span all = own(s, level);
   const size_t count = all.end - all.first;
@@ -40,8 +53,7 @@ static uint32_t home_of(struct needs *s, int level, uint32_t group) {
 /** Note that the home that has group `where` of a level gets or gives parts of a group. */
 static inline void add_need(struct needs *s, int level, uint32_t where, uint32_t group,
                             uint64_t parts) {
-  const struct span mine = own(s, level);
-  if (where >= mine.first && where < mine.end) return;
+  if (is_in(own(s, level), where)) return;
   const uint32_t other = home_of(s, level, where);
   for (size_t i = s->count; i > 0 && s->count - i < LATEST; i--) {
     struct need *latest = &s->need[i - 1];
@@ -54,25 +66,66 @@ static inline void add_need(struct needs *s, int level, uint32_t where, uint32_t
   s->need[s->count++] = (struct need){s->mine, other, {.group = group, .parts = parts}};
 }
 
+/** Bits of an axis, `stride` bits apart. */
+static inline uint64_t spread(uint64_t bits, int stride) {
+  return (bits & 1) | (bits >> 1 & 1) << stride | (bits >> 2 & 1) << 2 * stride |
+         (bits >> 3 & 1) << 3 * stride;
+}
+
 /** The cubes of a group, or of a patch of it, that its neighbour in the direction opposite to n has
  * as ghost cells: for that neighbour the group is neighbour n. */
 static uint64_t cubes(int patch, int n) {
   const int direction[3] = {n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1};
-  int low[3], high[3];
-  uint64_t parts = 0;
+  uint64_t at[3]; /* a bit for each cube along an axis */
   for (int c = 0; c < 3; c++) {
     const int first = patch < 0 ? 0 : CUBES / 2 * (patch >> c & 1);
     const int last = first + (patch < 0 ? CUBES : CUBES / 2) - 1;
-    low[c] = direction[c] < 0 ? last : first;
-    high[c] = direction[c] > 0 ? first : last;
+    const int low = direction[c] < 0 ? last : first, high = direction[c] > 0 ? first : last;
+    at[c] = ((uint64_t)2 << high) - ((uint64_t)1 << low);
   }
-  for (int z = low[2]; z <= high[2]; z++)
-    for (int y = low[1]; y <= high[1]; y++)
-      for (int x = low[0]; x <= high[0]; x++) parts |= (uint64_t)1 << ((z * CUBES + y) * CUBES + x);
-  return parts;
+  return at[0] * spread(0xf, CUBES) * spread(0xf, CUBES * CUBES) &
+         spread(at[1], CUBES) * 0xf * spread(0xf, CUBES * CUBES) &
+         spread(at[2], CUBES * CUBES) * 0xffff;
 }
 
 static int opposite(int n) { return NEIGHBOURS - 1 - n; }
+
+/** Whether the home has all neighbours of a group of a level, so that it needs nothing of others there: of most
+ * groups it has. */
+static bool is_inside(const struct needs *s, int level, uint32_t group) {
+  const uint32_t *near = s->gas->topology.level[level].group[group].near;
+  const struct span mine = own(s, level);
+  uint32_t others = 0;
+  for (int n = 0; n < NEIGHBOURS; n++)
+    others += near[n] - mine.first >= mine.end - mine.first && near[n] != NO_GROUP;
+  return others == 0;
+}
+
+/** The same of the father of own groups: those of a father follow each other. */
+static bool father_is_inside(struct needs *s, int level, uint32_t father) {
+  if (father != s->father) {
+    s->father = father;
+    s->father_inside = is_inside(s, level, father);
+  }
+  return s->father_inside;
+}
+
+static bool has_sons(const struct gas_group *group) {
+  for (int p = 0; p < GAS_PATCHES; p++)
+    if (group->son[p] != NO_GROUP) return true;
+  return false;
+}
+
+/** Whether others may have what refines a group or its neighbours: mostly nobody has.
+ * @param alone  fathers_alone() of the next finer level */
+static bool is_at_others(const struct needs *s, int level, uint32_t group, struct span alone) {
+  const struct gas_group *all = s->gas->topology.level[level].group;
+  for (int n = 0; n < NEIGHBOURS; n++) {
+    const uint32_t near = all[group].near[n];
+    if (near != NO_GROUP && !is_in(alone, near) && has_sons(&all[near])) return true;
+  }
+  return false;
+}
 
 /** Cells around an own group, of its level. */
 static void need_near(struct needs *s, uint32_t group) {
@@ -105,29 +158,18 @@ static void need_coarser(struct needs *s, uint32_t son) {
   }
 }
 
-/** Whether another home has what refines a group or its neighbours: mostly none does. */
-static bool is_at_others(const struct needs *s, uint32_t group) {
-  const struct gas_group *all = s->gas->topology.level[s->level].group;
-  const struct span mine = own(s, s->level + 1);
-  for (int n = 0; n < NEIGHBOURS; n++) {
-    const uint32_t near = all[group].near[n];
-    for (int p = 0; p < GAS_PATCHES && near != NO_GROUP; p++) {
-      const uint32_t son = all[near].son[p];
-      if (son != NO_GROUP && (son < mine.first || son >= mine.end)) return true;
-    }
-  }
-  return false;
-}
-
 static void find_cells(struct needs *s) {
   const struct gas *g = s->gas;
-  const bool finer = s->level < g->topology.finest;
+  const bool finer = topology_has_groups(&g->topology, s->level + 1), sent = s->sent && finer;
   const struct span mine = part_of(s, s->level), fine = part_of(s, s->level + 1);
+  const struct span alone = sent ? fathers_alone(s, s->level + 1) : (struct span){0, 0};
   for (uint32_t i = mine.first; i < mine.end; i++) {
-    need_near(s, i);
-    if (s->sent && finer && is_at_others(s, i)) need_by_finer(s, i);
+    if (!is_inside(s, s->level, i)) need_near(s, i);
+    if (sent && is_at_others(s, s->level, i, alone)) need_by_finer(s, i);
   }
-  for (uint32_t i = fine.first; i < fine.end && !s->sent; i++) need_coarser(s, i);
+  for (uint32_t i = fine.first; i < fine.end && !s->sent; i++)
+    if (!father_is_inside(s, s->level, g->topology.level[s->level + 1].group[i].father))
+      need_coarser(s, i);
 }
 
 /** The sides of an own group beside patches of the next coarser level that are not refined. */
@@ -212,16 +254,20 @@ static void receive_shares(struct needs *s, uint32_t father, int patch) {
 static void find_for_coarser(struct needs *s, void (*send)(struct needs *, uint32_t),
                              void (*receive)(struct needs *, uint32_t, int)) {
   if (s->level == 0) return;
-  const int level = s->sent ? s->level : s->level - 1;
-  const struct span mine = part_of(s, level);
-  for (uint32_t i = mine.first; i < mine.end; i++) {
-    if (s->sent) send(s, i);
-    for (int p = 0; p < GAS_PATCHES && !s->sent; p++) receive(s, i, p);
-  }
+  const int coarser = s->level - 1;
+  const struct gas_group *groups = s->gas->topology.level[s->level].group;
+  const struct span mine = part_of(s, s->sent ? s->level : coarser),
+                    alone = fathers_alone(s, s->level);
+  for (uint32_t i = mine.first; i < mine.end && s->sent; i++)
+    if (!father_is_inside(s, coarser, groups[i].father)) send(s, i);
+  for (uint32_t i = mine.first; i < mine.end && !s->sent; i++)
+    if (is_at_others(s, coarser, i, alone))
+      for (int p = 0; p < GAS_PATCHES; p++) receive(s, i, p);
 }
 
 void needs_find(struct needs *s, enum ghost_kind kind, uint32_t home) {
   s->mine = home;
+  s->father = NO_GROUP;
   for (int i = 0; i < 3; i++) s->own[i] = span_of(s->gas, s->level - 1 + i, home);
   if (kind == GHOST_CELLS || kind == GHOST_POTENTIALS)
     find_cells(s);

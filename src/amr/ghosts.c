@@ -2,6 +2,7 @@
 /* The messages between homes: of which groups they have what, and their data. */
 #include "photons/amr/ghosts.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,76 +87,109 @@ static struct ghost_messages messages_of(const struct needs *s, enum ghost_kind 
   return all;
 }
 
-/** What the homes of this rank send or receive of a level. */
+/** What is found of a kind of messages of a level in one direction: of the groups of homes of this rank, in `parts` parts
+ * which workers look at. The last one to end joins what all have found. */
 struct search {
   const struct gas *gas;
   int level;
-  uint32_t of_home, parts;         /* of a home, and of all homes */
-  struct needs *needs;             /* [kind][sent][part] */
-  struct ghost_messages *messages; /* [kind][sent] */
+  enum ghost_kind kind;
+  bool sent;
+  uint32_t of_home, parts; /* of a home, and of all homes */
+  struct needs *needs;     /* [parts] */
+  _Atomic uint32_t left;   /* parts that have not ended */
+  struct ghost_messages messages;
 };
 
-static void find(void *context, uint32_t i) {
-  const struct search *search = context;
-  const uint32_t direction = i / search->parts, part = i % search->parts;
-  struct needs *s = &search->needs[i];
-  *s = (struct needs){.gas = search->gas,
-                      .level = search->level,
-                      .sent = direction % 2,
-                      .part = part % search->of_home,
-                      .parts = search->of_home};
-  needs_find(s, (enum ghost_kind)(direction / 2),
-             gas_home_begin(search->gas) + part / search->of_home);
-  needs_sort(s);
-}
+/** All of them, of some levels. */
+struct searches {
+  uint32_t count, parts;
+  struct search *search; /* [count] */
+};
 
-/** Join what was found of a kind in one direction, and free it. */
-static void join(void *context, uint32_t direction) {
-  const struct search *search = context;
-  struct needs *found = search->needs + direction * search->parts, all = found[0];
-  for (uint32_t i = 1; i < search->parts; i++) all.count += found[i].count;
-  all.need = allocate(all.count, sizeof *all.need, "ghosts of gas");
+/** Join what was found, and free it. */
+static void join(struct search *s) {
+  struct needs *found = s->needs, all = found[0];
+  for (uint32_t i = 1; i < s->parts; i++) all.count += found[i].count;
+  all.need = reallocate(NULL, all.count + 1, sizeof *all.need, "ghosts of gas");
   size_t n = 0;
-  for (uint32_t i = 0; i < search->parts; n += found[i++].count) {
+  for (uint32_t i = 0; i < s->parts; n += found[i++].count) {
     if (found[i].count > 0) memcpy(all.need + n, found[i].need, found[i].count * sizeof *all.need);
     free(found[i].need);
   }
   needs_sort(&all);
-  search->messages[direction] = messages_of(&all, (enum ghost_kind)(direction / 2));
+  s->messages = messages_of(&all, s->kind);
   free(all.need);
 }
 
-static int compare_messages(const void *a, const void *b) {
-  const struct ghost_message *x = a, *y = b;
-  if (x->from != y->from) return (x->from > y->from) - (x->from < y->from);
-  if (x->to != y->to) return (x->to > y->to) - (x->to < y->to);
-  return (x->number > y->number) - (x->number < y->number);
+static void find(struct search *search, uint32_t part) {
+  struct needs *s = &search->needs[part];
+  *s = (struct needs){.gas = search->gas,
+                      .level = search->level,
+                      .sent = search->sent,
+                      .part = part % search->of_home,
+                      .parts = search->of_home};
+  needs_find(s, search->kind, gas_home_begin(search->gas) + part / search->of_home);
+  needs_sort(s);
+  if (atomic_fetch_sub(&search->left, 1) == 1) join(search);
 }
 
-/** Levels below the root get new groups time and again: with room, sizes recur, and StarPU finds memory of GPUs
- * that it has already. */
-static starpu_data_handle_t make_data(const struct gas *g, int level, enum ghost_kind kind,
-                                      uint32_t parts) {
-  return handle_make((level > 0 ? handle_room(parts) : parts) * ghost_part_bytes(g, kind), 1);
+/** Part i of all searches. */
+static void find_part(void *context, uint32_t i) {
+  const struct searches *all = context;
+  struct search *search = all->search;
+  for (; i >= search->parts; search++) i -= search->parts;
+  find(search, i);
+}
+
+static int compare(uint32_t a, uint32_t b) { return (a > b) - (a < b); }
+
+/** The order of messages that are sent, and of those that are received. */
+static int compare_sent(const void *a, const void *b) {
+  const struct ghost_message *x = a, *y = b;
+  if (x->from != y->from) return compare(x->from, y->from);
+  return x->to != y->to ? compare(x->to, y->to) : compare(x->number, y->number);
+}
+static int compare_received(const void *a, const void *b) {
+  const struct ghost_message *x = a, *y = b;
+  return x->to != y->to ? compare(x->to, y->to) : compare_sent(a, b);
+}
+
+/** The message of a list that a message is in the place of; NULL: there is none. */
+static struct ghost_message *same_message(const struct ghost_messages *all,
+                                          const struct ghost_message *m, bool sent) {
+  if (all->count == 0) return NULL;
+  return bsearch(m, all->message, all->count, sizeof *m, sent ? compare_sent : compare_received);
+}
+
+/** Make the data of a message. Levels below the root get new groups time and again: with room sizes recur, and the data
+ * of the message that this one is in the place of are taken over. */
+static void make_data(const struct gas *g, int level, enum ghost_kind kind,
+                      struct ghost_message *m, const struct ghost_messages *old, bool sent) {
+  struct ghost_message *same = same_message(old, m, sent);
+  m->room = level > 0 ? handle_room(m->parts) : m->parts;
+  if (same && same->packed && same->room == m->room) {
+    m->packed = same->packed;
+    same->packed = NULL;
+    return;
+  }
+  m->packed = handle_make(m->room * ghost_part_bytes(g, kind), 1);
 }
 
 /** Make the data of messages. A home that packs a message owns it. */
 static void make_packed(const struct gas *g, int level, enum ghost_kind kind,
-                        struct gas_ghosts *ghosts) {
+                        struct gas_ghosts *ghosts, const struct gas_ghosts *old) {
   struct ghost_messages *sent = &ghosts->sent[kind], *received = &ghosts->received[kind];
   for (uint32_t i = 0; i < sent->count; i++) {
     struct ghost_message *m = &sent->message[i];
-    m->packed = make_data(g, level, kind, m->parts);
+    make_data(g, level, kind, m, &old->sent[kind], true);
     owner_set(m->packed, m->from - gas_home_begin(g), g->tasks.homes);
   }
   for (uint32_t i = 0; i < received->count; i++) {
     struct ghost_message *m = &received->message[i];
     if (m->within)
-      m->packed = ((const struct ghost_message *)bsearch(m, sent->message, sent->count, sizeof *m,
-                                                         compare_messages))
-                      ->packed;
+      m->packed = same_message(sent, m, true)->packed;
     else
-      m->packed = make_data(g, level, kind, m->parts);
+      make_data(g, level, kind, m, &old->received[kind], false);
   }
 }
 
@@ -169,30 +203,47 @@ static uint32_t parts_of(const struct gas *g, int level) {
   return parts < 1 ? 1 : parts > PARTS_MOST ? PARTS_MOST : parts;
 }
 
-struct gas_ghosts ghosts_find(const struct gas *g, int level) {
-  struct gas_ghosts ghosts = {0};
-  struct ghost_messages messages[2 * GHOST_KINDS];
-  const uint32_t kinds = g->particles ? GHOST_KINDS
-                         : g->gravity ? GHOST_MATTER
-                                      : GHOST_POTENTIALS,
-                 of_home = parts_of(g, level), parts = of_home * g->tasks.homes;
-  if ((uint32_t)comm_size() * g->tasks.homes == 1) return ghosts;
-  struct needs *needs = allocate(2 * kinds * parts, sizeof *needs, "ghosts of gas");
-  struct search search = {g, level, of_home, parts, needs, messages};
-  if (of_home == 1) {
-    for (uint32_t i = 0; i < 2 * kinds * parts; i++) find(&search, i);
-    for (uint32_t i = 0; i < 2 * kinds; i++) join(&search, i);
-  } else {
-    loop_run(&gas_ghosts_stage, 2 * kinds * parts, find, &search);
-    loop_run(&gas_ghosts_stage, 2 * kinds, join, &search);
+static uint32_t kinds_of(const struct gas *g) {
+  return g->particles ? GHOST_KINDS : g->gravity ? GHOST_MATTER : GHOST_POTENTIALS;
+}
+
+static struct searches searches_make(const struct gas *g, int first, int end) {
+  struct searches all = {0};
+  const size_t most = (size_t)(end - first) * 2 * kinds_of(g);
+  all.search = allocate(most, sizeof *all.search, "ghosts of gas");
+  for (int level = first; level < end; level++) {
+    const uint32_t of_home = parts_of(g, level), parts = of_home * g->tasks.homes;
+    for (uint32_t kind = 0; kind < kinds_of(g); kind++)
+      for (int sent = 0; sent < 2; sent++, all.parts += parts) {
+        struct search *s = &all.search[all.count++];
+        *s = (struct search){g, level, (enum ghost_kind)kind, sent, of_home, parts, NULL, 0, {0}};
+        s->needs = allocate(parts, sizeof *s->needs, "ghosts of gas");
+        atomic_init(&s->left, parts);
+      }
   }
-  for (uint32_t kind = 0; kind < kinds; kind++) {
-    ghosts.received[kind] = messages[2 * kind];
-    ghosts.sent[kind] = messages[2 * kind + 1];
-    make_packed(g, level, (enum ghost_kind)kind, &ghosts);
+  return all;
+}
+
+void ghosts_find(struct gas *g, int first, int end) {
+  if ((uint32_t)comm_size() * g->tasks.homes == 1) return;
+  struct searches all = searches_make(g, first, end);
+  if (all.parts == all.count * g->tasks.homes) /* levels are small */
+    for (uint32_t i = 0; i < all.parts; i++) find_part(&all, i);
+  else
+    loop_run(&gas_ghosts_stage, all.parts, find_part, &all);
+  const struct search *s = all.search;
+  for (int level = first; level < end; level++) {
+    struct gas_ghosts old = g->level[level].ghosts, *ghosts = &g->level[level].ghosts;
+    *ghosts = (struct gas_ghosts){0};
+    for (uint32_t kind = 0; kind < kinds_of(g); kind++) {
+      ghosts->received[kind] = s++->messages;
+      ghosts->sent[kind] = s++->messages;
+      make_packed(g, level, (enum ghost_kind)kind, ghosts, &old);
+    }
+    ghosts_free(&old);
   }
-  free(needs);
-  return ghosts;
+  for (uint32_t i = 0; i < all.count; i++) free(all.search[i].needs);
+  free(all.search);
 }
 
 static void free_messages(struct ghost_messages *all, bool sent) {

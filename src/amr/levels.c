@@ -33,6 +33,7 @@ static void drop_cells(struct gas_batch *b, int i) {
 static void make_cells(const struct gas *g, struct gas_batch *b) {
   b->cell_bytes = b->room * gas_group_bytes(g);
   for (int i = 0; i < 2; i++) {
+    if (b->handle[i]) continue;
     if (engine_gpu()) {
       b->handle[i] = handle_make(b->cell_bytes, 1);
     } else {
@@ -61,12 +62,13 @@ static void make_matter(const struct gas *g, struct gas_batch *b) {
   b->matter = handle_make(b->count, sizeof(struct gas_matter));
 }
 
+/** Make the data of a batch. Some may be there: gas_reuse_data(). */
 static void make_batch(const struct gas *g, struct gas_batch *b) {
   make_cells(g, b);
-  b->fluxes = handle_make(b->room * gas_fluxes_bytes(g), 1);
-  make_sides(g, b);
+  if (!b->fluxes) b->fluxes = handle_make(b->room * gas_fluxes_bytes(g), 1);
+  if (!b->sides) make_sides(g, b);
   if (g->gravity) {
-    b->mass = handle_make(b->room * gas_mass_bytes(g), 1);
+    if (!b->mass) b->mass = handle_make(b->room * gas_mass_bytes(g), 1);
     make_potentials(g, b);
     b->sheets = handle_make(b->room, CUBE_BYTES);
     make_shares(g, b);
@@ -111,6 +113,7 @@ void gas_divide_level(struct gas *g, int level) {
       .batch_count = (groups + of_batch - 1) / of_batch,
       .homes = g->tasks.homes > 1 ? g->tasks.homes : 0,
       .steps = l->steps,
+      .ghosts = l->ghosts,
       .speed = gas_shared_array(groups, sizeof *l->speed, "speeds of groups"),
       .sum = gas_shared_array(groups, sizeof *l->sum, "sums of groups"),
       .flags = gas_shared_array(groups, sizeof *l->flags, "flags of groups"),
@@ -126,10 +129,12 @@ void gas_divide_level(struct gas *g, int level) {
   count_kept(g);
 }
 
+static bool has_cells(const struct gas_batch *b) { return b->handle[0] && b->handle[1]; }
+
 void gas_make_batches(struct gas *g, int level) {
   const uint32_t end = gas_first_batch(g, level, comm_rank() + 1);
   for (uint32_t i = gas_first_batch(g, level, comm_rank()); i < end; i++)
-    if (!g->level[level].batch[i].handle[0]) make_batch(g, &g->level[level].batch[i]);
+    if (!has_cells(&g->level[level].batch[i])) make_batch(g, &g->level[level].batch[i]);
 }
 
 void gas_make_level(struct gas *g, int level) {
@@ -138,10 +143,10 @@ void gas_make_level(struct gas *g, int level) {
 }
 
 struct gas_level gas_take_level(struct gas *g, int level) {
-  ghosts_free(&g->level[level].ghosts);
-  const struct gas_level taken = g->level[level];
+  struct gas_level taken = g->level[level];
   for (uint32_t i = 0; i < taken.groups; i++) g->counts.first_order += taken.fault[i].first_order;
-  g->level[level] = (struct gas_level){.steps = taken.steps};
+  g->level[level] = (struct gas_level){.steps = taken.steps, .ghosts = taken.ghosts};
+  taken.ghosts = (struct gas_ghosts){0};
   return taken;
 }
 
@@ -161,6 +166,48 @@ static void drop_all_but_cells(struct gas_batch *b) {
 static void drop_data(struct gas_batch *b) {
   for (int i = 0; i < 2; i++) drop_cells(b, i);
   drop_all_but_cells(b);
+}
+
+static void take(starpu_data_handle_t *to, starpu_data_handle_t *from) {
+  *to = *from;
+  *from = NULL;
+}
+
+/** Let a new batch that the rank makes have the memory of an old one. */
+static void reuse_own(struct gas_batch *b, int now, struct gas_batch *old, int old_now) {
+  take(&b->handle[now], &old->handle[1 - old_now]);
+  b->cells[now] = old->cells[1 - old_now];
+  old->cells[1 - old_now] = NULL;
+  take(&b->fluxes, &old->fluxes);
+  take(&b->sides, &old->sides);
+  take(&b->mass, &old->mass);
+}
+
+/** The same of what a home had of a batch of another home: all of it. */
+static void reuse_ghost(struct gas_batch *b, struct gas_batch *old) {
+  const struct gas_batch none = {.first = old->first, .count = old->count, .room = old->room},
+                         place = *b;
+  *b = *old;
+  b->first = place.first;
+  b->count = place.count;
+  *old = none;
+}
+
+void gas_reuse_data(struct gas *g, int level, struct gas_level *old) {
+  struct gas_level *l = &g->level[level];
+  const size_t homes = (size_t)comm_size() * g->tasks.homes;
+  const uint32_t mine = (uint32_t)comm_rank();
+  for (uint32_t i = 0; i < l->batch_count && i < old->batch_count; i++) {
+    struct gas_batch *b = &l->batch[i], *o = &old->batch[i];
+    if (b->room != o->room || (g->particles && b->count != o->count)) continue;
+    const uint32_t home = gas_home_of_batch(g, level, i),
+                   old_home = (uint32_t)block_containing(old->batch_count, homes, i);
+    const bool own = home / g->tasks.homes == mine, had = old_home / g->tasks.homes == mine;
+    if (own && home == old_home && !b->handle[0] && o->handle[0]) reuse_own(b, l->now, o, old->now);
+    if (!own && !had) reuse_ghost(b, o);
+    for (uint32_t h = 0; h < l->homes; h++)
+      if (gas_home_begin(g) + h != home) reuse_ghost(&l->ghost[h][i], &old->ghost[h][i]);
+  }
 }
 
 void gas_keep_present_cells(struct gas_level *l) {
@@ -200,33 +247,52 @@ void gas_restore_level(struct gas *g, int level, uint64_t *keys, uint32_t groups
   g->level[level].steps = steps;
 }
 
-/** Drop what homes of this rank have of batches of other homes. */
-static void drop_ghosts(const struct gas *g, int level) {
-  const struct gas_level *l = &g->level[level];
-  for (uint32_t i = 0; i < l->batch_count; i++) {
-    if (!gas_is_own(g, level, i)) drop_data(&l->batch[i]);
-    for (uint32_t h = 0; h < l->homes; h++) drop_data(&l->ghost[h][i]);
+/** Note which kinds of messages bring parts of batches of other homes. Means go to batches of this rank. */
+static void find_kinds(const struct gas *g, int level) {
+  for (int kind = 0; kind < GHOST_KINDS; kind++) {
+    const struct ghost_messages *all = &g->level[level].ghosts.received[kind];
+    for (uint32_t i = 0; i < all->count && !ghost_for_fathers((enum ghost_kind)kind); i++)
+      for (uint32_t k = 0; k < all->message[i].batches.count; k++)
+        gas_seen(g, level, all->message[i].to, all->message[i].batches.batch[k])->kinds |= 1u << kind;
   }
 }
 
-/** Call a function for each batch of other homes of which messages of a kind bring a part. */
-static void for_ghosts(const struct gas *g, int level, enum ghost_kind kind,
-                       void (*make)(const struct gas *g, struct gas_batch *b)) {
-  const struct ghost_messages *all = &g->level[level].ghosts.received[kind];
-  for (uint32_t i = 0; i < all->count; i++)
-    for (uint32_t k = 0; k < all->message[i].batches.count; k++)
-      make(g, gas_seen(g, level, all->message[i].to, all->message[i].batches.batch[k]));
+static bool gets(const struct gas_batch *b, enum ghost_kind kind) { return b->kinds >> kind & 1; }
+
+/** Let what a home has of a batch of another home be what messages bring. Data that are there stay: what they hold is
+ * old until a message comes. */
+static void fit_ghost(const struct gas *g, struct gas_batch *b) {
+  if (!gets(b, GHOST_CELLS))
+    for (int i = 0; i < 2; i++) drop_cells(b, i);
+  else if (!b->handle[0])
+    make_cells(g, b);
+  if (!gets(b, GHOST_SIDES))
+    handle_drop(&b->sides);
+  else if (!b->sides)
+    make_sides(g, b);
+  if (!gets(b, GHOST_POTENTIALS))
+    for (int i = 0; i < POTENTIALS; i++) handle_drop(&b->potential[i]);
+  else if (!b->potential[0])
+    make_potentials(g, b);
+  if (!gets(b, GHOST_SHARES))
+    handle_drop(&b->shares);
+  else if (!b->shares)
+    make_shares(g, b);
+  if (!gets(b, GHOST_MATTER))
+    handle_drop(&b->matter);
+  else if (!b->matter)
+    make_matter(g, b);
+  b->kinds = 0;
 }
 
-/** Make room for what messages bring from batches of other homes. Means go to batches of this rank. */
+/** Make room for what messages bring from batches of other homes. */
 static void make_ghosts(const struct gas *g, int level) {
-  for_ghosts(g, level, GHOST_CELLS, make_cells);
-  for_ghosts(g, level, GHOST_SIDES, make_sides);
-  if (g->gravity) {
-    for_ghosts(g, level, GHOST_POTENTIALS, make_potentials);
-    for_ghosts(g, level, GHOST_SHARES, make_shares);
+  const struct gas_level *l = &g->level[level];
+  find_kinds(g, level);
+  for (uint32_t i = 0; i < l->batch_count; i++) {
+    if (!gas_is_own(g, level, i)) fit_ghost(g, &l->batch[i]);
+    for (uint32_t h = 0; h < l->homes; h++) fit_ghost(g, &l->ghost[h][i]);
   }
-  if (g->particles) for_ghosts(g, level, GHOST_MATTER, make_matter);
 }
 
 /** Let a batch's data belong to the GPU of a home of this rank. */
@@ -246,11 +312,8 @@ static void bring_all_home(const struct gas *g, int level) {
     for (uint32_t i = 0; i < l->batch_count; i++) bring_home(g, &l->ghost[h][i], h);
 }
 
-static void find_ghosts(struct gas *g, int level) {
+static void use_ghosts(struct gas *g, int level) {
   struct gas_level *l = &g->level[level];
-  ghosts_free(&l->ghosts);
-  drop_ghosts(g, level);
-  l->ghosts = ghosts_find(g, level);
   l->linked = topology_changes(&g->topology, level);
   l->stale = true;
   for (int k = 0; k < POTENTIALS; k++) l->stale_potential[k] = true;
@@ -259,7 +322,10 @@ static void find_ghosts(struct gas *g, int level) {
 
 void gas_link(struct gas *g, int first, int last) {
   const int levels = topology_levels(&g->topology), end = last < levels ? last + 1 : levels;
-  for (int level = first; level < end; level++) find_ghosts(g, level);
+  ghosts_find(g, first, end);
+  for (int level = first; level < end; level++) use_ghosts(g, level);
   gas_links_make(g, first, end - 1);
   for (int level = first; level < end; level++) bring_all_home(g, level);
+  for (int level = end; level <= last && level <= g->topology.finest; level++)
+    ghosts_free(&g->level[level].ghosts);
 }

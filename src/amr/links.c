@@ -151,18 +151,25 @@ static bool has_all(const struct gas *g, int level, uint32_t home, const struct 
   return true;
 }
 
-/** Give a batch a table. What StarPU has of an equal one stays where it is. */
-static void set_table(struct gas_batch *b, const struct gas_links *table) {
-  const size_t bytes = b->count * sizeof *table, room = b->room;
-  if (!b->link) {
-    b->link = pinned_take(engine_pool(), room * sizeof *b->link);
-    memcpy(b->link, table, bytes);
-    b->links = handle_register(b->link, room, sizeof *b->link);
-  } else if (memcmp(b->link, table, bytes) != 0) {
-    handle_acquire(b->links, STARPU_W);
-    memcpy(b->link, table, bytes);
-    starpu_data_release(b->links);
-  }
+static struct gas_links *take_table(const struct gas_batch *b) {
+  return pinned_take(engine_pool(), b->room * sizeof *b->link);
+}
+
+static void give_back_table(const struct gas_batch *b, struct gas_links *table) {
+  if (table) pinned_give_back(engine_pool(), table, b->room * sizeof *table);
+}
+
+static void drop_table(struct gas_batch *b) {
+  handle_drop(&b->links);
+  give_back_table(b, b->link);
+  b->link = NULL;
+}
+
+/** A table, unless a batch has an equal one: what StarPU has of that stays where it is. */
+static struct gas_links *new_table(const struct gas_batch *b, struct gas_links *table) {
+  if (!table || !b->link || memcmp(b->link, table, b->count * sizeof *table) != 0) return table;
+  give_back_table(b, table);
+  return NULL;
 }
 
 /** @param table  memory for the table of a batch; NULL: there are no tables */
@@ -199,15 +206,8 @@ struct all_links {
   int level;
   uint32_t first, end, part; /* batches */
   uint32_t parts;
-  struct gas_links *table; /* [batch - first][groups of a batch]; NULL: there are no tables */
+  struct gas_links **table; /* [batch - first] new tables; NULL: the batch keeps what it has */
 };
-
-/** Memory for the table of a batch; NULL: there are no tables. */
-static struct gas_links *table_of(const struct all_links *all, uint32_t batch) {
-  return all->table
-             ? all->table + (size_t)(batch - all->first) * all->gas->level[all->level].batch_groups
-             : NULL;
-}
 
 static struct linking linking_begin(const struct gas *g, int level) {
   const int level_of[SETS] = {level, level - 1, level + 1, level + 1, level + 1};
@@ -231,8 +231,11 @@ static void link_part(void *context, uint32_t part) {
                  end = all->end - begin < all->part ? all->end : begin + all->part;
   for (uint32_t i = begin; i < end; i++) {
     const uint32_t home = gas_home_of_batch(g, all->level, i);
+    struct gas_batch *b = &g->level[all->level].batch[i];
+    struct gas_links *table = engine_gpu() ? take_table(b) : NULL;
     find_sons(&k, home);
-    link_batch(&k, home, &g->level[all->level].batch[i], table_of(all, i));
+    link_batch(&k, home, b, table);
+    all->table[i - all->first] = new_table(b, table);
   }
   linking_end(&k);
 }
@@ -250,13 +253,19 @@ static struct all_links all_links_of(struct gas *g, int level) {
   const uint32_t own = all.end - all.first, batch = g->level[level].batch_groups;
   all.part = part_of(batch, own);
   all.parts = (own + all.part - 1) / all.part;
-  if (engine_gpu()) all.table = allocate((size_t)own * batch, sizeof *all.table, "links of groups");
+  all.table = allocate(own, sizeof *all.table, "links of groups");
   return all;
 }
 
+/** Give batches their new tables. */
 static void set_tables(const struct all_links *all) {
-  for (uint32_t i = all->first; i < all->end && all->table; i++)
-    set_table(&all->gas->level[all->level].batch[i], table_of(all, i));
+  for (uint32_t i = all->first; i < all->end; i++) {
+    struct gas_batch *b = &all->gas->level[all->level].batch[i];
+    if (!all->table[i - all->first]) continue;
+    drop_table(b);
+    b->link = all->table[i - all->first];
+    b->links = handle_register(b->link, b->room, sizeof *b->link);
+  }
   free(all->table);
 }
 
@@ -279,9 +288,7 @@ void gas_links_make(struct gas *g, int first, int last) {
 }
 
 void gas_links_free(struct gas_batch *b) {
-  handle_drop(&b->links);
-  if (b->link) pinned_give_back(engine_pool(), b->link, b->room * sizeof *b->link);
-  b->link = NULL;
+  drop_table(b);
   struct batch_list *const list[] = {&b->near, &b->coarse, &b->fine, &b->sons, &b->around};
   for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
     free(list[i]->batch);

@@ -72,20 +72,32 @@ struct stay {
   int from, to;
 };
 
+/** The rank that has a batch: groups of a batch follow each other. */
+struct rank_of_batch {
+  uint32_t batch;
+  int rank;
+};
+
 /** The groups that stay and that this rank had or has, in their order; free() it. */
 static struct stay *find_stays(const struct old_level *old, const struct gas *g, int level,
                                uint32_t *count) {
   const struct gas_tree_level *tree = &g->topology.level[level];
   const size_t batches = old->level.batch_count, ranks = (size_t)comm_size();
-  struct stay *stay = allocate(old->count, sizeof *stay, "patch groups");
+  const int me = comm_rank();
+  struct stay *stay = reallocate(NULL, (size_t)old->count + 1, sizeof *stay, "patch groups");
+  struct rank_of_batch from = {UINT32_MAX, 0}, to = from;
   *count = 0;
   for (uint32_t i = 0, k = 0; i < tree->count; i++) {
     while (k < old->count && old->key[k] < tree->key[i]) k++;
     if (k == old->count || old->key[k] != tree->key[i]) continue;
-    const int from = (int)block_containing(batches, ranks, k / old->level.batch_groups),
-              to = gas_owner(g, level, i);
-    if (from == comm_rank() && !cells_of(old, k / old->level.batch_groups)) continue; /* kept */
-    if (from == comm_rank() || to == comm_rank()) stay[(*count)++] = (struct stay){k, i, from, to};
+    const uint32_t batch = k / old->level.batch_groups,
+                   new_batch = i / g->level[level].batch_groups;
+    if (batch != from.batch)
+      from = (struct rank_of_batch){batch, (int)block_containing(batches, ranks, batch)};
+    if (new_batch != to.batch) to = (struct rank_of_batch){new_batch, gas_owner(g, level, i)};
+    if (from.rank == me && !cells_of(old, batch)) continue; /* kept */
+    if (from.rank == me || to.rank == me)
+      stay[(*count)++] = (struct stay){k, i, from.rank, to.rank};
   }
   return stay;
 }

@@ -6,8 +6,14 @@
 
 #include "photons/base/error.h"
 #include "photons/base/kept.h"
+#include "photons/runtime/loop.h"
 
-enum { KEY_BITS = 21 }; /* of a coordinate */
+LOOP_STAGE(gas_groups, 0x668877, .family = "gas");
+
+enum {
+  KEY_BITS = 21,     /* of a coordinate */
+  PART_GROUPS = 4096 /* groups that a worker links at a time: fewer take less time than a worker needs to begin */
+};
 
 /** The bits of a coordinate, two zeros after each. */
 static uint64_t spread(uint32_t coordinate) {
@@ -59,16 +65,6 @@ static void neighbour_place(const uint32_t place[3], int n, int64_t neighbour[3]
   for (int c = 0; c < 3; c++) neighbour[c] = (int64_t)place[c] + direction[c];
 }
 
-static void link_root(struct topology *t) {
-  struct gas_tree_level *l = &t->level[0];
-  for (uint32_t i = 0; i < l->count; i++)
-    for (int n = 0; n < NEIGHBOURS; n++) {
-      int64_t place[3];
-      neighbour_place(l->group[i].place, n, place);
-      l->group[i].near[n] = topology_find(t, 0, place);
-    }
-}
-
 /** The bits of gas_group.outside. */
 static uint32_t outside_of(const struct topology *t, int level, const uint32_t place[3]) {
   static const int stride[3] = {1, 3, 9};
@@ -82,6 +78,19 @@ static uint32_t outside_of(const struct topology *t, int level, const uint32_t p
     }
   }
   return bits;
+}
+
+static void link_root(struct topology *t) {
+  struct gas_tree_level *l = &t->level[0];
+  for (uint32_t i = 0; i < l->count; i++) {
+    morton_place(l->key[i], l->group[i].place);
+    l->group[i].outside = outside_of(t, 0, l->group[i].place);
+    for (int n = 0; n < NEIGHBOURS; n++) {
+      int64_t place[3];
+      neighbour_place(l->group[i].place, n, place);
+      l->group[i].near[n] = topology_find(t, 0, place);
+    }
+  }
 }
 
 /** Link the groups of a level with those of the next coarser one. Both are in the order of their
@@ -100,13 +109,38 @@ static void link_fathers(struct topology *t, int level) {
   }
 }
 
-/** Find the neighbours of the groups of a level among the sons of the next coarser one. */
-static void link_neighbours(struct topology *t, int level) {
-  struct gas_tree_level *l = &t->level[level];
-  for (uint32_t i = 0; i < l->count; i++)
+/** A level below the root whose groups have fathers. */
+struct new_level {
+  struct topology *topology;
+  int level;
+};
+
+/** Find the places of a part of the groups of a level from those of their fathers, and their neighbours among the sons
+ * of the next coarser level. */
+static void place_part(void *context, uint32_t part) {
+  const struct new_level *new = context;
+  const struct topology *t = new->topology;
+  const struct gas_tree_level *l = &t->level[new->level];
+  const uint32_t first = part * PART_GROUPS,
+                 end = l->count - first < PART_GROUPS ? l->count : first + PART_GROUPS;
+  for (uint32_t i = first; i < end; i++) {
+    struct gas_group *g = &l->group[i];
+    const int patch = (int)(l->key[i] & 7);
+    const struct gas_group *father = &t->level[new->level - 1].group[g->father];
+    for (int c = 0; c < 3; c++) g->place[c] = 2 * father->place[c] + (uint32_t)(patch >> c & 1);
+    g->outside = outside_of(t, new->level, g->place);
     for (int n = 0; n < NEIGHBOURS; n++)
-      l->group[i].near[n] = topology_finer_neighbour(t, level - 1, l->group[i].father,
-                                                     (int)(l->key[i] & 7), n);
+      g->near[n] = topology_finer_neighbour(t, new->level - 1, g->father, patch, n);
+  }
+}
+
+static void place_groups(struct topology *t, int level) {
+  struct new_level new = {t, level};
+  const uint32_t parts = (t->level[level].count + PART_GROUPS - 1) / PART_GROUPS;
+  if (parts == 1)
+    place_part(&new, 0);
+  else
+    loop_run(&gas_groups_stage, parts, place_part, &new);
 }
 
 void topology_replace(struct topology *t, int level, uint64_t *keys, uint32_t count) {
@@ -118,17 +152,14 @@ void topology_replace(struct topology *t, int level, uint64_t *keys, uint32_t co
                                .group = allocate(count, sizeof *l->group, "patch groups"),
                                .changes = l->changes + 1};
   for (uint32_t i = 0; i < count; i++) {
-    struct gas_group *g = &l->group[i];
-    morton_place(keys[i], g->place);
-    g->father = NO_GROUP;
-    g->outside = outside_of(t, level, g->place);
-    for (int p = 0; p < 8; p++) g->son[p] = NO_GROUP;
+    l->group[i].father = NO_GROUP;
+    for (int p = 0; p < 8; p++) l->group[i].son[p] = NO_GROUP;
   }
   if (level == 0) {
     link_root(t);
   } else {
     link_fathers(t, level);
-    link_neighbours(t, level);
+    place_groups(t, level);
   }
   if (level < t->finest) link_fathers(t, level + 1);
   size_t groups = 0;
@@ -257,7 +288,7 @@ uint64_t *topology_refined(const struct topology *t, int level, const uint32_t (
   uint8_t *wanted = allocate(l->count, sizeof *wanted, "flags of patches");
   mark_flagged(t, level, flags, wanted);
   mark_nested(t, level, wanted);
-  uint64_t *keys = allocate((size_t)l->count * 8, sizeof *keys, "patch groups");
+  uint64_t *keys = reallocate(NULL, (size_t)l->count * 8 + 1, sizeof *keys, "patch groups");
   *count = 0;
   for (uint32_t i = 0; i < l->count; i++) {
     uint32_t patches = wanted[i];

@@ -135,6 +135,7 @@ void gas_free(struct gas *g) {
   for (int level = 0; level <= g->topology.finest; level++) {
     struct gas_level l = gas_take_level(g, level);
     gas_free_level(&l);
+    ghosts_free(&g->level[level].ghosts);
   }
   for (uint32_t i = 0; i < g->tasks.blocks; i++) handle_drop(&g->tasks.block[i]);
   handle_drop(&g->tasks.scratch);

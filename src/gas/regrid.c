@@ -92,10 +92,11 @@ static void replace(struct gas *g, int level, uint64_t *keys, uint32_t count,
   topology_replace(&g->topology, level, keys, count);
   gas_divide_level(g, level);
   old_level_keep(&old, g, level);
-  gas_keep_present_cells(&old.level);
   const uint32_t batches = g->level[level].batch_count;
   bool *made = allocate(batches, sizeof *made, "batches of groups");
   for (uint32_t i = 0; i < batches; i++) made[i] = !g->level[level].batch[i].handle[0];
+  gas_reuse_data(g, level, &old.level);
+  gas_keep_present_cells(&old.level);
   gas_make_batches(g, level);
   gas_link(g, level - 1, level + 1);
   struct gas_moves *moves = old_level_migrate(&old, g, level);

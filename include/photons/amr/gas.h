@@ -46,6 +46,7 @@ enum { GAS_ALIGNMENT = 64 }; /**< bytes: of cells and of scratch memory */
 struct gas_batch {
   uint32_t first, count;          /**< groups of the level */
   uint32_t room;                  /**< groups that the data have memory for */
+  uint32_t kinds; /**< of another home, while its data are made: a bit for each kind of messages */
   size_t cell_bytes;              /**< of each of the two, with room so that sizes recur */
   starpu_data_handle_t handle[2]; /**< cells, [group][variable][patch][8][8][8]; which of the two is
                                        which: gas_level.now */
@@ -235,6 +236,10 @@ void gas_make_level(struct gas *g, int level);
  * no task uses them. */
 struct gas_level gas_take_level(struct gas *g, int level);
 void gas_free_level(struct gas_level *l);
+/** Let new batches of a level that are not made yet, and what homes have of batches of other homes, have memory that
+ * the level that was taken out needs no more: as many batches are mostly there again, in the same homes. What the
+ * memory holds has no meaning. */
+void gas_reuse_data(struct gas *g, int level, struct gas_level *old);
 /** Drop all data of the batches of a level that was taken out, but their present cells. No task uses what is
  * dropped. */
 void gas_keep_present_cells(struct gas_level *l);

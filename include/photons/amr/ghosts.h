@@ -47,6 +47,7 @@ struct ghost_message {
   bool within;           /**< both are of this rank */
   uint32_t number;       /**< of the message among those of its kind and level of the two homes */
   uint32_t count, parts; /**< groups, and parts of all of them */
+  size_t room;           /**< parts that the data have memory for */
   const struct ghost_item *item; /**< [count], groups rising */
   /** The batches that the message is made from, or goes to: of the groups, but both kinds of means
    * go to the batches of the groups' fathers. */
@@ -79,8 +80,10 @@ static inline bool ghost_for_fathers(enum ghost_kind kind) {
  * of its densities. */
 size_t ghost_part_bytes(const struct gas *g, enum ghost_kind kind);
 
-/** Find the messages of a level from the octree, and free them; no task uses them. */
-struct gas_ghosts ghosts_find(const struct gas *g, int level);
+/** Find the messages of levels, `first` to `end` - 1, from the octree: gas_level.ghosts. Those that were there are
+ * freed, but for data of messages between the same homes that have the same room. */
+void ghosts_find(struct gas *g, int first, int end);
+/** No task uses the messages. */
 void ghosts_free(struct gas_ghosts *ghosts);
 
 #endif

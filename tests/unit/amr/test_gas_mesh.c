@@ -338,16 +338,22 @@ static void require_homes(struct gas *g) {
 }
 
 /** With GPUs levels have batches of their own: each GPU has some, which are neither so small that a GPU is not full nor
- * so many that their tasks take longer to submit than to run. */
+ * so many that their tasks take longer to submit than to run. Small levels are on few of several GPUs. */
 static void test_division(void **state) {
   (void)state;
   static const struct {
     uint32_t homes, groups, batch;
-  } cases[] = {{1, 32768, 256}, {4, 32768, 1024}, {8, 32768, 1024}, {1, 296, 80},
-               {4, 296, 80},    {4, 1024, 64},    {2, 4096, 512},   {1, 40, 40}};
+    uint32_t used; /* homes that have groups */
+  } cases[] = {{1, 32768, 256, 1}, {4, 32768, 256, 4}, {8, 32768, 256, 8}, {1, 296, 80, 1},
+               {4, 296, 256, 2},   {4, 1024, 256, 4},  {2, 4096, 256, 2},  {1, 40, 40, 1},
+               {4, 200, 256, 1}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     const struct gas g = divided(cases[i].homes, cases[i].groups);
+    uint32_t used = 0;
+    for (uint32_t h = 0; h < cases[i].homes; h++)
+      used += gas_home_batch(&g, 1, h + 1) > gas_home_batch(&g, 1, h);
     assert_int_equal(g.level[1].batch_groups, cases[i].batch);
+    assert_int_equal(used, cases[i].used);
   }
   for (uint32_t homes = 1; homes <= 8; homes++)
     for (uint32_t groups = 0; groups < 20000; groups = groups * 5 / 4 + 7) {

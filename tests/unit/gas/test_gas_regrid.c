@@ -25,15 +25,15 @@
 enum { FINE = 2 };
 
 /** A ball of hot gas on a root level and two finer ones, after a step. */
-static struct gas *make_gas(int batch) {
+static struct gas *make_gas_of(int batch, int homes) {
   static const char text[] =
       "[run]\nsystem = gas\n[ic]\nsource = blast\n[gas]\nsolver = rtvd\nroot = 32, 32, 32\n"
-      "levels = %d\nbatch = %d\nbuffer = 8\nregrid = 100\nflag_gradient_pressure = 0.1, "
+      "levels = %d\nbatch = %d\nhomes = %d\nbuffer = 8\nregrid = 100\nflag_gradient_pressure = 0.1, "
       "0.5\n[time]\n"
       "end = 1\n";
   char given[sizeof text + 32];
   struct parameters p;
-  snprintf(given, sizeof given, text, FINE, batch);
+  snprintf(given, sizeof given, text, FINE, batch, homes);
   parameters_from_text(&p, given, NULL, 0);
   const struct gas_ic ic = gas_ic_make(&p);
   struct gas *g = gas_create(&p);
@@ -41,6 +41,8 @@ static struct gas *make_gas(int batch) {
   gas_step(g, 0.3 * gas_measure(g).longest_step);
   return g;
 }
+
+static struct gas *make_gas(int batch) { return make_gas_of(batch, 1); }
 
 static bool regrid(struct gas *g, int buffer) {
   g->refinement.buffer = buffer;
@@ -135,16 +137,73 @@ static void groups_that_stay_are_kept(void **state) {
   }
 }
 
-/** What new groups get does not depend on which batches were kept. */
+enum { HOMES = 3, GHOSTS_MOST = 4096 };
+
+/** Ghosts of a level, whose data are NULL where they are not there, and messages. */
+struct kept_data {
+  uint32_t batches, messages;
+  starpu_data_handle_t data[GHOSTS_MOST];
+  struct ghost_message of[GHOSTS_MOST];
+};
+
+static void copy_ghosts(const struct gas *g, int level, struct kept_data *c) {
+  const struct gas_level *l = &g->level[level];
+  const struct ghost_messages *m = &l->ghosts.sent[GHOST_CELLS];
+  *c = (struct kept_data){.batches = l->batch_count, .messages = m->count};
+  assert_true(m->count <= GHOSTS_MOST && l->batch_count * l->homes <= GHOSTS_MOST);
+  for (uint32_t i = 0; i < l->batch_count; i++)
+    for (uint32_t h = 0; h < l->homes; h++)
+      c->data[i * l->homes + h] = l->ghost[h][i].handle[1 - l->now];
+  for (uint32_t i = 0; i < m->count; i++) c->of[i] = m->message[i];
+}
+
+/** Data of ghosts that are there before and afterwards are the same; those of messages where they fit. @return how many */
+static uint32_t kept_ghosts(const struct kept_data *a, const struct kept_data *b) {
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < a->batches * HOMES && i < b->batches * HOMES; i++)
+    if (a->data[i] && b->data[i]) {
+      assert_ptr_equal(a->data[i], b->data[i]);
+      kept++;
+    }
+  for (uint32_t i = 0; i < a->messages; i++)
+    for (uint32_t k = 0; k < b->messages; k++) {
+      const struct ghost_message *x = &a->of[i], *y = &b->of[k];
+      if (x->from != y->from || x->to != y->to || x->number != y->number || x->room != y->room)
+        continue;
+      assert_ptr_equal(x->packed, y->packed);
+      kept++;
+    }
+  return kept;
+}
+
+/** What homes have of each other's batches, and messages, keep their data, of the level with new groups and of the next
+ * coarser one: the host makes no data where nothing is new. */
+static void ghosts_keep_their_data(void **state) {
+  (void)state;
+  static struct kept_data before[2], after[2];
+  struct gas *g = make_gas_of(2, HOMES);
+  regrid(g, 1);
+  for (int i = 0; i < 2; i++) copy_ghosts(g, FINE - i, &before[i]);
+  assert_true(regrid(g, 8));
+  for (int i = 0; i < 2; i++) copy_ghosts(g, FINE - i, &after[i]);
+  for (int i = 0; i < 2; i++) assert_true(kept_ghosts(&before[i], &after[i]) > 0);
+  gas_free(g);
+}
+
+/** What new groups get depends neither on which batches were kept nor on homes. */
 static void cells_do_not_depend_on_batches(void **state) {
   (void)state;
+  static const int batches[] = {1, 8, 2}, homes[] = {1, 1, HOMES};
   struct copy first = {0};
-  for (int batch = 1; batch <= 8; batch *= 8) {
-    struct gas *g = make_gas(batch);
+  for (int i = 0; i < 3; i++) {
+    struct gas *g = make_gas_of(batches[i], homes[i]);
+    regrid(g, 8);
+    gas_step(g, 0.3 * gas_measure(g).longest_step);
+    regrid(g, 1);
     regrid(g, 8);
     gas_step(g, 0.3 * gas_measure(g).longest_step);
     struct copy now = copy_finest(g);
-    if (batch == 1) {
+    if (i == 0) {
       first = now;
     } else {
       assert_int_equal(now.count, first.count);
@@ -235,6 +294,7 @@ static void steps_that_are_too_long_are_divided(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(same_flags_move_nothing), cmocka_unit_test(groups_that_stay_are_kept),
+      cmocka_unit_test(ghosts_keep_their_data),
       cmocka_unit_test(cells_do_not_depend_on_batches), cmocka_unit_test(homes_send_their_edges),
       cmocka_unit_test(steps_that_are_too_long_are_divided)};
   return cmocka_run_group_tests(tests, start, stop);
