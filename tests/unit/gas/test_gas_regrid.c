@@ -143,6 +143,7 @@ enum { HOMES = 3, GHOSTS_MOST = 4096 };
 struct kept_data {
   uint32_t batches, messages;
   starpu_data_handle_t data[GHOSTS_MOST];
+  uint32_t room[GHOSTS_MOST]; /* groups that a batch has memory for */
   struct ghost_message of[GHOSTS_MOST];
 };
 
@@ -152,16 +153,19 @@ static void copy_ghosts(const struct gas *g, int level, struct kept_data *c) {
   *c = (struct kept_data){.batches = l->batch_count, .messages = m->count};
   assert_true(m->count <= GHOSTS_MOST && l->batch_count * l->homes <= GHOSTS_MOST);
   for (uint32_t i = 0; i < l->batch_count; i++)
-    for (uint32_t h = 0; h < l->homes; h++)
+    for (uint32_t h = 0; h < l->homes; h++) {
       c->data[i * l->homes + h] = l->ghost[h][i].handle[1 - l->now];
+      c->room[i * l->homes + h] = l->ghost[h][i].room;
+    }
   for (uint32_t i = 0; i < m->count; i++) c->of[i] = m->message[i];
 }
 
-/** Data of ghosts that are there before and afterwards are the same; those of messages where they fit. @return how many */
+/** Where the room is the same, ghosts and messages that are there before and afterwards have the same data. @return how
+ * many do */
 static uint32_t kept_ghosts(const struct kept_data *a, const struct kept_data *b) {
   uint32_t kept = 0;
   for (uint32_t i = 0; i < a->batches * HOMES && i < b->batches * HOMES; i++)
-    if (a->data[i] && b->data[i]) {
+    if (a->data[i] && b->data[i] && a->room[i] == b->room[i]) {
       assert_ptr_equal(a->data[i], b->data[i]);
       kept++;
     }
