@@ -4,10 +4,14 @@
 #include <stdlib.h>
 
 #include "halo_fields.h"
+#include "halo_home.h"
 #include "photons/base/comm.h"
 #include "photons/base/output_file.h"
 #include "photons/io/provenance.h"
+#include "photons/runtime/loop.h"
 #include "src/io/hdf5_util.h"
+
+enum { PARTS = 64 }; /* of a loop over the rows of a dataset */
 
 /* Gadget's units */
 static const double cm_per_kpc = 3.085678e21, g_per_mass_unit = 1.989e43,
@@ -52,12 +56,33 @@ struct writing {
   struct provenance provenance;
   const struct halo_catalogue *catalogue;
   double a, length, linking_length; /* length: file units in Mpc/h */
-  const uint64_t *ids;              /* halo_member_ids() */
+  const uint64_t *ids;              /* halo_member_ids(), or NULL */
 };
 
 static bool is_written(const struct writing *w, const struct halo_table *t,
                        const struct halo_field *f) {
   return (!t->subhalos || w->parameters->output.subhalos) && (!f->heavy || w->catalogue->heavy);
+}
+
+/** A field while its rows are filled. */
+struct filling {
+  const struct writing *writing;
+  const struct halo_field *field;
+  bool subhalos;
+  size_t row_size;
+  char *rows;
+};
+
+static void fill_part(void *context, uint32_t part) {
+  const struct filling *f = context;
+  struct halo_catalogue c = *f->writing->catalogue; /* of the part's halos and subhalos */
+  const size_t rows = f->subhalos ? c.subhalos : c.count, first = block_first(rows, PARTS, part);
+  const size_t count = block_first(rows, PARTS, (size_t)part + 1) - first;
+  if (f->subhalos)
+    c.subhalo += first, c.subhalos = count;
+  else
+    c.halo += first, c.count = count;
+  f->field->fill(&c, f->writing->length, f->rows + first * f->row_size);
 }
 
 /** Write one field of this rank's halos or subhalos. */
@@ -69,10 +94,11 @@ static void write_field(hid_t file, const char *path, const struct halo_table *t
   char name[64];
   snprintf(name, sizeof name, "/%s/%s", t->group, f->name);
   const hid_t type = number_type(f);
-  void *rows = allocate(count * f->columns, H5Tget_size(type), "writing the halo catalogue");
-  f->fill(c, w->length, rows);
-  write_rows(file, path, name, type, first, count, f->columns, rows);
-  free(rows);
+  struct filling filling = {w, f, t->subhalos, f->columns * H5Tget_size(type), NULL};
+  filling.rows = allocate(count, filling.row_size, "writing the halo catalogue");
+  loop_run(&halos_stage, PARTS, fill_part, &filling);
+  write_rows(file, path, name, type, first, count, f->columns, filling.rows);
+  free(filling.rows);
 }
 
 /** Write this rank's halos or subhalos. */
@@ -125,6 +151,14 @@ static void create_table(hid_t file, const char *path, const struct writing *w,
   hdf5_close_group(group, path);
 }
 
+static void create_ids(hid_t file, const char *path, size_t members) {
+  const hid_t ids = hdf5_create_group(file, path, "IDs");
+  const hid_t dataset = hdf5_create_dataset(ids, path, "ID", H5T_NATIVE_UINT64, members, 1,
+                                            H5P_DEFAULT);
+  hdf5_check(H5Dclose(dataset), EXIT_RUN_FAILED, path, "write the file");
+  hdf5_close_group(ids, path);
+}
+
 /** Create the file with all its datasets, still without values. */
 static void create_file(const struct writing *w, const char *temporary, const char *path) {
   const hid_t file = hdf5_create(temporary, path);
@@ -134,11 +168,7 @@ static void create_file(const struct writing *w, const char *temporary, const ch
   hdf5_close_group(parameters, path);
   provenance_write(file, path, &w->provenance);
   for (int t = 0; t < HALO_TABLES; t++) create_table(file, path, w, &halo_tables[t]);
-  const hid_t ids = hdf5_create_group(file, path, "IDs");
-  const hid_t dataset = hdf5_create_dataset(ids, path, "ID", H5T_NATIVE_UINT64,
-                                            w->catalogue->all_members, 1, H5P_DEFAULT);
-  hdf5_check(H5Dclose(dataset), EXIT_RUN_FAILED, path, "write the file");
-  hdf5_close_group(ids, path);
+  if (w->parameters->output.halo_ids) create_ids(file, path, w->catalogue->all_members);
   hdf5_close_written(file, path);
 }
 
@@ -148,10 +178,11 @@ static void write_part(void *context, const struct output_turn *turn) {
   if (comm_rank() == turn->first) create_file(w, turn->temporary, turn->path);
   const size_t first = comm_first(c->all_members, comm_rank()),
                ids = comm_first(c->all_members, comm_rank() + 1) - first;
-  if (c->count == 0 && ids == 0) return;
+  if (c->count == 0 && (ids == 0 || !w->ids)) return;
   const hid_t file = hdf5_continue(turn->temporary, turn->path);
   for (int t = 0; t < HALO_TABLES; t++) write_table(file, turn->path, &halo_tables[t], w);
-  write_rows(file, turn->path, "/IDs/ID", H5T_NATIVE_UINT64, first, ids, 1, w->ids);
+  if (w->ids)
+    write_rows(file, turn->path, "/IDs/ID", H5T_NATIVE_UINT64, first, ids, 1, w->ids);
   hdf5_close_written(file, turn->path);
 }
 
@@ -161,7 +192,7 @@ void halo_catalogue_write(const char *path, const struct parameters *p,
     if (c->halo[h].count > INT32_MAX)
       fail(EXIT_RUN_FAILED, "%s: a halo of %llu particles is more than GroupLen can hold", path,
            (unsigned long long)c->halo[h].count);
-  uint64_t *ids = halo_member_ids(c);
+  uint64_t *ids = p->output.halo_ids ? halo_member_ids(c) : NULL;
   struct writing w = {.parameters = p,
                       .provenance = provenance_of(p),
                       .catalogue = c,

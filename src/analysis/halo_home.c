@@ -25,28 +25,6 @@ static void atomic_min_u64(uint64_t *to, uint64_t value) {
 }
 /* NOLINTEND(readability-non-const-parameter) */
 
-/** What orders halos, and the place of the halo in a list. Sorting these moves less memory than sorting
- * halos. */
-struct halo_key {
-  uint64_t count, lowest_id;
-  size_t place;
-};
-
-static struct halo_key key_of(const struct halo *h, size_t place) {
-  return (struct halo_key){h->count, h->lowest_id, place};
-}
-
-static int compare_keys(const void *a, const void *b) {
-  const struct halo_key *x = a, *y = b;
-  if (x->count != y->count) return x->count < y->count ? 1 : -1;
-  return (x->lowest_id > y->lowest_id) - (x->lowest_id < y->lowest_id);
-}
-
-int halo_compare(const void *a, const void *b) {
-  const struct halo_key x = key_of(a, 0), y = key_of(b, 0);
-  return compare_keys(&x, &y);
-}
-
 void halo_find_block(const struct particles *s, size_t i, struct particle_block *block) {
   if (i - block->first < block->count) return;
   *block = particles_block(s, block_containing(s->all, s->all_blocks, particles_first(s) + i) -
@@ -297,14 +275,21 @@ static void take_part(void *context, uint32_t part) {
 
 /** Bring the halos into the order of halo_compare(). */
 static void sort_halos(struct halo_home *home) {
-  struct halo_key *key = allocate(home->count, sizeof *key, "the order of halos");
-  struct halo *sorted = allocate(home->count, sizeof *sorted, "halos");
-  for (size_t h = 0; h < home->count; h++) key[h] = key_of(&home->halo[h], h);
-  qsort(key, home->count, sizeof *key, compare_keys);
-  for (size_t h = 0; h < home->count; h++) sorted[h] = home->halo[key[h].place];
-  free(key);
+  struct halo *sorted = halo_sorted(home->count, home->halo, NULL);
   free(home->halo);
   home->halo = sorted;
+}
+
+size_t halo_first_of_part(const struct halo_home *home, uint32_t part, uint32_t parts) {
+  size_t low = 0, high = home->count;
+  while (low < high) {
+    const size_t middle = (low + high) / 2;
+    if (home->halo[middle].first * parts / home->members < part)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
 }
 
 struct halo_home halo_home_create(const struct fof *f, size_t min_members) {

@@ -40,6 +40,13 @@ struct halo_home {
 /** Largest halo first, halos of equal size by rising lowest id; for qsort(). */
 int halo_compare(const void *a, const void *b);
 
+/** A copy of halos in the order of halo_compare(), to be freed with free(). Local, on all workers.
+ * @param[out] place  [count] where each was; or NULL */
+struct halo *halo_sorted(size_t count, const struct halo *halo, size_t *place);
+
+/** The first halo of a home whose members begin in this part of all members or a later one. */
+size_t halo_first_of_part(const struct halo_home *home, uint32_t part, uint32_t parts);
+
 /** Find the halos and bring their members to their homes. Collective. */
 struct halo_home halo_home_create(const struct fof *f, size_t min_members);
 void halo_home_free(struct halo_home *home);

@@ -48,25 +48,12 @@ static struct open_sphere measure_halo(const struct measuring *w, struct gatheri
   return open;
 }
 
-/** The first halo whose members begin in this part of all members or a later one. */
-static size_t first_of_part(const struct halo_home *home, uint32_t part) {
-  size_t low = 0, high = home->count;
-  while (low < high) {
-    const size_t middle = (low + high) / 2;
-    if (home->halo[middle].first * PARTS / home->members < part)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low;
-}
-
 /** Call a function for the halos whose members begin in this part of all members. */
 static void visit_part(const struct measuring *w, uint32_t part,
                        void (*visit)(const struct measuring *w, struct gathering *g, size_t h)) {
   struct gathering g = {.fof = w->home->fof};
-  const size_t end = first_of_part(w->home, part + 1);
-  for (size_t h = first_of_part(w->home, part); h < end; h++) visit(w, &g, h);
+  const size_t end = halo_first_of_part(w->home, part + 1, PARTS);
+  for (size_t h = halo_first_of_part(w->home, part, PARTS); h < end; h++) visit(w, &g, h);
   free(g.distance);
 }
 

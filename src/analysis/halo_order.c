@@ -6,9 +6,13 @@
 #include "halo_home.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
+#include "photons/runtime/loop.h"
 #include "src/base/exchange.h"
 
-enum { SAMPLES = 64 }; /* halos of each home that determine where ranks begin */
+enum {
+  SAMPLES = 64, /* halos of each home that determine where ranks begin */
+  PARTS = 256   /* of a loop over the halos of a home */
+};
 
 /** A halo of a home, and the number of halos that it represents; 0: unused. */
 struct sample {
@@ -48,17 +52,11 @@ static void choose_processes(const struct halo_home *home, size_t *send_count) {
   free(all);
 }
 
-/** A halo on its way to its place, and its place among the halos received. */
-struct placed {
-  struct halo halo;
-  size_t from;
-};
-
 /** Bring the subhalos of the homes to where their halos are placed.
  * @param halos_to  [rank] halos that it receives from this home
- * @param placed    halos of this rank in the order of the catalogue */
+ * @param from      where each halo of the catalogue was among those received */
 static void order_subhalos(struct halo_catalogue *c, const struct halo_home *home,
-                           const size_t *halos_to, const struct placed *placed) {
+                           const size_t *halos_to, const size_t *from) {
   size_t *send_count = exchange_counts(), *count_from = exchange_counts(), h = 0;
   for (int r = 0; r < comm_size(); r++)
     for (const size_t end = h + halos_to[r]; h < end; h++) send_count[r] += home->halo[h].subhalos;
@@ -71,13 +69,13 @@ static void order_subhalos(struct halo_catalogue *c, const struct halo_home *hom
   comm_sum_u64(&all, 1);
   c->all_subhalos = all;
   size_t *begin = allocate(c->count + 1, sizeof *begin, "subhalos"); /* [received halo] */
-  for (size_t i = 0; i < c->count; i++) begin[placed[i].from + 1] = placed[i].halo.subhalos;
+  for (size_t i = 0; i < c->count; i++) begin[from[i] + 1] = c->halo[i].subhalos;
   for (size_t i = 0; i < c->count; i++) begin[i + 1] += begin[i];
   size_t next = 0;
   for (size_t i = 0; i < c->count; i++) {
     c->halo[i].first_subhalo = c->first_subhalo + next;
     for (size_t k = 0; k < c->halo[i].subhalos; k++, next++) {
-      c->subhalo[next] = received[begin[placed[i].from] + k];
+      c->subhalo[next] = received[begin[from[i]] + k];
       c->subhalo[next].first += c->halo[i].first;
       c->subhalo[next].halo = c->first_halo + i;
     }
@@ -88,33 +86,45 @@ static void order_subhalos(struct halo_catalogue *c, const struct halo_home *hom
   free(send_count);
 }
 
+/** Bring the halos of all homes into order: c->halo and c->count.
+ * @param[out] send_count  [rank] halos that it receives from this home
+ * @param[out] count_from  [rank] halos received from it
+ * @return where each was among those received */
+static size_t *place_halos(struct halo_catalogue *c, const struct halo_home *home,
+                           size_t *send_count, size_t *count_from) {
+  struct halo *received = NULL; /* one rank keeps its own, which may be many */
+  if (comm_size() > 1) {
+    choose_processes(home, send_count);
+    received = exchange_records(home->halo, sizeof *received, send_count, count_from);
+  } else {
+    send_count[0] = count_from[0] = home->count;
+  }
+  c->count = exchange_total(count_from);
+  size_t *from = allocate(c->count, sizeof *from, "the order of halos");
+  c->halo = halo_sorted(c->count, received ? received : home->halo, from);
+  free(received);
+  return from;
+}
+
 /** Fill the catalogue's halos and subhalos. @return first row of each halo of the home */
 static uint64_t *order_halos(struct halo_catalogue *c, const struct halo_home *home) {
   size_t *send_count = exchange_counts(), *count_from = exchange_counts();
-  choose_processes(home, send_count);
-  struct halo *received = exchange_records(home->halo, sizeof *received, send_count, count_from);
-  c->count = exchange_total(count_from);
-  struct placed *placed = allocate(c->count, sizeof *placed, "the order of halos");
-  for (size_t i = 0; i < c->count; i++) placed[i] = (struct placed){received[i], i};
-  /* the comparison reads the halo, which is the first member */
-  qsort(placed, c->count, sizeof *placed, halo_compare);
-  c->halo = received;
+  size_t *from = place_halos(c, home, send_count, count_from);
   uint64_t members = 0, *first = allocate(c->count, sizeof *first, "the order of halos");
-  for (size_t i = 0; i < c->count; i++) members += placed[i].halo.count;
+  for (size_t i = 0; i < c->count; i++) members += c->halo[i].count;
   uint64_t totals[2] = {c->count, members}, row = comm_sum_before(members);
   for (size_t i = 0; i < c->count; i++) {
-    c->halo[i] = placed[i].halo;
-    c->halo[i].first = first[placed[i].from] = row;
+    c->halo[i].first = first[from[i]] = row;
     row += c->halo[i].count;
   }
   c->first_halo = comm_sum_before(c->count);
   comm_sum_u64(totals, 2);
   c->all = totals[0];
   c->all_members = totals[1];
-  order_subhalos(c, home, send_count, placed);
+  order_subhalos(c, home, send_count, from);
   uint64_t *first_row = exchange_answers(first, sizeof *first, count_from, send_count);
   free(first);
-  free(placed);
+  free(from);
   free(send_count);
   free(count_from);
   return first_row;
@@ -131,46 +141,98 @@ static int compare_rows(const void *a, const void *b) {
   return (x->row > y->row) - (x->row < y->row);
 }
 
-/** Ask the homes for the rows of the particles that were sent to them. */
-static struct sent_member *rows_of_sent(const struct halo_home *home, const uint64_t *first_row) {
-  const size_t count = home->fof->particles->count, sends = exchange_total(home->sent_to);
-  uint64_t *guest_row = allocate(exchange_total(home->guests_from), sizeof *guest_row,
-                                 "the order of halo members");
-  for (size_t h = 0; h < home->count; h++)
+/** The rows of all members on their way into the catalogue. */
+struct numbering {
+  struct halo_catalogue *catalogue;
+  const struct halo_home *home;
+  const uint64_t *first_row; /* [halo of the home] */
+  uint64_t *guest_row;       /* [guest] */
+  struct sent_member *sent;  /* by row */
+  size_t sends;
+  size_t own[PARTS];       /* members of the part's halos that are particles of this rank */
+  size_t begin[PARTS + 1]; /* of the part in the list of the particles of this rank */
+};
+
+/** Count the members of a part that are here, and find the rows of the others. */
+static void count_part(void *context, uint32_t part) {
+  struct numbering *n = context;
+  const struct halo_home *home = n->home;
+  const size_t count = home->fof->particles->count, end = halo_first_of_part(home, part + 1, PARTS);
+  for (size_t h = halo_first_of_part(home, part, PARTS); h < end; h++)
     for (uint64_t k = 0; k < home->halo[h].count; k++) {
       const uint32_t member = home->member[home->halo[h].first + k];
-      if (member >= count) guest_row[member - count] = first_row[h] + k;
+      n->own[part] += member < count;
+      if (member >= count) n->guest_row[member - count] = n->first_row[h] + k;
     }
-  uint64_t *row = exchange_answers(guest_row, sizeof *row, home->guests_from, home->sent_to);
-  struct sent_member *sent = allocate(sends, sizeof *sent, "the order of halo members");
-  for (size_t i = 0; i < sends; i++) sent[i] = (struct sent_member){row[i], home->sent[i]};
-  qsort(sent, sends, sizeof *sent, compare_rows);
+}
+
+/** Ask the homes for the rows of the particles that were sent to them. */
+static void find_rows_of_sent(struct numbering *n) {
+  const struct halo_home *home = n->home;
+  n->sends = exchange_total(home->sent_to);
+  uint64_t *row = exchange_answers(n->guest_row, sizeof *row, home->guests_from, home->sent_to);
+  n->sent = allocate(n->sends, sizeof *n->sent, "the order of halo members");
+  for (size_t i = 0; i < n->sends; i++) n->sent[i] = (struct sent_member){row[i], home->sent[i]};
+  qsort(n->sent, n->sends, sizeof *n->sent, compare_rows);
   free(row);
-  free(guest_row);
-  return sent;
+}
+
+/** How many of the particles sent come before a part, in the order of the catalogue. */
+static size_t sent_before(const struct numbering *n, uint32_t part) {
+  const size_t h = halo_first_of_part(n->home, part, PARTS);
+  if (part == 0) return 0;
+  if (part == PARTS || h == n->home->count) return n->sends;
+  size_t low = 0, high = n->sends;
+  while (low < high) {
+    const size_t middle = (low + high) / 2;
+    if (n->sent[middle].row < n->first_row[h])
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+static void add_row(struct halo_catalogue *c, size_t at, uint32_t member, uint64_t row) {
+  c->member[at] = member;
+  c->row[at] = row;
+}
+
+/** The halos of a home have the order of the catalogue, so that their members and the particles sent can be
+ * merged. */
+static void list_part(void *context, uint32_t part) {
+  const struct numbering *n = context;
+  const struct halo_home *home = n->home;
+  const size_t count = home->fof->particles->count, end = halo_first_of_part(home, part + 1, PARTS),
+               sent_end = sent_before(n, part + 1);
+  size_t at = n->begin[part], next = sent_before(n, part); /* next: index of a particle sent */
+  for (size_t h = halo_first_of_part(home, part, PARTS); h < end; h++) {
+    for (; next < sent_end && n->sent[next].row < n->first_row[h]; next++)
+      add_row(n->catalogue, at++, n->sent[next].particle, n->sent[next].row);
+    for (uint64_t k = 0; k < home->halo[h].count; k++) {
+      const uint32_t member = home->member[home->halo[h].first + k];
+      if (member < count) add_row(n->catalogue, at++, member, n->first_row[h] + k);
+    }
+  }
+  for (; next < sent_end; next++)
+    add_row(n->catalogue, at++, n->sent[next].particle, n->sent[next].row);
 }
 
 void halo_number(struct halo_catalogue *c, const struct halo_home *home) {
-  const size_t count = home->fof->particles->count, sends = exchange_total(home->sent_to);
+  static const char what[] = "the order of halo members";
   uint64_t *first_row = order_halos(c, home);
-  struct sent_member *sent = rows_of_sent(home, first_row);
-  const size_t most = home->members - exchange_total(home->guests_from) + sends;
-  c->member = allocate(most, sizeof *c->member, "halo members");
-  c->row = allocate(most, sizeof *c->row, "halo members");
-  size_t next = 0;                            /* index of the next particle sent */
-  for (size_t h = 0; h <= home->count; h++) { /* the halos of a home have the order of the
-                                                 catalogue, so that both lists can be merged */
-    for (; next < sends && (h == home->count || sent[next].row < first_row[h]); next++) {
-      c->member[c->members] = sent[next].particle;
-      c->row[c->members++] = sent[next].row;
-    }
-    for (uint64_t k = 0; h < home->count && k < home->halo[h].count; k++) {
-      const uint32_t member = home->member[home->halo[h].first + k];
-      if (member >= count) continue;
-      c->member[c->members] = member;
-      c->row[c->members++] = first_row[h] + k;
-    }
-  }
-  free(sent);
+  struct numbering n = {.catalogue = c, .home = home, .first_row = first_row};
+  n.guest_row = allocate(exchange_total(home->guests_from), sizeof *n.guest_row, what);
+  loop_run(&halos_stage, PARTS, count_part, &n);
+  find_rows_of_sent(&n);
+  for (uint32_t part = 0; part < PARTS; part++)
+    n.begin[part + 1] = n.begin[part] + n.own[part] + sent_before(&n, part + 1) -
+                        sent_before(&n, part);
+  c->members = n.begin[PARTS];
+  c->member = allocate(c->members, sizeof *c->member, what);
+  c->row = allocate(c->members, sizeof *c->row, what);
+  loop_run(&halos_stage, PARTS, list_part, &n);
+  free(n.sent);
+  free(n.guest_row);
   free(first_row);
 }

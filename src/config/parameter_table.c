@@ -327,6 +327,7 @@ const struct parameter parameter_table[] = {
   {"output", "slice_axis", WORD(output.slice_axis), "automatic", OF(GAS), .help = "line of sight of pictures; automatic: the shortest axis of the box, of equal ones z", .words = slice_axes},
   {"output", "slice_position", REAL, FIELD(output.slice_position), "0.5", OF(GAS), .help = "where slices cut the line of sight, over the side of the box", RANGE(0, 1)},
   {"output", "halo_order", SWITCH(output.halo_order), "no", OF(BOX), .help = "write the particles of snapshots in the order of the halo catalogue, members of halos first", .words = no_yes},
+  {"output", "halo_ids", SWITCH(output.halo_ids), "yes", OF(BOX), .help = "write the ids of the members of halos into the halo catalogue, of which they are the largest part", .words = no_yes},
   {"output", "subhalos", SWITCH(output.subhalos), "no", OF(BOX), .help = "find the bound parts of each halo, with positions, velocities and masses, and write them into the halo catalogue", .words = no_yes},
   {"output", "trees", SWITCH(output.trees), "no", OF(BOX), .help = "link the halos of all outputs, or the subhalos with output.subhalos = yes, into merger trees: tree_NNN.hdf5 of each output, and trees.hdf5 at the end", .words = no_yes},
   {"output", "energy_steps", INTEGER, FIELD(output.energy_steps), "20", OF(PARTICLES), .help = "steps from one potential energy in log/statistics.csv to the next; 0: none", RANGE(0, 10000000)},

@@ -216,6 +216,7 @@ struct parameters {
     double slice_position;     /**< over the side of the box */
     bool halo_order;           /**< snapshots hold the halos' members first, in the order of the
                                     catalogue */
+    bool halo_ids;             /**< halo catalogues hold the ids of members */
     bool subhalos;             /**< find the subhalos of halos */
     bool trees;                /**< link the halos or subhalos of outputs into merger trees */
     double checkpoint_minutes; /**< 0: only when stopped */

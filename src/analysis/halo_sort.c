@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Halos in the order of halo_compare(), on all workers. */
+#include <stdlib.h>
+
+#include "halo_home.h"
+#include "photons/base/error.h"
+#include "photons/runtime/loop.h"
+
+enum {
+  PARTS = 256,   /* of a loop over halos */
+  SIZES = 1 << 12 /* halos of fewer members are sorted among those of their size alone, a task for each size */
+};
+
+/** What orders halos, and the place of the halo in a list. Sorting these moves less memory than sorting
+ * halos. */
+struct halo_key {
+  uint64_t count, lowest_id;
+  size_t place;
+};
+
+static struct halo_key key_of(const struct halo *h, size_t place) {
+  return (struct halo_key){h->count, h->lowest_id, place};
+}
+
+static int compare_keys(const void *a, const void *b) {
+  const struct halo_key *x = a, *y = b;
+  if (x->count != y->count) return x->count < y->count ? 1 : -1;
+  return (x->lowest_id > y->lowest_id) - (x->lowest_id < y->lowest_id);
+}
+
+int halo_compare(const void *a, const void *b) {
+  const struct halo_key x = key_of(a, 0), y = key_of(b, 0);
+  return compare_keys(&x, &y);
+}
+
+/** A list of halos on its way into order. */
+struct sorting {
+  size_t count;
+  const struct halo *halo;
+  struct halo_key *key, *sorted;
+  size_t *end; /* [size] of the halos of a size among the sorted ones, the largest first */
+  struct halo *to;
+};
+
+static size_t end_of_part(const struct sorting *s, uint32_t part) {
+  return block_first(s->count, PARTS, (size_t)part + 1);
+}
+
+static void make_keys(void *context, uint32_t part) {
+  const struct sorting *s = context;
+  for (size_t h = block_first(s->count, PARTS, part); h < end_of_part(s, part); h++)
+    s->key[h] = key_of(&s->halo[h], h);
+}
+
+static bool are_sorted(const struct sorting *s) {
+  for (size_t h = 1; h < s->count; h++)
+    if (compare_keys(&s->key[h - 1], &s->key[h]) > 0) return false;
+  return true;
+}
+
+/** 0 for the largest ones. */
+static size_t size_of(const struct halo_key *k) {
+  return k->count < SIZES ? SIZES - (size_t)k->count : 0;
+}
+
+static void order_by_size(struct sorting *s) {
+  for (size_t h = 0; h < s->count; h++) s->end[size_of(&s->key[h])]++;
+  for (size_t k = 0, sum = 0; k <= SIZES; k++) {
+    const size_t here = s->end[k];
+    s->end[k] = sum;
+    sum += here;
+  }
+  for (size_t h = 0; h < s->count; h++) s->sorted[s->end[size_of(&s->key[h])]++] = s->key[h];
+}
+
+static void sort_size(void *context, uint32_t size) {
+  const struct sorting *s = context;
+  const size_t first = size > 0 ? s->end[size - 1] : 0;
+  if (s->end[size] - first > 1)
+    qsort(s->sorted + first, s->end[size] - first, sizeof *s->sorted, compare_keys);
+}
+
+static void move_part(void *context, uint32_t part) {
+  const struct sorting *s = context;
+  for (size_t h = block_first(s->count, PARTS, part); h < end_of_part(s, part); h++)
+    s->to[h] = s->halo[s->sorted[h].place];
+}
+
+struct halo *halo_sorted(size_t count, const struct halo *halo, size_t *place) {
+  static const char what[] = "the order of halos";
+  struct sorting s = {.count = count, .halo = halo};
+  s.key = s.sorted = allocate(count, sizeof *s.key, what);
+  s.to = allocate(count, sizeof *s.to, what);
+  loop_run(&halos_stage, PARTS, make_keys, &s);
+  if (!are_sorted(&s)) {
+    s.sorted = allocate(count, sizeof *s.sorted, what);
+    s.end = allocate(SIZES + 1, sizeof *s.end, what);
+    order_by_size(&s);
+    loop_run(&halos_stage, SIZES + 1, sort_size, &s);
+    free(s.end);
+    free(s.key);
+  }
+  loop_run(&halos_stage, PARTS, move_part, &s);
+  for (size_t h = 0; h < count && place; h++) place[h] = s.sorted[h].place;
+  free(s.sorted);
+  return s.to;
+}
