@@ -55,7 +55,7 @@ STARPU_NCPU=1 "$PHOTONS" -q --analyse run/snapshot_000.hdf5 --set output.dir=one
   --set output.image_pixels=128 --set output.subhalos=yes \
   --set runtime.group_size=512 || exit 1
 STARPU_NCPU=1 "$PHOTONS" -q --analyse run/snapshot_000.hdf5 --set output.dir=alone \
-  --set output.image_pixels=128 || exit 1
+  --set output.image_pixels=128 --set output.halo_ids=no || exit 1
 for product in massfunc_000.txt powerspec_000.txt; do
   same_text "alone/$product" "again/$product" || complain "$product depends on the workers"
 done
@@ -69,7 +69,15 @@ tables = [f"{group}/{name}" for group in ("Group", "Subhalo") for name in files[
 for name in tables + ["IDs/ID"]:
     for other in files[1:]:
         assert np.array_equal(files[0][name], other[name]), name
+lean = h5py.File("alone/fof_subhalo_tab_000.hdf5")
+assert "IDs" not in lean, "ids in spite of output.halo_ids = no"
+for name in lean["Group"]:
+    if name not in ("GroupNsubs", "GroupFirstSub"):
+        assert np.array_equal(files[0]["Group"][name], lean["Group"][name]), name
 END
+"$PYTHON" -c 'import photons; photons.read_halos("alone/fof_subhalo_tab_000.hdf5").members(0)' 2>err &&
+  complain 'members of a catalogue without ids'
+grep -q 'output.halo_ids' err || complain "members without ids: $(tail -n 1 err)"
 
 # Figures and one page.
 "$PYTHON" "$PHOTONS_SOURCE/tools/report.py" run >output || complain "tools/report.py"

@@ -44,6 +44,8 @@ tool mocks config.ini 4 || complain "mocks after a kill: $(cat err)"
 [ mocks/mock_2/powerspec_000.txt -nt before ] && complain 'a mock that has ended is repeated'
 [ -e mocks/figures/mocks_000.png ] || complain 'no figure'
 [ ! -e mocks/mock_1/snapshot_000.hdf5 ] || complain 'mocks write snapshots'
+"$PYTHON" -c 'import h5py, sys; sys.exit("IDs" in h5py.File("mocks/mock_1/fof_subhalo_tab_000.hdf5"))' ||
+  complain 'mocks write ids of members'
 tool mocks config.ini 4 --set cosmology.sigma8=0.9 && complain 'mocks of two universes are mixed'
 grep -q 'other settings' err || complain "two universes: $(cat err)"
 tool mocks config.ini 1 && complain 'one mock has a covariance'

@@ -379,6 +379,13 @@ def read_snapshot(path, units=False, particle_type=None):
     return _Hdf5(path, f"PartType{particle_type}", units)
 
 
+def _ids(file, first, count):
+    """Ids of members of halos. ValueError without output.halo_ids."""
+    if "IDs" not in file:
+        raise ValueError(f"{file.filename}: a catalogue without ids of members (output.halo_ids = no)")
+    return file["IDs/ID"][first : first + count]
+
+
 class Halos(_Hdf5):
     """Halos of fof_subhalo_tab_NNN.hdf5 or fof_tab_NNN.hdf5: datasets of the HDF5 group Group."""
 
@@ -389,7 +396,7 @@ class Halos(_Hdf5):
         """Ids of the particles of halo i."""
         group = self.file["Group"]
         first = group["GroupOffsetType"][i, 1]
-        return self.file["IDs/ID"][first : first + group["GroupLen"][i]]
+        return _ids(self.file, first, group["GroupLen"][i])
 
 
 def read_halos(path, units=False):
@@ -407,7 +414,7 @@ class Subhalos(_Hdf5):
         """Ids of the particles of subhalo i, the most bound one first."""
         group = self.file["Subhalo"]
         first = group["SubhaloOffsetType"][i, 1]
-        return self.file["IDs/ID"][first : first + group["SubhaloLen"][i]]
+        return _ids(self.file, first, group["SubhaloLen"][i])
 
 
 def read_subhalos(path, units=False):

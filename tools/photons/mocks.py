@@ -6,7 +6,7 @@ usage: mocks.py CONFIG COUNT [--first SEED] [--jobs N] [--gpus A,B,...] [--set S
                 [--program PROGRAM] [--ranks N]
 
 The runs have the seeds SEED (1), SEED + 1 ... and are in folders mock_SEED of output.dir. They write neither
-snapshots nor pictures unless --set says so. A run that has ended is not repeated when the command is given again, with
+snapshots, pictures nor ids of the members of halos unless --set says so. A run that has ended is not repeated when the command is given again, with
 a larger COUNT for example; one that has not begins anew. As many run at the same time as there are GPUs, or, without
 GPUs, cores, if the memory suffices; the cores are divided among them. Of all these mocks there are in output.dir, for each output,
 mockpower_NNN.txt (mean and scatter of P(k)), mockcovariance_NNN.txt (the covariance matrix of its bins),
@@ -26,7 +26,7 @@ from .reading import FAULTS, explain
 np, plt = Deferred("numpy"), Deferred("matplotlib.pyplot")
 os.environ["MPLBACKEND"] = "Agg"  # figures go to files, which takes no display
 
-LEAN = {"output.snapshots": "no", "output.images": "no"}
+LEAN = {"output.snapshots": "no", "output.images": "no", "output.halo_ids": "no"}
 
 
 MEMORY_PART = 0.8  # of the machine's memory, that mocks may take together
