@@ -181,8 +181,7 @@ static void write_part(void *context, const struct output_turn *turn) {
   if (c->count == 0 && (ids == 0 || !w->ids)) return;
   const hid_t file = hdf5_continue(turn->temporary, turn->path);
   for (int t = 0; t < HALO_TABLES; t++) write_table(file, turn->path, &halo_tables[t], w);
-  if (w->ids)
-    write_rows(file, turn->path, "/IDs/ID", H5T_NATIVE_UINT64, first, ids, 1, w->ids);
+  if (w->ids) write_rows(file, turn->path, "/IDs/ID", H5T_NATIVE_UINT64, first, ids, 1, w->ids);
   hdf5_close_written(file, turn->path);
 }
 

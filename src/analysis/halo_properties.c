@@ -12,7 +12,7 @@
 #include "photons/cosmology/cosmology.h"
 #include "rising.h"
 
-#define PEAK_OF_NFW 2.1625815870646097   /* v_max of an NFW profile is at so many scale radii, */
+#define PEAK_OF_NFW 2.1625815870646097  /* v_max of an NFW profile is at so many scale radii, */
 #define MASS_OF_PEAK 0.4675860282501475 /* ln(1 + x) - x/(1 + x) there */
 #define MOST_CONCENTRATED 1e4
 enum { LEAST_INSIDE = 6 }; /* the circular velocity of fewer particles is noise */

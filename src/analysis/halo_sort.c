@@ -7,8 +7,10 @@
 #include "photons/runtime/loop.h"
 
 enum {
-  PARTS = 256,   /* of a loop over halos */
-  SIZES = 1 << 12 /* halos of fewer members are sorted among those of their size alone, a task for each size */
+  PARTS = 256, /* of a loop over halos */
+  SIZES =
+      1
+      << 12 /* halos of fewer members are sorted among those of their size alone, a task for each size */
 };
 
 /** What orders halos, and the place of the halo in a list. Sorting these moves less memory than sorting

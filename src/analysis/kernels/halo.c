@@ -99,5 +99,5 @@ void KERNEL(halo_potentials)(const struct halo_tree *t, double softening, struct
 }
 
 extern const struct halo_kernels KERNEL(halo_kernels);
-const struct halo_kernels KERNEL(halo_kernels) = {KERNEL(halo_potentials), KERNEL(halo_nearest), KERNEL(halo_keep_inside),
-                                                  KERNEL(halo_distances)};
+const struct halo_kernels KERNEL(halo_kernels) = {KERNEL(halo_potentials), KERNEL(halo_nearest),
+                                                  KERNEL(halo_keep_inside), KERNEL(halo_distances)};

@@ -18,7 +18,9 @@
 #include "photons/analysis/kernels.h"
 #include "photons/config/parameters.h"
 #include "photons/cosmology/mass_function.h"
+#include "src/analysis/halo_home.h"
 #include "src/analysis/halo_near.h"
+#include "src/analysis/rising.h"
 #include "src/io/hdf5_checksum.h"
 #include "support/assert_near.h"
 #include "support/flip_bits.h"
@@ -855,6 +857,57 @@ static void test_neighbours(void **state) {
   halo_tree_free(&tree);
 }
 
+/** Distances, of which most are in a clump far from the point, against the library's sort. */
+static void check_distances(gsl_rng *rng, size_t n, double clump) {
+  double *found = allocate(n, sizeof *found, "numbers"),
+         *right = allocate(n, sizeof *right, "numbers");
+  for (size_t i = 0; i < n; i++)
+    found[i] = right[i] = i % 7 == 0 ? gsl_rng_uniform(rng) : 0.5 + clump * gsl_rng_uniform(rng);
+  sort_rising(n, found);
+  qsort(right, n, sizeof *right, compare_doubles);
+  assert_memory_equal(found, right, n * sizeof *right);
+  free(right);
+  free(found);
+}
+
+static void test_distances_rise(void **state) {
+  (void)state;
+  static const size_t sizes[] = {0, 1, 2, 31, 33, 74, 5000};
+  gsl_rng *rng = gsl_rng_alloc(gsl_rng_ranlxd1);
+  for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
+    for (double clump = 0.5; clump > 1e-12; clump *= 1e-3) check_distances(rng, sizes[k], clump);
+  double zeros[40] = {0.0};
+  sort_rising(40, zeros);
+  for (size_t i = 0; i < 40; i++) assert_near(zeros[i], 0.0, 0.0);
+  gsl_rng_free(rng);
+}
+
+/* Few sizes, so that many halos differ by their lowest id alone, and some halos of many members. */
+static void test_halos_are_sorted(void **state) {
+  (void)state;
+  enum { HALOS = 3000 };
+  gsl_rng *rng = gsl_rng_alloc(gsl_rng_ranlxd1);
+  struct halo *halo = allocate(HALOS, sizeof *halo, "halos");
+  size_t *place = allocate(HALOS, sizeof *place, "places");
+  for (size_t h = 0; h < HALOS; h++) {
+    halo[h].count = h % 10 == 0 ? 4000 + gsl_rng_uniform_int(rng, 200)
+                                : gsl_rng_uniform_int(rng, 30);
+    halo[h].lowest_id = (h * 7919) % HALOS;
+  }
+  struct halo *sorted = halo_sorted(HALOS, halo, place);
+  for (size_t h = 0; h < HALOS; h++) {
+    assert_memory_equal(&sorted[h], &halo[place[h]], sizeof *halo);
+    if (h > 0) assert_true(halo_compare(&sorted[h - 1], &sorted[h]) < 0);
+  }
+  struct halo *again = halo_sorted(HALOS, sorted, NULL);
+  assert_memory_equal(again, sorted, HALOS * sizeof *halo);
+  free(again);
+  free(sorted);
+  free(place);
+  free(halo);
+  gsl_rng_free(rng);
+}
+
 int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_halos),
                                      cmocka_unit_test(test_simulated_halos),
@@ -865,7 +918,9 @@ int main(int argc, char **argv) {
                                      cmocka_unit_test(test_neighbours),
                                      cmocka_unit_test(test_subhalos),
                                      cmocka_unit_test(test_members_at_one_point),
-                                     cmocka_unit_test(test_heavy_particles)};
+                                     cmocka_unit_test(test_heavy_particles),
+                                     cmocka_unit_test(test_distances_rise),
+                                     cmocka_unit_test(test_halos_are_sorted)};
   int failed = 0;
   comm_start(&argc, &argv);
   /* otherwise the others would wait for a rank that failed */
