@@ -46,6 +46,7 @@ NEUTRINO_EV = 93.14  # Omega h^2 = mass / NEUTRINO_EV at the temperature ratio b
 TEMPERATURE_RATIO = 0.71611
 PHOTONS = 2.47282e-5  # Omega h^2 at 2.7255 K
 MASSLESS = 7 / 8 * (4 / 11) ** (4 / 3)  # of one species with N_eff = 1, over photons
+N_EFF = 3.044
 N_EFF_MASSIVE = 1.0132  # of one species at TEMPERATURE_RATIO while it is relativistic
 K_MIN, K_MAX = 1e-4, 50.0  # h/Mpc
 K_NEUTRINOS = 1.0  # h/Mpc; beyond, neutrinos add less than 1e-4, and CLASS's fluid serves
@@ -262,6 +263,8 @@ def heading(c):
     values = {key: c[key] for key in ("Omega_m", "Omega_b", "Omega_r", "h", "w0", "wa")}
     values.update(sum_m_nu=sum(c["m_nu"]), n_s=c["n_s"], sigma8=c["sigma8"])
     values.update((key, c[key]) for key in ("running", "wdm") if c[key])
+    if c["N_eff"] != N_EFF:
+        values["N_eff"] = c["N_eff"]
     yield f"Made by tools/linear_theory.py with CLASS {classy.__version__}."
     yield from (f"{key} = {value:.10g}" for key, value in values.items())
     yield "gauge = N-body"
@@ -353,7 +356,7 @@ def main():
     parser.add_argument("--wdm", type=float, default=0.0, metavar="KEV",
                         help="mass of thermal relics; 0: cold dark matter (0)")  # fmt: skip
     parser.add_argument("--radiation", action="store_true", help="print Omega_r")
-    parser.add_argument("--n-eff", type=float, default=3.044, metavar="NUMBER",
+    parser.add_argument("--n-eff", type=float, default=N_EFF, metavar="NUMBER",
                         help="neutrino species, with and without mass (3.044)")  # fmt: skip
     options = parser.parse_args()
     try:
@@ -380,6 +383,7 @@ def main():
                 f"{options.config}: Omega_r = {c['Omega_r']:g}, expected {expected:.6g}, which photons"
                 f" and {options.n_eff:g} - {len(c['m_nu'])} massless neutrinos have"
             )
+        c["N_eff"] = options.n_eff
         c["n_ur"] = options.n_eff - N_EFF_MASSIVE * len(c["m_nu"])
         if options.power:
             write_power(c, options.power)

@@ -36,9 +36,9 @@ double body_v_max(size_t n, const double *distance, double mass, double a, doubl
 double body_distance(const double x[3], const double y[3]);
 
 /** Compute the properties that follow from the members. Needs the spheres and position.
- * @param n     members
+ * @param b     its members about the density peak; on return the inner ones are left
  * @param mass  of a particle */
-void halo_describe(struct halo *h, size_t n, const struct halo_body *b, double mass,
+void halo_describe(struct halo *h, struct halo_body *b, double mass,
                    const struct halo_background *g);
 
 #endif

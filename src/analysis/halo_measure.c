@@ -33,7 +33,7 @@ struct measuring {
 static void describe(const struct measuring *w, struct halo *h, const struct halo_member *member) {
   const struct particles *s = w->home->fof->particles;
   struct halo_body *body = halo_bodies(h, member, s->box, w->background->a);
-  halo_describe(h, h->count, body, s->mass, w->background);
+  halo_describe(h, body, s->mass, w->background);
   free(body);
 }
 

@@ -12,7 +12,7 @@ enum { RUN = 8 }; /* members that are sorted by insertion, before runs are merge
 /** A member by its id, and its place in the list of members. */
 struct ranked {
   uint64_t id;
-  uint32_t place;
+  uint32_t place, member; /* member: what was at that place */
 };
 
 uint64_t halo_member_id(const struct halo_home *home, uint32_t member) {
@@ -88,16 +88,13 @@ struct halo_member *halo_members_sort(const struct halo_home *home, const struct
   struct halo_member *read = halo_members_read(home, h),
                      *sorted = allocate(n, sizeof *sorted, "halo members");
   struct ranked *ranked = allocate(2 * n, sizeof *ranked, "halo members");
-  uint32_t *old = allocate(n, sizeof *old, "halo members");
-  memcpy(old, member, n * sizeof *old);
   for (size_t i = 0; i < n; i++)
-    ranked[i] = (struct ranked){halo_member_id(home, old[i]), (uint32_t)i};
+    ranked[i] = (struct ranked){halo_member_id(home, member[i]), (uint32_t)i, member[i]};
   const struct ranked *order = sort_by_id(n, ranked, ranked + n);
   for (size_t i = 0; i < n; i++) {
     sorted[i] = read[order[i].place];
-    member[i] = old[order[i].place];
+    member[i] = order[i].member;
   }
-  free(old);
   free(ranked);
   free(read);
   return sorted;

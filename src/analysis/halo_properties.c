@@ -113,15 +113,13 @@ static double concentration_of(double velocity_ratio) {
 
 static double length2(const double x[3]) { return x[0] * x[0] + x[1] * x[1] + x[2] * x[2]; }
 
-/** The members inside a radius about the peak, in their order; free(). */
-static struct halo_body *choose_inner(size_t n, const struct halo_body *b, double radius,
-                                      size_t *count) {
+/** Keep the members inside a radius about the peak, in their order. @return their number */
+static size_t keep_inner(size_t n, struct halo_body *b, double radius) {
   const double limit2 = radius > 0.0 ? radius * radius : HUGE_VAL;
-  struct halo_body *inner = allocate(n, sizeof *inner, "halo members");
-  *count = 0;
+  size_t count = 0;
   for (size_t i = 0; i < n; i++)
-    if (length2(b[i].x) <= limit2) inner[(*count)++] = b[i];
-  return inner;
+    if (length2(b[i].x) <= limit2) b[count++] = b[i];
+  return count;
 }
 
 /** How far the mean of positions is from the peak. */
@@ -140,20 +138,17 @@ static void describe_sphere(struct halo *h, double mass, const struct body_means
   h->concentration = concentration_of(h->v_max / velocity);
 }
 
-void halo_describe(struct halo *h, size_t n, const struct halo_body *b, double mass,
+void halo_describe(struct halo *h, struct halo_body *b, double mass,
                    const struct halo_background *g) {
   static const double peak[3] = {0.0};
-  size_t count;
-  struct halo_body *inner = choose_inner(n, b, h->sphere[CRIT_200].radius, &count);
-  h->offset = offset_of(n, b);
-  if (count > 0) {
-    const struct body_means m = body_means(count, inner, g);
-    double *distance = body_distances(count, inner, peak);
-    h->v_max = body_v_max(count, distance, mass, g->a, &h->r_max);
-    free(distance);
-    h->dispersion = m.dispersion;
-    measure_shape(count, inner, h->axis_ratio);
-    describe_sphere(h, mass, &m, g->a);
-  }
-  free(inner);
+  h->offset = offset_of(h->count, b);
+  const size_t count = keep_inner(h->count, b, h->sphere[CRIT_200].radius);
+  if (count == 0) return;
+  const struct body_means m = body_means(count, b, g);
+  double *distance = body_distances(count, b, peak);
+  h->v_max = body_v_max(count, distance, mass, g->a, &h->r_max);
+  free(distance);
+  h->dispersion = m.dispersion;
+  measure_shape(count, b, h->axis_ratio);
+  describe_sphere(h, mass, &m, g->a);
 }

@@ -102,6 +102,11 @@ grep -q '^# wdm = 1$' warm.txt && grep -q '^# gauge = N-body$' warm.txt || compl
 grep -v '^#' pk.txt >cold_rows
 grep -v '^#' warm.txt | paste -d ' ' cold_rows - | awk '{ x = $4/$2*exp(-0.005*log($1*0.6732/0.05)^2); if ($1 < 0.05 && (x > 1.001 || x < 0.99)) bad = 1
   if ($1 > 10 && x > 0.2) bad = 1; n += $1 > 10 } END { exit bad || !n }' || complain 'another cutoff of warm dark matter'
+grep -q N_eff warm.txt && complain 'the usual number of neutrinos is in a heading'
+config 0 >config.ini
+tool config.ini --power more.txt --n-eff 4 || complain "--n-eff: $(cat err)"
+asked "near(p['N_ur'], 4)"
+grep -q '^# N_eff = 4$' more.txt || complain 'the table does not tell the number of neutrinos'
 # heavy neutrinos, three of them
 config 1e-9 'm_nu = 0.1, 0.1, 0.1' >config.ini
 tool config.ini --radiation
