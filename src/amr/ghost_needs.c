@@ -50,10 +50,15 @@ static uint32_t home_of(struct needs *s, int level, uint32_t group) {
   return at->home;
 }
 
+/** Whether another home has a group of a level; none has NO_GROUP. */
+static inline bool is_of_others(const struct needs *s, int level, uint32_t group) {
+  return group != NO_GROUP && !is_in(own(s, level), group);
+}
+
 /** Note that the home that has group `where` of a level gets or gives parts of a group. */
 static inline void add_need(struct needs *s, int level, uint32_t where, uint32_t group,
                             uint64_t parts) {
-  if (is_in(own(s, level), where)) return;
+  if (!is_of_others(s, level, where)) return;
   const uint32_t other = home_of(s, level, where);
   for (size_t i = s->count; i > 0 && s->count - i < LATEST; i--) {
     struct need *latest = &s->need[i - 1];
@@ -131,7 +136,7 @@ static bool is_at_others(const struct needs *s, int level, uint32_t group, struc
 static void need_near(struct needs *s, uint32_t group) {
   const uint32_t *near = s->gas->topology.level[s->level].group[group].near;
   for (int n = 0; n < NEIGHBOURS; n++) {
-    if (near[n] == NO_GROUP) continue;
+    if (!is_of_others(s, s->level, near[n])) continue;
     if (s->sent)
       add_need(s, s->level, near[n], group, cubes(-1, opposite(n)));
     else
@@ -144,7 +149,8 @@ static void need_by_finer(struct needs *s, uint32_t group) {
   for (int p = 0; p < GAS_PATCHES; p++)
     for (int n = 0; n < NEIGHBOURS; n++) {
       const uint32_t son = topology_finer_neighbour(&s->gas->topology, s->level, group, p, n);
-      if (son != NO_GROUP) add_need(s, s->level + 1, son, group, cubes(p, opposite(n)));
+      if (is_of_others(s, s->level + 1, son))
+        add_need(s, s->level + 1, son, group, cubes(p, opposite(n)));
     }
 }
 
@@ -154,7 +160,8 @@ static void need_coarser(struct needs *s, uint32_t son) {
   for (int n = 0; n < NEIGHBOURS; n++) {
     const struct patch_number at = topology_patch_neighbour(
         &s->gas->topology, s->level, fine->group[son].father, (int)(fine->key[son] & 7), n);
-    if (at.group != NO_GROUP) add_need(s, s->level, at.group, at.group, cubes(at.patch, n));
+    if (is_of_others(s, s->level, at.group))
+      add_need(s, s->level, at.group, at.group, cubes(at.patch, n));
   }
 }
 
@@ -207,10 +214,11 @@ static void find_refined(struct needs *s) {
   const struct span mine = part_of(s, level);
   for (uint32_t i = mine.first; i < mine.end; i++) {
     const uint32_t father = l->group[i].father;
-    if (!s->sent) add_need(s, s->level, father, father, cubes((int)(l->key[i] & 7), MYSELF));
+    if (!s->sent && is_of_others(s, s->level, father))
+      add_need(s, s->level, father, father, cubes((int)(l->key[i] & 7), MYSELF));
     for (int p = 0; p < GAS_PATCHES && s->sent; p++) {
       const uint32_t son = l->group[i].son[p];
-      if (son != NO_GROUP) add_need(s, level + 1, son, i, cubes(p, MYSELF));
+      if (is_of_others(s, level + 1, son)) add_need(s, level + 1, son, i, cubes(p, MYSELF));
     }
   }
 }
