@@ -31,8 +31,8 @@ struct needs {
   uint32_t part, parts; /* which part of the groups of the home, of how many */
   struct span
       own[3]; /* groups of the home: of the next coarser level, of the level, of the next finer one */
-  uint32_t father;    /* that was looked at last */
-  bool father_inside; /* the home has all its neighbours */
+  uint32_t father;            /* that was looked at last */
+  bool father_inside;         /* the home has all its neighbours */
   struct home_span latest[3]; /* home of another group that was looked at last: of the same levels */
   size_t count, room;
   struct need *need;

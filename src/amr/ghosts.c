@@ -163,8 +163,8 @@ static struct ghost_message *same_message(const struct ghost_messages *all,
 
 /** Make the data of a message. Levels below the root get new groups time and again: with room sizes recur, and the data
  * of the message that this one is in the place of are taken over. */
-static void make_data(const struct gas *g, int level, enum ghost_kind kind,
-                      struct ghost_message *m, const struct ghost_messages *old, bool sent) {
+static void make_data(const struct gas *g, int level, enum ghost_kind kind, struct ghost_message *m,
+                      const struct ghost_messages *old, bool sent) {
   struct ghost_message *same = same_message(old, m, sent);
   m->room = level > 0 ? handle_room(m->parts) : m->parts;
   if (same && same->packed && same->room == m->room) {

@@ -253,7 +253,8 @@ static void find_kinds(const struct gas *g, int level) {
     const struct ghost_messages *all = &g->level[level].ghosts.received[kind];
     for (uint32_t i = 0; i < all->count && !ghost_for_fathers((enum ghost_kind)kind); i++)
       for (uint32_t k = 0; k < all->message[i].batches.count; k++)
-        gas_seen(g, level, all->message[i].to, all->message[i].batches.batch[k])->kinds |= 1u << kind;
+        gas_seen(g, level, all->message[i].to, all->message[i].batches.batch[k])->kinds |= 1u
+                                                                                           << kind;
   }
 }
 

@@ -206,7 +206,7 @@ struct all_links {
   int level;
   uint32_t first, end, part; /* batches */
   uint32_t parts;
-  struct gas_links **table; /* [batch - first] new tables; NULL: the batch keeps what it has */
+  struct gas_links **table; /* [batch - first] memory, then new tables; NULL: none is new */
 };
 
 static struct linking linking_begin(const struct gas *g, int level) {
@@ -232,10 +232,10 @@ static void link_part(void *context, uint32_t part) {
   for (uint32_t i = begin; i < end; i++) {
     const uint32_t home = gas_home_of_batch(g, all->level, i);
     struct gas_batch *b = &g->level[all->level].batch[i];
-    struct gas_links *table = engine_gpu() ? take_table(b) : NULL;
+    struct gas_links **table = &all->table[i - all->first];
     find_sons(&k, home);
-    link_batch(&k, home, b, table);
-    all->table[i - all->first] = new_table(b, table);
+    link_batch(&k, home, b, *table);
+    *table = new_table(b, *table);
   }
   linking_end(&k);
 }
@@ -254,6 +254,8 @@ static struct all_links all_links_of(struct gas *g, int level) {
   all.part = part_of(batch, own);
   all.parts = (own + all.part - 1) / all.part;
   all.table = allocate(own, sizeof *all.table, "links of groups");
+  for (uint32_t i = 0; i < own && engine_gpu(); i++)
+    all.table[i] = take_table(&g->level[level].batch[all.first + i]);
   return all;
 }
 

@@ -51,7 +51,7 @@ void old_level_keep(struct old_level *old, struct gas *g, int level) {
     const uint32_t first = b->first;
     *b = *same;
     b->first = first;
-    *same = (struct gas_batch){.first = same->first, .count = same->count};
+    *same = (struct gas_batch){.first = same->first, .count = same->count, .room = same->room};
   }
 }
 

@@ -11,8 +11,9 @@
 LOOP_STAGE(gas_groups, 0x668877, .family = "gas");
 
 enum {
-  KEY_BITS = 21,     /* of a coordinate */
-  PART_GROUPS = 4096 /* groups that a worker links at a time: fewer take less time than a worker needs to begin */
+  KEY_BITS = 21, /* of a coordinate */
+  PART_GROUPS =
+      4096 /* groups that a worker links at a time: fewer take less time than a worker needs to begin */
 };
 
 /** The bits of a coordinate, two zeros after each. */

@@ -44,8 +44,8 @@ enum { GAS_ALIGNMENT = 64 }; /**< bytes: of cells and of scratch memory */
 /** A batch of this rank; or what a home has of a batch of another home, of which there are those cells
  * and sides that the home needs. Handles and cells that it has not are NULL. */
 struct gas_batch {
-  uint32_t first, count;          /**< groups of the level */
-  uint32_t room;                  /**< groups that the data have memory for */
+  uint32_t first, count; /**< groups of the level */
+  uint32_t room;         /**< groups that the data have memory for */
   uint32_t kinds; /**< of another home, while its data are made: a bit for each kind of messages */
   size_t cell_bytes;              /**< of each of the two, with room so that sizes recur */
   starpu_data_handle_t handle[2]; /**< cells, [group][variable][patch][8][8][8]; which of the two is

@@ -344,9 +344,9 @@ static void test_division(void **state) {
   static const struct {
     uint32_t homes, groups, batch;
     uint32_t used; /* homes that have groups */
-  } cases[] = {{1, 32768, 256, 1}, {4, 32768, 256, 4}, {8, 32768, 256, 8}, {1, 296, 80, 1},
-               {4, 296, 256, 2},   {4, 1024, 256, 4},  {2, 4096, 256, 2},  {1, 40, 40, 1},
-               {4, 200, 256, 1}};
+  } cases[] = {{1, 32768, 256, 1}, {4, 32768, 256, 4}, {8, 32768, 256, 8},
+               {1, 296, 80, 1},    {4, 296, 256, 2},   {4, 1024, 256, 4},
+               {2, 4096, 256, 2},  {1, 40, 40, 1},     {4, 200, 256, 1}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     const struct gas g = divided(cases[i].homes, cases[i].groups);
     uint32_t used = 0;

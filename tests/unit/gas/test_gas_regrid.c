@@ -28,7 +28,8 @@ enum { FINE = 2 };
 static struct gas *make_gas_of(int batch, int homes) {
   static const char text[] =
       "[run]\nsystem = gas\n[ic]\nsource = blast\n[gas]\nsolver = rtvd\nroot = 32, 32, 32\n"
-      "levels = %d\nbatch = %d\nhomes = %d\nbuffer = 8\nregrid = 100\nflag_gradient_pressure = 0.1, "
+      "levels = %d\nbatch = %d\nhomes = %d\nbuffer = 8\nregrid = 100\nflag_gradient_pressure = "
+      "0.1, "
       "0.5\n[time]\n"
       "end = 1\n";
   char given[sizeof text + 32];
@@ -296,10 +297,11 @@ static void steps_that_are_too_long_are_divided(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(same_flags_move_nothing), cmocka_unit_test(groups_that_stay_are_kept),
-      cmocka_unit_test(ghosts_keep_their_data),
-      cmocka_unit_test(cells_do_not_depend_on_batches), cmocka_unit_test(homes_send_their_edges),
-      cmocka_unit_test(steps_that_are_too_long_are_divided)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(same_flags_move_nothing),
+                                     cmocka_unit_test(groups_that_stay_are_kept),
+                                     cmocka_unit_test(ghosts_keep_their_data),
+                                     cmocka_unit_test(cells_do_not_depend_on_batches),
+                                     cmocka_unit_test(homes_send_their_edges),
+                                     cmocka_unit_test(steps_that_are_too_long_are_divided)};
   return cmocka_run_group_tests(tests, start, stop);
 }
