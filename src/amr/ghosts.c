@@ -102,8 +102,8 @@ struct search {
 
 /** All of them, of some levels. */
 struct searches {
-  uint32_t count, parts;
-  struct search *search; /* [count] */
+  uint32_t count, parts, groups; /* groups: of all levels */
+  struct search *search;         /* [count] */
 };
 
 /** Join what was found, and free it. */
@@ -213,6 +213,7 @@ static struct searches searches_make(const struct gas *g, int first, int end) {
   all.search = allocate(most, sizeof *all.search, "ghosts of gas");
   for (int level = first; level < end; level++) {
     const uint32_t of_home = parts_of(g, level), parts = of_home * g->tasks.homes;
+    all.groups += g->topology.level[level].count;
     for (uint32_t kind = 0; kind < kinds_of(g); kind++)
       for (int sent = 0; sent < 2; sent++, all.parts += parts) {
         struct search *s = &all.search[all.count++];
@@ -227,7 +228,7 @@ static struct searches searches_make(const struct gas *g, int first, int end) {
 void ghosts_find(struct gas *g, int first, int end) {
   if ((uint32_t)comm_size() * g->tasks.homes == 1) return;
   struct searches all = searches_make(g, first, end);
-  if (all.parts == all.count * g->tasks.homes) /* levels are small */
+  if (all.groups < PART_GROUPS)
     for (uint32_t i = 0; i < all.parts; i++) find_part(&all, i);
   else
     loop_run(&gas_ghosts_stage, all.parts, find_part, &all);
