@@ -54,7 +54,7 @@ static void write_rest(void *context, hid_t file, const char *path) {
 static void write_rows(void *context, const struct set_file *file) {
   const struct transfer *t = context;
   struct set_array *array = file->set->array;
-  if (t->particles) file_particles_write(t->particles, file, array + t->cell_arrays);
+  if (t->particles) file_particles_write(t->particles, file, array + file_fields(t->file));
   file_cells_write(t, file, array);
 }
 
@@ -73,7 +73,7 @@ static void write_file(const char *path, const char *previous, const struct para
   struct set_array array[GAS_VARIABLES_MAX + 1 + FILE_PARTICLE_ARRAYS_MOST];
   struct hdf5_set set = {format, array, 0, write_rows, write_rest, &t};
   struct row_cut cells = file_cells_cut(&t, files), particles = {0};
-  t.cell_arrays = set.arrays = file_cells_arrays(f, &cells, array);
+  set.arrays = file_cells_arrays(f, &cells, array);
   if (t.particles) {
     particles = file_particles_cut(t.particles, files);
     set.arrays += file_particles_arrays(t.particles, &particles, array + set.arrays);

@@ -21,7 +21,6 @@ struct transfer {
   const struct parameters *parameters;
   struct provenance provenance;
   struct file_particles *particles; /* NULL: there are none */
-  size_t cell_arrays; /* of the set's arrays, which come before those of the particles */
   gas_file_group *group;
   void *context;
 };

@@ -76,76 +76,86 @@ static void stem_of(const char *path, char stem[STEM_SIZE]) {
 
 /* The letters in use. */
 
-/** The letter of the parts that a file has; 0: it has none, or cannot be read. */
-static char letter_of(const char *path) {
+/** Which letters files of a name use. */
+struct letters_used {
+  char used[3]; /* by the newest set, the one before and a damaged one; 0: by none */
+  bool known;   /* false: there is a file that cannot be read, which may use any letter */
+};
+
+/** The letter of the parts that a file has; 0: it has none. @param[out] known  false: it cannot be read */
+static char letter_of(const char *path, bool *known) {
   char parts[STEM_SIZE] = "";
-  const hid_t file = access(path, R_OK) == 0 ? hdf5_try_open(path) : -1;
-  if (file < 0) return 0;
-  if (H5Aexists(file, "parts") <= 0 || !hdf5_try_text(file, "parts", parts, sizeof parts))
-    parts[0] = '\0';
-  H5Fclose(file);
+  if (access(path, F_OK) != 0 && errno == ENOENT) return 0;
+  const hid_t file = hdf5_try_open(path);
+  const htri_t has = file < 0 ? -1 : H5Aexists(file, "parts");
+  if (has < 0 || (has > 0 && !hdf5_try_text(file, "parts", parts, sizeof parts))) *known = false;
+  if (file >= 0) H5Fclose(file);
   return *parts ? parts[strlen(parts) - 1] : 0;
 }
 
-/** Which letters files of this name use. */
-static void find_letters(const char *path, char used[4]) {
-  static const char *const words[] = {"previous", "damaged"};
-  used[0] = letter_of(path);
-  for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-    char *name = checkpoint_name(path, words[i]);
-    used[i + 1] = letter_of(name);
-    free(name);
-  }
-  used[3] = 0;
+static struct letters_used find_letters(const char *path) {
+  struct letters_used u = {.known = true};
+  bool any = true; /* parts of a damaged file need not stay */
+  char *previous = checkpoint_name(path, "previous"), *damaged = checkpoint_name(path, "damaged");
+  u.used[0] = letter_of(path, &u.known);
+  u.used[1] = letter_of(previous, &u.known);
+  u.used[2] = letter_of(damaged, &any);
+  free(previous);
+  free(damaged);
+  return u;
 }
 
-/** Whether a letter is none of these. */
-static bool is_free(char letter, const char used[4]) {
-  return letter != used[0] && letter != used[1] && letter != used[2];
+static bool in_use(char letter, const struct letters_used *u) {
+  return letter == u->used[0] || letter == u->used[1] || letter == u->used[2];
 }
 
 /** Remove the parts that no file of this name uses: a killed run has left them, or they are those of the set
- * before the previous one. */
-static void remove_unused(const char *path, const char used[4]) {
+ * before the previous one. @param[out] there  [letter] whether there are parts still */
+static void remove_unused(const char *path, const struct letters_used *u, bool there[4]) {
   char stem[STEM_SIZE], pattern[2 * STEM_SIZE], *folder = strdup(path);
   stem_of(path, stem);
   snprintf(pattern, sizeof pattern, "%s-[%s].+([0-9]).hdf5", stem, letters);
   char *slash = folder ? strrchr(folder, '/') : NULL;
   if (slash) slash[1] = '\0';
   DIR *stream = folder ? opendir(slash ? folder : ".") : NULL;
-  for (const struct dirent *entry; stream && (entry = readdir(stream));) {
-    if (fnmatch(pattern, entry->d_name, FNM_EXTMATCH) != 0 ||
-        !is_free(entry->d_name[strlen(stem) + 1], used))
-      continue;
-    if (unlinkat(dirfd(stream), entry->d_name, 0) != 0 && errno != ENOENT)
-      warn("cannot remove %s, which is no longer of use: %s", entry->d_name, strerror(errno));
+  if (!stream) fail(EXIT_RUN_FAILED, "cannot read the folder of %s: %s", path, strerror(errno));
+  for (const struct dirent *entry; (entry = readdir(stream));) {
+    if (fnmatch(pattern, entry->d_name, FNM_EXTMATCH) != 0) continue;
+    const char letter = entry->d_name[strlen(stem) + 1];
+    if (!u->known || in_use(letter, u))
+      there[strchr(letters, letter) - letters] = true;
+    else if (unlinkat(dirfd(stream), entry->d_name, 0) != 0 && errno != ENOENT)
+      fail(EXIT_RUN_FAILED, "cannot remove %s, which is no longer of use: %s", entry->d_name,
+           strerror(errno));
   }
-  if (stream) closedir(stream);
+  closedir(stream);
   free(folder);
 }
 
-/** Choose a letter, whose parts do not exist. Collective. */
+/** A letter that no file uses, and whose parts do not exist. */
+static char free_letter(const char *path) {
+  bool there[4] = {false};
+  const struct letters_used u = find_letters(path);
+  remove_unused(path, &u, there);
+  for (const char *l = letters; *l; l++)
+    if (!there[l - letters] && !in_use(*l, &u)) return *l;
+  fail(EXIT_RUN_FAILED, "%s: cannot tell which parts of it are in use: remove %s and its parts",
+       path, path);
+}
+
+/** Choose a letter; collective. */
 static char choose_letter(const char *path) {
-  char letter = letters[0], used[4];
-  if (comm_rank() == 0) {
-    find_letters(path, used);
-    remove_unused(path, used);
-    for (const char *l = letters; *l; l++)
-      if (is_free(*l, used)) {
-        letter = *l;
-        break;
-      }
-  }
+  char letter = comm_rank() == 0 ? free_letter(path) : '\0';
   comm_broadcast(&letter, sizeof letter, 0);
   return letter;
 }
 
 /** Remove what the new set has made useless. */
 static void tidy(const char *path) {
-  char used[4];
+  bool there[4] = {false};
   if (comm_rank() > 0) return;
-  find_letters(path, used);
-  remove_unused(path, used);
+  const struct letters_used u = find_letters(path);
+  remove_unused(path, &u, there);
 }
 
 /* Writing. */

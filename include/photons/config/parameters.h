@@ -190,7 +190,7 @@ struct parameters {
     double interval; /**< isolated: Myr; 0: none */
     bool snapshots;
     enum output_names names;      /**< of snapshots and halo catalogues */
-    int64_t files;                /**< of a snapshot, checkpoint or output of gas; 0: one for each rank */
+    int64_t files;                /**< of a snapshot or checkpoint; 0: one a rank */
     enum length_unit unit_length; /**< of snapshots */
     bool accelerations, potential;
     int64_t energy_steps; /**< steps from one potential energy to the next; 0: none */
