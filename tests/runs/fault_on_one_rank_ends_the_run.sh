@@ -108,11 +108,11 @@ timeout 60 mpirun --oversubscribe --bind-to none --mca btl tcp,self -n 3 \
 BAD=1 FAULT='STARPU_NCPU=0'
 expect 1 'StarPU' config.ini
 
-# begin: a run of many steps with a checkpoint after each, as job $id; waits for some steps.
+# begin: a run of many steps with a checkpoint after each, in three parts, as job $id; waits for some steps.
 begin() {
   rm -rf run pid.*
   BAD=
-  timeout 30 mpirun --oversubscribe --bind-to none -n 3 ./start --set time.steps=100000 \
+  timeout 30 mpirun --oversubscribe --bind-to none -n 3 ./start --set time.steps=100000 --set output.files=0 \
     --set output.checkpoint_minutes=1e-6 "$@" config.ini >out 2>err &
   id=$!
   until_true has_lines 5 run/log/timings.csv
