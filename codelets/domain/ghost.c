@@ -50,11 +50,14 @@ static void copy_rows(struct gpu *gpu, const struct rows *r) {
 
 /**
  * Copy the branches of a ghost; branches that follow each other are copied together.
- * @param gpu  NULL: the arrays are in host memory
- * @param cut  ghost_cut, otherwise ghost_paste
+ * @param gpu        NULL: the arrays are in host memory
+ * @param bundle     where the packed positions are
+ * @param positions  the group's, a vector of StarPU
+ * @param cut        ghost_cut, otherwise ghost_paste
  */
 static void copy_branches(struct gpu *gpu, const struct domain *d, const struct ghost *g,
-                          uint32_t *packed, uint32_t *group, bool cut) {
+                          void *bundle, void *positions, bool cut) {
+  uint32_t *packed = bundle, *group = VECTOR(uint32_t, positions);
   const unsigned depth = d->top_depth;
   const uint32_t all = group_known(d, g->group)->count;
   uint32_t done = 0;
@@ -92,7 +95,7 @@ static void copy_bundle(struct gpu *gpu, void *buffers[], const struct ghost_cut
   char *at = VECTOR(char, buffers[BUNDLE]);
   void **slot = buffers + FIRST;
   for (uint32_t i = 0; i < a->positions; i++, slot++) {
-    copy_branches(gpu, a->domain, &a->ghost[i], (uint32_t *)at, VECTOR(uint32_t, *slot), cut);
+    copy_branches(gpu, a->domain, &a->ghost[i], at, *slot, cut);
     at += position_bytes(&a->ghost[i]);
   }
   for (uint32_t i = 0; i < a->whole; i++, slot++) {
