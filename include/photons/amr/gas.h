@@ -233,7 +233,7 @@ void gas_make_batches(struct gas *g, int level);
 /** Both of these. */
 void gas_make_level(struct gas *g, int level);
 /** Take a level out of the mesh, with its batches as StarPU has them. gas_free_level() follows, when
- * no task uses them. */
+ * no task uses them. Its messages stay, whose data the next ones have. */
 struct gas_level gas_take_level(struct gas *g, int level);
 void gas_free_level(struct gas_level *l);
 /** Let new batches of a level that are not made yet, and what homes have of batches of other homes, have memory that
