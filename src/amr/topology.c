@@ -149,9 +149,9 @@ void topology_replace(struct topology *t, int level, uint64_t *keys, uint32_t co
   free(l->key);
   free(l->group);
   *l = (struct gas_tree_level){.count = count,
-                               .key = keys,
                                .group = allocate(count, sizeof *l->group, "patch groups"),
                                .changes = l->changes + 1};
+  l->key = keys;
   for (uint32_t i = 0; i < count; i++) {
     l->group[i].father = NO_GROUP;
     for (int p = 0; p < 8; p++) l->group[i].son[p] = NO_GROUP;
