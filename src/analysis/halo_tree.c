@@ -2,7 +2,6 @@
 #include "halo_tree.h"
 
 #include <float.h>
-#include <math.h>
 #include <stdlib.h>
 
 #include "halo_home.h"
@@ -98,28 +97,9 @@ static void make_node(void *context, uint32_t j) {
     select_median(t, longest_side(&t->node[node]), first, node_end(t->count, 2 * node), end);
 }
 
-/** The rms of one component of vectors about their mean. @param vector  [stride i] */
-static double spread(size_t n, const double *vector, size_t stride) {
-  double sum = 0.0;
-  for (int c = 0; c < 3; c++) {
-    double mean = 0.0;
-    for (size_t i = 0; i < n; i++) mean += vector[i * stride + (size_t)c] / (double)n;
-    for (size_t i = 0; i < n; i++) {
-      const double d = vector[i * stride + (size_t)c] - mean;
-      sum += d * d;
-    }
-  }
-  return sum > 0.0 ? sqrt(sum / (3.0 * (double)n)) : 1.0;
-}
-
-struct phase_units phase_units_of(size_t n, const struct halo_body *b) {
-  const size_t stride = sizeof *b / sizeof(double);
-  return (struct phase_units){spread(n, b->x, stride), spread(n, b->v, stride)};
-}
-
-struct halo_tree halo_tree_create(size_t n, const struct halo_body *b,
-                                  const struct phase_units *units, bool shared) {
-  struct halo_tree t = {.count = (uint32_t)n, .axes = units ? HALO_AXES : 3};
+struct halo_tree halo_tree_create(size_t n, const struct halo_body *b, double time, bool shared) {
+  const bool phase_space = time > 0.0;
+  struct halo_tree t = {.count = (uint32_t)n, .axes = phase_space ? HALO_AXES : 3};
   while (n > (size_t)LEAF << t.depth) t.depth++;
   t.body = allocate(n, sizeof *t.body, "the tree of a halo");
   t.x = allocate(n, sizeof *t.x, "the tree of a halo");
@@ -127,8 +107,8 @@ struct halo_tree halo_tree_create(size_t n, const struct halo_body *b,
   for (uint32_t i = 0; i < n; i++) {
     t.body[i] = i;
     for (int c = 0; c < 3; c++) {
-      t.x[i][c] = units ? b[i].x[c] / units->x : b[i].x[c];
-      t.x[i][3 + c] = units ? b[i].v[c] / units->v : 0.0;
+      t.x[i][c] = phase_space ? b[i].x[c] / time : b[i].x[c];
+      t.x[i][3 + c] = phase_space ? b[i].v[c] : 0.0;
     }
   }
   for (unsigned level = 0; level <= t.depth; level++)

@@ -16,13 +16,6 @@ struct halo_node {
   double centre[3];                       /**< their centre of mass, in trees of positions */
 };
 
-/** Units of phase space: a distance in it is that of positions over one, and of velocities over the other. */
-struct phase_units {
-  double x, v;
-};
-/** Their rms distance from the mean along one axis, and the same of velocities. 1 where that is 0. */
-struct phase_units phase_units_of(size_t n, const struct halo_body *b);
-
 /** Particles are known by their numbers among those that the tree was made of; place: their place in
  * the order of the tree. */
 struct halo_tree {
@@ -31,7 +24,7 @@ struct halo_tree {
   int axes;       /**< 3: of positions; 6: of phase space */
   uint32_t *body; /**< [place] the particle's number */
   double (
-      *x)[HALO_AXES]; /**< [place] positions, or those and velocities in the units of phase space */
+      *x)[HALO_AXES]; /**< [place] positions, or those over a time, and velocities */
   struct halo_node *node; /**< heap order; node 1 is the root */
 };
 
@@ -40,10 +33,10 @@ struct halo_tree {
 void halo_loop(bool shared, uint32_t n, void (*function)(void *context, uint32_t i), void *context);
 
 /** @param n       particles, 1 .. 2^32 - 1
- *  @param units   of a tree of phase space, or NULL
+ *  @param time    of a tree of phase space, Mpc/h / (km/s): distances there are of sqrt(v^2 + (x/time)^2); 0: a tree of
+ *                 positions
  *  @param shared  by all workers: halo_loop() */
-struct halo_tree halo_tree_create(size_t n, const struct halo_body *b,
-                                  const struct phase_units *units, bool shared);
+struct halo_tree halo_tree_create(size_t n, const struct halo_body *b, double time, bool shared);
 void halo_tree_free(struct halo_tree *t);
 
 #endif

@@ -9,9 +9,14 @@
 #include "halo_tree.h"
 #include "photons/base/error.h"
 #include "photons/config/parameters.h"
+#include "photons/cosmology/cosmology.h"
 
+#define NONE UINT32_MAX
+/* Densities over that of R_Crit200 whose orbital times compare lengths with speeds: subhalos are as dense as PEAK where
+ * their density tells them from the host, and end at SIZE at most. */
+#define PEAK 20.0
+#define SIZE 1.0
 #define SOFTENING (1.0 / 30.0) /* mean distances of particles: the automatic softening of runs */
-enum { LARGE = 1 << 15 };      /* candidates of so many particles are unbound by all workers */
 
 /* Members of the halos that are searched at a time, a part of all particles: 16 workers have a halo of a hundredth of all
  * members each, which are 0.4 of the particles of a box of 25 Mpc/h at z = 0. The largest halo there has 0.033 alone. */
@@ -29,18 +34,61 @@ double subhalos_memory(const struct parameters *p, size_t particles) {
 /** The search in one halo. */
 struct search {
   struct unbinding unbinding;
+  double size_time; /* see time_at() */
   struct candidates candidates;
-  bool *taken; /* [body] is in a subhalo */
+  uint32_t *inner, *next; /* [candidate] the first one of those right inside it, and the next one around the same; 0: none */
+  bool *taken;            /* [body] is in a subhalo */
   uint32_t level;
 };
 
-/** Unbind those particles of a candidate that are in no subhalo inside it. */
-static void unbind_candidate(const struct search *s, struct candidate *c, bool shared) {
+/** List the subhalos right inside a candidate. @return their number */
+static uint32_t list_inside(const struct search *s, const struct candidate *c,
+                            struct candidate ***list, uint32_t count) {
+  for (uint32_t i = s->inner[c - s->candidates.list]; i > 0; i = s->next[i]) {
+    struct candidate *inside = &s->candidates.list[i];
+    if (inside->bound == 0) {
+      count = list_inside(s, inside, list, count);
+      continue;
+    }
+    if (count % 64 == 0) *list = reallocate(*list, count + 64, sizeof **list, "subhalos");
+    (*list)[count++] = inside;
+  }
+  return count;
+}
+
+static void set_taken(const struct search *s, uint32_t count, struct candidate *const *list,
+                      bool taken) {
+  for (uint32_t i = 0; i < count; i++)
+    for (uint32_t k = 0; k < list[i]->bound; k++) s->taken[list[i]->member[k]] = taken;
+}
+
+/** List the particles of a candidate that are in no subhalo inside it. @return their number */
+static uint32_t list_rest(const struct search *s, const struct candidate *c, uint32_t *rest) {
   uint32_t count = 0;
-  c->member = allocate(c->count, sizeof *c->member, "subhalos");
   for (uint32_t k = 0; k < c->count; k++) {
     const uint32_t body = s->candidates.order[c->first + k];
-    if (!s->taken[body]) c->member[count++] = body;
+    if (!s->taken[body]) rest[count++] = body;
+  }
+  return count;
+}
+
+static void grow_inside(const struct search *s, const struct candidate *c, uint32_t rest_count,
+                        const uint32_t *rest, bool shared) {
+  struct candidate **inside = NULL;
+  const uint32_t count = list_inside(s, c, &inside, 0);
+  set_taken(s, count, inside, false);
+  subhalos_grow(&s->unbinding, s->size_time, rest_count, rest, count, inside, shared);
+  set_taken(s, count, inside, true);
+  free(inside);
+}
+
+/** Subhalos inside the candidate grow, and what is bound of the rest is a subhalo. */
+static void unbind_candidate(const struct search *s, struct candidate *c, bool shared) {
+  c->member = allocate(c->count, sizeof *c->member, "subhalos");
+  uint32_t count = list_rest(s, c, c->member);
+  if (c->level > 0) {
+    grow_inside(s, c, count, c->member, shared);
+    count = list_rest(s, c, c->member);
   }
   c->bound = (uint32_t)subhalo_unbind(&s->unbinding, count, c->member, shared);
   for (uint32_t k = 0; k < c->bound; k++) s->taken[c->member[k]] = true;
@@ -51,25 +99,21 @@ static void unbind_candidate(const struct search *s, struct candidate *c, bool s
 static void unbind_small(void *context, uint32_t i) {
   const struct search *s = context;
   struct candidate *c = &s->candidates.list[i];
-  if (c->level == s->level && c->count < LARGE) unbind_candidate(s, c, false);
+  if (c->level == s->level && c->count < SUBHALO_LARGE) unbind_candidate(s, c, false);
 }
 
 static void unbind_all(struct search *s, bool shared) {
   const struct candidates *c = &s->candidates;
-  const uint32_t top = c->list[c->count - 1].level; /* of the whole halo */
-  for (s->level = 0; s->level <= top; s->level++) {
+  for (uint32_t i = (uint32_t)c->count; --i > 0;) {
+    s->next[i] = s->inner[c->list[i].around];
+    s->inner[c->list[i].around] = i;
+  }
+  for (s->level = 0; s->level <= c->list[0].level; s->level++) {
     halo_loop(shared, (uint32_t)c->count, unbind_small, s);
     for (size_t i = 0; i < c->count; i++)
-      if (c->list[i].level == s->level && c->list[i].count >= LARGE)
+      if (c->list[i].level == s->level && c->list[i].count >= SUBHALO_LARGE)
         unbind_candidate(s, &c->list[i], shared);
   }
-}
-
-/** By first place, then the larger one first: a candidate comes before those inside it. */
-static int compare_places(const void *a, const void *b) {
-  const struct candidate *x = a, *y = b;
-  if (x->first != y->first) return x->first < y->first ? -1 : 1;
-  return (x->count < y->count) - (x->count > y->count);
 }
 
 static int compare_bound(const void *a, const void *b) {
@@ -81,27 +125,21 @@ static int compare_bound(const void *a, const void *b) {
 /** Move candidates that are subhalos to the front and sort them, the largest first. @return their
  * number */
 static size_t sort_subhalos(struct candidates *c) {
-  size_t count = 0;
-  for (size_t i = 0; i < c->count; i++) {
-    struct candidate swap = c->list[i];
-    if (swap.bound == 0) continue;
-    c->list[i] = c->list[count];
-    c->list[count++] = swap;
-  }
-  qsort(c->list, count, sizeof *c->list, compare_places);
-  for (uint32_t i = 0; i < count; i++) {
-    struct candidate *now = &c->list[i];
-    now->nested = now->around = i;
-    uint32_t k = i; /* from the subhalo before outwards, until one ends behind this one */
-    while (k > 0) {
-      k = k == i ? i - 1 : c->list[k].around;
-      if (c->list[k].first + c->list[k].count > now->first) {
-        now->around = k;
-        break;
-      }
-      if (c->list[k].around == k) break;
+  uint32_t count = 0, *nested = allocate(c->count, sizeof *nested, "subhalos"); /* of it or what is around it */
+  for (uint32_t i = 0; i < c->count; i++) {
+    struct candidate now = c->list[i];
+    const bool outermost = i == 0 || nested[now.around] == NONE;
+    nested[i] = outermost ? NONE : nested[now.around];
+    c->list[i].member = NULL; /* its new place has it, or none */
+    if (now.bound == 0) {
+      free(now.member);
+      continue;
     }
+    now.around = outermost ? count : nested[i];
+    now.nested = nested[i] = count;
+    c->list[count++] = now;
   }
+  free(nested);
   qsort(c->list, count, sizeof *c->list, compare_bound);
   return count;
 }
@@ -171,13 +209,23 @@ static double softening_of(double mass, const struct halo_background *g) {
   return SOFTENING * cbrt(200.0 * mass / g->density[MEAN_200]);
 }
 
+/** The time in which a circular orbit turns by one radian where the mean density inside it is that of R_Crit200 times
+ * a factor; comoving Mpc/h / (km/s). */
+static double time_at(const struct halo_background *g, double factor) {
+  return sqrt(3.0 * g->a / (4.0 * M_PI * GRAVITY * factor * g->density[CRIT_200]));
+}
+
 struct subhalo *subhalos_of(struct halo *h, const struct halo_body *b, double box, double mass,
                             size_t least, const struct halo_background *g, bool shared,
                             uint32_t *order) {
   struct search s = {.unbinding = {b, g, mass, softening_of(mass, g), least},
-                     .candidates = subhalo_candidates(h->count, b, least, shared),
+                     .size_time = time_at(g, SIZE),
+                     .candidates = subhalo_candidates(h->count, b, time_at(g, PEAK), least, shared),
                      .taken = allocate(h->count, sizeof *s.taken, "subhalos")};
+  s.inner = allocate(2 * s.candidates.count, sizeof *s.inner, "subhalos");
+  s.next = s.inner + s.candidates.count;
   unbind_all(&s, shared);
+  free(s.inner);
   const size_t all = s.candidates.count;
   h->subhalos = sort_subhalos(&s.candidates);
   struct subhalo *subhalo = allocate(h->subhalos, sizeof *subhalo, "subhalos");

@@ -16,20 +16,24 @@ struct candidate {
   uint32_t level;        /**< above that of all candidates inside this one; 0: there are none */
   uint32_t bound;        /**< particles of the subhalo; 0: there is none */
   uint32_t *member;      /**< their numbers, the most bound one first; or NULL */
+  uint32_t around;       /**< number of the smallest candidate around this one, or its own; among subhalos: of the
+                            smallest subhalo */
   uint32_t nested;       /**< number among subhalos, those around others first */
-  uint32_t around;       /**< that of the smallest subhalo around this one, or its own */
 };
 
-/** Candidates of a halo. The last one is the whole halo. */
+/** Candidates of a halo. The first one is the whole halo; each comes before those inside it. */
 struct candidates {
   struct candidate *list;
   size_t count;
   uint32_t *order; /**< [place] number of a body */
 };
 
+enum { SUBHALO_LARGE = 1 << 15 }; /**< all workers share the work on candidates of so many particles */
+
 /** Find candidates of at least `least` particles; the whole halo is one in any case.
+ * @param time    Mpc/h / (km/s): a distance in phase space is sqrt(v^2 + (x/time)^2)
  * @param shared  by all workers: halo_loop() */
-struct candidates subhalo_candidates(size_t n, const struct halo_body *b, size_t least,
+struct candidates subhalo_candidates(size_t n, const struct halo_body *b, double time, size_t least,
                                      bool shared);
 void subhalo_candidates_free(struct candidates *c);
 
@@ -46,6 +50,15 @@ struct unbinding {
  * @param number  [count] on return: bound particles, the most bound one first
  * @return bound particles; 0 if they are fewer than u->least */
 size_t subhalo_unbind(const struct unbinding *u, size_t count, uint32_t *number, bool shared);
+
+/** Give subhalos those particles of their host that are bound to them and closer to them in phase space.
+ * @param time    Mpc/h / (km/s): a distance in phase space is sqrt(v^2 + (x/time)^2). Particles further in space than
+ *                `time` times the subhalo's largest circular velocity stay with the host
+ * @param rest    [rest_count] numbers of the host's own particles, its centre first
+ * @param inside  [count] subhalos; `member` and `bound` change */
+void subhalos_grow(const struct unbinding *u, double time, uint32_t rest_count,
+                   const uint32_t *rest, uint32_t count, struct candidate *const *inside,
+                   bool shared);
 
 /** Find the subhalos of a halo, the largest first.
  * @param b           members of the halo

@@ -12,7 +12,7 @@
 
 enum {
   SMOOTHED = HALO_NEAREST_MOST, /* neighbours that make a density */
-  LINKED = 20,                  /* neighbours among which a particle looks for denser ones */
+  LINKED = 10,                  /* neighbours among which a particle looks for denser ones */
   LEAVES = 64                   /* of a part of a loop */
 };
 #define NONE UINT32_MAX
@@ -60,9 +60,8 @@ static void smooth_part(void *context, uint32_t part) {
   halo_near_free(&near);
 }
 
-static struct field smooth(size_t n, const struct halo_body *b, bool shared) {
-  const struct phase_units units = phase_units_of(n, b);
-  struct halo_tree tree = halo_tree_create(n, b, &units, shared);
+static struct field smooth(size_t n, const struct halo_body *b, double time, bool shared) {
+  struct halo_tree tree = halo_tree_create(n, b, time, shared);
   struct field f = {&tree, n < SMOOTHED ? n : SMOOTHED, n < LINKED ? n : LINKED, NULL, NULL};
   f.density = allocate(n, sizeof *f.density, "densities in a halo");
   f.neighbour = allocate(n * f.linked, sizeof *f.neighbour, "neighbours in a halo");
@@ -175,9 +174,25 @@ static void set_places(const struct chains *c, uint32_t head, size_t n) {
     c->found->list[k].first = place_of[c->found->list[k].first];
 }
 
-struct candidates subhalo_candidates(size_t n, const struct halo_body *b, size_t least,
+/** By first place, then the larger one first: a candidate comes before those inside it. */
+static int compare_places(const void *a, const void *b) {
+  const struct candidate *x = a, *y = b;
+  if (x->first != y->first) return x->first < y->first ? -1 : 1;
+  return (x->count < y->count) - (x->count > y->count);
+}
+
+static void nest(const struct candidates *c) {
+  qsort(c->list, c->count, sizeof *c->list, compare_places);
+  for (uint32_t i = 1, around = 0; i < c->count; around = i++) {
+    while (c->list[around].first + c->list[around].count <= c->list[i].first)
+      around = c->list[around].around;
+    c->list[i].around = around;
+  }
+}
+
+struct candidates subhalo_candidates(size_t n, const struct halo_body *b, double time, size_t least,
                                      bool shared) {
-  struct field f = smooth(n, b, shared);
+  struct field f = smooth(n, b, time, shared);
   struct candidates found = {NULL, 0, NULL};
   uint32_t *memory = allocate(5 * n, sizeof *memory, "peaks in a halo");
   double *volume = allocate(n, sizeof *volume, "peaks in a halo");
@@ -190,6 +205,7 @@ struct candidates subhalo_candidates(size_t n, const struct halo_body *b, size_t
   const uint32_t head = join_rest(&c, n);
   add_candidate(&c, head);
   set_places(&c, head, n);
+  nest(&found);
   free(memory);
   free(volume);
   return found;

@@ -58,7 +58,7 @@ static void add_potential(const struct unbinding *u, size_t sources, const struc
                           uint32_t *own_order, bool shared) {
   struct halo_body *body = allocate(sources, sizeof *body, "bound particles");
   for (size_t i = 0; i < sources; i++) body[i] = from[i].body;
-  struct halo_tree tree = halo_tree_create(sources, body, NULL, shared);
+  struct halo_tree tree = halo_tree_create(sources, body, 0.0, shared);
   if (!order) memcpy(own_order, tree.body, count * sizeof *own_order);
   struct potentials p = {halo_kernels_select(),
                          u,

@@ -26,7 +26,7 @@ struct halo_tree;
 enum {
   HALO_AXES = 6,         /**< of phase space: three of position and three of velocity */
   HALO_POINTS = 16,      /**< whose potentials are found at a time: near each other that is fast */
-  HALO_NEAREST_MOST = 32 /**< most particles that a search for the nearest ones finds */
+  HALO_NEAREST_MOST = 20 /**< most particles that a search for the nearest ones finds */
 };
 
 /** Points in a halo. */

@@ -626,6 +626,7 @@ static void test_subhalos(void **state) {
   uint32_t *order = order_of_cut(&whole, &cut);
   struct halo_background background = background_of(1e5);
   background.hubble = 0.0;
+  background.density[CRIT_200] = 1e3; /* the mean inside 1.5 scales of the main halo */
   uint64_t reference = 0;
   for (size_t i = 0; i < (comm_size() == 1 ? 1 : SHARES); i++) {
     struct particles s = take_share(&whole, &cut, order, shares[i]);
@@ -777,7 +778,7 @@ static void test_potentials(void **state) {
   static struct halo_body body[BODIES];
   for (size_t i = 0; i < BODIES; i++)
     for (size_t c = 0; c < 3; c++) body[i].x[c] = sin((double)(7 * i + 3) * (double)(c + 1) * 0.61);
-  struct halo_tree tree = halo_tree_create(BODIES, body, NULL, false);
+  struct halo_tree tree = halo_tree_create(BODIES, body, 0.0, false);
   struct halo_points many = {.count = HALO_POINTS - 1};
   for (int k = 0; k < many.count; k++)
     for (int c = 0; c < 3; c++) many.x[c][k] = body[40 * k].x[c];
@@ -839,8 +840,7 @@ static void test_neighbours(void **state) {
   const struct halo_kernels *const kernels[] = {halo_kernels_select(), &halo_kernels_baseline};
   static struct halo_body body[NEAR_BODIES];
   place_bodies(body);
-  const struct phase_units units = {0.5, 200.0};
-  struct halo_tree tree = halo_tree_create(NEAR_BODIES, body, &units, false);
+  struct halo_tree tree = halo_tree_create(NEAR_BODIES, body, 0.5 / 200.0, false);
   for (int set = 0; set < 2; set++) {
     struct halo_near near = halo_near_create(&tree, HALO_NEAREST_MOST);
     near.kernels = kernels[set];
