@@ -72,25 +72,43 @@ static uint32_t list_rest(const struct search *s, const struct candidate *c, uin
   return count;
 }
 
-static void grow_inside(const struct search *s, const struct candidate *c, uint32_t rest_count,
-                        const uint32_t *rest, bool shared) {
+/** @return the largest subhalo right inside, or NULL */
+static struct candidate *grow_inside(const struct search *s, const struct candidate *c,
+                                     uint32_t rest_count, const uint32_t *rest, bool shared) {
   struct candidate **inside = NULL;
   const uint32_t count = list_inside(s, c, &inside, 0);
   set_taken(s, count, inside, false);
   subhalos_grow(&s->unbinding, s->size_time, rest_count, rest, count, inside, shared);
   set_taken(s, count, inside, true);
+  struct candidate *largest = NULL;
+  for (uint32_t i = 0; i < count; i++)
+    if (!largest || inside[i]->bound > largest->bound) largest = inside[i];
   free(inside);
+  return largest;
+}
+
+/** A subhalo that is more than the rest of its candidate is the middle of it: both are one. @return whether they are */
+static bool unbind_with(const struct search *s, struct candidate *c, struct candidate *middle,
+                        uint32_t rest_count, bool shared) {
+  memcpy(c->member + rest_count, middle->member, middle->bound * sizeof *c->member);
+  c->bound = (uint32_t)subhalo_unbind(&s->unbinding, rest_count + middle->bound, c->member, shared);
+  if (c->bound == 0) return false;
+  set_taken(s, 1, &middle, false);
+  middle->bound = 0;
+  return true;
 }
 
 /** Subhalos inside the candidate grow, and what is bound of the rest is a subhalo. */
 static void unbind_candidate(const struct search *s, struct candidate *c, bool shared) {
   c->member = allocate(c->count, sizeof *c->member, "subhalos");
   uint32_t count = list_rest(s, c, c->member);
+  struct candidate *middle = NULL;
   if (c->level > 0) {
-    grow_inside(s, c, count, c->member, shared);
+    middle = grow_inside(s, c, count, c->member, shared);
     count = list_rest(s, c, c->member);
   }
-  c->bound = (uint32_t)subhalo_unbind(&s->unbinding, count, c->member, shared);
+  if (!middle || middle->bound < count || !unbind_with(s, c, middle, count, shared))
+    c->bound = (uint32_t)subhalo_unbind(&s->unbinding, count, c->member, shared);
   for (uint32_t k = 0; k < c->bound; k++) s->taken[c->member[k]] = true;
   c->member = reallocate(c->member, c->bound + 1, sizeof *c->member, "subhalos");
 }

@@ -16,6 +16,9 @@ enum {
   LEAVES = 64                   /* of a part of a loop */
 };
 #define NONE UINT32_MAX
+/* Of two peaks that are so alike in what they fill, either may be inside the other: both are candidates. What goes on
+ * grows by this factor each time, so that few candidates are around a particle. */
+#define ALIKE 30.0
 
 /** Densities and neighbours. */
 struct field {
@@ -102,7 +105,10 @@ static void add_candidate(const struct chains *c, uint32_t head) {
 
 /** Append the chain of a smaller peak to that of a larger one. */
 static void join(const struct chains *c, uint32_t large, uint32_t small) {
-  if (c->length[small] >= c->least) add_candidate(c, small);
+  if (c->length[small] >= c->least) {
+    if (c->volume[large] < ALIKE * c->volume[small]) add_candidate(c, large);
+    add_candidate(c, small);
+  }
   if (c->level[small] > c->level[large]) c->level[large] = c->level[small];
   for (uint32_t i = small; i != NONE; i = c->next[i]) c->head[i] = large;
   c->next[c->tail[large]] = small;
