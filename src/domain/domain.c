@@ -19,7 +19,8 @@
 
 enum {
   LEAF_DEFAULT = 64,
-  LEAF_ISOLATED = 32,
+  LEAF_ISOLATED = 16,
+  GPU_LEAF_ISOLATED = 32, /* pairs cost less there, walks more */
   GROUP_LARGEST = 16384,
   GROUP_SMALLEST = 2048,
   GROUPS_WANTED = 32
@@ -46,8 +47,9 @@ static unsigned halvings(size_t n, size_t most) {
 struct domain_layout domain_layout_choose(const struct parameters *p, size_t particles) {
   const bool gpu = scheduler_any_gpu(), isolated = p->box.boundary == BOUNDARY_ISOLATED;
   struct domain_layout l = {.leaf_size = p->runtime.leaf_size ? (uint32_t)p->runtime.leaf_size
-                                         : isolated           ? LEAF_ISOLATED
-                                                              : LEAF_DEFAULT};
+                                         : !isolated          ? LEAF_DEFAULT
+                                         : gpu                ? GPU_LEAF_ISOLATED
+                                                              : LEAF_ISOLATED};
   const uint32_t largest = !gpu       ? GROUP_LARGEST
                            : isolated ? GPU_GROUP_LARGEST_ISOLATED
                                       : GPU_GROUP_LARGEST,

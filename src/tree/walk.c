@@ -44,6 +44,7 @@ void acceptance_init(struct acceptance *a, enum mac_kind kind, double theta, dou
                            .order = order,
                            /* |d^(n+1) (1/r) / dr^(n+1)| / n! = (n + 1) / r^(n+2), n = order */
                            .exponent = order,
+                           .sum_tolerance = INFINITY,
                            .factor = (float)(order + 1),
                            .separation = (float)fmax(separation, least),
                            .half_box = (float)(0.5 * box / split->r_cut),
@@ -63,6 +64,10 @@ void acceptance_init(struct acceptance *a, enum mac_kind kind, double theta, dou
     envelope = fmax(envelope, radial_derivative(split, order + 1, fmax(i, 0.5) / MAC_TABLE));
     a->derivative[i] = (float)fmin(envelope, 1e30);
   }
+}
+
+void acceptance_bound_sums(struct acceptance *a) {
+  if (a->newton && a->kind == MAC_RELATIVE) a->sum_tolerance = 3.0f * a->tolerance;
 }
 
 void walk_pairs_reserve(struct walk_pairs *p, int list, size_t n) {

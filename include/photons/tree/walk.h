@@ -32,9 +32,13 @@ struct acceptance {
   float half_box;   /**< L/2; infinite in isolated systems, which have no images */
   int exponent;     /**< of size/d in the estimate of the error */
   float factor;     /**< its factor, where the force is Newton's */
-  bool newton;      /**< the force is Newton's at all distances: no table of its derivative */
-  float scale;      /**< units of r_cut per position unit */
-  unsigned depth;   /**< of the trees of the sources */
+  /** Tolerance for the sum of the errors of the larger node's expansion, errors_add_up() in walk.c;
+   * infinite in periodic boxes, with other kinds, and where a rank has GPUs, whose walks do not
+   * judge it. */
+  float sum_tolerance;
+  bool newton;    /**< the force is Newton's at all distances: no table of its derivative */
+  float scale;    /**< units of r_cut per position unit */
+  unsigned depth; /**< of the trees of the sources */
   /** |d^(order+1) psi/dr^(order+1)| / order! at r = i / MAC_TABLE, made monotonic. Times
    * M_B (r_A + r_B)^order it bounds the first term of the force that expansions of this order leave
    * out (Dehnen 2014, section 3). */
@@ -51,6 +55,9 @@ struct acceptance {
 void acceptance_init(struct acceptance *a, enum mac_kind kind, double theta, double tolerance,
                      int order, double softening_support, double box, unsigned depth,
                      const struct split *split);
+/** In isolated systems also bound the sum of the errors of each node's own expansion: to three times
+ * the tolerance. */
+void acceptance_bound_sums(struct acceptance *a);
 
 enum verdict { DROP, ACCEPT, OPEN };
 

@@ -2,6 +2,7 @@
 /* The dual walk of a group's tree and each neighbour's tree, which makes the near and far lists. */
 #include "photons/tree/walk.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "photons/runtime/parts.h"
@@ -51,7 +52,39 @@ struct pair_batch {
   int32_t drop[BATCH], open[BATCH];
 };
 
-/** judge() for a batch, up to rounding. */
+/** Open pairs in which the errors of the larger node's expansion may add up to too much. That node has
+ * nearly the same error, in the same direction, from all small nodes of a part of space as wide as
+ * itself, as particles at the far end of a long leaf beside a galaxy have: each error is small, not
+ * their sum. Such a part has the mass of the small node times the cube of the ratio of their radii, where
+ * it is as dense everywhere, and all of them attract the larger node by about its acceleration at most. */
+static void open_where_errors_add_up(const struct acceptance *a, const float *d,
+                                     struct pair_batch *restrict b) {
+  const float most = a->sum_tolerance, unit = a->factor;
+  float acc[BATCH], error[BATCH], share[BATCH];
+#pragma omp simd
+  for (int i = 0; i < BATCH; i++) {
+    const float rt = b->target_radius[i], rs = b->source_radius[i];
+    const int32_t target = rt > rs;
+    const float large = target ? rt : rs, ratio = large / (target ? rs : rt),
+                mass = target ? b->sources[i] : b->targets[i];
+    const float beside = mass * (ratio * ratio * ratio) / (d[i] * d[i]);
+    acc[i] = target ? b->target_acc[i] : b->source_acc[i];
+    error[i] = rt == rs ? 0.0f : b->leaves[i] * unit * (beside < acc[i] ? beside : acc[i]);
+    share[i] = large / d[i];
+  }
+  for (int k = 0; k < a->exponent; k++) {
+#pragma omp simd
+    for (int i = 0; i < BATCH; i++) error[i] *= share[i];
+  }
+#pragma omp simd
+  for (int i = 0; i < BATCH; i++) {
+    const int32_t known = (b->target_acc[i] > 0.0f) & (b->source_acc[i] > 0.0f),
+                  much = error[i] > most * acc[i];
+    b->open[i] |= known & much;
+  }
+}
+
+/** judge() for a batch, up to rounding, and open_where_errors_add_up(). */
 static void judge_batch(const struct acceptance *a, struct pair_batch *restrict b) {
   const float scale = a->scale, separation2 = a->separation * a->separation,
               theta2 = a->theta * a->theta, half_box = a->half_box, newton = a->factor,
@@ -102,6 +135,7 @@ static void judge_batch(const struct acceptance *a, struct pair_batch *restrict 
                   to_source = power[i] * b->targets[i] > tolerance * s;
     b->open[i] |= known & (to_target | to_source);
   }
+  if (a->sum_tolerance < INFINITY) open_where_errors_add_up(a, d, b);
 }
 
 /** What a walk reads: the tree of the targets, and that of one source. */

@@ -138,6 +138,8 @@ static void forces_approach_direct_sums(void **state) {
            (double)work.pairs, (double)SPHERE * SPHERE, (double)work.interactions);
     assert_true(error[PROBES / 2] <= cases[k].median);
     assert_true(error[PROBES * 99 / 100] <= cases[k].most);
+    /* Where errors of the larger node's expansion may add up the second case has 20. */
+    assert_true(error[PROBES * 99 / 100] <= 10.0 * error[PROBES / 2] || cases[k].order == 4);
     assert_true(error[PROBES / 2] < before);
     assert_true(work.interactions > 0);
     before = error[PROBES / 2];
