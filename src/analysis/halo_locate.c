@@ -60,13 +60,9 @@ static void find_peak(struct offsets *o, uint32_t centre[3]) {
   set_mean(o, centre);
   double radius2 = largest_distance2(o, centre);
   while (o->count > least && radius2 >= 1.0) {
-    double furthest2;
     radius2 *= SHRINK * SHRINK;
-    const size_t inside = kernels->keep_inside(o->count, o->x, centre, radius2, o->sum, &furthest2);
+    const size_t inside = kernels->keep_inside(o->count, o->x, centre, radius2, o->sum);
     if (inside < least) break;
-    const bool all = inside == o->count; /* smaller spheres about the same centre have all, too */
-    while (all && radius2 * (SHRINK * SHRINK) >= furthest2 && radius2 >= 1.0)
-      radius2 *= SHRINK * SHRINK;
     o->count = inside;
     set_mean(o, centre);
   }

@@ -60,11 +60,10 @@ struct halo_kernels {
   uint32_t (*nearest)(const struct halo_crowd *c, const double point[HALO_AXES], double limit2,
                       uint32_t most, struct neighbour *found);
   /** Keep the points in a sphere, in their order. Coordinates are position units from a reference, as signed numbers.
-   * @param[out] sum        of the coordinates of those kept
-   * @param[out] furthest2  the largest of their squared distances
+   * @param[out] sum  of the coordinates of those kept
    * @return their number */
   size_t (*keep_inside)(size_t n, uint32_t *const position[3], const uint32_t centre[3],
-                        double radius2, int64_t sum[3], double *furthest2);
+                        double radius2, int64_t sum[3]);
   /** Squared distances of particles to a point, position units, those above a limit left out.
    * @param[out] distance2  has room for n numbers, and is written there beyond those that are found, too
    * @return their number */

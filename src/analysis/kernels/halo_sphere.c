@@ -14,21 +14,18 @@ static inline double square(uint32_t x, uint32_t centre) {
 }
 
 size_t KERNEL(halo_keep_inside)(size_t n, uint32_t *const position[3], const uint32_t centre[3],
-                                double radius2, int64_t sum[3], double *furthest2) {
+                                double radius2, int64_t sum[3]) {
   uint32_t *x = position[0], *y = position[1], *z = position[2];
   int64_t sum_x = 0, sum_y = 0, sum_z = 0;
-  double furthest = 0.0;
   size_t inside = 0;
   for (size_t first = 0; first < n; first += PIECE) {
     const int count = piece(n - first);
     int32_t flag[PIECE];
-#pragma omp simd reduction(+ : sum_x, sum_y, sum_z) reduction(max : furthest)
+#pragma omp simd reduction(+ : sum_x, sum_y, sum_z)
     for (int i = 0; i < count; i++) {
       const size_t at = first + (size_t)i;
       const double distance2 = square(x[at], centre[0]) + square(y[at], centre[1]) +
                                square(z[at], centre[2]);
-      const double within2 = distance2 <= radius2 ? distance2 : 0.0;
-      furthest = within2 > furthest ? within2 : furthest;
       flag[i] = distance2 <= radius2 ? -1 : 0;
       sum_x += (int32_t)x[at] & flag[i];
       sum_y += (int32_t)y[at] & flag[i];
@@ -41,7 +38,6 @@ size_t KERNEL(halo_keep_inside)(size_t n, uint32_t *const position[3], const uin
     }
   }
   sum[0] = sum_x, sum[1] = sum_y, sum[2] = sum_z;
-  *furthest2 = furthest;
   return inside;
 }
 
