@@ -113,10 +113,14 @@ class Lattice:
         """Messages of each kind that all ranks send: those of a pair of ranks fit into one message."""
         return len({(self.owner(group), other) for group, other in self.pairs()})
 
-    def ghosts_most(self):
-        """The most ghosts of a rank, sent and received."""
-        ranks = [rank for group, other in self.pairs() for rank in (self.owner(group), other)]
-        return max(ranks.count(rank) for rank in range(self.ranks))
+    def ghosts_kept(self):
+        """The most bytes that a rank keeps of its ghosts and of messages with them, sent and received."""
+        most = 0
+        for rank in range(self.ranks):
+            pairs = [(self.owner(group), other) for group, other in self.pairs()]
+            own = [pair for pair in pairs if rank in pair]
+            most = max(most, 32 * len(own) + 32 * len(set(own)))
+        return most
 
 
 def sends_to(rank, other):
@@ -221,7 +225,7 @@ class Check:
         table, boxes = self.lattice.tables()
         self.kept("groups", table)
         self.kept("boxes", boxes)
-        self.kept("ghosts", 1.2 * 40 * self.lattice.ghosts_most())
+        self.kept("ghosts", 1.2 * self.lattice.ghosts_kept())
         self.kept("fof", self.lattice.linked())
         self.kept("cells", 112 * mesh.groups_met(self.lattice))
         # A piece is in the list of its message, which has room for as many again.
@@ -250,9 +254,9 @@ class Check:
         self.kept("groups", 8 * own + 184 * groups)
         self.kept("boxes", max(84 * ranks + 96 * own + 44 * (own * (ranks - 1) + groups - own), 104 * groups))
         self.kept("rungs", 92 * own)
-        self.kept("ghosts", 40 * (own * (ranks - 1) + groups - own))
-        # Particles, trees of 32 nodes and multipoles of order 6 are sent whole.
-        for name, bytes_ in (("positions", 12 * GROUP), ("trees", 32 * 32), ("multipoles", 32 * 4 * 56)):
+        self.kept("ghosts", 32 * (own * (ranks - 1) + groups - own) + 32 * 2 * (ranks - 1))
+        # Particles, trees of 32 nodes and multipoles of order 6 are sent whole, those of all groups of a rank in one message.
+        for name, bytes_ in (("ghosts", own * (12 * GROUP + 32 * 32)), ("multipoles", own * 32 * 4 * 56)):
             row = self.rows["sent", name]
             found = float(row["bytes_mean"]) / float(row["messages_mean"])
             self.say(f"bytes of a message, {name}", found, bytes_, found == bytes_)
