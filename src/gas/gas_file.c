@@ -91,7 +91,7 @@ void gas_file_write(const char *path, const struct parameters *p, const struct g
 
 void gas_checkpoint_write(const char *path, const struct parameters *p, const struct gas_file *f,
                           gas_file_group *group, void *context) {
-  char *previous = checkpoint_name(path, "previous");
+  char *previous = hdf5_set_name(path, "previous");
   write_file(path, previous, p, f, group, context);
   free(previous);
 }

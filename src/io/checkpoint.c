@@ -165,17 +165,6 @@ static struct set_array in_set(const struct array *a, const struct row_cut *cut)
   return of_set;
 }
 
-char *checkpoint_name(const char *path, const char *word) {
-  static const char ending[] = ".hdf5";
-  size_t stem = strlen(path);
-  if (stem >= strlen(ending) && strcmp(path + stem - strlen(ending), ending) == 0)
-    stem -= strlen(ending);
-  const size_t size = stem + strlen(word) + 8;
-  char *name = allocate(size, 1, "a file name");
-  snprintf(name, size, "%.*s-%s%s", (int)stem, path, word, ending);
-  return name;
-}
-
 void checkpoint_write(const char *path, const struct parameters *p, const struct particles *s,
                       const struct checkpoint_state *state) {
   struct checkpoint c = {
@@ -189,7 +178,7 @@ void checkpoint_write(const char *path, const struct parameters *p, const struct
   for (size_t i = 0; i < c.arrays; i++)
     array[i] = in_set(&c.array[i], c.array[i].name == map_name ? &cut_map : &cut);
   struct hdf5_set set = {format, array, c.arrays, write_rows, write_state, &c};
-  char *previous = checkpoint_name(path, "previous");
+  char *previous = hdf5_set_name(path, "previous");
   hdf5_set_write(&set, path, previous, files);
   free(previous);
   row_cut_free(&cut);
@@ -207,7 +196,7 @@ char *checkpoint_choose(const char *path, const char *kind) {
     if (!name) fail(EXIT_RUN_FAILED, "not enough memory for a file name");
     return name;
   }
-  char *previous = checkpoint_name(path, "previous");
+  char *previous = hdf5_set_name(path, "previous");
   if (!hdf5_intact(previous, kind, other_reason, sizeof other_reason))
     fail(EXIT_BAD_INPUT, "no checkpoint to go on from: %s; %s", reason, other_reason);
   if (comm_rank() == 0) warn("%s; going on from the one before, %s", reason, previous);
@@ -374,7 +363,7 @@ static void read_array(hid_t file, const char *path, const struct array *array) 
 }
 
 void checkpoint_set_aside(const char *path) {
-  char *damaged = checkpoint_name(path, "damaged");
+  char *damaged = hdf5_set_name(path, "damaged");
   if (comm_rank() == 0 && rename(path, damaged) != 0 && errno != ENOENT)
     fail(EXIT_RUN_FAILED, "cannot rename %s to %s: %s", path, damaged, strerror(errno));
   free(damaged);

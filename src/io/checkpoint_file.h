@@ -5,8 +5,6 @@
 
 #include "photons/config/parameters.h"
 
-/** NAME-WORD.hdf5 for NAME.hdf5 (malloc'ed). */
-char *checkpoint_name(const char *path, const char *word);
 /**
  * Name of the newest checkpoint that is whole (malloc'ed): NAME.hdf5, or else, after a warning,
  * NAME-previous.hdf5. The program ends with EXIT_BAD_INPUT if neither is. Collective.

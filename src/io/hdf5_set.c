@@ -9,7 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "checkpoint_file.h"
 #include "hdf5_checksum.h"
 #include "photons/base/comm.h"
 #include "photons/base/output_file.h"
@@ -74,6 +73,17 @@ static void stem_of(const char *path, char stem[STEM_SIZE]) {
     fail(EXIT_RUN_FAILED, "%s: the name is too long", path);
 }
 
+char *hdf5_set_name(const char *path, const char *word) {
+  static const char ending[] = ".hdf5";
+  size_t stem = strlen(path);
+  if (stem >= strlen(ending) && strcmp(path + stem - strlen(ending), ending) == 0)
+    stem -= strlen(ending);
+  const size_t size = stem + strlen(word) + 8;
+  char *name = allocate(size, 1, "a file name");
+  snprintf(name, size, "%.*s-%s%s", (int)stem, path, word, ending);
+  return name;
+}
+
 /* The letters in use. */
 
 /** Which letters files of a name use. */
@@ -96,7 +106,7 @@ static char letter_of(const char *path, bool *known) {
 static struct letters_used find_letters(const char *path) {
   struct letters_used u = {.known = true};
   bool any = true; /* parts of a damaged file need not stay */
-  char *previous = checkpoint_name(path, "previous"), *damaged = checkpoint_name(path, "damaged");
+  char *previous = hdf5_set_name(path, "previous"), *damaged = hdf5_set_name(path, "damaged");
   u.used[0] = letter_of(path, &u.known);
   u.used[1] = letter_of(previous, &u.known);
   u.used[2] = letter_of(damaged, &any);
@@ -305,7 +315,7 @@ static void write_parts(struct work *w, const char *path, const char *previous) 
   for (size_t f = 0; f < w->files; f++) {
     char word[32];
     snprintf(word, sizeof word, "%c.%zu", letter, f);
-    paths[f] = checkpoint_name(path, word);
+    paths[f] = hdf5_set_name(path, word);
   }
   const struct output_parts parts = output_parts_write(paths, w->files, write_file, w);
   sum_ranks(w->set);

@@ -72,4 +72,7 @@ void hdf5_set_write(struct hdf5_set *set, const char *path, const char *previous
 void hdf5_set_rows(const struct set_file *file, struct set_array *array, size_t first, size_t count,
                    const void *rows);
 
+/** NAME-WORD.hdf5 for NAME.hdf5 (malloc'ed). */
+char *hdf5_set_name(const char *path, const char *word);
+
 #endif
