@@ -21,10 +21,9 @@ struct halo_node {
 struct halo_tree {
   uint32_t count;
   unsigned depth;
-  int axes;       /**< 3: of positions; 6: of phase space */
-  uint32_t *body; /**< [place] the particle's number */
-  double (
-      *x)[HALO_AXES]; /**< [place] positions, or those over a time, and velocities */
+  int axes;               /**< 3: of positions; 6: of phase space */
+  uint32_t *body;         /**< [place] the particle's number */
+  double (*x)[HALO_AXES]; /**< [place] positions, or those over a time, and velocities */
   struct halo_node *node; /**< heap order; node 1 is the root */
 };
 

@@ -36,8 +36,9 @@ struct search {
   struct unbinding unbinding;
   double size_time; /* see time_at() */
   struct candidates candidates;
-  uint32_t *inner, *next; /* [candidate] the first one of those right inside it, and the next one around the same; 0: none */
-  bool *taken;            /* [body] is in a subhalo */
+  uint32_t *inner,
+      *next; /* [candidate] the first one of those right inside it, and the next one around the same; 0: none */
+  bool *taken; /* [body] is in a subhalo */
   uint32_t level;
 };
 
@@ -143,7 +144,8 @@ static int compare_bound(const void *a, const void *b) {
 /** Move candidates that are subhalos to the front and sort them, the largest first. @return their
  * number */
 static size_t sort_subhalos(struct candidates *c) {
-  uint32_t count = 0, *nested = allocate(c->count, sizeof *nested, "subhalos"); /* of it or what is around it */
+  uint32_t count = 0, *nested = allocate(c->count, sizeof *nested,
+                                         "subhalos"); /* of it or what is around it */
   for (uint32_t i = 0; i < c->count; i++) {
     struct candidate now = c->list[i];
     const bool outermost = i == 0 || nested[now.around] == NONE;

@@ -19,7 +19,7 @@ struct object {
 
 /** A particle that a subhalo may take from its host. */
 struct claim {
-  uint32_t place;     /**< in the tree */
+  uint32_t place;    /**< in the tree */
   double closeness2; /**< squared distance over v_max^2 */
 };
 
@@ -151,7 +151,9 @@ static void take_claims(const struct growth *g, uint32_t i, bool shared) {
   for (uint32_t k = 0; k < s->claims; k++)
     if (g->owner[s->claim[k].place] == i)
       c->member[count++] = g->rest[g->tree.body[s->claim[k].place]];
-  c->bound = (uint32_t)subhalo_unbind(g->unbinding, count, c->member, shared);
+  c->bound = 0; /* the core is known to be bound */
+  if (count > s->core_count)
+    c->bound = (uint32_t)subhalo_unbind(g->unbinding, count, c->member, shared);
   if (c->bound > 0) return;
   memcpy(c->member, s->core, s->core_count * sizeof *s->core);
   c->bound = s->core_count;
