@@ -23,7 +23,7 @@
 #define SEARCHED_SHARE 0.064
 /* Of a member while particles are removed: itself, its place in two orders, its energy, and a copy of it
  * in a tree (struct halo_body, struct candidates, struct bound, struct halo_tree). While densities are
- * smoothed it has 20 neighbours instead, which are as large. */
+ * smoothed it has 10 neighbours instead, and while subhalos grow one more tree: both are smaller. */
 #define MEMBER_BYTES 230.0
 
 double subhalos_memory(const struct parameters *p, size_t particles) {

@@ -21,6 +21,7 @@
 #include "src/analysis/halo_home.h"
 #include "src/analysis/halo_near.h"
 #include "src/analysis/rising.h"
+#include "src/analysis/subhalo.h"
 #include "src/io/hdf5_checksum.h"
 #include "support/assert_near.h"
 #include "support/flip_bits.h"
@@ -652,6 +653,51 @@ static void test_subhalos(void **state) {
   particles_free(&whole);
 }
 
+/** The main halo and the large clump, about the middle of the main halo; free(). */
+static struct halo_body *host_and_clump(void) {
+  struct particles s = make_subhalos();
+  struct halo_body *body = malloc(first_id(SMALL_CLUMP) * sizeof *body);
+  for (size_t i = 0; i < first_id(SMALL_CLUMP); i++)
+    for (size_t c = 0; c < 3; c++) {
+      const double x = position_from_integer(s.position[c * s.count + i], BOX);
+      body[i].x[c] = periodic(x - spheres[MAIN].centre[c]);
+      body[i].v[c] = (double)s.momentum[c * s.count + i];
+    }
+  particles_free(&s);
+  return body;
+}
+
+/** A clump that begins with its inner part gets its outer part from the host, and little of the host. */
+static void test_growth(void **state) {
+  (void)state;
+  const size_t all = first_id(SMALL_CLUMP), first = first_id(LARGE_CLUMP);
+  struct halo_body *body = host_and_clump();
+  struct halo_background background = background_of(1e5);
+  background.hubble = 0.0;
+  const struct unbinding u = {body, &background, 1.0, 0.005, 20};
+  struct candidate clump = {.member = malloc(spheres[LARGE_CLUMP].count * sizeof *clump.member)};
+  struct candidate *const inside[] = {&clump};
+  uint32_t *rest = malloc(all * sizeof *rest), count = 0;
+  double middle[3];
+  for (size_t c = 0; c < 3; c++)
+    middle[c] = periodic(spheres[LARGE_CLUMP].centre[c] - spheres[MAIN].centre[c]);
+  for (uint32_t i = 0; i < all; i++)
+    if (i >= first && body_distance(body[i].x, middle) < spheres[LARGE_CLUMP].scale)
+      clump.member[clump.bound++] = i;
+    else
+      rest[count++] = i;
+  assert_true(clump.bound < spheres[LARGE_CLUMP].count / 2);
+  clump.bound = (uint32_t)subhalo_unbind(&u, clump.bound, clump.member, false);
+  subhalos_grow(&u, 3.7e-4, count, rest, 1, inside, false);
+  size_t own = 0;
+  for (uint32_t k = 0; k < clump.bound; k++) own += clump.member[k] >= first;
+  assert_true(own > spheres[LARGE_CLUMP].count * 95 / 100);
+  assert_true(clump.bound < spheres[LARGE_CLUMP].count * 110 / 100);
+  free(clump.member);
+  free(rest);
+  free(body);
+}
+
 /** One FoF group of `n` particles, of which `together` are at the same point and the others within
  * 0.2 of it: the centre of the halo is that point. */
 static void check_centre(size_t n, size_t together) {
@@ -917,6 +963,7 @@ int main(int argc, char **argv) {
                                      cmocka_unit_test(test_potentials),
                                      cmocka_unit_test(test_neighbours),
                                      cmocka_unit_test(test_subhalos),
+                                     cmocka_unit_test(test_growth),
                                      cmocka_unit_test(test_members_at_one_point),
                                      cmocka_unit_test(test_heavy_particles),
                                      cmocka_unit_test(test_distances_rise),
