@@ -9,8 +9,6 @@
 #include "photons/runtime/loop.h"
 #include "src/base/exchange.h"
 
-LOOP_STAGE(halos, 0x661100, .untimed = true);
-
 /* On any thread. NOLINTBEGIN(readability-non-const-parameter): the check does not see that these write */
 static uint64_t atomic_add_u64(uint64_t *to, uint64_t n) {
   return __atomic_fetch_add(to, n, __ATOMIC_RELAXED);

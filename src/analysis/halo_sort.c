@@ -6,6 +6,8 @@
 #include "photons/base/error.h"
 #include "photons/runtime/loop.h"
 
+LOOP_STAGE(halos, 0x661100, .untimed = true);
+
 enum {
   PARTS = 256, /* of a loop over halos */
   SIZES =
