@@ -32,7 +32,7 @@ struct acceptance {
   float half_box;   /**< L/2; infinite in isolated systems, which have no images */
   int exponent;     /**< of size/d in the estimate of the error */
   float factor;     /**< its factor, where the force is Newton's */
-  /** Tolerance for the sum of the errors of the larger node's expansion, errors_add_up() in walk.c;
+  /** Tolerance for the sum of the errors of the larger node's expansion, open_where_errors_add_up();
    * infinite in periodic boxes, with other kinds, and where a rank has GPUs, whose walks do not
    * judge it. */
   float sum_tolerance;
