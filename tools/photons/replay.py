@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Predict a step on other numbers of cores, GPUs and ranks, by a replay of its recorded task graph.
 
-usage: replay.py FOLDER [--step N] [--cores LIST] [--gpus N] [--streams N] [--ranks LIST] [--weak LIST] [OPTION...]
+usage: replay.py FOLDER [--step N] [--cores LIST] [--gpus LIST] [--streams N] [--ranks LIST] [--weak LIST] [OPTION...]
 
 FOLDER is the trace folder of a run with runtime.trace_steps. The main thread of each rank submits the recorded jobs one after the
 other, with the times that it took, and waits where it waited. Tasks run for the recorded times, those of the highest
