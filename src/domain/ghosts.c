@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Ghosts: groups of other ranks that are neighbours of this rank's groups. Of their positions, only
- * those in branches of the tree within reach are sent. Both ends know the boxes of the branches and
- * find the same ones. */
+ * those in branches of the tree within reach are sent. The owner of a ghost finds these branches and
+ * tells the other rank which ones they are. */
 #include <stdlib.h>
 
 #include "photons/base/comm.h"
@@ -216,4 +216,7 @@ void domain_drop_ghosts(struct domain *d) {
   replace(d, &d->received, (struct ghosts){0}, true);
   make_bundles(d, &d->sent);
   make_bundles(d, &d->received);
+  free(d->sent.bundle);
+  free(d->received.bundle);
+  d->sent.bundle = d->received.bundle = NULL;
 }
