@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Values in a checkpoint that no run writes. Each function ends the program with EXIT_BAD_INPUT and
  * names the value. */
 #ifndef PHOTONS_CHECKPOINT_VALUES_H

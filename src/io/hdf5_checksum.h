@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Checksums in HDF5 files: XXH3 of 64 bits, from the library xxHash. Other readers ignore them.
  *
  * A dataset has the attribute xxh3_rows. Its value is the sum modulo 2^64, over the rows, of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* One HDF5 file whose large arrays lie in several, which ranks write and read at the same time.
  *
  * NAME.hdf5 has everything but the rows of these arrays, which it shows as virtual datasets: readers

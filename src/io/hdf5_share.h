@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Rows of datasets that must be there before they are read: in the file itself, or in the parts of a set
  * (hdf5_set.h). HDF5 gives zeros for parts that are missing. */
 #ifndef PHOTONS_HDF5_SHARE_H

@@ -1,7 +1,9 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* HDF5 with every call checked: what snapshots, checkpoints, initial conditions and catalogues
  * share. `path` is the file's name in messages. Failures end the program: EXIT_RUN_FAILED when
- * writing, EXIT_BAD_INPUT when reading. Files are written in the format of HDF5 1.8, those with virtual datasets in that of 1.10: their metadata
- * have checksums of their own; hdf5_checksum.h has those of the data. */
+ * writing, EXIT_BAD_INPUT when reading. Files are written in the format of HDF5 1.8, those with virtual
+ * datasets in that of 1.10: their metadata have checksums of their own; hdf5_checksum.h has those of the
+ * data. */
 #ifndef PHOTONS_HDF5_UTIL_H
 #define PHOTONS_HDF5_UTIL_H
 

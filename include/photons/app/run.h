@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A run from the first particle to the last output: what main.c calls once options and parameters
  * are known. */
 #ifndef PHOTONS_RUN_H
