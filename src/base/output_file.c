@@ -18,11 +18,11 @@
 #include "photons/base/error.h"
 #include "photons/base/parts.h"
 
-/* Temporary files that are not committed. A file-scope variable because fail() may be called on any
+/* Temporary files that are not committed, and parts that no file names yet. A file-scope variable because fail() may be called on any
  * thread. */
 static struct unfinished {
   struct unfinished *next;
-  const char *path; /* the pointer that output_begin() returned */
+  const char *path; /* the pointer that enlist() returned */
 } * unfinished_files;
 static bool discarded; /* the program ends: other threads shall make no new files */
 static pthread_mutex_t unfinished_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -103,7 +103,7 @@ static void forget(const char *temporary) {
   pthread_mutex_unlock(&unfinished_lock);
 }
 
-static _Atomic uint64_t bytes_written; /* of output_together() on any thread */
+static _Atomic uint64_t bytes_written; /* of sets of files, on any thread */
 
 uint64_t output_bytes(void) { return bytes_written; }
 
@@ -264,6 +264,7 @@ void output_index_write(struct output_parts parts, const char *path, const char 
     turn_now = NULL;
   }
   agree(false);
+  leave(parts.mine); /* a file that names them may be there from now on */
   if (comm_rank() == 0) {
     parts.bytes += file_size(turn.temporary);
     if (previous) keep(path, previous);
@@ -271,7 +272,6 @@ void output_index_write(struct output_parts parts, const char *path, const char 
   } else {
     leave((char *)turn.temporary);
   }
-  leave(parts.mine);
   count_bytes(parts.bytes);
 }
 

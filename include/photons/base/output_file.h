@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Output files appear under their final name only when they are complete: a file is written as
- * NAME.tmp, synced and renamed. Functions without a word on ranks are
- * local. Errors end the program (EXIT_RUN_FAILED). */
+ * NAME.tmp, synced and renamed. Functions without a word on ranks are local. Errors end the program
+ * (EXIT_RUN_FAILED). */
 #ifndef PHOTONS_OUTPUT_FILE_H
 #define PHOTONS_OUTPUT_FILE_H
 
@@ -30,9 +30,9 @@ struct output_turn {
 };
 typedef void output_write(void *context, const struct output_turn *turn);
 /**
- * Write a set of files by all ranks; collective, as the next two functions are. Each file is written by consecutive ranks, one after the
- * other. Either all files get their final names or none: if a rank fails, all ranks remove their
- * temporary files before the run ends.
+ * Write a set of files by all ranks; collective, as the next two functions are. Each file is written
+ * by consecutive ranks, one after the other. Either all files get their final names or none: if a rank
+ * fails, all ranks remove their temporary files before the run ends.
  * @param files     number of files, 1 .. comm_size()
  * @param previous  new name of an existing file at the first path; NULL: that file is replaced
  * @param write     called on each rank when it is its turn
@@ -46,13 +46,14 @@ struct output_parts {
 };
 /**
  * Write a set of files as output_together() does, but under their own names, which no other file may
- * name yet. fail() removes them until output_index_write() has ended, which must follow.
+ * name yet. output_index_write() must follow. fail() removes them until the file is written there that
+ * names them.
  */
 struct output_parts output_parts_write(char *const *paths, size_t files, output_write *write,
                                        void *context);
 /**
- * Write, on rank 0 alone, the file that names the parts. With its name the set is complete. If that
- * fails, all ranks remove their parts, and a file at @p path stays as it is.
+ * Write, on rank 0 alone, the file that names the parts, and give it its name: the set is complete. If
+ * writing fails, all ranks remove their parts, and a file at @p path stays as it is.
  * @param previous  as of output_together()
  */
 void output_index_write(struct output_parts parts, const char *path, const char *previous,
@@ -60,8 +61,8 @@ void output_index_write(struct output_parts parts, const char *path, const char 
 /** Bytes of all files that these functions have written; the same on all ranks. */
 uint64_t output_bytes(void);
 /**
- * For fail(): if the calling thread is in a `write` function of these, make all ranks
- * remove their temporary files. If several ranks fail, this function returns only on the lowest.
+ * For fail(): if the calling thread is in a `write` function of a set, make all ranks remove their
+ * temporary files. If several ranks fail, this function returns only on the lowest.
  * @return whether the thread was writing
  */
 bool output_failed(void);
