@@ -36,8 +36,9 @@ static uint32_t choose_cells(const struct parameters *p, size_t particles) {
   return cells < least ? least : cells;
 }
 
-/* From so many ranks on pencils are chosen if a mesh has fewer cells than so many times the square of the ranks: then the messages
- * that they save take longer than the bytes of row blocks, which they add (docs/results/scaling.md). */
+/* From so many ranks on pencils are chosen if a mesh has fewer cells than so many times the square of the
+ * ranks: then the messages that they save take longer than the bytes of row blocks, which they add
+ * (docs/results/scaling.md). */
 enum { PENCIL_RANKS = 128, PENCIL_CELLS = 14000 };
 
 static bool wants_pencils(const struct parameters *p, uint32_t cells) {
@@ -74,10 +75,18 @@ struct mesh_layout mesh_layout_choose(const struct parameters *p, size_t particl
   return layout_of(p, cells);
 }
 
-/** Whether sets share transpose blocks and row blocks. Few ranks gain more where one set is sent while the other is deposited: up to a node
- * of eight GPUs. A message has less than a GiB. */
+static uint32_t largest_share(uint32_t n, uint32_t parts) { return (n + parts - 1) / parts; }
+
+/** Whether sets share transpose blocks and row blocks. Few ranks gain more where one set is sent while the
+ * other is deposited: up to a node of eight GPUs. A message has less than a GiB. All ranks must find the
+ * same, so that the largest blocks of any rank count. */
 static bool are_together(const struct long_range *l) {
-  const size_t bytes = l->sets * block_size(l->mesh, 0, 0) * sizeof(float complex);
+  const struct mesh *m = l->mesh;
+  const uint32_t columns = largest_share(m->cells, m->columns),
+                 rows = m->parts > 1 ? largest_share(m->cells, m->parts) : 0;
+  const size_t bytes = (size_t)largest_share(m->cells, m->slabs) *
+                       (columns > rows ? columns : rows) * largest_share(m->kz, m->parts) *
+                       l->sets * sizeof(float complex);
   return l->sets > 1 && !l->in_turn && comm_size() > APART_MOST && bytes < (size_t)1 << 30;
 }
 
