@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* ghost_cut packs data of groups that another rank needs, to be sent in one message. There, ghost_paste copies them to
- * their places in the groups. Of positions it packs those in the branches that are needed; the group's other positions stay
- * undefined there. Trees, masses, multipoles and other data are sent whole.
+/* ghost_cut packs data of groups that another rank needs, to be sent in one message. There, ghost_paste
+ * copies them to their places in the groups. Of positions ghost_cut packs those in the branches that are
+ * needed; the group's other positions stay undefined there. Trees, masses, multipoles and other data are
+ * sent whole.
  * ghost_cut   reads the groups' data, writes the bundle
  * ghost_paste reads the bundle, writes the groups' data */
 #include <stdlib.h>
@@ -21,7 +22,8 @@ struct ghost_cut_argument {
   uint32_t positions, whole; /* slots of each kind */
 };
 #define ghost_paste_argument ghost_cut_argument /* same argument */
-/* Slots: the bundle, the positions of its ghosts, and what is sent whole. Each begins at a multiple of ALIGNMENT bytes. */
+/* Slots: the bundle, the positions of its ghosts, and what is sent whole. In the bundle each begins at a
+ * multiple of ALIGNMENT bytes. */
 enum { BUNDLE, FIRST, ALIGNMENT = 16 };
 
 static double ghost_cut_work(const struct ghost_cut_argument *a) {

@@ -10,9 +10,8 @@ LOOP_STAGE(halos, 0x661100, .untimed = true);
 
 enum {
   PARTS = 256, /* of a loop over halos */
-  SIZES =
-      1
-      << 12 /* halos of fewer members are sorted among those of their size alone, a task for each size */
+  /* Halos of fewer members are sorted among those of their size alone, a task for each size. */
+  SIZES = 1 << 12
 };
 
 /** What orders halos, and the place of the halo in a list. Sorting these moves less memory than sorting

@@ -16,9 +16,9 @@ struct candidate {
   uint32_t level;        /**< above that of all candidates inside this one; 0: there are none */
   uint32_t bound;        /**< particles of the subhalo; 0: there is none */
   uint32_t *member;      /**< their numbers, the most bound one first; or NULL */
-  uint32_t
-      around; /**< number of the smallest candidate around this one, or its own; among subhalos: of the
-                            smallest subhalo */
+  /** Number of the smallest candidate around this one, or its own; among subhalos: of the smallest
+   * subhalo. */
+  uint32_t around;
   uint32_t nested; /**< number among subhalos, those around others first */
 };
 
@@ -29,9 +29,8 @@ struct candidates {
   uint32_t *order; /**< [place] number of a body */
 };
 
-enum {
-  SUBHALO_LARGE = 1 << 15
-}; /**< all workers share the work on candidates of so many particles */
+/** All workers share the work on candidates of so many particles. */
+enum { SUBHALO_LARGE = 1 << 15 };
 
 /** Find candidates of at least `least` particles; the whole halo is one in any case.
  * @param time    Mpc/h / (km/s): a distance in phase space is sqrt(v^2 + (x/time)^2)

@@ -198,8 +198,8 @@ static bool look_at_dataset(struct look *look, hid_t dataset, const char *name) 
   char reason[256];
   if (!hdf5_share_stored(dataset, reason)) return damaged(look, "%s %s", name, reason);
   const hid_t space = H5Dget_space(dataset), type = H5Dget_type(dataset);
-  hsize_t extent[HDF5_DIMENSIONS_MOST] = {1, 1, 1,
-                                          1}; /* of a scalar; more dimensions have been refused */
+  /* Of a scalar; more dimensions have been refused. */
+  hsize_t extent[HDF5_DIMENSIONS_MOST] = {1, 1, 1, 1};
   bool read = type >= 0 && H5Tget_size(type) > 0 &&
               H5Sget_simple_extent_dims(space, extent, NULL) >= 0;
   const size_t columns = extent[1] * extent[2] * extent[3];

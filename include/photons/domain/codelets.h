@@ -56,8 +56,8 @@ struct carried {
   starpu_data_handle_t (*data)(void *context, const struct group *g, uint32_t i); /**< i < count */
   void *context;
 };
-/** Submit the exchange of data of ghosts: pack those of each bundle, send and receive bundles, and unpack what was received
- * into the groups. Collective. */
+/** Submit the exchange of data of ghosts: pack those of each bundle, send and receive bundles, and unpack
+ * what was received into the groups. Collective. */
 void ghosts_transfer(struct domain *d, const struct carried *c);
 /** The exchange of positions, trees, masses and types. Collective. */
 void ghosts_submit(struct domain *d);

@@ -49,8 +49,8 @@ struct group {
                        *   owner sets both, and domain_find_neighbours() tells them to the ranks around */
   struct node root; /**< box of all its particles at the last refit */
   struct node *nodes; /**< tree_nodes(depth); own groups */
-  struct node
-      *top; /**< upper levels of the tree, tree_nodes(top_depth) nodes, for the host; own groups */
+  /** Upper levels of the tree, tree_nodes(top_depth) nodes, for the host; own groups. */
+  struct node *top;
   struct neighbours near;
   struct kick_largest largest; /**< of its particles at the last kick */
   /** NULL: not on this rank. Ghosts have position and tree, relative_mass and type if there are
@@ -87,8 +87,8 @@ struct domain {
   struct particles particles;
   struct geometry geometry;
   unsigned depth; /**< of every group's tree */
-  unsigned
-      top_depth; /**< of the upper part, whose lowest nodes are the branches of ghosts; 0 for one rank */
+  /** Of the upper part, whose lowest nodes are the branches of ghosts; 0 for one rank. */
+  unsigned top_depth;
   uint32_t group_count; /**< of all ranks, a power of two */
   struct group *groups; /**< [particles.blocks] this rank's groups, by rising index */
   struct group *met; /**< [met_count] groups of other ranks that may be within reach of this rank's

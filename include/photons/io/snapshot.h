@@ -31,8 +31,9 @@
 void snapshot_write(const char *path, const struct parameters *p, const struct particles *s,
                     double a);
 
-/** Number of files of a snapshot, and of parts of a checkpoint or output of gas, on so many ranks: output.files, at most one for each rank. Automatic: one of up
- * to 8 ranks, else one for each 8, so that a rank waits for 7 others, however many there are. */
+/** Number of files of a snapshot, and of parts of a checkpoint or output of gas, on so many ranks:
+ * output.files, at most one for each rank. Automatic: one of up to 8 ranks, else one for each 8, so that
+ * a rank waits for 7 others, however many there are. */
 size_t snapshot_files(const struct parameters *p, size_t ranks);
 
 /**
