@@ -106,7 +106,8 @@ static void add_candidate(const struct chains *c, uint32_t head) {
 /** Append the chain of a smaller peak to that of a larger one. */
 static void join(const struct chains *c, uint32_t large, uint32_t small) {
   if (c->length[small] >= c->least) {
-    if (c->volume[large] < ALIKE * c->volume[small]) add_candidate(c, large);
+    if (c->length[large] >= c->least && c->volume[large] < ALIKE * c->volume[small])
+      add_candidate(c, large);
     add_candidate(c, small);
   }
   if (c->level[small] > c->level[large]) c->level[large] = c->level[small];
