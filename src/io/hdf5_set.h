@@ -40,7 +40,7 @@ struct set_array {
   char title[64];                     /* attribute `name`; "": none */
   const char *unit;                   /* attribute `unit`; NULL: none */
   const struct row_cut *cut;
-  uint64_t sum; /* checksum of the rows that this rank has written */
+  uint64_t sum; /* of several files: checksum of the rows that this rank has written */
 };
 
 /** A file of a set while it is written. */
