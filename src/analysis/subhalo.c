@@ -73,22 +73,46 @@ static uint32_t list_rest(const struct search *s, const struct candidate *c, uin
   return count;
 }
 
-/** @return the largest subhalo right inside, or NULL */
-static struct candidate *grow_inside(const struct search *s, const struct candidate *c,
-                                     uint32_t rest_count, const uint32_t *rest, bool shared) {
+static void grow_inside(const struct search *s, const struct candidate *c, uint32_t rest_count,
+                        const uint32_t *rest, bool shared) {
   struct candidate **inside = NULL;
   const uint32_t count = list_inside(s, c, &inside, 0);
   set_taken(s, count, inside, false);
   subhalos_grow(&s->unbinding, s->size_time, rest_count, rest, count, inside, shared);
   set_taken(s, count, inside, true);
-  struct candidate *largest = NULL;
-  for (uint32_t i = 0; i < count; i++)
-    if (!largest || inside[i]->bound > largest->bound) largest = inside[i];
   free(inside);
-  return largest;
 }
 
-/** A subhalo that is more than the rest of its candidate is the middle of it: both are one. @return whether they are */
+/** The particle that is bound most to all of a candidate; NONE: nothing is bound. */
+static uint32_t most_bound(const struct search *s, const struct candidate *c, bool shared) {
+  uint32_t *all = allocate(c->count, sizeof *all, "subhalos");
+  memcpy(all, s->candidates.order + c->first, c->count * sizeof *all);
+  const uint32_t found = subhalo_unbind(&s->unbinding, c->count, all, shared) > 0 ? all[0] : NONE;
+  free(all);
+  return found;
+}
+
+static bool has(const struct candidate *c, uint32_t body) {
+  for (uint32_t k = 0; k < c->bound; k++)
+    if (c->member[k] == body) return true;
+  return false;
+}
+
+/** The subhalo right inside a candidate that is the candidate's middle: it has the particle that is bound most to all of
+ * it. A saddle point in the middle, or two peaks that are alike, leave the rest without it. NULL: the rest has its
+ * middle. */
+static struct candidate *find_middle(const struct search *s, const struct candidate *c,
+                                     bool shared) {
+  struct candidate **inside = NULL, *middle = NULL;
+  const uint32_t count = list_inside(s, c, &inside, 0),
+                 body = count > 0 ? most_bound(s, c, shared) : NONE;
+  for (uint32_t i = 0; i < count && !middle; i++)
+    if (has(inside[i], body)) middle = inside[i];
+  free(inside);
+  return middle;
+}
+
+/** Unbind the rest of a candidate with its middle. @return whether they are one subhalo */
 static bool unbind_with(const struct search *s, struct candidate *c, struct candidate *middle,
                         uint32_t rest_count, bool shared) {
   memcpy(c->member + rest_count, middle->member, middle->bound * sizeof *c->member);
@@ -105,10 +129,11 @@ static void unbind_candidate(const struct search *s, struct candidate *c, bool s
   uint32_t count = list_rest(s, c, c->member);
   struct candidate *middle = NULL;
   if (c->level > 0) {
-    middle = grow_inside(s, c, count, c->member, shared);
+    grow_inside(s, c, count, c->member, shared);
+    middle = find_middle(s, c, shared);
     count = list_rest(s, c, c->member);
   }
-  if (!middle || middle->bound < count || !unbind_with(s, c, middle, count, shared))
+  if (!middle || !unbind_with(s, c, middle, count, shared))
     c->bound = (uint32_t)subhalo_unbind(&s->unbinding, count, c->member, shared);
   for (uint32_t k = 0; k < c->bound; k++) s->taken[c->member[k]] = true;
   c->member = reallocate(c->member, c->bound + 1, sizeof *c->member, "subhalos");

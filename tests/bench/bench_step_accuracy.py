@@ -108,7 +108,8 @@ class Bench:
             return
         if ended.returncode:
             said = ended.stdout.strip()[-2000:]
-            print(f"{folder}: exit code {ended.returncode}: {said}", flush=True)
+            # one call for a line, since print() writes its end apart, and threads mix
+            print(f"{folder}: exit code {ended.returncode}: {said}\n", end="", flush=True)
             return
         done.write_text(f"{time.time() - begin:.1f}\n")
 
