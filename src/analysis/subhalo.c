@@ -18,6 +18,10 @@
 #define SIZE 1.0
 #define SOFTENING (1.0 / 30.0) /* mean distances of particles: the automatic softening of runs */
 
+/* Distance in phase space, over the largest circular velocity of a subhalo, within which it may be the middle of its host. Pieces of
+ * one middle are 1.5 to 2.3 from each other, and subhalos that cross the middle 3 or more. */
+#define NEAR 2.5
+
 /* Members of the halos that are searched at a time, a part of all particles: 16 workers have a halo of a hundredth of all
  * members each, which are 0.4 of the particles of a box of 25 Mpc/h at z = 0. The largest halo there has 0.033 alone. */
 #define SEARCHED_SHARE 0.064
@@ -98,9 +102,9 @@ static bool has(const struct candidate *c, uint32_t body) {
   return false;
 }
 
-/** The subhalo right inside a candidate that is the candidate's middle: it has the particle that is bound most to all of
- * it. A saddle point in the middle, or two peaks that are alike, leave the rest without it. NULL: the rest has its
- * middle. */
+/** The subhalo right inside a candidate that may be the candidate's middle: it has the particle that is bound most to all
+ * of it, as compact subhalos far from the middle also may. A saddle point in the middle, or two peaks that are alike, leave
+ * the rest without its middle. NULL: the rest has that particle. */
 static struct candidate *find_middle(const struct search *s, const struct candidate *c,
                                      bool shared) {
   struct candidate **inside = NULL, *middle = NULL;
@@ -112,15 +116,29 @@ static struct candidate *find_middle(const struct search *s, const struct candid
   return middle;
 }
 
-/** Unbind the rest of a candidate with its middle. @return whether they are one subhalo */
-static bool unbind_with(const struct search *s, struct candidate *c, struct candidate *middle,
-                        uint32_t rest_count, bool shared) {
-  memcpy(c->member + rest_count, middle->member, middle->bound * sizeof *c->member);
-  c->bound = (uint32_t)subhalo_unbind(&s->unbinding, rest_count + middle->bound, c->member, shared);
-  if (c->bound == 0) return false;
-  set_taken(s, 1, &middle, false);
-  middle->bound = 0;
-  return true;
+/** Unbind the rest of a candidate with its middle: both are one subhalo, or as they are if nothing is bound to both. */
+static void unbind_with(const struct search *s, struct candidate *c, struct candidate *middle,
+                        bool shared) {
+  uint32_t *both = allocate(c->count, sizeof *both, "subhalos");
+  const uint32_t count = list_rest(s, c, both);
+  memcpy(both + count, middle->member, middle->bound * sizeof *both);
+  const uint32_t bound = (uint32_t)subhalo_unbind(&s->unbinding, count + middle->bound, both,
+                                                  shared);
+  if (bound > 0) {
+    set_taken(s, 1, &middle, false);
+    middle->bound = 0;
+    c->bound = bound;
+    memcpy(c->member, both, bound * sizeof *both);
+  }
+  free(both);
+}
+
+/** Whether a subhalo that may be the middle of its candidate is as near to what is bound of the rest as parts of one middle
+ * are, or has more particles than the rest. */
+static bool is_middle(const struct search *s, const struct candidate *c,
+                      const struct candidate *inside, uint32_t rest_count) {
+  return c->bound == 0 || inside->bound >= rest_count ||
+         subhalo_distance2(&s->unbinding, s->size_time, inside, c) < NEAR * NEAR;
 }
 
 /** Subhalos inside the candidate grow, and what is bound of the rest is a subhalo. */
@@ -133,8 +151,8 @@ static void unbind_candidate(const struct search *s, struct candidate *c, bool s
     middle = find_middle(s, c, shared);
     count = list_rest(s, c, c->member);
   }
-  if (!middle || !unbind_with(s, c, middle, count, shared))
-    c->bound = (uint32_t)subhalo_unbind(&s->unbinding, count, c->member, shared);
+  c->bound = (uint32_t)subhalo_unbind(&s->unbinding, count, c->member, shared);
+  if (middle && is_middle(s, c, middle, count)) unbind_with(s, c, middle, shared);
   for (uint32_t k = 0; k < c->bound; k++) s->taken[c->member[k]] = true;
   c->member = reallocate(c->member, c->bound + 1, sizeof *c->member, "subhalos");
 }

@@ -62,6 +62,11 @@ void subhalos_grow(const struct unbinding *u, double time, uint32_t rest_count,
                    const uint32_t *rest, uint32_t count, struct candidate *const *inside,
                    bool shared);
 
+/** The squared distance of two subhalos in phase space, over the squared largest circular velocity of the first one.
+ * @param time  Mpc/h / (km/s): a distance in phase space is sqrt(v^2 + (x/time)^2) */
+double subhalo_distance2(const struct unbinding *u, double time, const struct candidate *c,
+                         const struct candidate *other);
+
 /** Find the subhalos of a halo, the largest first.
  * @param b           members of the halo
  * @param least       particles of a subhalo

@@ -82,6 +82,16 @@ static double closeness2(const struct object *o, const struct halo_body *b, doub
   return o->v_max > 0.0 ? sum / (o->v_max * o->v_max) : HUGE_VAL;
 }
 
+double subhalo_distance2(const struct unbinding *u, double time, const struct candidate *c,
+                         const struct candidate *other) {
+  const struct object o = object_of(u, c->bound, c->member),
+                      far = object_of(u, other->bound, other->member);
+  struct halo_body centre;
+  memcpy(centre.x, far.x, sizeof centre.x);
+  memcpy(centre.v, far.v, sizeof centre.v);
+  return closeness2(&o, &centre, time);
+}
+
 static const struct halo_body *body_at(const struct growth *g, uint32_t place) {
   return &g->unbinding->body[g->rest[g->tree.body[place]]];
 }
