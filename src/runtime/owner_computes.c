@@ -83,7 +83,8 @@ static void add_workers(unsigned context, int *worker, unsigned count) {
   }
 }
 
-static void set_home(starpu_data_handle_t handle, struct data_home home) {
+static void set_home(starpu_data_handle_t handle, uint32_t part, uint32_t parts, bool shared) {
+  const struct data_home home = {.part = part, .parts = parts & INT32_MAX, .shared = shared};
   void *user_data;
   if (!handle) return;
   memcpy(&user_data, &home, sizeof user_data);
@@ -91,11 +92,11 @@ static void set_home(starpu_data_handle_t handle, struct data_home home) {
 }
 
 void owner_set(starpu_data_handle_t handle, uint32_t part, uint32_t parts) {
-  set_home(handle, (struct data_home){.part = part, .parts = parts});
+  set_home(handle, part, parts, false);
 }
 
 void owner_share(starpu_data_handle_t handle, uint32_t part, uint32_t parts) {
-  set_home(handle, (struct data_home){.part = part, .parts = parts, .shared = 1});
+  set_home(handle, part, parts, true);
 }
 
 struct data_home owner_home(starpu_data_handle_t handle) {
