@@ -176,9 +176,9 @@ told_once() {
   [ $found -ne 0 ] && [ $found -ne 124 ] && [ "$(wc -l <lines)" -eq 1 ] &&
     grep -q "stopped by signal 15 $1" lines
 }
-# in_three_trials FUNCTION: complains unless it succeeds once
-in_three_trials() {
-  for trial in 1 2 3; do
+# in_five_trials FUNCTION: complains unless it succeeds once
+in_five_trials() {
+  for trial in 1 2 3 4 5; do
     rm -rf run pid.*
     "$1" && return
   done
@@ -192,7 +192,7 @@ signal_before_the_first_step() {
   kill -s INT "$(ps -o pid= --ppid $id)"
   told_once 'before the first step: there is no checkpoint'
 }
-in_three_trials signal_before_the_first_step
+in_five_trials signal_before_the_first_step
 # The third process comes late.
 catches_term() { [ $((0x$(sed -n 's/^SigCgt:[[:space:]]*//p' "/proc/$(cat pid.0)/status") & 0x4000)) -ne 0 ]; }
 signal_while_mpi_starts() {
@@ -204,7 +204,7 @@ signal_while_mpi_starts() {
   kill -s TERM "$(ps -o pid= --ppid $id)"
   told_once 'at the start: nothing has been written'
 }
-in_three_trials signal_while_mpi_starts
+in_five_trials signal_while_mpi_starts
 [ -e run ] && complain 'mpirun gets a signal while MPI starts: there is a folder'
 
 # A limit of file sizes on mpirun itself, with which Open MPI cannot start.
