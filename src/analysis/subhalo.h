@@ -56,7 +56,7 @@ size_t subhalo_unbind(const struct unbinding *u, size_t count, uint32_t *number,
 /** Give subhalos those particles of their host that are bound to them and closer to them in phase space.
  * @param time    Mpc/h / (km/s): a distance in phase space is sqrt(v^2 + (x/time)^2). Particles further in space than
  *                `time` times the subhalo's largest circular velocity stay with the host
- * @param rest    [rest_count] numbers of the host's own particles, its centre first
+ * @param rest    [rest_count] numbers of the host's own particles, the densest one first
  * @param inside  [count] subhalos; `member` and `bound` change */
 void subhalos_grow(const struct unbinding *u, double time, uint32_t rest_count,
                    const uint32_t *rest, uint32_t count, struct candidate *const *inside,

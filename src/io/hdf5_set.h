@@ -63,7 +63,7 @@ struct hdf5_set {
 };
 
 /**
- * Write a set of files; collective. If a rank fails, no part is left, and the set before stays.
+ * Write a set of files; collective. If a rank fails while it writes, no part is left, and the set before stays.
  * @param path      NAME.hdf5
  * @param previous  the name that an existing NAME.hdf5 gets, whose parts stay; NULL: it is replaced
  * @param files     number of parts, at most comm_size(), as that of the arrays' cuts; 1: no parts
