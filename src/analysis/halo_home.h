@@ -40,6 +40,16 @@ struct halo_home {
 /** Largest halo first, halos of equal size by rising lowest id; for qsort(). */
 int halo_compare(const void *a, const void *b);
 
+/** What orders halos, and the place of the halo in a list. Sorting these moves less memory than sorting
+ * halos. */
+struct halo_key {
+  uint64_t count, lowest_id;
+  size_t place;
+};
+struct halo_key halo_key_of(const struct halo *h, size_t place);
+/** The order of halo_compare(). */
+int halo_compare_keys(const void *a, const void *b);
+
 /** A copy of halos in the order of halo_compare(), to be freed with free(). Local, on all workers.
  * @param[out] place  [count] where each was; or NULL */
 struct halo *halo_sorted(size_t count, const struct halo *halo, size_t *place);

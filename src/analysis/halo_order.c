@@ -14,16 +14,16 @@ enum {
   PARTS = 256   /* of a loop over the halos of a home */
 };
 
-/** A halo of a home, and the number of halos that it represents; 0: unused. */
+/** A halo of a home, and the number of halos that it represents; 0: unused. All ranks have those of all ranks. */
 struct sample {
-  struct halo halo;
+  struct halo_key key;
   uint64_t weight;
 };
 
 static int compare_samples(const void *a, const void *b) {
   const struct sample *x = a, *y = b;
   if ((x->weight == 0) != (y->weight == 0)) return x->weight == 0 ? 1 : -1;
-  return halo_compare(&x->halo, &y->halo);
+  return halo_compare_keys(&x->key, &y->key);
 }
 
 /** How many halos of this home go to each rank. */
@@ -34,7 +34,8 @@ static void choose_processes(const struct halo_home *home, size_t *send_count) {
   struct sample mine[SAMPLES] = {{.weight = 0}};
   for (size_t i = 0; i < most; i++) {
     const size_t first = block_first(home->count, most, i);
-    mine[i] = (struct sample){home->halo[first], block_first(home->count, most, i + 1) - first};
+    mine[i] = (struct sample){halo_key_of(&home->halo[first], first),
+                              block_first(home->count, most, i + 1) - first};
   }
   struct sample *all = allocate(ranks, sizeof mine, "the order of halos");
   comm_gather_all(mine, sizeof mine, all);
@@ -43,8 +44,11 @@ static void choose_processes(const struct halo_home *home, size_t *send_count) {
   for (size_t i = 0; i < SAMPLES * ranks; i++) sum += all[i].weight;
   size_t next = 0, to = 0;
   for (size_t i = 0; i < SAMPLES * ranks && all[i].weight > 0; before += all[i++].weight) {
-    for (; next < home->count && halo_compare(&home->halo[next], &all[i].halo) < 0; next++)
+    for (; next < home->count; next++) {
+      const struct halo_key own = halo_key_of(&home->halo[next], next);
+      if (halo_compare_keys(&own, &all[i].key) >= 0) break;
       send_count[to]++;
+    }
     /* rank 0 for the first, the largest halo of the run */
     to = (size_t)((unsigned __int128)before * ranks / sum);
   }

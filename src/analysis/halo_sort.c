@@ -14,26 +14,19 @@ enum {
   SIZES = 1 << 12
 };
 
-/** What orders halos, and the place of the halo in a list. Sorting these moves less memory than sorting
- * halos. */
-struct halo_key {
-  uint64_t count, lowest_id;
-  size_t place;
-};
-
-static struct halo_key key_of(const struct halo *h, size_t place) {
+struct halo_key halo_key_of(const struct halo *h, size_t place) {
   return (struct halo_key){h->count, h->lowest_id, place};
 }
 
-static int compare_keys(const void *a, const void *b) {
+int halo_compare_keys(const void *a, const void *b) {
   const struct halo_key *x = a, *y = b;
   if (x->count != y->count) return x->count < y->count ? 1 : -1;
   return (x->lowest_id > y->lowest_id) - (x->lowest_id < y->lowest_id);
 }
 
 int halo_compare(const void *a, const void *b) {
-  const struct halo_key x = key_of(a, 0), y = key_of(b, 0);
-  return compare_keys(&x, &y);
+  const struct halo_key x = halo_key_of(a, 0), y = halo_key_of(b, 0);
+  return halo_compare_keys(&x, &y);
 }
 
 /** A list of halos on its way into order. */
@@ -52,12 +45,12 @@ static size_t end_of_part(const struct sorting *s, uint32_t part) {
 static void make_keys(void *context, uint32_t part) {
   const struct sorting *s = context;
   for (size_t h = block_first(s->count, PARTS, part); h < end_of_part(s, part); h++)
-    s->key[h] = key_of(&s->halo[h], h);
+    s->key[h] = halo_key_of(&s->halo[h], h);
 }
 
 static bool are_sorted(const struct sorting *s) {
   for (size_t h = 1; h < s->count; h++)
-    if (compare_keys(&s->key[h - 1], &s->key[h]) > 0) return false;
+    if (halo_compare_keys(&s->key[h - 1], &s->key[h]) > 0) return false;
   return true;
 }
 
@@ -80,7 +73,7 @@ static void sort_size(void *context, uint32_t size) {
   const struct sorting *s = context;
   const size_t first = size > 0 ? s->end[size - 1] : 0;
   if (s->end[size] - first > 1)
-    qsort(s->sorted + first, s->end[size] - first, sizeof *s->sorted, compare_keys);
+    qsort(s->sorted + first, s->end[size] - first, sizeof *s->sorted, halo_compare_keys);
 }
 
 static void move_part(void *context, uint32_t part) {
