@@ -6,10 +6,10 @@
 #include <stdlib.h>
 
 #include "density_modes.h"
-#include "exact_sums.h"
 #include "photons/base/error.h"
 #include "photons/base/output_text.h"
 #include "photons/cosmology/linear_statistics.h"
+#include "photons/runtime/exact_sums.h"
 #include "photons/runtime/loop.h"
 #include "power_points.h"
 #include "statistics.h"

@@ -4,9 +4,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "exact_sums.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
+#include "photons/runtime/exact_sums.h"
 #include "photons/runtime/loop.h"
 #include "power_mesh.h"
 

@@ -3,11 +3,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "exact_sums.h"
 #include "photons/analysis/analysis.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/fft/fft.h"
+#include "photons/runtime/exact_sums.h"
 #include "photons/runtime/loop.h"
 
 /** Bins as wide as the fundamental mode, those that are wholly below the Nyquist frequency. Bin i is

@@ -13,8 +13,7 @@
 #include "photons/gas/create.h"
 #include "photons/runtime/scheduler.h"
 
-/* Without levels a GPU has so many patch groups of the root level at least: with fewer its messages take longer
- * than its work. With levels one GPU is fastest. */
+/* A GPU has so many patch groups of the root level at least: with fewer its messages take longer than its work. */
 enum { GROUPS_LEAST = 1024 };
 /* Refined levels may need several times the memory of the root level. */
 #define MEMORY_OF_LEVELS 4.0
@@ -26,10 +25,9 @@ void gas_choose_gpus(const struct parameters *p) {
     return;
   const uint32_t present = scheduler_gpus(device);
   if (present <= 1) return;
-  const bool levels = p->gas.levels > 0;
-  const double bytes = gas_root_memory(p) * (levels ? MEMORY_OF_LEVELS : 1.0);
+  const double bytes = gas_root_memory(p) * (p->gas.levels > 0 ? MEMORY_OF_LEVELS : 1.0);
   const double groups = p->gas.root[0] * p->gas.root[1] * p->gas.root[2] / GAS_GROUP_CELLS,
-               fastest = levels ? 1.0 : fmax(1.0, floor(groups / GROUPS_LEAST)),
+               fastest = fmax(1.0, floor(groups / GROUPS_LEAST)),
                needed = ceil(bytes / (scheduler_gpu_memory() / present));
   const double taken = fmax(fastest, needed);
   if (taken >= present) return;

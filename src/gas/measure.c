@@ -2,6 +2,7 @@
 /* Totals over the box, and what limits the next step. */
 #include <math.h>
 
+#include "photons/amr/totals.h"
 #include "photons/base/comm.h"
 #include "photons/gas/evolve.h"
 #include "photons/gas/packages.h"
@@ -18,11 +19,28 @@ bool gas_divides(const struct gas *g, int level) {
   return level > 0 && forces && g->scheme.individual && !g->scheme.particles_alone;
 }
 
+/* What groups add to totals. */
+enum { ENERGY = GAS_VARIABLES_MAX }; /* after the variables, as in memory */
+enum { SPEED, ACCELERATION };
+enum { FIRST_ORDER, FAULTS };
+
+static void add_group(const struct gas *g, int level, uint32_t group, struct group_totals *t) {
+  const struct gas_level *l = &g->level[level];
+  for (unsigned v = 0; v < g->scheme.variables; v++) exact_add(&t->sum[v], l->sum[group][v]);
+  if (!g->scheme.particles_alone) t->most[SPEED] = fmax(t->most[SPEED], l->speed[group]);
+  if (g->gravity) {
+    exact_add(&t->sum[ENERGY], l->field[group].energy);
+    t->most[ACCELERATION] = fmax(t->most[ACCELERATION], l->field[group].acceleration);
+  }
+  t->count[FAULTS] += l->fault[group].patch >= 0;
+  t->count[FIRST_ORDER] += l->fault[group].first_order;
+  l->fault[group].first_order = 0;
+}
+
 /** Note the Courant number of a level in its last step, unless its next one would be divided. @return
  * the longest step of the root level at a Courant number of 1 */
-static double account_speed(const struct gas *g, int level, struct gas_totals *t) {
-  const double cell = gas_cell(g, level), speed = hydro_fastest(g, level),
-               courant = g->level[level].dt * speed / cell;
+static double account_speed(const struct gas *g, int level, double speed, struct gas_totals *t) {
+  const double cell = gas_cell(g, level), courant = g->level[level].dt * speed / cell;
   if (courant > t->courant && !gas_divides(g, level)) {
     t->courant = courant;
     t->courant_level = level;
@@ -30,17 +48,20 @@ static double account_speed(const struct gas *g, int level, struct gas_totals *t
   return (g->scheme.individual ? 1 << level : 1) * cell / speed;
 }
 
-/** Take the count of fluxes of first order since the last call. Collective. */
-static double take_first_order(struct gas *g) {
-  double count = (double)g->counts.first_order;
-  g->counts.first_order = 0;
-  for (int level = 0; level < topology_levels(&g->topology); level++)
-    for (uint32_t i = 0; i < g->level[level].groups; i++) {
-      count += (double)g->level[level].fault[i].first_order;
-      g->level[level].fault[i].first_order = 0;
-    }
-  comm_sum_double(&count, 1);
-  return count;
+/** Account for a level. @return the longest step of the root level that it allows on this rank */
+static double account_level(struct gas *g, int level, struct gas_totals *t) {
+  const struct level_totals all = gas_total(g, level, add_group);
+  const double cell = gas_cell(g, level), volume = cell * cell * cell,
+               steps = g->scheme.individual ? 1 << level : 1, acceleration = all.most[ACCELERATION];
+  double longest = steps * packages_longest_step(g, level);
+  if (all.count[FAULTS] > 0) gas_require_sound(g);
+  t->first_order += (double)all.count[FIRST_ORDER];
+  for (unsigned v = 0; v < g->scheme.variables; v++)
+    t->conserved[gas_variable_at(&g->scheme.physics, v)] += all.sum[v] * volume;
+  t->potential_energy += all.sum[ENERGY] * volume;
+  if (g->scheme.particles_alone) return longest;
+  if (acceleration > 0.0) longest = fmin(longest, steps * sqrt(2.0 * cell / acceleration));
+  return fmin(longest, account_speed(g, level, all.most[SPEED], t));
 }
 
 /** Take the bytes of messages between homes of a rank since the last call. Collective. */
@@ -65,33 +86,16 @@ void gas_measure_begin(struct gas *g) {
 }
 
 struct gas_totals gas_measure(struct gas *g) {
-  struct gas_totals t = {0};
+  struct gas_totals t = {.first_order = (double)g->counts.first_order};
   double limit = -INFINITY; /* minus the longest step */
-  const int levels = topology_levels(&g->topology);
   if (!g->measured) gas_measure_begin(g);
   message_wait();
   g->measured = false;
-  gas_require_sound(g);
-  t.first_order = take_first_order(g);
+  g->counts.first_order = 0;
+  comm_sum_double(&t.first_order, 1);
   t.home_bytes = take_home_bytes(g);
-  for (int level = 0; level < levels; level++) {
-    const double cell = gas_cell(g, level), steps = g->scheme.individual ? 1 << level : 1;
-    const struct gas_level *l = &g->level[level];
-    if (!g->scheme.particles_alone) limit = fmax(limit, -account_speed(g, level, &t));
-    limit = fmax(limit, -steps * packages_longest_step(g, level));
-    gas_gather(g, level, l->sum, sizeof *l->sum);
-    for (uint32_t i = 0; i < g->topology.level[level].count; i++)
-      for (unsigned v = 0; v < g->scheme.variables; v++)
-        t.conserved[gas_variable_at(&g->scheme.physics, v)] += l->sum[i][v] * cell * cell * cell;
-    if (!g->gravity) continue;
-    gas_gather(g, level, l->field, sizeof *l->field);
-    for (uint32_t i = 0; i < g->topology.level[level].count; i++) {
-      const struct gas_field *field = &l->field[i];
-      t.potential_energy += field->energy * cell * cell * cell;
-      if (field->acceleration > 0.0 && !g->scheme.particles_alone)
-        limit = fmax(limit, -steps * sqrt(2.0 * cell / field->acceleration));
-    }
-  }
+  for (int level = 0; level < topology_levels(&g->topology); level++)
+    limit = fmax(limit, -account_level(g, level, &t));
   comm_max_double(&limit, 1);
   t.longest_step = -limit;
   if (g->particles) {

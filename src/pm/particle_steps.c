@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "particle_migrate.h"
+#include "photons/amr/totals.h"
 #include "photons/pm/codelets.h"
 #include "photons/pm/particles.h"
 #include "photons/runtime/message.h"
@@ -36,20 +37,27 @@ static void push_level(struct gas *g, int level, double dt, double weight) {
   }
 }
 
-/** Add the particles of a level to the totals, group by group. */
+/* What groups add to totals. */
+enum { MASS, MOMENTUM, KINETIC = MOMENTUM + 3 };
+enum { SPEED, ACCELERATION };
+
+static void add_group(const struct gas *g, int level, uint32_t group, struct group_totals *t) {
+  const struct particle_sums *s = &g->particles->level[level].sums[group];
+  exact_add(&t->sum[MASS], s->mass);
+  for (int c = 0; c < 3; c++) exact_add(&t->sum[MOMENTUM + c], s->momentum[c]);
+  exact_add(&t->sum[KINETIC], s->kinetic_energy);
+  t->most[SPEED] = fmax(t->most[SPEED], s->speed);
+  t->most[ACCELERATION] = fmax(t->most[ACCELERATION], s->acceleration);
+}
+
+/** Add the particles of a level to the totals. */
 static void add_level(const struct gas *g, int level, struct particle_totals *t) {
-  const struct particle_level *l = &g->particles->level[level];
-  const double cell = gas_cell(g, level), steps = g->scheme.individual ? 1 << level : 1;
-  double speed = 0.0, acceleration = 0.0;
-  gas_gather(g, level, l->sums, sizeof *l->sums);
-  for (uint32_t i = 0; i < l->groups; i++) {
-    const struct particle_sums *s = &l->sums[i];
-    t->mass += s->mass;
-    for (int c = 0; c < 3; c++) t->momentum[c] += s->momentum[c];
-    t->kinetic_energy += s->kinetic_energy;
-    speed = fmax(speed, s->speed);
-    acceleration = fmax(acceleration, s->acceleration);
-  }
+  const struct level_totals of_level = gas_total(g, level, add_group);
+  const double cell = gas_cell(g, level), steps = g->scheme.individual ? 1 << level : 1,
+               speed = of_level.most[SPEED], acceleration = of_level.most[ACCELERATION];
+  t->mass += of_level.sum[MASS];
+  for (int c = 0; c < 3; c++) t->momentum[c] += of_level.sum[MOMENTUM + c];
+  t->kinetic_energy += of_level.sum[KINETIC];
   if (speed > 0.0) t->longest_step = fmin(t->longest_step, steps * cell / speed);
   if (acceleration > 0.0)
     t->longest_step = fmin(t->longest_step, steps * sqrt(2.0 * cell / acceleration));

@@ -9,6 +9,7 @@
 
 #include "photons/amr/matter.h"
 #include "photons/amr/root_exchange.h"
+#include "photons/amr/totals.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/potential/gravity.h"
@@ -265,26 +266,26 @@ static void hold(const struct copy *c, bool acquire) {
   }
 }
 
-/** Of the root level. */
-static double mean_density(const struct root_poisson *r, const struct gas *g) {
-  const uint32_t groups = g->topology.level[0].count;
-  double sum = 0.0;
-  gas_gather(g, 0, r->sum, sizeof *r->sum);
-  for (uint32_t i = 0; i < groups; i++) sum += r->sum[i];
-  return sum / gravity_factor(g, 0) / ((double)groups * GAS_GROUP_CELLS);
+static void add_source(const struct gas *g, int level, uint32_t group, struct group_totals *t) {
+  const struct root_poisson *r = g->gravity->root;
+  (void)level;
+  exact_add(&t->sum[0], r->gpu ? r->gpu->sum[group] : r->sum[group]);
 }
 
-/** The same on a GPU. */
+/** Mean over the cells of the root level of what its groups have in their sums. */
+static double mean_source(const struct gas *g) {
+  const struct level_totals t = gas_total(g, 0, add_source);
+  return t.sum[0] / ((double)g->topology.level[0].count * GAS_GROUP_CELLS);
+}
+
+/** Solve on a GPU. */
 static void solve_on_gpu(struct gas *g, struct root_gpu *r, bool massive) {
-  double sum = 0.0;
   root_gpu_meet(r, g);
   if (!massive) message_wait(); /* tasks of other levels read the mean density */
   gas_root_solve_submit(g, r, massive);
   if (massive) return;
   message_wait();
-  gas_gather(g, 0, r->sum, sizeof *r->sum);
-  for (uint32_t i = 0; i < r->groups; i++) sum += r->sum[i];
-  g->gravity->mean_density = sum / ((double)r->groups * GAS_GROUP_CELLS);
+  g->gravity->mean_density = mean_source(g);
 }
 
 void root_poisson_solve(struct gas *g, bool massive) {
@@ -302,7 +303,7 @@ void root_poisson_solve(struct gas *g, bool massive) {
   hold(&copy, true);
   if (!r->periodic) memset(r->values, 0, fft_bytes(&r->fft));
   root_exchange_to_mesh(r->exchange, give_source, &copy, r->values);
-  if (!massive) g->gravity->mean_density = mean_density(r, g);
+  if (!massive) g->gravity->mean_density = mean_source(g) / gravity_factor(g, 0);
   fft_convolve(&r->fft, r->values, solve_line, r);
   root_exchange_to_groups(r->exchange, r->values, take_potential, &copy);
   hold(&copy, false);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "exact_sums.h"
+#include "photons/runtime/exact_sums.h"
 
 #include <math.h>
 #include <starpu.h>
@@ -22,7 +22,7 @@ struct exact_sums exact_sums_create(size_t size, size_t rows) {
   const uint32_t workers = starpu_is_initialized() ? starpu_cpu_worker_get_count() : 0;
   struct exact_sums s = {.size = size, .parts = workers > 0 ? OF_A_WORKER * workers : 1};
   if (s.parts > rows) s.parts = rows > 0 ? (uint32_t)rows : 1;
-  s.sum = allocate(s.parts * size, sizeof *s.sum, "sums of a mesh");
+  s.sum = allocate(s.parts * size, sizeof *s.sum, "exact sums");
   return s;
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Sums without rounding (Kulisch 2013, Computer Arithmetic and Validity, section 8): a sum is a whole number of units of
- * 2^-1074, the smallest double. So sums of what ranks and workers have of a mesh have the same bits, whoever has
+ * 2^-1074, the smallest double. So sums of what ranks and workers have of a mesh or of groups have the same bits, whoever has
  * what. */
-#ifndef PHOTONS_EXACT_SUMS_H
-#define PHOTONS_EXACT_SUMS_H
+#ifndef PHOTONS_RUNTIME_EXACT_SUMS_H
+#define PHOTONS_RUNTIME_EXACT_SUMS_H
 
 #include <stddef.h>
 #include <stdint.h>
