@@ -7,25 +7,22 @@
 #include "photons/base/error.h"
 #include "photons/domain/tree.h"
 
-#define MARGIN 1.12 /* a search begins with so many times the distance that was enough before */
-#define GROWTH 1.5  /* and goes on with so many times the reach */
+/* A search begins with so many times the distance that was enough before, and a leaf with so many times the mean of these. */
+#define MARGIN 1.12
+#define LEAF_MARGIN 1.2
+/* It goes on with the distance at which all are found where they fill phase space evenly, times the margin, within these
+ * bounds. */
+#define GROWTH_LEAST 1.1
+#define GROWTH 1.5
 
 struct halo_near halo_near_create(const struct halo_tree *t, uint32_t most) {
-  return (struct halo_near){.tree = t, .kernels = halo_kernels_select(), .most = most};
+  struct halo_near n = {.tree = t, .kernels = halo_kernels_select(), .most = most};
+  n.crowd = (struct halo_crowd){.x = t->x, .rounding = halo_tree_rounding(t)};
+  for (int c = 0; c < HALO_AXES; c++) n.crowd.single[c] = halo_tree_single(t, c);
+  return n;
 }
 
-void halo_near_free(struct halo_near *n) {
-  for (int c = 0; c < HALO_AXES; c++) free(n->x[c]);
-  free(n->place);
-}
-
-static void make_room(struct halo_near *n, uint32_t more) {
-  static const char what[] = "neighbours in a halo";
-  if (n->count + more <= n->room) return;
-  n->room = 2 * (n->count + more);
-  for (int c = 0; c < HALO_AXES; c++) n->x[c] = reallocate(n->x[c], n->room, sizeof *n->x[c], what);
-  n->place = reallocate(n->place, n->room, sizeof *n->place, what);
-}
+void halo_near_free(struct halo_near *n) { free(n->range); }
 
 static inline double larger(double a, double b) { return a > b ? a : b; }
 
@@ -40,26 +37,25 @@ static inline double box_distance2(const double low[HALO_AXES], const double hig
   return sum;
 }
 
-/** Add particles of a leaf. Each is stored, and the next one over it where it is out of reach. */
-static void add_leaf(struct halo_near *n, uint32_t node, double reach2) {
-  const struct halo_tree *t = n->tree;
-  const uint32_t first = node_first(t->count, node), end = node_end(t->count, node);
-  make_room(n, end - first);
-  const struct halo_node leaf = *n->leaf; /* a copy, which no store below can change */
-  uint32_t *place = n->place, next = n->count;
-  for (uint32_t i = first; i < end; i++) {
-    for (int c = 0; c < HALO_AXES; c++) n->x[c][next] = t->x[i][c];
-    place[next] = i;
-    next += box_distance2(t->x[i], t->x[i], &leaf) <= reach2;
+/** Add particles of a leaf. Leaves mostly follow each other. */
+static void add_leaf(struct halo_near *n, uint32_t node) {
+  const uint32_t first = node_first(n->tree->count, node), end = node_end(n->tree->count, node);
+  if (n->crowd.ranges > 0 && n->range[n->crowd.ranges - 1].end == first) {
+    n->range[n->crowd.ranges - 1].end = end;
+    return;
   }
-  n->count = next;
+  if (n->crowd.ranges == n->room) {
+    n->room = 2 * n->room + 64;
+    n->range = reallocate(n->range, n->room, sizeof *n->range, "neighbours in a halo");
+  }
+  n->range[n->crowd.ranges++] = (struct halo_range){first, end};
 }
 
 static void gather_node(struct halo_near *n, uint32_t node, double reach2) {
   const struct halo_node *box = &n->tree->node[node];
   if (box_distance2(box->low, box->high, n->leaf) > reach2) return;
   if (node >= 1U << n->tree->depth) {
-    add_leaf(n, node, reach2);
+    add_leaf(n, node);
     return;
   }
   gather_node(n, 2 * node, reach2);
@@ -68,8 +64,9 @@ static void gather_node(struct halo_near *n, uint32_t node, double reach2) {
 
 static void gather(struct halo_near *n, double reach) {
   n->reach = reach;
-  n->count = 0;
+  n->crowd.ranges = 0;
   gather_node(n, 1, reach * reach);
+  n->crowd.range = n->range;
 }
 
 static double longest_side(const struct halo_node *node) {
@@ -80,25 +77,32 @@ static double longest_side(const struct halo_node *node) {
 
 void halo_near_leaf(struct halo_near *n, uint32_t leaf) {
   n->leaf = &n->tree->node[leaf];
-  gather(n, n->last > 0.0 ? MARGIN * n->last : longest_side(n->leaf));
-  n->last = n->reach / MARGIN;
+  const double mean = n->found > 0 ? n->sum / n->found : 0.0;
+  gather(n, mean > 0.0 ? LEAF_MARGIN * mean : longest_side(n->leaf));
+  n->last = mean > 0.0 ? mean : n->reach / MARGIN;
+  n->sum = 0.0;
+  n->found = 0;
 }
 
-/** Reach further. Where all particles of the leaf before were at one place, as far as all particles are. */
-static void reach_further(struct halo_near *n) {
-  gather(n, n->reach > 0.0 ? GROWTH * n->reach : 2.0 * longest_side(&n->tree->node[1]));
+/** How much further to search where only so many have been found. */
+static double growth(const struct halo_near *n, uint32_t found) {
+  const double more = (double)n->most / (found + 1.0);
+  return fmax(GROWTH_LEAST, fmin(MARGIN * sqrt(cbrt(more)), GROWTH));
 }
 
 void halo_near_find(struct halo_near *n, uint32_t place, struct neighbour *found) {
   double limit = fmin(MARGIN * n->last, n->reach);
   for (;;) {
-    const struct halo_crowd crowd = {n->count,
-                                     {n->x[0], n->x[1], n->x[2], n->x[3], n->x[4], n->x[5]}};
-    if (n->kernels->nearest(&crowd, n->tree->x[place], limit * limit, n->most, found) == n->most)
-      break;
-    if (limit >= n->reach) reach_further(n);
-    limit = n->reach;
+    const uint32_t count = n->kernels->nearest(&n->crowd, n->tree->x[place], limit * limit, n->most,
+                                               found);
+    if (count == n->most) break;
+    /* Where all particles of the leaf before were at one place, as far as all particles are. */
+    const double further = limit > 0.0 ? growth(n, count) * limit
+                                       : 2.0 * longest_side(&n->tree->node[1]);
+    if (limit >= n->reach) gather(n, further);
+    limit = fmin(further, n->reach);
   }
-  for (uint32_t k = 0; k < n->most; k++) found[k].index = n->place[found[k].index];
   n->last = sqrt(found[n->most - 1].distance2);
+  n->sum += n->last;
+  n->found++;
 }

@@ -7,17 +7,19 @@
 #include "halo_tree.h"
 #include "photons/analysis/kernels.h"
 
-/** The search, with the particles within reach of the leaf that it is at. */
+/** The search, with the leaves within reach of the leaf that it is at. */
 struct halo_near {
   const struct halo_tree *tree;
   const struct halo_kernels *kernels;
   uint32_t most; /**< neighbours, at most as many as particles */
   const struct halo_node *leaf;
-  double reach; /**< all particles no further than this from the leaf's box are in the crowd */
-  double last;  /**< distance of the last neighbour of the particle before */
-  uint32_t count, room; /**< particles in the crowd, and for how many there is memory */
-  double *x[HALO_AXES];
-  uint32_t *place; /**< of these, rising */
+  double reach;   /**< all particles no further than this from the leaf's box are in the crowd */
+  double last;    /**< distance of the last neighbour of the particle before */
+  double sum;     /**< of these distances in this leaf */
+  uint32_t found; /**< particles of this leaf whose neighbours are found */
+  struct halo_crowd crowd; /**< what is within reach */
+  struct halo_range *range;
+  uint32_t room; /**< ranges for which there is memory */
 };
 
 /** @param most  neighbours, at most HALO_NEAREST_MOST and t->count */

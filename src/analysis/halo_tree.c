@@ -2,6 +2,7 @@
 #include "halo_tree.h"
 
 #include <float.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "halo_home.h"
@@ -81,6 +82,25 @@ static int longest_side(const struct halo_node *node) {
   return axis;
 }
 
+float *halo_tree_single(const struct halo_tree *t, int axis) {
+  return t->single + (size_t)axis * (t->count + HALO_SINGLE_PADDING);
+}
+
+double halo_tree_rounding(const struct halo_tree *t) {
+  double largest = 0.0;
+  for (int c = 0; c < t->axes; c++)
+    largest = fmax(largest, fmax(fabs(t->node[1].low[c]), fabs(t->node[1].high[c])));
+  return sqrt((double)t->axes) * FLT_EPSILON *
+         largest; /* half of FLT_EPSILON of each of two coordinates */
+}
+
+static void round_leaf(const struct halo_tree *t, uint32_t first, uint32_t end) {
+  for (int c = 0; c < t->axes; c++) {
+    float *single = halo_tree_single(t, c);
+    for (uint32_t i = first; i < end; i++) single[i] = (float)t->x[i][c];
+  }
+}
+
 struct level {
   struct halo_tree *tree;
   unsigned number;
@@ -95,6 +115,8 @@ static void make_node(void *context, uint32_t j) {
   t->node[node] = measure_node(t, first, end);
   if (level->number < t->depth)
     select_median(t, longest_side(&t->node[node]), first, node_end(t->count, 2 * node), end);
+  else if (t->single)
+    round_leaf(t, first, end);
 }
 
 struct halo_tree halo_tree_create(size_t n, const struct halo_body *b, double time, bool shared) {
@@ -104,6 +126,9 @@ struct halo_tree halo_tree_create(size_t n, const struct halo_body *b, double ti
   t.body = allocate(n, sizeof *t.body, "the tree of a halo");
   t.x = allocate(n, sizeof *t.x, "the tree of a halo");
   t.node = allocate(tree_nodes(t.depth), sizeof *t.node, "the tree of a halo");
+  if (phase_space)
+    t.single = allocate(HALO_AXES * (n + HALO_SINGLE_PADDING), sizeof *t.single,
+                        "the tree of a halo");
   for (uint32_t i = 0; i < n; i++) {
     t.body[i] = i;
     for (int c = 0; c < 3; c++) {
@@ -120,4 +145,5 @@ void halo_tree_free(struct halo_tree *t) {
   free(t->body);
   free(t->x);
   free(t->node);
+  free(t->single);
 }

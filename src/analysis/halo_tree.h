@@ -24,6 +24,7 @@ struct halo_tree {
   int axes;               /**< 3: of positions; 6: of phase space */
   uint32_t *body;         /**< [place] the particle's number */
   double (*x)[HALO_AXES]; /**< [place] positions, or those over a time, and velocities */
+  float *single;          /**< of phase space: [axis][place] x rounded, see halo_tree_single() */
   struct halo_node *node; /**< heap order; node 1 is the root */
 };
 
@@ -37,5 +38,11 @@ void halo_loop(bool shared, uint32_t n, void (*function)(void *context, uint32_t
  *  @param shared  by all workers: halo_loop() */
 struct halo_tree halo_tree_create(size_t n, const struct halo_body *b, double time, bool shared);
 void halo_tree_free(struct halo_tree *t);
+
+/** Rounded coordinates along an axis of a tree of phase space: [place], with HALO_SINGLE_PADDING numbers behind them. */
+float *halo_tree_single(const struct halo_tree *t, int axis);
+
+/** At least what rounding changes of the distance of two particles. */
+double halo_tree_rounding(const struct halo_tree *t);
 
 #endif

@@ -28,6 +28,8 @@ struct growing {
   struct candidate *candidate;
   uint32_t *core; /**< members before */
   uint32_t core_count;
+  uint32_t *tried; /**< core and claims of the last round, tried_count of them */
+  uint32_t tried_count;
   struct object object;
   struct claim *claim;
   uint32_t claims, room;
@@ -151,16 +153,35 @@ static void settle_claims(const struct growth *g) {
     }
 }
 
+/** List a subhalo's core and the particles that it has got. @return their number */
+static uint32_t list_taken(const struct growth *g, uint32_t i, uint32_t *taken) {
+  const struct growing *s = &g->list[i];
+  uint32_t count = s->core_count;
+  memcpy(taken, s->core, s->core_count * sizeof *s->core);
+  for (uint32_t k = 0; k < s->claims; k++)
+    if (g->owner[s->claim[k].place] == i) taken[count++] = g->rest[g->tree.body[s->claim[k].place]];
+  return count;
+}
+
+/** Whether a list is what the round before tried. It is kept for the next round. */
+static bool tried_before(struct growing *s, uint32_t count, uint32_t *taken) {
+  const bool same = s->tried && s->tried_count == count &&
+                    memcmp(s->tried, taken, count * sizeof *taken) == 0;
+  free(s->tried);
+  s->tried = taken;
+  s->tried_count = count;
+  return same;
+}
+
 /** What is bound of a subhalo's core and the particles that it has got. The core alone where that is too little. */
 static void take_claims(const struct growth *g, uint32_t i, bool shared) {
   struct growing *s = &g->list[i];
   struct candidate *c = s->candidate;
-  uint32_t count = s->core_count;
-  c->member = reallocate(c->member, s->core_count + s->claims, sizeof *c->member, "subhalos");
-  memcpy(c->member, s->core, s->core_count * sizeof *s->core);
-  for (uint32_t k = 0; k < s->claims; k++)
-    if (g->owner[s->claim[k].place] == i)
-      c->member[count++] = g->rest[g->tree.body[s->claim[k].place]];
+  uint32_t *taken = allocate(s->core_count + s->claims, sizeof *taken, "subhalos");
+  const uint32_t count = list_taken(g, i, taken);
+  if (tried_before(s, count, taken)) return;
+  c->member = reallocate(c->member, count, sizeof *c->member, "subhalos");
+  memcpy(c->member, taken, count * sizeof *taken);
   c->bound = 0; /* the core is known to be bound */
   if (count > s->core_count)
     c->bound = (uint32_t)subhalo_unbind(g->unbinding, count, c->member, shared);
@@ -203,6 +224,7 @@ static void keep_cores(struct growth *g, struct candidate *const *inside) {
 static void free_growth(struct growth *g) {
   for (uint32_t i = 0; i < g->count; i++) {
     free(g->list[i].core);
+    free(g->list[i].tried);
     free(g->list[i].claim);
   }
   free(g->list);

@@ -36,16 +36,26 @@ struct halo_points {
   int count;
 };
 
-/** Particles among which the nearest ones to a point are looked for. */
+/** Particles among which the nearest ones to a point are looked for: those of consecutive places in a tree. */
+struct halo_range {
+  uint32_t first, end;
+};
+enum {
+  HALO_SINGLE_PADDING = 16
+}; /**< floats behind those of the last particle, which are read, too */
+
 struct halo_crowd {
-  uint32_t count;
-  const double *x[HALO_AXES]; /**< [count] each; finite */
+  const double (*x)[HALO_AXES];   /**< [place]; finite */
+  const float *single[HALO_AXES]; /**< [place] the same rounded */
+  double rounding; /**< at least what rounding changes of the distance of two particles */
+  const struct halo_range *range; /**< [ranges] by rising place */
+  uint32_t ranges;
 };
 
 /** A particle near a point. */
 struct neighbour {
   double distance2;
-  uint32_t index; /**< in the crowd */
+  uint32_t index; /**< its place */
 };
 
 struct halo_kernels {
@@ -53,9 +63,9 @@ struct halo_kernels {
    * at less than a certain angle act as their mass at their centre. */
   void (*potentials)(const struct halo_tree *t, double softening, struct halo_points *p);
   /** The nearest to a point among the particles of a crowd that are no further than a distance: by rising distance,
-   * particles at one distance by rising index.
+   * particles at one distance by rising place.
    * @param most        at most HALO_NEAREST_MOST
-   * @param[out] found  [most]
+   * @param[out] found  [most]; undefined where there are fewer
    * @return their number, at most @p most */
   uint32_t (*nearest)(const struct halo_crowd *c, const double point[HALO_AXES], double limit2,
                       uint32_t most, struct neighbour *found);

@@ -25,12 +25,19 @@ static inline void set_distances(const struct halo_points *p, const double place
   }
 }
 
+/** 1/sqrt(x) to a few 1e-14: that of single precision, and one step of Newton's method. Twice as fast as a root and a
+ * division, and the same bits with all instruction sets. */
+static inline double inverse_root(double x) {
+  const double y = 1.0F / sqrtf((float)x);
+  return y * (1.5 - 0.5 * x * y * y);
+}
+
 /** Add the potential of `count` particles at a place. */
 static inline void add_point(double sum[HALO_POINTS], const struct with *with, double count,
                              const double distance2[HALO_POINTS], double softening2) {
 #pragma omp simd
   for (int k = 0; k < HALO_POINTS; k++)
-    sum[k] += with->of[k] * (count / sqrt(distance2[k] + softening2));
+    sum[k] += with->of[k] * (count * inverse_root(distance2[k] + softening2));
 }
 
 static double longest_side(const struct halo_node *node) {

@@ -1,16 +1,23 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The nearest particles to a point. Those within the limit are collected without branches, and the place of each by
- * distance is the number of nearer ones: no step waits for a comparison that nobody can foresee. */
+/* The nearest particles to a point. Rounded coordinates tell those that may be within the limit, many at a time; exact ones
+ * decide. These are collected without branches, and the place of each by distance is the number of nearer ones: no step
+ * waits for a comparison that nobody can foresee. */
+#include <float.h>
 #include <math.h>
+#include <string.h>
 
 #include "photons/analysis/kernels.h"
+#include "photons/base/simd.h"
 
 enum {
-  PIECE = 64,         /* particles examined at a time */
-  LANES = 16,         /* of them ranked at a time */
-  ROOM = 128 + PIECE, /* collected before the furthest are dropped */
+  RANKED = 16, /* particles ranked at a time */
+  ROOM =
+      128 +
+      RANKED, /* collected before the furthest are dropped; a multiple of RANKED, and LANES are at most as many */
 };
 #define NONE UINT32_MAX
+#define SINGLE_MARGIN \
+  1e-5 /* more than rounding changes of a squared distance, and room for "less" in the place of "no more" */
 
 /** Particles collected so far. */
 struct collected {
@@ -19,45 +26,72 @@ struct collected {
   uint32_t index[ROOM];
 };
 
-static void collect_piece(const struct halo_crowd *crowd, uint32_t first, int count,
-                          const double point[HALO_AXES], double limit2, struct collected *c) {
-  const double *x = crowd->x[0] + first, *y = crowd->x[1] + first, *z = crowd->x[2] + first,
-               *u = crowd->x[3] + first, *v = crowd->x[4] + first, *w = crowd->x[5] + first;
-  double distance2[PIECE];
-#pragma omp simd
-  for (int i = 0; i < count; i++) {
-    const double dx = x[i] - point[0], dy = y[i] - point[1], dz = z[i] - point[2],
-                 du = u[i] - point[3], dv = v[i] - point[4], dw = w[i] - point[5];
-    distance2[i] = dx * dx + dy * dy + dz * dz + du * du + dv * dv + dw * dw;
+/** What is looked for: no further than limit2, so that rounded coordinates are no further than single_limit2. */
+struct wanted {
+  double point[HALO_AXES], limit2;
+  float single[HALO_AXES], single_limit2;
+};
+
+static void set_limit(struct wanted *w, const struct halo_crowd *crowd, double limit2) {
+  const double limit = sqrt(limit2) + crowd->rounding;
+  w->limit2 = limit2;
+  w->single_limit2 = (float)(limit * limit * (1.0 + SINGLE_MARGIN)) + FLT_MIN;
+}
+
+/** Those of LANES particles that may be within the limit. */
+static inline vmask find_near(const struct halo_crowd *crowd, uint32_t first,
+                              const struct wanted *w) {
+  vfloat distance2 = v_set(0.0F);
+  for (int a = 0; a < HALO_AXES; a++) {
+    const vfloat apart = v_load(crowd->single[a] + first) - v_set(w->single[a]);
+    distance2 = v_fma(apart, apart, distance2);
   }
-  uint32_t next = c->count;
-  for (int i = 0; i < count; i++) {
-    c->distance2[next] = distance2[i];
-    c->index[next] = first + (uint32_t)i;
-    next += distance2[i] <= limit2;
+  return v_less(distance2, v_set(w->single_limit2));
+}
+
+static double exact_distance2(const double x[HALO_AXES], const double point[HALO_AXES]) {
+  const double dx = x[0] - point[0], dy = x[1] - point[1], dz = x[2] - point[2],
+               du = x[3] - point[3], dv = x[4] - point[4], dw = x[5] - point[5];
+  return dx * dx + dy * dy + dz * dz + du * du + dv * dv + dw * dw;
+}
+
+/** Collect those of up to LANES particles that are within the limit. */
+static inline void collect(const struct halo_crowd *crowd, uint32_t first, uint32_t count,
+                           const struct wanted *w, struct collected *c) {
+  const vmask near = v_both(find_near(crowd, first, w), v_first(count));
+  if (!v_any(near)) return;
+  const vint order = v_order(near);
+  const uint32_t found = v_count(near);
+  uint32_t lane[LANES], next = c->count;
+  memcpy(lane, &order, sizeof lane);
+  for (uint32_t k = 0; k < found; k++) {
+    const uint32_t place = first + lane[k];
+    c->distance2[next] = exact_distance2(crowd->x[place], w->point);
+    c->index[next] = place;
+    next += c->distance2[next] <= w->limit2;
   }
   c->count = next;
 }
 
-/** How many of n are nearer than each of LANES particles. Whole numbers, in the type of what is compared. */
-static inline void rank_lanes(uint32_t n, const double *distance2, const double mine[LANES],
-                              double rank[LANES]) {
-  double nearer[LANES] = {0.0}, own[LANES];
-  for (int k = 0; k < LANES; k++) own[k] = mine[k];
+/** How many of n are nearer than each of RANKED particles. Whole numbers, in the type of what is compared. */
+static inline void rank_lanes(uint32_t n, const double *distance2, const double mine[RANKED],
+                              double rank[RANKED]) {
+  double nearer[RANKED] = {0.0}, own[RANKED];
+  for (int k = 0; k < RANKED; k++) own[k] = mine[k];
   for (uint32_t j = 0; j < n; j++) {
     const double other = distance2[j];
 #pragma omp simd
-    for (int k = 0; k < LANES; k++) nearer[k] += other < own[k] ? 1.0 : 0.0;
+    for (int k = 0; k < RANKED; k++) nearer[k] += other < own[k] ? 1.0 : 0.0;
   }
-  for (int k = 0; k < LANES; k++) rank[k] = nearer[k];
+  for (int k = 0; k < RANKED; k++) rank[k] = nearer[k];
 }
 
 /** Sort what is collected. Particles at one distance have the same rank and take the places from there on.
  * @param[out] order  [ROOM] by rising distance, then index */
 static void sort(struct collected *c, uint32_t *order) {
   double rank[ROOM];
-  for (uint32_t i = c->count; i % LANES != 0; i++) c->distance2[i] = HUGE_VAL;
-  for (uint32_t i = 0; i < c->count; i += LANES)
+  for (uint32_t i = c->count; i % RANKED != 0; i++) c->distance2[i] = HUGE_VAL;
+  for (uint32_t i = 0; i < c->count; i += RANKED)
     rank_lanes(c->count, c->distance2, c->distance2 + i, rank + i);
   for (uint32_t i = 0; i < c->count; i++) order[i] = NONE;
   for (uint32_t i = 0; i < c->count; i++) {
@@ -91,12 +125,15 @@ static double drop_furthest(struct collected *c, uint32_t most) {
 
 uint32_t KERNEL(halo_nearest)(const struct halo_crowd *crowd, const double point[HALO_AXES],
                               double limit2, uint32_t most, struct neighbour *found) {
+  struct wanted w;
   struct collected c;
+  for (int a = 0; a < HALO_AXES; a++) w.single[a] = (float)(w.point[a] = point[a]);
+  set_limit(&w, crowd, limit2);
   c.count = 0;
-  for (uint32_t first = 0; first < crowd->count; first += PIECE) {
-    const uint32_t left = crowd->count - first;
-    if (c.count > ROOM - PIECE) limit2 = drop_furthest(&c, most);
-    collect_piece(crowd, first, left < PIECE ? (int)left : PIECE, point, limit2, &c);
-  }
-  return take_nearest(&c, most, found);
+  for (const struct halo_range *r = crowd->range; r < crowd->range + crowd->ranges; r++)
+    for (uint32_t first = r->first; first < r->end; first += LANES) {
+      if (c.count > ROOM - LANES) set_limit(&w, crowd, drop_furthest(&c, most));
+      collect(crowd, first, r->end - first, &w, &c);
+    }
+  return c.count < most ? c.count : take_nearest(&c, most, found);
 }
