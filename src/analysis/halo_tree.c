@@ -90,8 +90,8 @@ double halo_tree_rounding(const struct halo_tree *t) {
   double largest = 0.0;
   for (int c = 0; c < t->axes; c++)
     largest = fmax(largest, fmax(fabs(t->node[1].low[c]), fabs(t->node[1].high[c])));
-  return sqrt((double)t->axes) * FLT_EPSILON *
-         largest; /* half of FLT_EPSILON of each of two coordinates */
+  /* Each of two coordinates changes by half of FLT_EPSILON of itself at most. */
+  return sqrt((double)t->axes) * FLT_EPSILON * largest;
 }
 
 static void round_leaf(const struct halo_tree *t, uint32_t first, uint32_t end) {

@@ -9,15 +9,12 @@
 #include "photons/analysis/kernels.h"
 #include "photons/base/simd.h"
 
-enum {
-  RANKED = 16, /* particles ranked at a time */
-  ROOM =
-      128 +
-      RANKED, /* collected before the furthest are dropped; a multiple of RANKED, and LANES are at most as many */
-};
+enum { RANKED = 16 }; /* particles ranked at a time */
+/* Particles collected before the furthest are dropped: a multiple of RANKED, and LANES more find room. */
+enum { ROOM = 128 + RANKED };
 #define NONE UINT32_MAX
-#define SINGLE_MARGIN \
-  1e-5 /* more than rounding changes of a squared distance, and room for "less" in the place of "no more" */
+/* More than rounding changes of a squared distance, and room for "less" in the place of "no more". */
+#define SINGLE_MARGIN 1e-5
 
 /** Particles collected so far. */
 struct collected {

@@ -848,11 +848,12 @@ static void test_potentials(void **state) {
 
 enum { NEAR_BODIES = 1000, AT_ONE_PLACE = 40, IN_CLUMP = 300 };
 
-/** Bodies of very different density: many at one place, many in a clump, others far apart. */
+/** Bodies of very different density: many at one place, many in a clump whose coordinates differ in the last bits that a float
+ * has, others far apart. */
 static void place_bodies(struct halo_body body[NEAR_BODIES]) {
   for (size_t i = 0; i < NEAR_BODIES; i++)
     for (size_t c = 0; c < 3; c++) {
-      const double size = i < AT_ONE_PLACE ? 0.0 : i < AT_ONE_PLACE + IN_CLUMP ? 1e-4 : 1.0;
+      const double size = i < AT_ONE_PLACE ? 0.0 : i < AT_ONE_PLACE + IN_CLUMP ? 1e-7 : 1.0;
       body[i].x[c] = 0.3 + size * sin((double)(7 * i + 3) * (double)(c + 1) * 0.61);
       body[i].v[c] = 300.0 * size * sin((double)(5 * i + 2) * (double)(c + 1) * 0.47);
     }
