@@ -239,6 +239,12 @@ static inline void v_add_to(float *p, vmask m, vfloat a) {
 }
 static inline vfloat v_difference(const uint32_t *p, uint32_t c, vmask m) {
   vfloat a;
+  if (m[0] & m[1] & m[2] & m[3]) {
+    typedef uint32_t bits __attribute__((vector_size(16))); /* these may overflow */
+    bits all;
+    memcpy(&all, p, sizeof all);
+    return __builtin_convertvector((vint)(all - c), vfloat);
+  }
   for (int i = 0; i < LANES; i++) a[i] = m[i] ? (float)(int32_t)(p[i] - c) : 0.0f;
   return a;
 }
