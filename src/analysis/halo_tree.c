@@ -123,9 +123,9 @@ struct halo_tree halo_tree_create(size_t n, const struct halo_body *b, double ti
   const bool phase_space = time > 0.0;
   struct halo_tree t = {.count = (uint32_t)n, .axes = phase_space ? HALO_AXES : 3};
   while (n > (size_t)LEAF << t.depth) t.depth++;
-  t.body = allocate(n, sizeof *t.body, "the tree of a halo");
-  t.x = allocate(n, sizeof *t.x, "the tree of a halo");
-  t.node = allocate(tree_nodes(t.depth), sizeof *t.node, "the tree of a halo");
+  t.body = reallocate(NULL, n, sizeof *t.body, "the tree of a halo");
+  t.x = reallocate(NULL, n, sizeof *t.x, "the tree of a halo");
+  t.node = reallocate(NULL, tree_nodes(t.depth), sizeof *t.node, "the tree of a halo");
   if (phase_space)
     t.single = allocate(HALO_AXES * (n + HALO_SINGLE_PADDING), sizeof *t.single,
                         "the tree of a halo");

@@ -56,7 +56,7 @@ static void add_potentials(void *context, uint32_t part) {
 static void add_potential(const struct unbinding *u, size_t sources, const struct bound *from,
                           double factor, size_t count, struct bound *to, const uint32_t *order,
                           uint32_t *own_order, bool shared) {
-  struct halo_body *body = allocate(sources, sizeof *body, "bound particles");
+  struct halo_body *body = reallocate(NULL, sources, sizeof *body, "bound particles");
   for (size_t i = 0; i < sources; i++) body[i] = from[i].body;
   struct halo_tree tree = halo_tree_create(sources, body, 0.0, shared);
   if (!order) memcpy(own_order, tree.body, count * sizeof *own_order);
@@ -110,7 +110,7 @@ static int compare_falling(const void *a, const void *b) {
 
 /** The least energy that is removed, among positive ones: 0, or more where too many would be. */
 static double energy_limit(size_t n, const struct bound *b) {
-  double *positive = allocate(n, sizeof *positive, "bound particles");
+  double *positive = reallocate(NULL, n, sizeof *positive, "bound particles");
   size_t count = 0;
   for (size_t i = 0; i < n; i++)
     if (b[i].energy > 0.0) positive[count++] = b[i].energy;
@@ -135,8 +135,8 @@ static void keep_order(size_t n, size_t stay, const uint32_t *place, uint32_t *o
  * that stay */
 static size_t part_unbound(size_t n, struct bound *b, uint32_t *order) {
   const double limit = energy_limit(n, b);
-  struct bound *removed = allocate(n, sizeof *removed, "bound particles");
-  uint32_t *place = allocate(n, sizeof *place, "bound particles");
+  struct bound *removed = reallocate(NULL, n, sizeof *removed, "bound particles");
+  uint32_t *place = reallocate(NULL, n, sizeof *place, "bound particles");
   size_t stay = 0, leave = 0;
   for (size_t i = 0; i < n; i++) {
     const bool leaves = b[i].energy > 0.0 && b[i].energy >= limit;
@@ -155,10 +155,10 @@ static size_t part_unbound(size_t n, struct bound *b, uint32_t *order) {
 
 size_t subhalo_unbind(const struct unbinding *u, size_t count, uint32_t *number, bool shared) {
   if (count < u->least) return 0;
-  struct bound *b = allocate(count, sizeof *b, "bound particles");
+  struct bound *b = reallocate(NULL, count, sizeof *b, "bound particles");
   for (size_t i = 0; i < count; i++)
     b[i] = (struct bound){.body = u->body[number[i]], .number = number[i]};
-  uint32_t *order = allocate(count, sizeof *order, "bound particles");
+  uint32_t *order = reallocate(NULL, count, sizeof *order, "bound particles");
   set_potential(u, count, b, order, shared);
   for (;;) {
     set_energies(u->background, count, b);

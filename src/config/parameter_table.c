@@ -307,7 +307,7 @@ const struct parameter parameter_table[] = {
   {"output", "unit_length", WORD(output.unit_length), "kpc/h", OF(PARTICLES), .help = "length unit of snapshots and halo catalogues", .words = output_units},
   {"output", "accelerations", SWITCH(output.accelerations), "no", OF(PARTICLES), .help = "write accelerations into snapshots", .words = no_yes},
   {"output", "potential", SWITCH(output.potential), "no", OF(ISOLATED), .help = "with boundary = isolated: write the potential of each particle into snapshots", .words = no_yes},
-  {"output", "compression", INTEGER, FIELD(output.compression), "0", OF(PARTICLES), .help = "gzip level of snapshots; 0: none, with lean = yes 2", RANGE(0, 9)},
+  {"output", "compression", INTEGER, FIELD(output.compression), "0", OF(PARTICLES), .help = "gzip level of snapshots; 0: none, with lean = yes 1", RANGE(0, 9)},
   {"output", "lean", SWITCH(output.lean), "no", OF(PARTICLES), .help = "write snapshots of about 12 bytes a particle in the place of 44: positions and velocities are rounded, and all is compressed by shuffle and gzip, which every HDF5 reads; the attributes error_bound say what is lost", .words = no_yes},
   {"output", "position_error", REAL, FIELD(output.position_error), "0", OF(PARTICLES), .help = "with lean = yes: largest error of a coordinate, comoving; automatic: 1/128 of the shortest softening length; of isolated systems kpc", .unit = "kpc/h", RANGE(1e-9, 1e6), .automatic = "0"},
   {"output", "velocity_error", REAL, FIELD(output.velocity_error), "2", OF(PARTICLES), .help = "with lean = yes: largest error of a component of the peculiar velocity", .unit = "km/s", RANGE(0.01, 1000)},

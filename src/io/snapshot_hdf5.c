@@ -13,7 +13,9 @@
 
 enum {
   TYPES = PARTICLE_TYPES,
-  CHUNK = 1 << 15 /* rows of a compressed chunk, of which a piece has some for each worker */
+  /* Rows of a compressed chunk, of which a piece has some for each worker. The bytes of one place in all numbers of a chunk are
+   * those that libdeflate's fastest level finds one code for. */
+  CHUNK = 1 << 16
 };
 
 static const double g_per_mass_unit = 1.989e43, cm_per_s_per_km_per_s = 1e5; /* Gadget's units */
@@ -113,7 +115,7 @@ static bool constant(const struct snapshot *s, const struct snapshot_field *f, u
 
 /** The gzip level of the file; 0: it is not compressed. */
 static unsigned level(const struct snapshot *s) {
-  const unsigned given = (unsigned)s->parameters->output.compression, of_lean = 2;
+  const unsigned given = (unsigned)s->parameters->output.compression, of_lean = 1;
   return given == 0 && s->parameters->output.lean ? of_lean : given;
 }
 
