@@ -25,6 +25,8 @@ void ic_check_header(const char *path, struct gadget_header *h, bool isolated) {
   for (unsigned t = 0; t < GADGET_TYPES; t++)
     if (!(h->mass[t] >= 0.0) || !isfinite(h->mass[t]))
       fail(EXIT_BAD_INPUT, "%s: mass of particle type %u in the header is %g", path, t, h->mass[t]);
+  /* Gadget-4 takes its beginning from elsewhere, and genetIC writes 0. */
+  if (!isolated && h->time == 0.0 && h->redshift > 0.0) h->time = GADGET_ABSENT;
   if (h->redshift == GADGET_ABSENT && h->time != GADGET_ABSENT) h->redshift = 1.0 / h->time - 1.0;
   if (h->time == GADGET_ABSENT && h->redshift != GADGET_ABSENT) h->time = 1.0 / (1.0 + h->redshift);
   if (h->redshift < 0.0 && h->redshift > -1e-5) h->redshift = 0.0; /* 1/a - 1, rounded */

@@ -49,15 +49,16 @@ void gadget_put_positions(const struct gadget_sink *sink, const char *block, siz
   }
   const struct particles *s = sink->particles;
   const size_t place = sink->place + first - sink->row;
-  const double excess = 1e-6 * sink->box; /* rounding of a float position that was wrapped in
-                                             double */
+  /* Some programs write displaced particles where they are (monofonIC), others wrap positions into the box in double
+   * and round to float. A box in another unit of length, Mpc in the place of Mpc/h, is beyond. */
+  const double excess = 0.1 * sink->box;
   for (size_t i = 0; i < count; i++)
     for (size_t c = 0; c < 3; c++) {
       const double value = x[3 * i + c];
       if (!(value >= -excess && value <= sink->box + excess))
         fail(EXIT_BAD_INPUT,
              "%s: block %s: %c of particle %zu (id %" PRIu64
-             ") is %g, expected a number in [0, BoxSize = %g]",
+             ") is %g, expected a number in [0, BoxSize = %g], or beyond by a tenth of it at most",
              sink->path, block, axis_name[c], first + i, id_of(sink, first + i), value, sink->box);
       s->position[c * s->count + place + i] = position_to_integer(value, sink->box);
     }

@@ -43,7 +43,9 @@ static void make_universe(void) {
   }
   positions[0][0] = 0.0F;
   positions[1][1] = (float)box;
-  positions[2][2] = -0.01F; /* 2e-7 of the box: rounding */
+  positions[2][2] = -0.01F;               /* 2e-7 of the box: rounding */
+  positions[3][0] = (float)(-0.01 * box); /* displaced out of the box, not wrapped */
+  positions[4][1] = (float)(1.01 * box);
 }
 
 struct variant {
@@ -358,7 +360,7 @@ static void patch(const char *name, long offset, const void *bytes, size_t count
 
 static void test_corrupt_binary(void **state) {
   (void)state;
-  const float nan_value = NAN, outside = (float)(box * 1.00001);
+  const float nan_value = NAN, outside = (float)(box * 1.101);
   const uint32_t number = 12345, one = 1, two = 2;
   const double light = mass() * 0.9, nothing = 0.0;
   const struct {
@@ -376,8 +378,8 @@ static void test_corrupt_binary(void **state) {
        &number, 4},
       {"block ID: record marker says 12345 bytes", ID_AT - 4, &number, 4},
       {"block POS: y of particle 5 (id 39596) is nan", POS_AT + 5 * 12 + 4, &nan_value, 4},
-      {"block POS: x of particle 66000 (id 67001) is 50000.5, expected a number in [0, BoxSize = "
-       "50000]",
+      {"block POS: x of particle 66000 (id 67001) is 55050, expected a number in [0, BoxSize = "
+       "50000], or beyond by a tenth of it at most",
        POS_AT + 66000 * 12, &outside, 4},
       {"block VEL: particle 68535 (id 60618) has the peculiar velocity (", ID_AT - 12, &nan_value,
        4},
@@ -686,6 +688,19 @@ static void test_redshift_zero(void **state) {
   particles_free(&s);
 }
 
+/** A header's time of 0, as genetIC writes it into HDF5 files, says nothing: the redshift counts. */
+static void test_time_zero(void **state) {
+  (void)state;
+  for (int format = 1; format <= 3; format += 2) {
+    write_variant("ic", &(struct variant){.format = format, .type = 1, .files = 1});
+    set_header(format, "Time", 0.0);
+    check_universe(scratch("ic"));
+    set_header(format, "Redshift", 0.0); /* a header that was left empty */
+    expect_failure(read_file, scratch("ic"), EXIT_BAD_INPUT, "do not belong together");
+    scratch_empty(NULL);
+  }
+}
+
 /** NaN and infinity in every block, and a speed above that of light: the file has v/sqrt(a) = 5
  * v. */
 static void test_bad_particles(void **state) {
@@ -901,6 +916,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test_teardown(test_box_range, scratch_empty),
       cmocka_unit_test_teardown(test_header_without_cosmology, scratch_empty),
       cmocka_unit_test_teardown(test_redshift_zero, scratch_empty),
+      cmocka_unit_test_teardown(test_time_zero, scratch_empty),
       cmocka_unit_test_teardown(test_bad_particles, scratch_empty),
       cmocka_unit_test_teardown(test_speed_of_light, scratch_empty),
       cmocka_unit_test_teardown(test_warnings, scratch_empty),
