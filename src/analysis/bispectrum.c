@@ -167,16 +167,18 @@ void bispectrum_write(const char *path, const struct bispectrum_bin *bins, size_
                   "bispectrum of matter as measured: first of equilateral triangles, then of "
                   "squeezed ones with a long wave k1",
                   state);
-  fprintf(file, "# Q = B/(P1 P2 + P2 P3 + P3 P1), with the power of these waves; Btree, Qtree: "
-                "second-order perturbation theory\n");
+  fprintf(file,
+          "# Q = B/(P1 P2 + P2 P3 + P3 P1), with the power of these waves; Btree, Qtree: "
+          "second-order perturbation theory, f_nl = %g\n",
+          state->linear.f_nl);
   fprintf(file,
           "# k1[h/Mpc] k2[h/Mpc] k3[h/Mpc] B[(Mpc/h)^6] Ntriangles Btree[(Mpc/h)^6] Q Qtree\n");
   for (size_t i = 0; i < count; i++) {
     const struct bispectrum_bin *b = &bins[i];
     double linear[3];
-    for (int s = 0; s < 3; s++) linear[s] = statistics_linear(state, b->k[s]);
-    const double tree = tree_bispectrum(b->k, linear), norm = cyclic_products(b->power),
-                 linear_norm = cyclic_products(linear);
+    for (int s = 0; s < 3; s++) linear[s] = linear_theory_power(&state->linear, b->k[s]);
+    const double tree = linear_theory_bispectrum(&state->linear, b->k),
+                 norm = cyclic_products(b->power), linear_norm = cyclic_products(linear);
     fprintf(file, "%.7e %.7e %.7e %.7e %.0f %.7e %.7e %.7e\n", b->k[0], b->k[1], b->k[2],
             b->bispectrum, b->triangles, tree, norm > 0.0 ? b->bispectrum / norm : 0.0,
             linear_norm > 0.0 ? tree / linear_norm : 0.0);

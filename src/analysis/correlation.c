@@ -3,6 +3,7 @@
 #include <gsl/gsl_math.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "density_modes.h"
 #include "photons/base/error.h"
@@ -74,13 +75,10 @@ struct correlation_bin *correlation_measure(const struct density_modes *modes, s
 /** Linear theory at the separations of the bins; free() it. */
 static double *theory(const struct correlation_bin *bins, size_t count,
                       const struct statistics_state *state) {
-  const double d1 = cosmology_growth(state->cosmology, state->a).d1;
   double *r = allocate(2 * count, sizeof *r, "xi(r)"), *xi = r + count;
   for (size_t i = 0; i < count; i++) r[i] = bins[i].r;
-  if (state->linear)
-    linear_correlation(state->linear, r, count, SMOOTH_CELLS * state->box / (double)state->mesh,
-                       xi);
-  for (size_t i = 0; i < count; i++) r[i] = d1 * d1 * xi[i];
+  linear_correlation(&state->linear, r, count, SMOOTH_CELLS * state->box / (double)state->mesh, xi);
+  memmove(r, xi, count * sizeof *xi);
   return r;
 }
 

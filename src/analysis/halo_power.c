@@ -125,7 +125,8 @@ void halo_power_write(const char *path, const struct halo_power_bin *bins, size_
                   "power spectrum of halos, each of them one point, as measured, nothing is "
                   "subtracted; Nmodes counts k and -k once",
                   state);
-  fprintf(file, "# halos = %zu, mean bias of Tinker et al. (2010) = %.6g\n", halos, bias);
+  fprintf(file, "# halos = %zu, mean bias of Tinker et al. (2010) = %.6g, f_nl = %g\n", halos, bias,
+          state->linear.f_nl);
   fprintf(file, "# Pshot = V/N of halos; bias = sqrt((Phh - Pshot)/Pmm), bias_cross = Phm/Pmm\n");
   fprintf(file, "# k[h/Mpc] Phh[(Mpc/h)^3] Phm[(Mpc/h)^3] Pmm[(Mpc/h)^3] Nmodes Pshot bias "
                 "bias_cross biasTinker2010\n");
@@ -134,7 +135,7 @@ void halo_power_write(const char *path, const struct halo_power_bin *bins, size_
     const bool power = b->matter > 0.0;
     fprintf(file, "%.7e %.7e %.7e %.7e %.1f %.7e %.7e %.7e %.7e\n", b->k, b->halos, b->cross,
             b->matter, b->modes, shot, power ? root((b->halos - shot) / b->matter) : 0.0,
-            power ? b->cross / b->matter : 0.0, bias);
+            power ? b->cross / b->matter : 0.0, linear_theory_bias(&state->linear, bias, b->k));
   }
   output_text_save(&text, path);
 }

@@ -259,11 +259,10 @@ double power_effective_number(const struct particles *s) {
 }
 
 void power_write(const char *path, const struct power_bin *bins, size_t count,
-                 const struct particles *s, double effective, bool regular, size_t mesh, double a,
-                 const struct linear_power *linear, const struct cosmology *cosmology,
-                 const struct provenance *provenance) {
+                 const struct particles *s, double effective, bool regular, size_t mesh,
+                 const struct linear_theory *linear, const struct provenance *provenance) {
   const double shot = s->all > 0 ? s->box * s->box * s->box / effective : 0.0;
-  const struct growth growth = cosmology_growth(cosmology, a);
+  const struct growth growth = linear->growth;
   struct halofit fit = {0};
   struct output_text text;
   FILE *file = output_text_begin(&text);
@@ -271,20 +270,20 @@ void power_write(const char *path, const struct power_bin *bins, size_t count,
       file,
       "# matter power spectrum as measured, nothing is subtracted; Nmodes counts k and -k once\n");
   if (provenance) provenance_print(file, provenance);
-  fprintf(file, "# a = %.9g, z = %.9g, box = %.9g Mpc/h, mesh = %zu, N = %zu\n", a, 1.0 / a - 1.0,
-          s->box, mesh, s->all);
+  fprintf(file, "# a = %.9g, z = %.9g, box = %.9g Mpc/h, mesh = %zu, N = %zu\n", linear->a,
+          1.0 / linear->a - 1.0, s->box, mesh, s->all);
   fprintf(file, "# D1 = %.7f, dlnD1/dlna = %.7f", growth.d1, growth.f1);
-  if (linear) {
-    fit = halofit_create(linear, cosmology, a);
+  if (linear->power) {
+    fit = halofit_create(linear);
     fprintf(file, ", sigma8(z) = %.7f, k_nonlinear = %.5g h/Mpc",
-            growth.d1 * linear_power_sigma(linear, 8.0), fit.k_sigma);
+            growth.d1 * linear_power_sigma(linear->power, 8.0), fit.k_sigma);
   }
   fprintf(file, "\n");
   noise_print(file, s, effective, regular);
   fprintf(file, "# k[h/Mpc] P[(Mpc/h)^3] Nmodes Pshot Plinear Phalofit\n");
   for (size_t i = 0; i < count; i++)
     fprintf(file, "%.7e %.7e %.1f %.7e %.7e %.7e\n", bins[i].k, bins[i].power, bins[i].modes, shot,
-            linear ? linear_power_at(linear, bins[i].k) * growth.d1 * growth.d1 : 0.0,
-            linear ? halofit_power(&fit, bins[i].k) : 0.0);
+            linear_theory_power(linear, bins[i].k),
+            linear->power ? halofit_power(&fit, bins[i].k) : 0.0);
   output_text_save(&text, path);
 }

@@ -4,7 +4,6 @@
 #include <math.h>
 
 #include "density_modes.h"
-#include "photons/cosmology/linear_power.h"
 #include "photons/io/provenance.h"
 
 enum { MESH_MOST = 256 }; /* cells a side that are chosen */
@@ -28,15 +27,11 @@ double statistics_memory(const struct parameters *p, size_t particles, size_t me
 }
 
 void statistics_head(FILE *file, const char *title, const struct statistics_state *s) {
-  const struct growth growth = cosmology_growth(s->cosmology, s->a);
+  const struct growth growth = s->linear.growth;
+  const double a = s->linear.a;
   fprintf(file, "# %s\n", title);
   if (s->provenance) provenance_print(file, s->provenance);
-  fprintf(file, "# a = %.9g, z = %.9g, box = %.9g Mpc/h, mesh = %zu, N = %zu\n", s->a,
-          1.0 / s->a - 1.0, s->box, s->mesh, s->number);
+  fprintf(file, "# a = %.9g, z = %.9g, box = %.9g Mpc/h, mesh = %zu, N = %zu\n", a, 1.0 / a - 1.0,
+          s->box, s->mesh, s->number);
   fprintf(file, "# D1 = %.7f, dlnD1/dlna = %.7f\n", growth.d1, growth.f1);
-}
-
-double statistics_linear(const struct statistics_state *s, double k) {
-  const double d1 = cosmology_growth(s->cosmology, s->a).d1;
-  return s->linear ? d1 * d1 * linear_power_at(s->linear, k) : 0.0;
 }

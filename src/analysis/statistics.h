@@ -9,7 +9,5 @@
 
 /** Print the first lines of a file: what it is, provenance, the state. */
 void statistics_head(FILE *file, const char *title, const struct statistics_state *s);
-/** P(k) of linear theory at this time, (Mpc/h)^3; 0 where it is not known. */
-double statistics_linear(const struct statistics_state *s, double k);
 
 #endif

@@ -22,6 +22,7 @@ static struct products products_of(const struct nbody_run *r, double a, size_t n
       .parameters = r->parameters,
       .cosmology = &r->cosmology,
       .linear = r->linear,
+      .species = r->species,
       .particles = &r->nbody->domain.particles,
       .depth = r->nbody->domain.depth,
       .lattice = lattice_side(r->parameters),

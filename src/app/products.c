@@ -75,9 +75,10 @@ static void write_power(struct products *o) {
   const struct power_range range = power_range_of(o->parameters, o->particles->all, o->mesh);
   struct power_bin *bins = power_measure(o->particles, range.mesh, range.folds, &count);
   const double effective = power_effective_number(o->particles);
+  const struct linear_theory linear = products_linear(o);
   if (comm_rank() == 0)
     power_write(product_name_of(o, "powerspec", "txt").path, bins, count, o->particles, effective,
-                o->regular, range.mesh, o->a, o->linear, o->cosmology, &provenance);
+                o->regular, range.mesh, &linear, &provenance);
   free(bins);
 }
 

@@ -12,13 +12,17 @@
 #include "product_names.h"
 #include "src/analysis/density_modes.h"
 
+struct linear_theory products_linear(const struct products *o) {
+  return linear_theory_at(o->a, o->linear, o->cosmology, o->species, o->parameters->ic.f_nl);
+}
+
 static struct product_name text_of(const struct products *o, const char *stem) {
   return product_name_of(o, stem, "txt");
 }
 
 static void write_multipoles(const struct products *o, const struct statistics_state *state) {
   size_t count;
-  struct multipole_bin *bins = multipoles_measure(o->particles, o->cosmology, o->a, state->mesh,
+  struct multipole_bin *bins = multipoles_measure(o->particles, &state->linear, state->mesh,
                                                   &count);
   if (comm_rank() == 0) multipoles_write(text_of(o, "multipoles").path, bins, count, state);
   free(bins);
@@ -71,9 +75,7 @@ void products_write_statistics(const struct products *o, const struct halo_catal
   const struct statistics_state state = {.box = o->particles->box,
                                          .mesh = statistics_mesh(p, o->mesh),
                                          .number = o->particles->all,
-                                         .a = o->a,
-                                         .linear = o->linear,
-                                         .cosmology = o->cosmology,
+                                         .linear = products_linear(o),
                                          .provenance = &provenance};
   if (p->output.multipoles) write_multipoles(o, &state);
   write_of_density(o, halos, &state);

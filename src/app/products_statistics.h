@@ -4,6 +4,10 @@
 
 #include "photons/analysis/halo.h"
 #include "photons/app/products.h"
+#include "photons/cosmology/linear_theory.h"
+
+/** Linear theory of an output. */
+struct linear_theory products_linear(const struct products *o);
 
 /** Measure and write the statistics beside P(k) that the parameters ask for. Collective.
  * @param halos  NULL: there are none, and nothing is asked of them */

@@ -5,8 +5,6 @@
 #include <math.h>
 #include <stdbool.h>
 
-#include "photons/cosmology/linear_power.h"
-
 /** Moments of Delta^2 under a Gaussian window of radius r: sigma^2 and the terms of its logarithmic
  * derivatives. */
 struct moments {
@@ -14,7 +12,7 @@ struct moments {
 };
 
 static double dimensionless(const struct halofit *h, double k) {
-  return k * k * k * linear_power_at(h->linear, k) * h->growth * h->growth / (2.0 * M_PI * M_PI);
+  return k * k * k * linear_theory_power(&h->linear, k) / (2.0 * M_PI * M_PI);
 }
 
 /** The integrands fall off faster than exponentially at both ends, so that the trapezoidal rule
@@ -51,9 +49,10 @@ static double omega_power(double omega_m, double omega_lambda, double flat, doub
   return share * pow(omega_m, flat) + (1.0 - share) * pow(omega_m, open);
 }
 
-struct halofit halofit_create(const struct linear_power *linear, const struct cosmology *c,
-                              double a) {
-  struct halofit h = {.linear = linear, .growth = cosmology_growth(c, a).d1};
+struct halofit halofit_create(const struct linear_theory *linear) {
+  const struct cosmology *c = linear->cosmology;
+  const double a = linear->a;
+  struct halofit h = {.linear = *linear};
   h.k_sigma = find_k_sigma(&h);
   if (h.k_sigma == 0.0) return h;
   const struct moments m = moments_at(&h, 1.0 / h.k_sigma);

@@ -5,20 +5,22 @@
 #include <string.h>
 
 #include "photons/cosmology/linear_power.h"
+#include "photons/cosmology/linear_theory.h"
 
 #define FIRST_K 1e-4     /* h/Mpc: larger waves do not matter */
 #define LAST_DAMPING 4.5 /* k smooth at the end of the integral, where P(k) is damped by 1e-9 */
 #define LOG_STEP 0.01    /* steps are of this part of k, */
 #define PHASE_STEP 0.2   /* and of this phase of the most remote pairs */
 
-void linear_correlation(const struct linear_power *linear, const double *r, size_t count,
+void linear_correlation(const struct linear_theory *linear, const double *r, size_t count,
                         double smooth, double *xi) {
   memset(xi, 0, count * sizeof *xi);
   const double step_most = count > 0 ? PHASE_STEP / r[count - 1] : 1.0;
   for (double low = FIRST_K; low * smooth < LAST_DAMPING;) {
     const double step = fmin(LOG_STEP * low, step_most), k = low + 0.5 * step;
     const double damping = exp(-pow(k * smooth, 2.0));
-    const double weight = step * k * k * damping * linear_power_at(linear, k) / (2.0 * M_PI * M_PI);
+    const double weight = step * k * k * damping * linear_theory_power(linear, k) /
+                          (2.0 * M_PI * M_PI);
     for (size_t i = 0; i < count; i++) xi[i] += weight * sin(k * r[i]) / (k * r[i]);
     low += step;
   }
@@ -42,12 +44,6 @@ double linear_displacement(const struct linear_power *linear, double low, double
 
 double linear_contrast(const struct linear_power *linear, double low, double high) {
   return rms_of_waves(linear, low, high, 2.0);
-}
-
-void kaiser_factors(double f, double factor[3]) {
-  factor[0] = 1.0 + 2.0 / 3.0 * f + 1.0 / 5.0 * f * f;
-  factor[1] = 4.0 / 3.0 * f + 4.0 / 7.0 * f * f;
-  factor[2] = 8.0 / 35.0 * f * f;
 }
 
 /** F2 of two sides. @param opposite  the third side */

@@ -10,25 +10,22 @@
 #include "photons/cosmology/linear_power.h"
 #include "photons/cosmology/linear_sigma.h"
 
-/* Linear density contrast at collapse, Einstein-de Sitter: (3/20) (12 pi)^(2/3). */
-#define COLLAPSE 1.686470199841
-
 /* Fits of f(sigma) = M/rho dn/dln(1/sigma). */
 
 static double press_schechter(double sigma) {
-  const double nu = COLLAPSE / sigma;
+  const double nu = HALO_COLLAPSE / sigma;
   return sqrt(2.0 / M_PI) * nu * exp(-0.5 * nu * nu);
 }
 
 static double sheth_tormen(double sigma) {
   const double norm = 0.3222, stretch = 0.707, p = 0.3,
-               nu2 = stretch * COLLAPSE * COLLAPSE / (sigma * sigma);
+               nu2 = stretch * HALO_COLLAPSE * HALO_COLLAPSE / (sigma * sigma);
   return norm * sqrt(2.0 * nu2 / M_PI) * (1.0 + pow(nu2, -p)) * exp(-0.5 * nu2);
 }
 
 /** Reed et al. 2007, equation 11. @param slope  dln(1/sigma)/dlnM */
 static double reed_2007(double sigma, double slope) {
-  const double norm = 0.3222, c = 1.08, stretch = 0.764 / c, p = 0.3, nu = COLLAPSE / sigma,
+  const double norm = 0.3222, c = 1.08, stretch = 0.764 / c, p = 0.3, nu = HALO_COLLAPSE / sigma,
                nu2 = stretch * nu * nu;
   const double ln_inverse = -log(sigma), n_eff = 6.0 * slope - 3.0;
   const double g1 = exp(-pow(ln_inverse - 0.4, 2.0) / (2.0 * 0.6 * 0.6)),
@@ -121,11 +118,11 @@ void halo_theory_mass_functions(const struct halo_theory *t, double mass,
 double halo_bias_of_peak(double height) {
   const double y = log10(200.0), knee = exp(-pow(4.0 / y, 4.0)), slope = 0.44 * y - 0.88;
   const double power = pow(height, slope);
-  return 1.0 - (1.0 + 0.24 * y * knee) * power / (power + pow(COLLAPSE, slope)) +
+  return 1.0 - (1.0 + 0.24 * y * knee) * power / (power + pow(HALO_COLLAPSE, slope)) +
          0.183 * pow(height, 1.5) + (0.019 + 0.107 * y + 0.19 * knee) * pow(height, 2.4);
 }
 
 double halo_theory_bias(const struct halo_theory *t, double mass) {
   const struct scale scale = scale_of(t, mass);
-  return scale.sigma > 0.0 ? halo_bias_of_peak(COLLAPSE / scale.sigma) : 0.0;
+  return scale.sigma > 0.0 ? halo_bias_of_peak(HALO_COLLAPSE / scale.sigma) : 0.0;
 }

@@ -12,6 +12,7 @@
 #include "photons/base/error.h"
 #include "photons/config/parameters.h"
 #include "photons/cosmology/linear_power.h"
+#include "photons/cosmology/linear_theory.h"
 #include "photons/fft/fft.h"
 #include "photons/io/provenance.h"
 #include "photons/runtime/loop.h"
@@ -64,12 +65,13 @@ struct spectra {
 static void write_bins(const struct spectra *w, const char *name, const struct power_bin *bins,
                        size_t count, const struct particles *s) {
   const struct provenance provenance = provenance_of(w->parameters);
+  const struct linear_theory linear = linear_theory_at(
+      w->gas->time, w->linear, &w->gas->universe.cosmology, NULL, w->parameters->ic.f_nl);
   char path[PARAMETER_PATH_MAX + 64];
   snprintf(path, sizeof path, "%s/powerspec_%s_%03zu.txt", w->parameters->output.dir, name,
            w->number);
   if (comm_rank() == 0)
-    power_write(path, bins, count, s, (double)s->all, w->regular, w->mesh, w->gas->time, w->linear,
-                &w->gas->universe.cosmology, &provenance);
+    power_write(path, bins, count, s, (double)s->all, w->regular, w->mesh, &linear, &provenance);
 }
 
 static void write_gas(const struct spectra *w) {

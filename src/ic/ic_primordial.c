@@ -17,6 +17,7 @@
 #include "photons/base/error.h"
 #include "photons/config/parameters.h"
 #include "photons/cosmology/linear_power.h"
+#include "photons/cosmology/linear_theory.h"
 #include "photons/runtime/loop.h"
 
 struct local_term {
@@ -45,14 +46,12 @@ static void check_table(const struct parameters *p, const struct linear_power *p
 /* k^2/M at the growth of a mode; 0 where there is no spectrum. */
 static double *ratio_table(const struct linear_power *power, const struct wave_growth *growth,
                            const struct cosmology *c, double box, size_t squares) {
-  const double matter = c->omega_m + neutrinos_density(&c->neutrinos, 1.0);
-  const double factor = 1.5 * matter * pow(HUBBLE_0 / SPEED_OF_LIGHT, 2.0) /
-                        cosmology_growth_since_matter(c);
+  const double unit = linear_potential_unit(c);
   double *table = allocate(squares, sizeof *table, "potentials of initial modes");
   for (size_t square = 1; square < squares; square++) {
     const double k = 2.0 * M_PI / box * sqrt((double)square);
     const double transfer = linear_power_transfer(power, k);
-    table[square] = transfer > 0.0 ? factor / (transfer * wave_growth(growth, k)) : 0.0;
+    table[square] = transfer > 0.0 ? unit / (transfer * wave_growth(growth, k)) : 0.0;
   }
   return table;
 }

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Growth of the longest waves with a table of species over that without, against the table.
 
-usage: species_grow_as_in_class.py FIRST LAST FIRST_WITH LAST_WITH TABLE
+usage: species_grow_as_in_class.py FIRST LAST FIRST_WITH LAST_WITH TABLE RUN_WITH RUN
 
-The same waves, of the same grid, have the same errors of discreteness and of second order."""
+The same waves, of the same grid, have the same errors of discreteness and of second order. Linear theory beside
+measured spectra has the table's growth and rate, too."""
 
 import sys
 
@@ -46,3 +47,16 @@ print(f'growth {found:.5f}, without species {without:.5f}, ratio {found / withou
 assert abs(rate[low].mean() - (np.sqrt(25 + 24 * 0.03) - 1) / 4) < 1e-4, rate[low].mean()
 assert abs(np.exp(-table) / ratio ** rate[low].mean() - 1) < 1e-3, table
 assert abs(found / without / expected - 1) < TOLERANCE, found / without / expected - 1
+
+# Plinear and HALOFIT of the first output over those of the last, at the k of both
+early, late = (np.loadtxt(f'{sys.argv[6]}/powerspec_{n:03d}.txt', usecols=(0, 4, 5)) for n in (0, 1))
+long = (early[:, 0] < 0.05) & (late[:, 0] < 0.05)
+for column in (1, 2):
+    found = early[long, column] / late[long, column]
+    assert long.any() and np.allclose(found, np.exp(2 * table), rtol=5e-3), (column, found, np.exp(2 * table))
+# P2 over P0 of many waves in redshift space, with the table's rate over that without a table, where it is 1
+seen = [np.divide(*np.loadtxt(f'{run}/multipoles_000.txt', usecols=(6, 5))[5]) for run in sys.argv[6:8]]
+f = np.array([rate[low].mean(), 1])
+quadrupole = (4 / 3 * f + 4 / 7 * f**2) / (1 + 2 / 3 * f + f**2 / 5)
+found, expected = seen[0] / seen[1], quadrupole[0] / quadrupole[1]
+assert abs(found / expected - 1) < 1e-3 < abs(expected - 1), (found, expected)

@@ -81,7 +81,7 @@ steps = 40
 kicks = plain
 [output]
 redshifts = 49, 0
-power_spectrum = no
+multipoles = yes
 images = no
 [analysis]
 fof = no
@@ -166,5 +166,5 @@ for species in '' species.txt; do
     --set cosmology.species_file="$species" || complain "the run with '$species'"
 done
 helper run-/snapshot_000.hdf5 run-/snapshot_001.hdf5 run-species.txt/snapshot_000.hdf5 \
-  run-species.txt/snapshot_001.hdf5 species.txt || complain 'the growth'
+  run-species.txt/snapshot_001.hdf5 species.txt run-species.txt run- || complain 'the growth'
 finish

@@ -12,6 +12,7 @@
 
 struct fft;
 struct linear_power;
+struct linear_theory;
 struct provenance;
 
 /** One bin of a measured power spectrum. */
@@ -72,12 +73,11 @@ double power_memory(const struct parameters *p, size_t particles, size_t mesh);
  * @param s           its box and number of particles; 0: there is no shot noise
  * @param effective   power_effective_number() of them
  * @param regular     the particles began on a grid or a glass; false: not known
- * @param linear      NULL: unknown; its columns are then 0
+ * @param linear      without a spectrum its columns are 0
  * @param provenance  NULL: is not written */
 void power_write(const char *path, const struct power_bin *bins, size_t count,
-                 const struct particles *s, double effective, bool regular, size_t mesh, double a,
-                 const struct linear_power *linear, const struct cosmology *cosmology,
-                 const struct provenance *provenance);
+                 const struct particles *s, double effective, bool regular, size_t mesh,
+                 const struct linear_theory *linear, const struct provenance *provenance);
 
 /** A picture of the density projected along z. */
 struct image {

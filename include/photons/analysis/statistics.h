@@ -12,9 +12,9 @@
 #include "photons/analysis/halo.h"
 #include "photons/config/parameters.h"
 #include "photons/cosmology/cosmology.h"
+#include "photons/cosmology/linear_theory.h"
 #include "photons/domain/particles.h"
 
-struct linear_power;
 struct provenance;
 struct density_modes;
 
@@ -27,12 +27,10 @@ double statistics_memory(const struct parameters *p, size_t particles, size_t me
 
 /** What all of their files say of the state. */
 struct statistics_state {
-  double box;    /**< Mpc/h */
-  size_t mesh;   /**< cells a side */
-  size_t number; /**< of particles */
-  double a;
-  const struct linear_power *linear; /**< NULL: unknown, theory is 0 */
-  const struct cosmology *cosmology;
+  double box;                          /**< Mpc/h */
+  size_t mesh;                         /**< cells a side */
+  size_t number;                       /**< of particles */
+  struct linear_theory linear;         /**< without a spectrum theory is 0 */
   const struct provenance *provenance; /**< NULL: is not written */
 };
 
@@ -40,14 +38,18 @@ struct statistics_state {
 struct multipole_bin {
   double k;        /**< mean |k|, h/Mpc */
   double power[3]; /**< P0, P2, P4, (Mpc/h)^3 */
-  double modes;    /**< k and -k count once */
+  double theory
+      [3]; /**< the same of linear theory for the same waves, P(k) (1 + f mu^2)^2 (Kaiser 1987, MNRAS 227, 1); 0
+                         without a spectrum */
+  double modes; /**< k and -k count once */
 };
 
 /** Measure P_l(k) = (2 l + 1) <P(k) L_l(k_z/|k|)> of particles in redshift space, which need momenta. Bins
  * are one fundamental mode wide. @param mesh  cells a side, >= 4 */
-struct multipole_bin *multipoles_measure(const struct particles *s, const struct cosmology *c,
-                                         double a, size_t mesh, size_t *count);
-/** Write multipoles_NNN.txt, beside Kaiser 1987 (MNRAS 227, 1). */
+struct multipole_bin *multipoles_measure(const struct particles *s,
+                                         const struct linear_theory *linear, size_t mesh,
+                                         size_t *count);
+/** Write multipoles_NNN.txt. */
 void multipoles_write(const char *path, const struct multipole_bin *bins, size_t count,
                       const struct statistics_state *state);
 
@@ -79,7 +81,7 @@ struct bispectrum_bin {
  * a fifth of k, and end at a third of the mesh's cells, above which periodic images would make triangles.
  */
 struct bispectrum_bin *bispectrum_measure(const struct density_modes *modes, size_t *count);
-/** Write bispectrum_NNN.txt, beside second-order perturbation theory. */
+/** Write bispectrum_NNN.txt, beside linear_theory_bispectrum(). */
 void bispectrum_write(const char *path, const struct bispectrum_bin *bins, size_t count,
                       const struct statistics_state *state);
 
@@ -99,7 +101,7 @@ struct halo_power_bin *halo_power_measure(const struct density_modes *modes,
  * @p linear. Collective; the same bits on any number of ranks. */
 double halo_mean_bias(const struct halo_catalogue *halos, const struct linear_power *linear,
                       const struct cosmology *c, double a);
-/** Write halopower_NNN.txt. @param halos  of the run @param bias  of halo_mean_bias() */
+/** Write halopower_NNN.txt, beside linear_theory_bias(). @param halos  of the run @param bias  of halo_mean_bias() */
 void halo_power_write(const char *path, const struct halo_power_bin *bins, size_t count,
                       size_t halos, double bias, const struct statistics_state *state);
 

@@ -13,6 +13,7 @@
 
 struct fof;
 struct linear_power;
+struct species;
 
 /** What an output consists of. Halos without their search for subhalos. */
 enum product_part {
@@ -35,6 +36,7 @@ struct products {
   const struct parameters *parameters; /**< which of them, where, in which units */
   const struct cosmology *cosmology;
   const struct linear_power *linear; /**< NULL: unknown, theory is left out */
+  const struct species *species;     /**< NULL: theory has one growth of all waves */
   const struct particles *particles; /**< of this process, in the order of domain_rebuild() */
   unsigned depth;                    /**< of the groups' trees */
   /** Halos consist of these particles, of one mass, which fill a part of the box only, and have trees

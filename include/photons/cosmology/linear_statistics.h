@@ -6,15 +6,16 @@
 #include <stddef.h>
 
 struct linear_power;
+struct linear_theory;
 
 /**
- * The correlation function at z = 0, the integral of P(k) k^2 j_0(k r)/(2 pi^2) dk.
+ * The correlation function, the integral of P(k) k^2 j_0(k r)/(2 pi^2) dk.
  * @param r       [count] separations, Mpc/h
  * @param smooth  length, Mpc/h: P(k) is multiplied by exp(-(k smooth)^2), without which the integral does not
  *                converge; for r of some such lengths this changes nothing that matters
  * @param[out] xi [count]
  */
-void linear_correlation(const struct linear_power *linear, const double *r, size_t count,
+void linear_correlation(const struct linear_theory *linear, const double *r, size_t count,
                         double smooth, double *xi);
 
 /** The rms length of the linear displacement at z = 0 by the waves from @p low to @p high h/Mpc, Mpc/h: the root of
@@ -23,10 +24,6 @@ double linear_displacement(const struct linear_power *linear, double low, double
 
 /** The rms density contrast of the same waves at z = 0: the root of the integral of P(k) k^2/(2 pi^2) dk. */
 double linear_contrast(const struct linear_power *linear, double low, double high);
-
-/** P0, P2 and P4 in redshift space over P(k) in linear theory (Kaiser 1987, MNRAS 227, 1).
- * @param f  dln D1/dln a */
-void kaiser_factors(double f, double factor[3]);
 
 /** The bispectrum of matter at second order of perturbation theory, (Mpc/h)^6 (Bernardeau et al. 2002, Phys.
  * Rep. 367, 1, equations 45 and 155), whose kernel is that of an Einstein-de Sitter universe.

@@ -7,6 +7,9 @@
 
 struct linear_power;
 
+/** Linear density contrast at collapse, Einstein-de Sitter: (3/20) (12 pi)^(2/3). */
+#define HALO_COLLAPSE 1.686470199841
+
 enum mass_function {
   PRESS_SCHECHTER,  /**< Press & Schechter 1974 (ApJ 187, 425) */
   SHETH_TORMEN,     /**< Sheth & Tormen 1999 (MNRAS 308, 119) */

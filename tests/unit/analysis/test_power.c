@@ -275,8 +275,8 @@ static void test_clump(void **state) {
     char path[1024];
     snprintf(path, sizeof path, "%s/powerspec.txt", folder);
     const struct particles s = {.all = COUNT, .all_blocks = 1, .box = BOX};
-    power_write(path, found[0], count[0], &s, (double)s.all, false, 34, 1.0, NULL,
-                &(struct cosmology){.omega_m = 1.0}, NULL);
+    const struct linear_theory unknown = {.a = 1.0, .growth = {.d1 = 1.0, .f1 = 1.0}};
+    power_write(path, found[0], count[0], &s, (double)s.all, false, 34, &unknown, NULL);
   }
   for (size_t i = 0; i < 3; i++) free(found[i]);
 }
@@ -292,7 +292,8 @@ static void check_file(bool regular) {
                                     {.k = 0.2, .power = 2e3, .modes = 40.0}};
   const struct particles s = {.all = 1000, .all_blocks = 1, .count = 1000, .blocks = 1, .box = BOX};
   const struct cosmology cosmology = {.omega_m = 1.0}; /* D1 = a */
-  power_write(path, bins, 2, &s, (double)s.all, regular, 64, 0.5, linear, &cosmology, NULL);
+  const struct linear_theory theory = linear_theory_at(0.5, linear, &cosmology, NULL, 0.0);
+  power_write(path, bins, 2, &s, (double)s.all, regular, 64, &theory, NULL);
   FILE *file = fopen(path, "r");
   assert_non_null(file);
   char line[256];
@@ -320,7 +321,7 @@ static void check_file(bool regular) {
     assert_near(column[2], bins[rows].modes, 0.0);
     assert_near(column[3], VOLUME / 1000.0, 1e-2);
     assert_near(column[4] / (linear_power_at(linear, column[0]) * 0.25), 1.0, 1e-6);
-    const struct halofit fit = halofit_create(linear, &cosmology, 0.5);
+    const struct halofit fit = halofit_create(&theory);
     assert_near(column[5] / halofit_power(&fit, column[0]), 1.0, 1e-6);
     rows++;
   }

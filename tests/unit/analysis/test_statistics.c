@@ -69,7 +69,8 @@ static void test_multipoles(void **state) {
   for (size_t i = 0; i < 2; i++) {
     struct particles s = make_wave(cases[i].axis, 5.0, cases[i].part);
     size_t count;
-    struct multipole_bin *bins = multipoles_measure(&s, &universe, 1.0, 64, &count);
+    struct multipole_bin *bins = multipoles_measure(
+        &s, &(struct linear_theory){.a = 1.0, .cosmology = &universe}, 64, &count);
     assert_int_equal(count, 31);
     const double expected = wave_power(1) / bins[4].modes * VOLUME;
     assert_near(bins[4].power[0] / expected, 1.0, 2e-4);
@@ -226,9 +227,12 @@ static void test_linear_correlation(void **state) {
   struct linear_power *linear = linear_power_create(&p);
   const double smooth = 2.0, r[3] = {1.0, 4.0, 8.0};
   double xi[3];
-  linear_correlation(linear, r, 3, smooth, xi);
+  const struct cosmology c = {.omega_m = 1.0}; /* D1 = a */
+  const struct linear_theory theory = linear_theory_at(0.5, linear, &c, NULL, 0.0);
+  linear_correlation(&theory, r, 3, smooth, xi);
   for (int i = 0; i < 3; i++) /* rule of midpoints */
-    assert_near(xi[i] * 8.0 * pow(M_PI, 1.5) * pow(smooth, 3.0) / linear_power_at(linear, 0.1),
+    assert_near(4.0 * xi[i] * 8.0 * pow(M_PI, 1.5) * pow(smooth, 3.0) /
+                    linear_power_at(linear, 0.1),
                 exp(-r[i] * r[i] / (4.0 * smooth * smooth)), 1e-4);
   linear_power_free(linear);
   remove(path);
@@ -239,6 +243,32 @@ static void test_tree_bispectrum(void **state) {
   (void)state;
   const double k[3] = {0.1, 0.1, 0.1}, power[3] = {2.0, 2.0, 2.0};
   assert_near(tree_bispectrum(k, power) / cyclic_products(power), 4.0 / 7.0, 1e-12);
+}
+
+/* Of f_NL, in a universe of matter, where M = 2 c^2 k^2 T a/(3 H0^2): an equilateral triangle has 6 f_NL P^2/M more,
+ * and halos of bias b have 2 f_NL (b - 1) 1.686/M more. */
+static void test_non_gaussian_theory(void **state) {
+  (void)state;
+  struct parameters p = {
+      .cosmology =
+          {.omega_m = 1.0, .omega_b = 0.05, .h = 0.7, .n_s = 0.96, .sigma8 = 0.8, .w0 = -1.0},
+      .ic = {.normalise = true}};
+  const struct cosmology c = cosmology_from(&p);
+  struct linear_power *linear = linear_power_create(&p);
+  const double a = 0.1, f_nl = 50.0, k[3] = {0.02, 0.02, 0.02};
+  const double m = 2.0 * pow(SPEED_OF_LIGHT / HUBBLE_0 * k[0], 2.0) *
+                   linear_power_transfer(linear, k[0]) * a / 3.0,
+               power = a * a * linear_power_at(linear, k[0]);
+  const struct linear_theory gauss = linear_theory_at(a, linear, &c, NULL, 0.0),
+                             local = linear_theory_at(a, linear, &c, NULL, f_nl);
+  assert_near(linear_theory_bispectrum(&gauss, k) / (power * power), 3.0 * 4.0 / 7.0, 1e-4);
+  assert_near((linear_theory_bispectrum(&local, k) - linear_theory_bispectrum(&gauss, k)) * m /
+                  (6.0 * f_nl * power * power),
+              1.0, 1e-4);
+  assert_near(linear_theory_bias(&gauss, 3.0, k[0]), 3.0, 0.0);
+  assert_near((linear_theory_bias(&local, 3.0, k[0]) - 3.0) * m / (2.0 * f_nl * 2.0 * 1.68647), 1.0,
+              1e-4);
+  linear_power_free(linear);
 }
 
 /* Halos at the places of all particles have the power of matter, and no bias. */
@@ -270,7 +300,7 @@ static void test_halos(void **state) {
   particles_free(&s);
 }
 
-/* Waves of equal amplitude in first order, early: linear theory in redshift space. Bins of few modes have not
+/* Waves of equal amplitude in first order, early: linear theory in redshift space, also of bins of few modes, which have not
  * all directions alike; the second order of the Zel'dovich displacement is 1 % of it. */
 static void test_kaiser(void **state) {
   (void)state;
@@ -288,18 +318,24 @@ static void test_kaiser(void **state) {
   const double a = 1.0 / 50.0;
   struct linear_power *linear = linear_power_create(&p);
   struct particles s = ic_generate(&p, &c, linear, NULL);
-  const struct growth growth = cosmology_growth(&c, a);
-  double factor[3], sum[3] = {0}, norm = 0.0;
+  const struct linear_theory theory = linear_theory_at(a, linear, &c, NULL, 0.0);
+  const double f = theory.growth.f1,
+               factor[3] = {1.0 + f * (2.0 / 3.0 + f / 5.0), f * (4.0 / 3.0 + f * 4.0 / 7.0),
+                            f * f * 8.0 / 35.0};
   size_t count;
-  kaiser_factors(growth.f1, factor);
-  struct multipole_bin *bins = multipoles_measure(&s, &c, a, 32, &count);
-  for (size_t i = 3; i < 8; i++) {
-    norm += bins[i].modes;
+  struct multipole_bin *bins = multipoles_measure(&s, &theory, 32, &count);
+  for (size_t i = 0; i < 8; i++)
     for (int l = 0; l < 3; l++)
-      sum[l] += bins[i].modes * bins[i].power[l] /
-                (growth.d1 * growth.d1 * linear_power_at(linear, bins[i].k));
+      assert_near(bins[i].power[l] / bins[i].theory[0], bins[i].theory[l] / bins[i].theory[0],
+                  0.05);
+  for (int l = 0; l < 3; l++) { /* of many waves, of all directions */
+    double sum = 0.0, norm = 0.0;
+    for (size_t i = 6; i < count; i++) {
+      sum += bins[i].modes * bins[i].theory[l];
+      norm += bins[i].modes * linear_theory_power(&theory, bins[i].k);
+    }
+    assert_near(sum / norm, factor[l], 0.03);
   }
-  for (int l = 0; l < 3; l++) assert_near(sum[l] / norm, factor[l], 0.03 * factor[0]);
   free(bins);
   particles_free(&s);
   linear_power_free(linear);
@@ -311,6 +347,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_correlation),
       cmocka_unit_test(test_bispectrum),
       cmocka_unit_test(test_tree_bispectrum),
+      cmocka_unit_test(test_non_gaussian_theory),
       cmocka_unit_test(test_halos),
       cmocka_unit_test(test_kaiser),
       cmocka_unit_test(test_linear_correlation),

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "photons/cosmology/linear_theory.h"
+
+#include <math.h>
+
+#include "photons/cosmology/linear_power.h"
+#include "photons/cosmology/linear_statistics.h"
+#include "photons/cosmology/mass_function.h"
+#include "photons/cosmology/species.h"
+
+struct linear_theory linear_theory_at(double a, const struct linear_power *power,
+                                      const struct cosmology *c, const struct species *species,
+                                      double f_nl) {
+  return (struct linear_theory){.a = a,
+                                .power = power,
+                                .cosmology = c,
+                                .species = species,
+                                .f_nl = f_nl,
+                                .growth = cosmology_growth(c, a)};
+}
+
+double linear_theory_growth(const struct linear_theory *t, double k) {
+  return t->species ? species_growth(t->species, t->a, k) : t->growth.d1;
+}
+
+double linear_theory_rate(const struct linear_theory *t, double k) {
+  return t->species ? species_rate(t->species, t->a, k) : t->growth.f1;
+}
+
+double linear_theory_power(const struct linear_theory *t, double k) {
+  const double growth = linear_theory_growth(t, k);
+  return t->power ? growth * growth * linear_power_at(t->power, k) : 0.0;
+}
+
+double linear_potential_unit(const struct cosmology *c) {
+  const double matter = c->omega_m + neutrinos_density(&c->neutrinos, 1.0);
+  return 1.5 * matter * pow(HUBBLE_0 / SPEED_OF_LIGHT, 2.0) / cosmology_growth_since_matter(c);
+}
+
+/** delta over Phi; 0 where there is no spectrum. @param unit  linear_potential_unit() */
+static double of_potential(const struct linear_theory *t, double unit, double k) {
+  return k * k * linear_power_transfer(t->power, k) * linear_theory_growth(t, k) / unit;
+}
+
+static double primordial_bispectrum(const struct linear_theory *t, const double k[3],
+                                    const double power[3]) {
+  const double unit = linear_potential_unit(t->cosmology);
+  double m[3], sum = 0.0;
+  for (int i = 0; i < 3; i++) m[i] = of_potential(t, unit, k[i]);
+  for (int i = 0; i < 3; i++) {
+    const int j = (i + 1) % 3, l = (i + 2) % 3;
+    if (m[i] > 0.0 && m[j] > 0.0) sum += power[i] * power[j] * m[l] / (m[i] * m[j]);
+  }
+  return 2.0 * t->f_nl * sum;
+}
+
+double linear_theory_bispectrum(const struct linear_theory *t, const double k[3]) {
+  double power[3];
+  for (int i = 0; i < 3; i++) power[i] = linear_theory_power(t, k[i]);
+  const double tree = tree_bispectrum(k, power);
+  return t->f_nl == 0.0 || !t->power ? tree : tree + primordial_bispectrum(t, k, power);
+}
+
+double linear_theory_bias(const struct linear_theory *t, double b, double k) {
+  if (t->f_nl == 0.0 || !t->power) return b;
+  const double m = of_potential(t, linear_potential_unit(t->cosmology), k);
+  return m > 0.0 ? b + 2.0 * t->f_nl * (b - 1.0) * HALO_COLLAPSE / m : b;
+}
