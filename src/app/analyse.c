@@ -22,6 +22,7 @@
 #include "photons/base/input_file.h"
 #include "photons/base/output_file.h"
 #include "photons/cosmology/linear_power.h"
+#include "photons/cosmology/species.h"
 #include "photons/ic/ic.h"
 #include "photons/runtime/engine.h"
 #include "photons/step/nbody.h"
@@ -48,11 +49,11 @@ static void settings_free(struct settings *s) {
 
 /** Whether a parameter is needed that the header of a snapshot does not contain. */
 static bool wanted(bool isolated, const char *section, const char *key) {
-  static const char *const keys[][2] = {{"cosmology", "Omega_b"},      {"cosmology", "n_s"},
-                                        {"cosmology", "sigma8"},       {"cosmology", "w0"},
-                                        {"cosmology", "wa"},           {"cosmology", "Omega_r"},
-                                        {"cosmology", "w_table"},      {"ic", "power_spectrum"},
-                                        {"ic", "power_spectrum_file"}, {"ic", "normalise"}};
+  static const char *const keys[][2] = {
+      {"cosmology", "Omega_b"}, {"cosmology", "n_s"},          {"cosmology", "sigma8"},
+      {"cosmology", "w0"},      {"cosmology", "wa"},           {"cosmology", "Omega_r"},
+      {"cosmology", "w_table"}, {"cosmology", "m_nu"},         {"cosmology", "species_file"},
+      {"ic", "power_spectrum"}, {"ic", "power_spectrum_file"}, {"ic", "normalise"}};
   if (isolated) return strcmp(section, "gravity") == 0 && strncmp(key, "softening", 9) == 0;
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
     if (strcmp(section, keys[i][0]) == 0 && strcmp(key, keys[i][1]) == 0) return true;
@@ -61,8 +62,8 @@ static bool wanted(bool isolated, const char *section, const char *key) {
 
 /** Take the wanted settings from a configuration that parameters_print() wrote. */
 static void take_settings(struct settings *s, bool isolated, const char *text) {
-  bool table_missing = false;
-  for (int pass = 0; pass < 2; pass++) { /* pass 0: does the table of the spectrum exist? */
+  bool table_missing = false, species_missing = false, masses = false;
+  for (int pass = 0; pass < 2; pass++) { /* pass 0: do the tables exist? */
     char section[32] = "", line[PARAMETER_PATH_MAX + 64], key[64], value[PARAMETER_PATH_MAX];
     for (const char *next = text; *next;) {
       const size_t length = strcspn(next, "\n");
@@ -71,12 +72,21 @@ static void take_settings(struct settings *s, bool isolated, const char *text) {
       if (sscanf(line, "[%31[^]]", section) == 1) continue;
       if (sscanf(line, "%63[^= ] = %1023[^\n]", key, value) < 2 || !wanted(isolated, section, key))
         continue;
-      if (pass == 0)
+      const bool species = strcmp(key, "species_file") == 0;
+      if (pass == 0) {
         table_missing |= strcmp(key, "power_spectrum_file") == 0 && access(value, R_OK) != 0;
-      else if (strcmp(section, "ic") != 0 || !table_missing)
+        species_missing |= species && access(value, R_OK) != 0;
+        masses |= strcmp(key, "m_nu") == 0;
+      } else if (species ? masses || !species_missing
+                         : strcmp(section, "ic") != 0 || !table_missing)
         settings_add(s, section, key, value);
     }
   }
+  /* Neutrinos with mass need the table, and its name is then in an error. */
+  if (species_missing && !masses && comm_rank() == 0)
+    warn("the run's table of linear species cannot be read: theory has one growth of all waves; "
+         "for the table give "
+         "--set cosmology.species_file=TABLE");
   if (table_missing && comm_rank() == 0)
     warn("the table of the run's linear power spectrum cannot be read: theory curves use "
          "Eisenstein & Hu (1998); "
@@ -104,15 +114,19 @@ static void find_setting(const char *text, const char *section, const char *key,
 struct start {
   bool regular;   /* on a grid or a glass; false: not known */
   size_t lattice; /* side of the grid that the ids number; 0: not known */
+  double f_nl;    /* of waves that were generated */
 };
 
 static struct start find_start(const char *text) {
-  char source[PARAMETER_PATH_MAX], glass[PARAMETER_PATH_MAX], side[PARAMETER_PATH_MAX];
+  char source[PARAMETER_PATH_MAX], glass[PARAMETER_PATH_MAX], side[PARAMETER_PATH_MAX],
+      f_nl[PARAMETER_PATH_MAX];
+  find_setting(text, "ic", "f_nl", f_nl);
   find_setting(text, "ic", "source", source);
   find_setting(text, "ic", "glass", glass);
   find_setting(text, "box", "npart_side", side);
   const bool generated = strcmp(source, "generate") == 0;
   return (struct start){.regular = generated,
+                        .f_nl = generated ? strtod(f_nl, NULL) : 0.0,
                         .lattice = generated && !glass[0] ? strtoul(side, NULL, 10) : 0};
 }
 
@@ -274,7 +288,8 @@ static void print_plan(const struct parameters *p, const struct particles *s) {
 
 /** Measure a periodic box and write the products. */
 static void write_products(struct parameters *p, const struct source *source,
-                           const struct linear_power *linear, struct particles *particles) {
+                           const struct linear_power *linear, const struct species *species,
+                           struct particles *particles) {
   const struct cosmology cosmology = cosmology_from(p);
   const struct layout layout = layout_choose(p, particles->all);
   struct particles light = {0};
@@ -282,6 +297,7 @@ static void write_products(struct parameters *p, const struct source *source,
   struct products products = {.parameters = p,
                               .cosmology = &cosmology,
                               .linear = linear,
+                              .species = species,
                               .particles = particles,
                               .depth = layout.domain.depth,
                               .lattice = source->start.lattice,
@@ -303,15 +319,18 @@ static void analyse_box(struct parameters *p, const struct source *source, bool 
   double start = wall_clock();
   struct particles particles = ic_read_snapshot(p);
   struct linear_power *linear = linear_power_create(p);
+  struct species *species = species_create(p);
+  p->ic.f_nl = source->start.f_nl;
   print_snapshot(p, &particles, source->ours, wall_clock() - start);
   start = wall_clock();
   if (dry_run) {
     print_plan(p, &particles);
   } else {
-    write_products(p, source, linear, &particles);
+    write_products(p, source, linear, species, &particles);
     say("analysed in %.2f s; results in %s\n", wall_clock() - start, p->output.dir);
   }
   linear_power_free(linear);
+  species_free(species);
   particles_free(&particles);
   engine_stop();
   if (!dry_run) folder_unlock(lock);

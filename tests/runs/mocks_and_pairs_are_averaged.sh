@@ -64,7 +64,6 @@ page=$PHOTONS_SOURCE/docs/user/tutorial.md
 mkdir -p tutorial/params && cd tutorial && ln -s "$PHOTONS_SOURCE/tools" tools || exit 99
 few() { sed 's/^npart_side = [0-9]*/npart_side = 8/'; }
 few <"$PHOTONS_SOURCE/params/mocks.ini" >params/mocks.ini
-sed -n '/^## 5/,/^## 6/p' "$page" | sed -n '/^\[/,/^```$/p' | sed '/^```$/,$d' | few >my.ini
 sed -n '/^## 7/,/^## /p' "$page" | grep -E '^tools/python.sh tools/(mocks|pairs).py' | sed 's/ini 8$/ini 2/' >commands
 [ "$(wc -l <commands)" = 2 ] || complain "the tutorial has other commands: $(cat commands)"
 PYTHON=$PYTHON PATH=$(dirname "$PHOTONS"):$PATH timeout 120 sh -e commands >out 2>err ||

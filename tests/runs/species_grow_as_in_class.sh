@@ -116,6 +116,17 @@ asked "p['m_ncdm'] == '0.1, 0.1, 0.1' and near(p['Omega_cdm'], 0.9499078 - 0.3 /
 asked "p['ncdm_fluid_approximation'] == 3 and p['P_k_max_h/Mpc'] == 1"
 grep -q '^# sum_m_nu = 0.3$' species.txt || complain 'the table does not name its neutrinos'
 
+# A run with these neutrinos, and its snapshot analysed
+"$PHOTONS" --quiet config.ini --steps 0 --set cosmology.species_file=species.txt --set output.dir=heavy \
+  --set output.redshifts=49 2>err || complain "heavy neutrinos: $(cat err)"
+analyse_heavy() { "$PHOTONS" --quiet --analyse heavy/snapshot_000.hdf5 --set output.dir=again --set analysis.fof=no 2>err; }
+analyse_heavy || complain "--analyse of neutrinos: $(cat err)"
+same_text heavy/powerspec_000.txt again/powerspec_000.txt || complain 'heavy neutrinos: --analyse gives another P(k) or theory'
+mv species.txt elsewhere.txt
+analyse_heavy && complain '--analyse has no table of neutrinos and goes on'
+grep -q 'species_file' err || complain "--analyse without the table: $(cat err)"
+mv elsewhere.txt species.txt
+
 # refused TEXT ARGUMENT...
 refused() {
   text=$1
