@@ -21,6 +21,7 @@ struct halo_catalogue *halo_catalogue_create(const struct fof *f, size_t min_mem
   struct halo_home home = halo_home_create(f, min_members);
   halo_measure(&home, subhalo_members, background);
   halo_number(c, &home);
+  halo_count_types(c);
   c->subhalo_seconds = home.subhalo_seconds;
   halo_home_free(&home);
   return c;
@@ -30,6 +31,8 @@ void halo_catalogue_free(struct halo_catalogue *c) {
   if (!c) return;
   free(c->halo);
   free(c->subhalo);
+  free(c->halo_types);
+  free(c->subhalo_types);
   free(c->member);
   free(c->row);
   free(c);
@@ -62,10 +65,22 @@ uint64_t *halo_member_ids(const struct halo_catalogue *c) {
   return ids;
 }
 
-/** List all particles of this rank by rising row: members of halos, then the others. */
-static uint32_t *list_by_row(const struct halo_catalogue *c, uint64_t *row) {
+/** All particles of this rank: those that halos consist of, and then the others. */
+struct sources {
+  const struct particles *of[2]; /* the second is NULL where there are no others */
+  size_t count;                  /* of both together */
+};
+
+static struct sources sources_of(const struct halo_catalogue *c, const struct particles *others) {
+  return (struct sources){{c->particles, others},
+                          c->particles->count + (others ? others->count : 0)};
+}
+
+/** List all particles of this rank by rising row: members of halos, then those of their kind, then the others. */
+static uint32_t *list_by_row(const struct halo_catalogue *c, const struct sources *s,
+                             uint64_t *row) {
   const size_t n = c->particles->count;
-  uint32_t *particle = allocate(n, sizeof *particle, "particles in halo order");
+  uint32_t *particle = allocate(s->count, sizeof *particle, "particles in halo order");
   bool *taken = allocate(n, sizeof *taken, "particles in halo order");
   for (size_t k = 0; k < c->members; k++) {
     particle[k] = c->member[k];
@@ -79,15 +94,23 @@ static uint32_t *list_by_row(const struct halo_catalogue *c, uint64_t *row) {
     row[k++] = next_row++;
   }
   free(taken);
+  next_row = c->particles->all + comm_sum_before(s->count - n);
+  for (size_t k = n; k < s->count; k++) {
+    particle[k] = (uint32_t)k;
+    row[k] = next_row++;
+  }
   return particle;
 }
 
 /** Numbers of this rank's particles on their way into the list by row. */
 struct ordering {
-  const struct particles *particles;
+  const struct sources *sources;
+  const struct index_order *order;
   const uint32_t *particle; /* by row */
+  /* Of a source while its blocks are copied: */
+  const struct particles *particles;
+  const uint32_t *vectors; /* float has the same size */
   size_t component;
-  const uint32_t *vectors;  /* of blocks; float has the same size */
   uint32_t *plain, *values; /* a component by particle, and by row */
   uint64_t *ids;            /* by row */
 };
@@ -99,58 +122,87 @@ static void copy_block(void *context, uint32_t g) {
          b.count * sizeof *w->plain);
 }
 
-static size_t part_end(const struct particles *s, uint32_t part) {
+static size_t part_end(const struct ordering *w, uint32_t part) {
   const size_t end = ((size_t)part + 1) * PART;
-  return end < s->count ? end : s->count;
+  return end < w->sources->count ? end : w->sources->count;
 }
 
 static void gather_component(void *context, uint32_t part) {
   const struct ordering *w = context;
-  const size_t end = part_end(w->particles, part);
+  const size_t end = part_end(w, part);
   for (size_t k = (size_t)part * PART; k < end; k++) w->values[k] = w->plain[w->particle[k]];
+}
+
+/** The particle of a source in a row of this rank. @return the source */
+static const struct particles *source_of(const struct ordering *w, size_t k, size_t *particle) {
+  const size_t first = w->sources->of[0]->count;
+  *particle = w->particle[k] < first ? w->particle[k] : w->particle[k] - first;
+  return w->sources->of[w->particle[k] >= first];
 }
 
 static void gather_ids(void *context, uint32_t part) {
   const struct ordering *w = context;
-  const size_t end = part_end(w->particles, part);
-  for (size_t k = (size_t)part * PART; k < end; k++) w->ids[k] = w->particles->id[w->particle[k]];
+  const size_t end = part_end(w, part);
+  for (size_t k = (size_t)part * PART; k < end; k++) {
+    size_t i;
+    const struct particles *s = source_of(w, k, &i);
+    w->ids[k] = s->id[i];
+  }
 }
 
-static uint32_t parts_of(const struct particles *s) {
-  return (uint32_t)((s->count + PART - 1) / PART);
+static uint32_t parts_of(const struct ordering *w) {
+  return (uint32_t)((w->sources->count + PART - 1) / PART);
 }
 
-/** Put one component of a vector of this rank's particles in order.
- * @param vectors  room for two such components */
-static void order_component(const struct index_order *order, const struct particles *s,
-                            const uint32_t *particle, const void *vectors, size_t component,
-                            void *room, void *ordered) {
-  struct ordering w = {.particles = s,
-                       .particle = particle,
-                       .component = component,
-                       .vectors = vectors,
-                       .plain = room,
-                       .values = (uint32_t *)room + s->count};
-  loop_run(&halos_stage, (uint32_t)s->blocks, copy_block, &w);
-  loop_run(&halos_stage, parts_of(s), gather_component, &w);
-  index_order_apply(order, w.values, sizeof *w.values, ordered);
+/** Put the three components of a vector of all particles of this rank in order.
+ * @param room     for two components of these
+ * @param ordered  [3][order->count] */
+static void order_vectors(const struct ordering *w, enum particle_column_index column, void *room,
+                          uint32_t *ordered) {
+  for (size_t c = 0; c < 3; c++) {
+    struct ordering one = *w;
+    one.component = c;
+    one.plain = room;
+    for (size_t k = 0; k < 2 && w->sources->of[k]; k++) {
+      one.particles = w->sources->of[k];
+      one.vectors = particles_column(one.particles, column);
+      loop_run(&halos_stage, (uint32_t)one.particles->blocks, copy_block, &one);
+      one.plain += one.particles->count;
+    }
+    one.plain = room;
+    one.values = one.plain + w->sources->count;
+    loop_run(&halos_stage, parts_of(w), gather_component, &one);
+    index_order_apply(w->order, one.values, sizeof *one.values, ordered + c * w->order->count);
+  }
 }
 
-static void order_ids(const struct index_order *order, const struct particles *s,
-                      const uint32_t *particle, void *room, uint64_t *ordered) {
-  struct ordering w = {.particles = s, .particle = particle, .ids = room};
-  loop_run(&halos_stage, parts_of(s), gather_ids, &w);
-  index_order_apply(order, w.ids, sizeof *w.ids, ordered);
+static void order_ids(const struct ordering *w, void *room, uint64_t *ordered) {
+  struct ordering ids = *w;
+  ids.ids = room;
+  loop_run(&halos_stage, parts_of(w), gather_ids, &ids);
+  index_order_apply(w->order, ids.ids, sizeof *ids.ids, ordered);
 }
 
-static void order_types(const struct index_order *order, const struct particles *s,
-                        const uint32_t *particle, uint64_t *row, struct particles *out) {
+/** @param room  a number for each particle of this rank */
+static void order_types(const struct ordering *w, uint64_t *room, struct particles *out) {
   uint64_t *type = allocate(out->count, sizeof *type, "particles in halo order");
-  for (size_t k = 0; k < s->count; k++) row[k] = s->type[particle[k]];
-  index_order_apply(order, row, sizeof *row, type);
+  for (size_t k = 0, i; k < w->sources->count; k++) {
+    const struct particles *s = source_of(w, k, &i);
+    room[k] = s->type[i];
+  }
+  index_order_apply(w->order, room, sizeof *room, type);
   particles_add_column(out, COLUMN_type);
   for (size_t k = 0; k < out->count; k++) out->type[k] = (uint8_t)type[k];
   free(type);
+}
+
+static void order_masses(const struct ordering *w, float *room, struct particles *out) {
+  for (size_t k = 0, i; k < w->sources->count; k++) {
+    const struct particles *s = source_of(w, k, &i);
+    room[k] = s->relative_mass[i];
+  }
+  particles_add_column(out, COLUMN_relative_mass);
+  index_order_apply(w->order, room, sizeof *room, out->relative_mass);
 }
 
 /* Of a particle in the order of halos: position, momentum and id, and while it is brought there its
@@ -167,22 +219,22 @@ double halo_order_memory(const struct parameters *p, size_t particles) {
   return ordered ? ORDERED_BYTES * (double)particles : 0.0;
 }
 
-struct particles halo_ordered_particles(const struct halo_catalogue *c, bool accelerations) {
+struct particles halo_ordered_particles(const struct halo_catalogue *c,
+                                        const struct particles *others, bool accelerations) {
   const struct particles *s = c->particles;
-  uint64_t *row = allocate(s->count, sizeof *row, "particles in halo order");
-  uint32_t *particle = list_by_row(c, row);
-  struct index_order order = index_order_create(s->all, s->count, row);
-  struct particles out = particles_create_share(s->all, s->box, s->mass);
-  uint32_t *room = (uint32_t *)row;
-  for (size_t k = 0; k < 3; k++) {
-    order_component(&order, s, particle, s->position, k, room, out.position + k * out.count);
-    order_component(&order, s, particle, s->momentum, k, room, out.momentum + k * out.count);
-    if (accelerations)
-      order_component(&order, s, particle, s->acceleration, k, room,
-                      out.acceleration + k * out.count);
-  }
-  order_ids(&order, s, particle, row, out.id);
-  if (particles_have(s, COLUMN_type)) order_types(&order, s, particle, row, &out);
+  const struct sources sources = sources_of(c, others);
+  const size_t all = s->all + (others ? others->all : 0);
+  uint64_t *row = allocate(sources.count, sizeof *row, "particles in halo order");
+  uint32_t *particle = list_by_row(c, &sources, row);
+  struct index_order order = index_order_create(all, sources.count, row);
+  struct particles out = particles_create_share(all, s->box, others ? others->mass : s->mass);
+  const struct ordering w = {.sources = &sources, .order = &order, .particle = particle};
+  order_vectors(&w, COLUMN_position, row, out.position);
+  order_vectors(&w, COLUMN_momentum, row, (uint32_t *)out.momentum);
+  if (accelerations) order_vectors(&w, COLUMN_acceleration, row, (uint32_t *)out.acceleration);
+  order_ids(&w, row, out.id);
+  if (particles_have(s, COLUMN_type)) order_types(&w, row, &out);
+  if (particles_have(s, COLUMN_relative_mass)) order_masses(&w, (float *)row, &out);
   index_order_free(&order);
   free(particle);
   free(row);

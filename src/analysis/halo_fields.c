@@ -2,16 +2,26 @@
 /* What the datasets of a halo catalogue hold. Names are Gadget-4's where Gadget-4 has the quantity. */
 #include "halo_fields.h"
 
-enum { TYPES = 6, HALO = 1 };
+enum { TYPES = PARTICLE_TYPES };
+
+/** Members of a type of object i, which has `count` members from row `first` on; and where the first of them is. */
+static uint64_t count_of(const struct member_types *types, size_t i, size_t type, uint64_t count) {
+  if (types) return types[i].count[type];
+  return type == PARTICLE_HALO ? count : 0;
+}
+static uint64_t first_of(const struct member_types *types, size_t i, size_t type, uint64_t first) {
+  if (types) return types[i].first[type];
+  return type == PARTICLE_HALO ? first : 0;
+}
 
 /* Rows of the tables: numbers, and quantities with their powers of a, length, mass and velocity. */
-#define COUNT 0, FIELD_INT32, 0, 0, 0, false
-#define PLACE 0, FIELD_INT64, 0, 0, 0, false
-#define RATIO 0, FIELD_FLOAT, 0, 0, 0, false
-#define LENGTH 1, FIELD_FLOAT, 1, 0, 0, false
-#define POSITION 1, FIELD_DOUBLE, 1, 0, 0, false
-#define MASS 0, FIELD_FLOAT, 0, 1, 0, false
-#define VELOCITY 0, FIELD_FLOAT, 0, 0, 1, false
+#define COUNT 0, FIELD_INT32, 0, 0, 0, FIELD_ALWAYS
+#define PLACE 0, FIELD_INT64, 0, 0, 0, FIELD_ALWAYS
+#define RATIO 0, FIELD_FLOAT, 0, 0, 0, FIELD_ALWAYS
+#define LENGTH 1, FIELD_FLOAT, 1, 0, 0, FIELD_ALWAYS
+#define POSITION 1, FIELD_DOUBLE, 1, 0, 0, FIELD_ALWAYS
+#define MASS 0, FIELD_FLOAT, 0, 1, 0, FIELD_ALWAYS
+#define VELOCITY 0, FIELD_FLOAT, 0, 0, 1, FIELD_ALWAYS
 
 /* clang-format off */
 #define EACH_HALO(type, columns, expression)                                    \
@@ -27,9 +37,9 @@ static void fill_mass(const struct halo_catalogue *c, double length, void *rows)
 static void fill_position(const struct halo_catalogue *c, double length, void *rows) { EACH_HALO(double, 3, h->position[k] * length) }
 static void fill_centre(const struct halo_catalogue *c, double length, void *rows) { EACH_HALO(double, 3, h->centre[k] * length) }
 static void fill_velocity(const struct halo_catalogue *c, double length, void *rows) { EACH_HALO(float, 3, h->momentum[k]) }
-static void fill_offset_type(const struct halo_catalogue *c, double length, void *rows) { EACH_HALO(int64_t, TYPES, k == HALO ? h->first : 0) }
-static void fill_len_type(const struct halo_catalogue *c, double length, void *rows) { EACH_HALO(int32_t, TYPES, k == HALO ? h->count : 0) }
-static void fill_mass_type(const struct halo_catalogue *c, double length, void *rows) { EACH_HALO(float, TYPES, k == HALO ? (double)h->count * c->particles->mass : 0.0) }
+static void fill_offset_type(const struct halo_catalogue *c, double length, void *rows) { EACH_HALO(int64_t, TYPES, first_of(c->halo_types, i, k, h->first)) }
+static void fill_len_type(const struct halo_catalogue *c, double length, void *rows) { EACH_HALO(int32_t, TYPES, count_of(c->halo_types, i, k, h->count)) }
+static void fill_mass_type(const struct halo_catalogue *c, double length, void *rows) { EACH_HALO(float, TYPES, (double)count_of(c->halo_types, i, k, h->count) * c->particles->mass) }
 static void fill_v_max(const struct halo_catalogue *c, double length, void *rows) { EACH_HALO(float, 1, h->v_max) }
 static void fill_r_max(const struct halo_catalogue *c, double length, void *rows) { EACH_HALO(float, 1, h->r_max * length) }
 static void fill_dispersion(const struct halo_catalogue *c, double length, void *rows) { EACH_HALO(float, 1, h->dispersion) }
@@ -63,10 +73,10 @@ static void fill_sub_mass(const struct halo_catalogue *c, double length, void *r
 static void fill_sub_position(const struct halo_catalogue *c, double length, void *rows) { EACH_SUBHALO(double, 3, s->position[k] * length) }
 static void fill_sub_mean_position(const struct halo_catalogue *c, double length, void *rows) { EACH_SUBHALO(double, 3, s->mean_position[k] * length) }
 static void fill_sub_velocity(const struct halo_catalogue *c, double length, void *rows) { EACH_SUBHALO(float, 3, s->velocity[k]) }
-static void fill_sub_offset_type(const struct halo_catalogue *c, double length, void *rows) { EACH_SUBHALO(int64_t, TYPES, k == HALO ? s->first : 0) }
-static void fill_sub_len_type(const struct halo_catalogue *c, double length, void *rows) { EACH_SUBHALO(int32_t, TYPES, k == HALO ? s->count : 0) }
-static void fill_sub_mass_type(const struct halo_catalogue *c, double length, void *rows) { EACH_SUBHALO(float, TYPES, k == HALO ? (double)s->count * c->particles->mass : 0.0) }
-static void fill_sub_half_type(const struct halo_catalogue *c, double length, void *rows) { EACH_SUBHALO(float, TYPES, k == HALO ? s->half_radius * length : 0.0) }
+static void fill_sub_offset_type(const struct halo_catalogue *c, double length, void *rows) { EACH_SUBHALO(int64_t, TYPES, first_of(c->subhalo_types, i, k, s->first)) }
+static void fill_sub_len_type(const struct halo_catalogue *c, double length, void *rows) { EACH_SUBHALO(int32_t, TYPES, count_of(c->subhalo_types, i, k, s->count)) }
+static void fill_sub_mass_type(const struct halo_catalogue *c, double length, void *rows) { EACH_SUBHALO(float, TYPES, (double)count_of(c->subhalo_types, i, k, s->count) * c->particles->mass) }
+static void fill_sub_half_type(const struct halo_catalogue *c, double length, void *rows) { EACH_SUBHALO(float, TYPES, count_of(c->subhalo_types, i, k, s->count) > 0 ? s->half_radius * length : 0.0) }
 static void fill_sub_half(const struct halo_catalogue *c, double length, void *rows) { EACH_SUBHALO(float, 1, s->half_radius * length) }
 static void fill_sub_group(const struct halo_catalogue *c, double length, void *rows) { EACH_SUBHALO(int64_t, 1, s->halo) }
 static void fill_sub_rank(const struct halo_catalogue *c, double length, void *rows) { EACH_SUBHALO(int32_t, 1, s->rank) }
@@ -81,7 +91,7 @@ static const struct halo_field halo_fields[] = {
   {"GroupLen", fill_len, 1, COUNT},
   {"GroupMass", fill_mass, 1, MASS},
   {"GroupPos", fill_position, 3, POSITION},
-  {"GroupVel", fill_velocity, 3, -1, FIELD_FLOAT, 0, 0, 1, false},
+  {"GroupVel", fill_velocity, 3, -1, FIELD_FLOAT, 0, 0, 1, FIELD_ALWAYS},
   {"GroupOffsetType", fill_offset_type, TYPES, PLACE},
   {"GroupLenType", fill_len_type, TYPES, COUNT},
   {"GroupMassType", fill_mass_type, TYPES, MASS},
@@ -105,8 +115,8 @@ static const struct halo_field halo_fields[] = {
   {"GroupAxisRatios", fill_axis_ratios, 2, RATIO},
   {"GroupConcentration", fill_concentration, 1, RATIO},
   /* Within Group_R_Crit200: */
-  {"GroupHeavyLen", fill_heavy_len, 1, 0, FIELD_INT64, 0, 0, 0, true},
-  {"GroupHeavyMass", fill_heavy_mass, 1, 0, FIELD_FLOAT, 0, 1, 0, true},
+  {"GroupHeavyLen", fill_heavy_len, 1, 0, FIELD_INT64, 0, 0, 0, FIELD_HEAVY},
+  {"GroupHeavyMass", fill_heavy_mass, 1, 0, FIELD_FLOAT, 0, 1, 0, FIELD_HEAVY},
 };
 
 static const struct halo_field subhalo_fields[] = {
@@ -121,17 +131,17 @@ static const struct halo_field subhalo_fields[] = {
   {"SubhaloPos", fill_sub_position, 3, POSITION},
   {"SubhaloCM", fill_sub_mean_position, 3, POSITION},
   {"SubhaloVel", fill_sub_velocity, 3, VELOCITY},
-  {"SubhaloSpin", fill_sub_spin, 3, 0, FIELD_FLOAT, 1, 0, 1, false},
+  {"SubhaloSpin", fill_sub_spin, 3, 0, FIELD_FLOAT, 1, 0, 1, FIELD_ALWAYS},
   {"SubhaloVelDisp", fill_sub_dispersion, 1, VELOCITY},
   {"SubhaloVmax", fill_sub_v_max, 1, VELOCITY},
   {"SubhaloVmaxRad", fill_sub_r_max, 1, LENGTH},
   {"SubhaloHalfmassRad", fill_sub_half, 1, LENGTH},
-  {"SubhaloHalfmassRadType", fill_sub_half_type, TYPES, LENGTH},
-  {"SubhaloIDMostbound", fill_sub_id, 1, 0, FIELD_UINT64, 0, 0, 0, false},
+  {"SubhaloHalfmassRadType", fill_sub_half_type, TYPES, 1, FIELD_FLOAT, 1, 0, 0, FIELD_ONE_TYPE},
+  {"SubhaloIDMostbound", fill_sub_id, 1, 0, FIELD_UINT64, 0, 0, 0, FIELD_ALWAYS},
 };
 /* clang-format on */
 
 const struct halo_table halo_tables[HALO_TABLES] = {
-    {"Group", halo_fields, sizeof halo_fields / sizeof *halo_fields, false},
+    {"Group", halo_fields, sizeof halo_fields / sizeof *halo_fields, FIELD_ALWAYS},
     {"Subhalo", subhalo_fields, sizeof subhalo_fields / sizeof *subhalo_fields, true},
 };

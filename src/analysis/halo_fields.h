@@ -17,7 +17,9 @@ struct halo_field {
   double a_scaling;
   enum { FIELD_DOUBLE, FIELD_FLOAT, FIELD_INT32, FIELD_INT64, FIELD_UINT64 } number;
   double length, mass, velocity; /**< powers of these in the unit */
-  bool heavy; /**< contamination, which is only known where halos consist of light particles */
+  /** FIELD_HEAVY: contamination, where halos consist of light particles; FIELD_ONE_TYPE: where all members are of one
+   * type. */
+  enum { FIELD_ALWAYS, FIELD_HEAVY, FIELD_ONE_TYPE } where;
 };
 
 /** An HDF5 group and its datasets, which have a row for each halo or subhalo. */

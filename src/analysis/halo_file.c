@@ -61,7 +61,9 @@ struct writing {
 
 static bool is_written(const struct writing *w, const struct halo_table *t,
                        const struct halo_field *f) {
-  return (!t->subhalos || w->parameters->output.subhalos) && (!f->heavy || w->catalogue->heavy);
+  if (t->subhalos && !w->parameters->output.subhalos) return false;
+  return !(f->where == FIELD_HEAVY && !w->catalogue->heavy) &&
+         !(f->where == FIELD_ONE_TYPE && w->catalogue->several_types);
 }
 
 /** A field while its rows are filled. */
@@ -78,10 +80,13 @@ static void fill_part(void *context, uint32_t part) {
   struct halo_catalogue c = *f->writing->catalogue; /* of the part's halos and subhalos */
   const size_t rows = f->subhalos ? c.subhalos : c.count, first = block_first(rows, PARTS, part);
   const size_t count = block_first(rows, PARTS, (size_t)part + 1) - first;
-  if (f->subhalos)
+  if (f->subhalos) {
     c.subhalo += first, c.subhalos = count;
-  else
+    if (c.subhalo_types) c.subhalo_types += first;
+  } else {
     c.halo += first, c.count = count;
+    if (c.halo_types) c.halo_types += first;
+  }
   f->field->fill(&c, f->writing->length, f->rows + first * f->row_size);
 }
 

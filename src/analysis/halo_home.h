@@ -65,6 +65,9 @@ void halo_home_free(struct halo_home *home);
  * particles. Collective. */
 void halo_number(struct halo_catalogue *c, const struct halo_home *home);
 
+/** Count the members of the numbered halos and subhalos by type, where particles have types. Collective. */
+void halo_count_types(struct halo_catalogue *c);
+
 /** Sort the members of each halo and compute all properties. Collective.
  * @param subhalo_members  least particles of a subhalo; 0: none are searched for */
 void halo_measure(struct halo_home *home, size_t subhalo_members,

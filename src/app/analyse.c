@@ -256,6 +256,7 @@ static void choose_halo_particles(struct parameters *p, struct products *product
     p->analysis.fof = false;
     return;
   }
+  halos_require_light(p);
   products_take_light(products, light);
   if (comm_rank() == 0)
     warn(

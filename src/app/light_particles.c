@@ -24,7 +24,8 @@ static double least_mass(const struct particles *s) {
   return -largest(least);
 }
 
-/** The light particles of several masses. They get their mean mass. */
+/** The light particles of several masses. All count by their mean mass; `relative_mass`, which halos do not use, is
+ * still that of all particles, and files have it. */
 static struct particles select_light(const struct particles *s, double least) {
   bool *keep = allocate(s->count, sizeof *keep, "light particles");
   for (size_t i = 0; i < s->count; i++) keep[i] = (double)s->relative_mass[i] <= LIGHT * least;
@@ -38,7 +39,6 @@ static struct particles select_light(const struct particles *s, double least) {
   comm_sum_double(&sum, 1);
   const bool same = largest(heaviest) <= (1.0 + ROUNDING) * least;
   light.mass = s->mass * (same ? least : (double)(float)(sum / (double)light.all));
-  particles_drop_column(&light, COLUMN_relative_mass);
   return light;
 }
 
@@ -49,6 +49,23 @@ bool halos_possible(const struct particles *s) {
   if (comm_rank() == 0)
     warn("dark matter has different masses, and there is gas: there are no halos");
   return false;
+}
+
+void halos_require_light(const struct parameters *p) {
+  if (p->output.halo_power)
+    fail(EXIT_BAD_USAGE,
+         "%s: particles have different masses, and halos are made of light ones, which fill a part "
+         "of the box: halos have no power spectrum; set output.halo_power = no",
+         parameter_origin(p, "output", "halo_power").text);
+}
+
+struct particles products_heavy(const struct products *products) {
+  const struct particles *s = products->particles;
+  bool *keep = allocate(s->count, sizeof *keep, "heavy particles");
+  for (size_t i = 0; i < s->count; i++) keep[i] = particle_mass(s, i) > products->light_most;
+  struct particles heavy = particles_select(s, keep);
+  free(keep);
+  return heavy;
 }
 
 void products_take_light(struct products *products, struct particles *light) {

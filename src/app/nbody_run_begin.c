@@ -30,10 +30,10 @@ static void settle_products(struct parameters *p, const struct particles *s) {
   }
   if (!halos_are_light(p, s)) return;
   p->analysis.fof = halos_possible(s);
+  halos_require_light(p);
   if (p->analysis.fof && comm_rank() == 0)
     warn("particles have different masses: halos and their spheres are made of those of at most "
-         "twice the least mass, there is no mass function, and snapshots are not in the order of "
-         "halos");
+         "twice the least mass, and there is no mass function");
 }
 
 static bool spectrum_wanted(const struct parameters *p) {
@@ -190,6 +190,7 @@ void nbody_run_dry(struct parameters *p, const char *checkpoint, struct progress
   species_free(species_create(p)); /* what is wrong with it is said here, too */
   settle(p, &particles, now->start_a, next_mesh);
   cone_require(p, &particles, now->start_a);
+  settle_products(p, &particles);
   const struct type_masses masses = type_masses_of(&particles);
   if (particles.count > 0) type_masses_require_holes(p, &masses);
   print_dry(&(const struct story){p, &particles, &masses, linear, timeline, &summary, cores});

@@ -10,6 +10,7 @@
 #include "photons/analysis/analysis.h"
 #include "photons/analysis/halo.h"
 #include "photons/analysis/tree.h"
+#include "photons/app/light_particles.h"
 #include "photons/base/clock.h"
 #include "photons/base/comm.h"
 #include "photons/base/console.h"
@@ -60,13 +61,17 @@ static void write_halos(const struct products *o, const struct halo_catalogue *h
 static void write_snapshot(const struct products *o, const struct halo_catalogue *halos) {
   const struct parameters *p = o->parameters;
   const struct product_name n = product_name_of(o, stems[p->output.names].snapshot, "hdf5");
-  if (halos && !o->light && halo_order_wanted(p)) {
-    struct particles ordered = halo_ordered_particles(halos, p->output.accelerations);
-    snapshot_write(n.path, p, &ordered, o->a);
-    particles_free(&ordered);
-  } else {
+  if (!halos || !halo_order_wanted(p)) {
     snapshot_write(n.path, p, o->particles, o->a);
+    return;
   }
+  struct particles heavy = {0};
+  if (o->light) heavy = products_heavy(o);
+  struct particles ordered = halo_ordered_particles(halos, o->light ? &heavy : NULL,
+                                                    p->output.accelerations);
+  particles_free(&heavy);
+  snapshot_write(n.path, p, &ordered, o->a);
+  particles_free(&ordered);
 }
 
 static void write_power(struct products *o) {

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Helper of types_and_masses_are_kept.sh: makes the particles, and checks the runs."""
 import math
+import os
 import sys
 
 import h5py
@@ -24,7 +25,8 @@ def collapse(places):
 
 
 def make(path, halos=False):
-    """Types: 1 light, 2 their neighbours with masses of their own, 5 the others."""
+    """Types: 1 light, 2 their neighbours with masses of their own, 5 the others. With halos every third light one is
+    of type 3."""
     cells = numpy.indices((SIDE,) * 3).reshape(3, -1).T + 0.5
     inner = numpy.all((cells > REGION[0]) & (cells < REGION[1]), axis=1)
     edge = ~inner & numpy.all((cells > REGION[0] - 1) & (cells < REGION[1] + 1), axis=1)
@@ -36,12 +38,18 @@ def make(path, halos=False):
     masses = {t: numpy.full(len(x), CELL_MASS) for t, x in places.items()}
     masses[1] /= 8
     masses[2] *= 1 + 0.2 * (-1.0) ** numpy.arange(len(masses[2]))
+    table = [0.0, masses[1][0], 0.0, 0.0, 0.0, CELL_MASS]
+    if halos:
+        third = numpy.arange(len(places[1])) % 3 == 0
+        places[1], places[3] = places[1][~third], places[1][third]
+        masses[1], masses[3] = masses[1][~third], masses[1][third]
+        table[3] = table[1]
     next_id = 1
     with h5py.File(path, "w") as file:
         header = file.create_group("Header").attrs
         header["NumPart_ThisFile"] = header["NumPart_Total"] = numpy.array(
             [len(places.get(t, ())) for t in range(6)], "u4")
-        header["MassTable"] = [0.0, masses[1][0], 0.0, 0.0, 0.0, CELL_MASS]
+        header["MassTable"] = table
         header["Time"], header["Redshift"], header["BoxSize"] = 1 / (1 + Z), Z, 1e3 * BOX
         header["Omega0"], header["OmegaLambda"], header["HubbleParam"] = OMEGA, 1 - OMEGA, 0.7
         header["NumFilesPerSnapshot"] = 1
@@ -160,12 +168,44 @@ def check(ic, first, *others):
                          if not numpy.array_equal(s[name], t[name]))
 
 
+def check_order(run):
+    """A snapshot in the order of halos has the members of each halo and subhalo where the catalogue says, by type."""
+    with h5py.File(f"{run}/fof_subhalo_tab_000.hdf5") as file, h5py.File(f"{run}/snapshot_000.hdf5") as snapshot:
+        ids = file["IDs/ID"][:]
+        here = {t: snapshot[f"PartType{t}/ParticleIDs"][:] for t in (1, 2, 3, 5)}
+        for name, least in ("Group", 2), ("Subhalo", 1):
+            first, number = file[f"{name}/{name}OffsetType"][:], file[f"{name}/{name}LenType"][:]
+            mass = file[f"{name}/{name}MassType"][:]
+            if len(first) < least or not numpy.array_equal(number.sum(1), file[f"{name}/{name}Len"][:]):
+                wrong.append(f"{name}: {len(first)} rows, {number}")
+            if not (number[0, 1] > 0 and number[0, 3] > 0 and numpy.allclose(mass, number * CELL_MASS / 8)):
+                wrong.append(f"{name}: members {number[0]} of mass {mass[0]} by type")
+            for row in range(len(first)):
+                place = first[row].sum()
+                right = set(ids[place : place + number[row].sum()])
+                found = [here[t][first[row, t] : first[row, t] + number[row, t]] for t in (1, 3)]
+                if set(numpy.concatenate(found)) != right or number[row, [0, 2, 4, 5]].any():
+                    wrong.append(f"the snapshot has other particles where {name} {row} should be")
+        if "SubhaloHalfmassRadType" in file["Subhalo"]:
+            wrong.append("half-mass radii by type, which are not measured")
+
+
+def same_order(run, other):
+    if not os.path.exists(f"{other}/snapshot_000.hdf5"):
+        return
+    with h5py.File(f"{run}/snapshot_000.hdf5") as ours, h5py.File(f"{other}/snapshot_000.hdf5") as theirs:
+        for part in (name for name in ours if name.startswith("PartType")):
+            wrong.extend(f"{other}: {part}/{name}" for name in ours[part]
+                         if not numpy.array_equal(ours[part][name][:], theirs[part][name][:]))
+
+
 def same_halos(run, *others):
     """Catalogues, spectra and pictures of one state; contamination is that of the snapshot."""
     with h5py.File(f"{run}/fof_subhalo_tab_000.hdf5") as file:
         group = {name: rows[:] for name, rows in file["Group"].items()}
     if group["GroupLen"].tolist() != [64, 8] or group["GroupHeavyLen"].tolist() != [2, 0]:
         wrong.append(f"halos of {group['GroupLen']} particles, {group['GroupHeavyLen']} heavy ones")
+    check_order(run)
     s = read(f"{run}/snapshot_000.hdf5")
     heavy = s["Masses"] > 2 * s["Masses"].min()
     for h, centre in enumerate(group["GroupPeakPos"]):
@@ -182,6 +222,7 @@ def same_halos(run, *others):
         power = [numpy.loadtxt(f"{folder}/powerspec_000.txt") for folder in (run, other)]
         if not numpy.allclose(*power, rtol=1e-6):
             wrong.append(f"{other}: power spectrum")
+        same_order(run, other)
         for picture in "density", "slice":
             files = [open(f"{folder}/{picture}_000.png", "rb").read() for folder in (run, other)]
             if files[0] != files[1]:

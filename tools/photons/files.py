@@ -395,7 +395,7 @@ class Halos(_Hdf5):
     def members(self, i):
         """Ids of the particles of halo i."""
         group = self.file["Group"]
-        first = group["GroupOffsetType"][i, 1]
+        first = group["GroupOffsetType"][i].sum()  # of all types: ids are not divided by type
         return _ids(self.file, first, group["GroupLen"][i])
 
 
@@ -413,7 +413,7 @@ class Subhalos(_Hdf5):
     def members(self, i):
         """Ids of the particles of subhalo i, the most bound one first."""
         group = self.file["Subhalo"]
-        first = group["SubhaloOffsetType"][i, 1]
+        first = group["SubhaloOffsetType"][i].sum()
         return _ids(self.file, first, group["SubhaloLen"][i])
 
 

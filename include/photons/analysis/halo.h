@@ -75,6 +75,12 @@ struct subhalo {
   double half_radius; /**< about position, with half of its particles inside */
 };
 
+/** Members of a halo or subhalo by type. */
+struct member_types {
+  uint64_t count[PARTICLE_TYPES];
+  uint64_t first[PARTICLE_TYPES]; /**< place of the first one among the particles of its type, in the order of rows */
+};
+
 /** The halos of the run, largest first. Ranks have consecutive halos; rank 0 has the largest. The
  * members of all halos are numbered in the order of the halos: these
  * numbers are called rows. Within a halo its subhalos follow each other, the largest first, then all
@@ -89,6 +95,9 @@ struct halo_catalogue {
       subhalos; /**< of the run; of this rank: those of its halos, in
                                                      their order */
   struct subhalo *subhalo;
+  struct member_types *halo_types,
+      *subhalo_types; /**< of each halo and subhalo of this rank; NULL: all members are of PARTICLE_HALO */
+  bool several_types; /**< members of the run's halos are of several types */
   size_t members;         /**< particles of this rank in halos */
   uint32_t *member;       /**< these particles, by rising row */
   uint64_t *row;          /**< row of each of them */
@@ -120,16 +129,18 @@ struct parameters;
  * estimate. Local. */
 double subhalos_memory(const struct parameters *p, size_t particles);
 
-/** Whether snapshots are in the order of the halos, where there are halos of all particles. */
+/** Whether snapshots are in the order of the halos, where there are halos. */
 bool halo_order_wanted(const struct parameters *p);
 /** Bytes of all ranks that particles in the order of halos take while a snapshot is written; 0 where none
  * is in this order. An estimate. Local. */
 double halo_order_memory(const struct parameters *p, size_t particles);
-/** All particles of the run: members of halos by row, then the others in their present order. Each
- * rank gets an equal number of them, as from particles_create_share(); free with particles_free().
- * Collective.
+/** All particles of the run: members of halos by row, then the others that halos could consist of, in their present
+ * order, and then those of which halos do not consist. Each rank gets an equal number of them, as from
+ * particles_create_share(); free with particles_free(). Collective.
+ * @param others         particles of which halos do not consist, or NULL. Masses of both are in units of others->mass
  * @param accelerations  whether to bring the accelerations along; else they are 0 */
-struct particles halo_ordered_particles(const struct halo_catalogue *c, bool accelerations);
+struct particles halo_ordered_particles(const struct halo_catalogue *c,
+                                        const struct particles *others, bool accelerations);
 
 /** Ids of the members in rows comm_first(all_members, r) .. of rank r, to be freed with free().
  * Collective. */

@@ -172,7 +172,7 @@ static void check_order(const struct halo_catalogue *c,
                         const struct whole_catalogue *whole_catalogue,
                         const struct particles *whole) {
   const size_t n = whole->count;
-  struct particles ordered = gather_particles(halo_ordered_particles(c, true));
+  struct particles ordered = gather_particles(halo_ordered_particles(c, NULL, true));
   assert_int_equal(ordered.count, n);
   assert_memory_equal(ordered.id, whole_catalogue->id,
                       whole_catalogue->members * sizeof *ordered.id);
