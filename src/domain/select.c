@@ -62,6 +62,8 @@ struct particles particles_select(const struct particles *s, const bool *keep) {
   comm_exchange_sizes(bytes, bytes + processes);
   struct particles new = particles_create_share(all, s->box, s->mass);
   particles_add_columns(&new, s->columns);
+  for (int k = 0; k < PARTICLE_COLUMN_COUNT; k++)
+    if (particles_have(&new, k) && !particles_have(s, k)) particles_drop_column(&new, k);
   char *rows = allocate(new.count, size, "particles to keep");
   comm_exchange(mine, bytes, rows, bytes + processes);
   for (size_t i = 0; i < new.count; i++) copy_row(&new, 0, new.count, i, rows + i * size, true);

@@ -191,12 +191,25 @@ def check_order(run):
 
 
 def same_order(run, other):
-    if not os.path.exists(f"{other}/snapshot_000.hdf5"):
-        return
-    with h5py.File(f"{run}/snapshot_000.hdf5") as ours, h5py.File(f"{other}/snapshot_000.hdf5") as theirs:
-        for part in (name for name in ours if name.startswith("PartType")):
-            wrong.extend(f"{other}: {part}/{name}" for name in ours[part]
-                         if not numpy.array_equal(ours[part][name][:], theirs[part][name][:]))
+    """The files of another run hold what those of the run do, in the same order; --analyse writes none."""
+    for stem in "snapshot", "subsample":
+        paths = [f"{folder}/{stem}_000.hdf5" for folder in (run, other)]
+        if not os.path.exists(paths[1]):
+            return
+        with h5py.File(paths[0]) as ours, h5py.File(paths[1]) as theirs:
+            for part in (name for name in ours if name.startswith("PartType")):
+                wrong.extend(f"{paths[1]}: {part}/{name}" for name in ours[part]
+                             if not numpy.array_equal(ours[part][name][:], theirs[part][name][:]))
+
+
+def check_subsample(run, whole):
+    """A part of the particles with the masses of all."""
+    part = read(f"{run}/subsample_000.hdf5")
+    count, mass = len(part["Masses"]), part["Masses"].astype("f8").sum()
+    if not (0.4 < count / len(whole["Masses"]) < 0.6 and numpy.isin(part["ParticleIDs"], whole["ParticleIDs"]).all()):
+        wrong.append(f"{run}: a subsample of {count} particles, or with other ids")
+    if not math.isclose(mass, whole["Masses"].astype("f8").sum(), rel_tol=1e-5):
+        wrong.append(f"{run}: a subsample has {mass / whole['Masses'].astype('f8').sum()} of the mass")
 
 
 def same_halos(run, *others):
@@ -206,6 +219,7 @@ def same_halos(run, *others):
     if group["GroupLen"].tolist() != [64, 8] or group["GroupHeavyLen"].tolist() != [2, 0]:
         wrong.append(f"halos of {group['GroupLen']} particles, {group['GroupHeavyLen']} heavy ones")
     check_order(run)
+    check_subsample(run, read(f"{run}/snapshot_000.hdf5"))
     s = read(f"{run}/snapshot_000.hdf5")
     heavy = s["Masses"] > 2 * s["Masses"].min()
     for h, centre in enumerate(group["GroupPeakPos"]):

@@ -53,7 +53,8 @@ run later --steps 1 later.ini
 # Halos are made of the light particles, spectra and pictures of all, in a run as by --analyse, on any ranks.
 # Without softening lengths these follow the masses.
 sed '/^softening_type/d; s/^fof.*/fof = yes\nmin_members = 4\nsubhalo_members = 20/
-  s/^images.*/images = yes\nimage_pixels = 64\nmovie = 2\nmovie_pixels = 64/; s/^power.*/power_spectrum = yes\nsubhalos = yes/' config.ini >plain.ini
+  s/^images.*/images = yes\nimage_pixels = 64\nmovie = 2\nmovie_pixels = 64/; s/^power.*/power_spectrum = yes\nsubhalos = yes\nsubsample = 0.5/
+  s/^accelerations.*/accelerations = no/' config.ini >plain.ini
 helper make clumped.hdf5 halos || exit 99
 sed -i 's/^file.*/file = clumped.hdf5/' plain.ini
 timeout 60 "$PHOTONS" --steps 1 --set output.dir=halos plain.ini >out 2>&1 ||
@@ -63,7 +64,7 @@ timeout 60 "$PHOTONS" --steps 1 --set output.dir=halos plain.ini >out 2>&1 ||
 grep -A4 '^ *masses *type 1: 341 particles, 0.08325 of all matter' out | grep -q 'together 0.99995$' ||
   complain "masses by type: $(cat out)"
 STARPU_NCPU=1 timeout 60 mpirun --oversubscribe --bind-to none -n 2 "$PHOTONS" --steps 1 --set output.dir=halos2 \
-  plain.ini >err 2>&1 || complain "halos on two ranks"
+  --set output.beside=yes plain.ini >err 2>&1 || complain "halos on two ranks"
 "$PHOTONS" --analyse halos/snapshot_000.hdf5 --set output.dir=analysis --set analysis.min_members=4 --set output.subhalos=yes \
   --set output.image_pixels=64 --set gravity.pm_grid=16 >out2 2>&1
 [ $? -eq 0 ] && grep -q 'halos and their spheres are made of' out2 ||

@@ -148,13 +148,21 @@ static void a_copy_of_some_has_all_columns(void **state) {
   struct particles s = groups(4, CORES);
   bool *keep = malloc(s.count * sizeof *keep);
   for (size_t i = 0; i < s.count; i++) keep[i] = s.id[i] % 3 > 0;
-  struct particles kept = particles_select(&s, keep);
+  const column_set acceleration = (column_set)1 << COLUMN_acceleration;
+  struct particles without = particles_copy(&s, s.columns & ~acceleration),
+                   kept = particles_select(&s, keep), fewer = particles_select(&without, keep);
   assert_int_equal(kept.all, PARTICLES - (PARTICLES + 2) / 3);
   assert_int_equal(kept.columns, s.columns);
   for_numbers(&kept, require);
+  assert_int_equal(fewer.columns, without.columns);
+  assert_null(fewer.acceleration);
+  assert_memory_equal(fewer.id, kept.id, kept.count * sizeof *kept.id);
+  assert_memory_equal(fewer.momentum, kept.momentum, 3 * kept.count * sizeof *kept.momentum);
   free(keep);
   particles_free(&s);
+  particles_free(&without);
   particles_free(&kept);
+  particles_free(&fewer);
 }
 
 static void tasks_and_cores_make_the_same_groups(void **state) {
