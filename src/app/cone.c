@@ -64,11 +64,14 @@ static void write_files(void *context) {
   struct cone_files *f = context;
   const struct parameters *p = &f->parameters;
   const double start = wall_clock();
+  f->count = f->cone.particles;
   if (f->cone.particles)
     light_cone_write_particles(name_of(p, "particles", 6, f->step).path, p, &f->cone, f->mass);
   for (int64_t k = 0; k < f->cone.shells; k++)
-    if (f->cone.map[k])
+    if (f->cone.map[k]) {
       light_cone_write_map(name_of(p, "shell", 4, k).path, p, &f->cone, k, f->mass);
+      f->count++;
+    }
   f->seconds = wall_clock() - start;
 }
 
@@ -76,6 +79,8 @@ static void write_files(void *context) {
 static void give_up(struct cone_files *f, double start) {
   f->waited += wall_clock() - start;
   f->written += f->seconds;
+  f->files += f->count;
+  if (f->begun) f->beside += f->count;
   light_cone_forget_step(&f->cone);
   for (int64_t k = 0; k < f->cone.shells; k++)
     if (light_cone_passed(&f->cone, k)) light_cone_close_map(&f->cone, k);

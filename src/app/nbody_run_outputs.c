@@ -82,7 +82,10 @@ void nbody_run_write_cone(struct nbody_run *r, bool ended, struct step_record *r
   cone_write(&r->cone, r->nbody, r->parameters, r->nbody->step, ended);
   record->cone_files = r->cone.written;
   record->cone_waited = r->cone.waited;
+  record->cone_count = r->cone.files;
+  record->cone_beside = r->cone.beside;
   r->cone.written = r->cone.waited = 0.0;
+  r->cone.files = r->cone.beside = 0;
 }
 
 double nbody_run_write(void *state, const struct progress *now, size_t number) {

@@ -59,13 +59,25 @@ awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "sub_steps") column = i }
   $column > 1 { found = 1 } END { exit !found }' sky-1/log/timings.csv ||
   complain 'the test itself: no steps within base steps'
 
-# Files are written beside the next step, the last ones after it, and the log says how long.
-awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i }
-  NR > 1 { files += $column["cone_files_s"]; waited += $column["cone_waited_s"] }
-  END { exit !(files > 0 && waited > 0) }' sky-1/log/timings.csv || complain 'the log has no seconds of files'
+# Files are written beside the next step, those of the last step after it, and the log says how many and how long. In
+# little memory all are waited for.
+log_of() {
+  awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i }
+    NR > 1 { s += $column["cone_files_s"]; waited += $column["cone_waited_s"]; files += $column["cone_files"]
+      beside += $column["cone_beside"]; late = early; early += $column["cone_files"] - $column["cone_beside"] }
+    END { print files, (beside > 0), (late > 0), (early > late), (s > 0 && waited > 0) }' "$1/log/timings.csv"
+}
+# check_files FOLDER EXPECTED: what log_of() prints after the number of files: whether files were written beside steps,
+# whether any of a step before the last were not, and of the last; seconds.
+check_files() {
+  [ "$(log_of "$1")" = "$(find "$1/lightcone" -type f | wc -l) $2" ] ||
+    complain "$1: $(find "$1/lightcone" -type f | wc -l) files of the light cone, in the log: $(log_of "$1")"
+}
+for run in sky-1 sky-3; do check_files $run '1 0 1 1'; done
 
 # Steps of all particles together.
-run adaptive $maps --set time.step=adaptive --set time.eta=0.1 evolved.ini
+run adaptive $maps --set time.step=adaptive --set time.eta=0.1 --set runtime.memory=small evolved.ini
+check_files adaptive '0 1 1 1'
 helper complete sky-1 adaptive || failures=$((failures + 1))
 
 # A stop between two steps of the light cone, and a run that goes on to a later end.

@@ -25,9 +25,11 @@ struct cone_files {
   double mass;                  /**< of a particle */
   int64_t step;
   bool begun;     /**< on the thread beside the steps (background.h) */
+  uint32_t count; /**< of them */
   double seconds; /**< of writing them */
   double written; /**< seconds of writing earlier files, until someone takes them, */
-  double waited;  /**< and of these those in which the run waited */
+  double waited;  /**< and of these those in which the run waited; */
+  uint32_t files, beside; /**< likewise earlier files, and those of them that were written beside a step */
 };
 
 /**

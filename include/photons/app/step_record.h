@@ -27,6 +27,8 @@ struct step_record {
   uint64_t rungs[RUNGS];        /**< particles on each rung at its beginning */
   double cone_files;            /**< seconds of writing files of the light cone, until they ended */
   double cone_waited;           /**< and of them those in which the step waited */
+  uint32_t cone_count;          /**< these files, */
+  uint32_t cone_beside;         /**< and those of them that were written beside a step */
   struct base_step block;       /**< what block time steps did; sub_steps = 0: steps are global */
   struct statistics statistics; /**< at its end */
   const struct galaxy_measures *galaxies; /**< of isolated systems where energies are measured; else
