@@ -7,6 +7,8 @@ import sys
 
 import h5py
 import numpy
+import photons
+from photons import halo_plots, spectra
 
 BOX, Z, OMEGA = 10.0, 9.0, 0.3  # Mpc/h
 SIDE, REGION = 8, (2, 6)  # cells; those of the region have eight light particles each
@@ -190,6 +192,31 @@ def check_order(run):
             wrong.append("half-mass radii by type, which are not measured")
 
 
+def check_tools(run):
+    """Profiles count particles of all types that halos have, and leave out halos with heavy particles; the Nyquist
+    wave number of particles is that of as many equal ones as have the same shot noise."""
+    found = photons.Run(run)
+    halos = found.halos(0)
+    with h5py.File(f"{run}/snapshot_000.hdf5") as snapshot:
+        for row in range(2):
+            places = [(t, halos["GroupOffsetType"][row, t], halos["GroupLenType"][row, t]) for t in (1, 3)]
+            ids = numpy.concatenate([snapshot[f"PartType{t}/ParticleIDs"][i : i + n] for t, i, n in places])
+            if set(halos.members(row)) != set(ids):
+                wrong.append(f"photons.Run: members of halo {row}")
+    tables = halo_plots.snapshots_of_members(found, 0, halos)
+    radius = halos["Group_R_Crit200"][0]
+    inside = sum(len(halo_plots.distances(table, halos["GroupPeakPos"][0], radius)) for table in tables)
+    if len(tables) != 2 or abs(inside - 8 * halos["Group_M_Crit200"][0] / CELL_MASS) > 1:
+        wrong.append(f"profiles have {inside} particles of {len(tables)} types within R200c")
+    halo_plots.PARTICLES_LEAST = 4
+    if 0 in halo_plots.chosen_halos(halos):
+        wrong.append("a profile of a halo with heavy particles")
+    power = found.power(0)
+    side = spectra.particles_nyquist(power) * BOX / numpy.pi
+    if not math.isclose(side**-3 * BOX**3, power["P_shot"][0], rel_tol=1e-4):
+        wrong.append(f"Nyquist wave number of {side} particles a side")
+
+
 def same_order(run, other):
     """The files of another run hold what those of the run do, in the same order; --analyse writes none."""
     for stem in "snapshot", "subsample":
@@ -219,6 +246,7 @@ def same_halos(run, *others):
     if group["GroupLen"].tolist() != [64, 8] or group["GroupHeavyLen"].tolist() != [2, 0]:
         wrong.append(f"halos of {group['GroupLen']} particles, {group['GroupHeavyLen']} heavy ones")
     check_order(run)
+    check_tools(run)
     check_subsample(run, read(f"{run}/snapshot_000.hdf5"))
     s = read(f"{run}/snapshot_000.hdf5")
     heavy = s["Masses"] > 2 * s["Masses"].min()

@@ -568,9 +568,13 @@ class Run:
         """read_subhalos() of an output; None without analysis.fof."""
         return self._read(read_subhalos, HALO_STEMS, number, "hdf5")
 
-    def snapshot(self, number):
+    def snapshot(self, number, particle_type=None):
         """read_snapshot() of an output; None without output.snapshots."""
-        return self._read(read_snapshot, SNAPSHOT_STEMS, number, "hdf5")
+
+        def read(path):
+            return read_snapshot(path, particle_type=particle_type)
+
+        return self._read(read, SNAPSHOT_STEMS, number, "hdf5")
 
     def redshift(self, number):
         """The redshift of an output, from the first of its products that exists, or None."""

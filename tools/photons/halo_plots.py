@@ -31,18 +31,21 @@ def nfw(x, concentration):
 
 
 def chosen_halos(halos):
-    """The numbers of the halos that are drawn."""
+    """The numbers of the halos that are drawn: large ones without heavy particles, which profiles would lack."""
     mass, radius = halos["Group_M_Crit200"][:], halos["Group_R_Crit200"][:]
+    if "GroupHeavyLen" in halos:
+        mass = np.where(halos["GroupHeavyLen"][:] > 0, 0, mass)
     particle = halos["GroupMass"][0] / halos["GroupLen"][0] if len(mass) else 1.0
     return np.flatnonzero((mass >= PARTICLES_LEAST * particle) & (radius > 0))[:HALOS_MOST]
 
 
-def draw_profile(axis, snapshot, halos, i, style):
+def draw_profile(axis, snapshots, halos, i, style):
     """The density in shells over the mean within R200c, and the profile with the halo's concentration."""
     colour, _, marker = style
     radius, concentration = halos["Group_R_Crit200"][i], halos["GroupConcentration"][i]
     edges = np.geomspace(*EDGES)
-    r = distances(snapshot, halos["GroupPeakPos"][i], edges[-1] * radius) / radius
+    centre, most = halos["GroupPeakPos"][i], edges[-1] * radius
+    r = np.concatenate([distances(snapshot, centre, most) for snapshot in snapshots]) / radius
     counts, inside = np.histogram(r, edges)[0], np.count_nonzero(r <= 1)
     density = counts / np.diff(edges**3) / inside
     shown = counts >= SHELL_LEAST
@@ -54,6 +57,14 @@ def draw_profile(axis, snapshot, halos, i, style):
         axis.plot(middle, nfw(middle, concentration), color=colour, lw=0.9, ls="--")
 
 
+def snapshots_of_members(run, number, halos):
+    """The particles of an output of the types that halos have; none if these have not all one mass."""
+    types = np.flatnonzero(halos["GroupLenType"][:].sum(0))
+    snapshots = [run.snapshot(number, int(particle_type)) for particle_type in types]
+    masses = {snapshots[0].header["MassTable"][particle_type] for particle_type in types} if snapshots else {0.0}
+    return snapshots if len(masses) == 1 and min(masses) > 0 else []
+
+
 def plot_halo_profile(run):
     """Densities about the density peaks of the largest halos of the last output that has a snapshot and halos."""
     for number in reversed(run.numbers):
@@ -62,12 +73,12 @@ def plot_halo_profile(run):
             break
     else:
         return None
-    chosen = chosen_halos(halos)
-    if not len(chosen) or snapshot.header["MassTable"][1] <= 0:
+    chosen, snapshots = chosen_halos(halos), snapshots_of_members(run, number, halos)
+    if not len(chosen) or not snapshots:
         return None
     figure, axis = plt.subplots(figsize=(7, 5), layout="constrained")
     for place, i in enumerate(chosen):
-        draw_profile(axis, snapshot, halos, i, style_of(place, len(chosen)))
+        draw_profile(axis, snapshots, halos, i, style_of(place, len(chosen)))
     axis.plot([], [], "k--", lw=0.9, label="NFW with the c of $V_{max}$")
     axis.axvline(1, color="grey", lw=0.8, ls=":")
     axis.set(xscale="log", yscale="log", xlabel="r / R$_{200c}$", ylabel="density over the mean within R$_{200c}$")

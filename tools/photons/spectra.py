@@ -22,8 +22,8 @@ def nyquist(header, side):
 
 
 def particles_nyquist(power):
-    """The Nyquist wave number of the particles [h/Mpc]."""
-    return nyquist(power.header, np.cbrt(power.header["N"]))
+    """The Nyquist wave number of the particles [h/Mpc]; of several masses that of as many equal ones as have their V/N."""
+    return nyquist(power.header, np.cbrt(power.header.get("N_effective", power.header["N"])))
 
 
 def below_noise(power):
