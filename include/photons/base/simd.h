@@ -77,6 +77,8 @@ static inline vmask v_bits(uint32_t bits) { return (vmask)bits; }
 static inline void v_add_to(float *p, vmask m, vfloat a) {
   _mm512_mask_storeu_ps(p, m, _mm512_add_ps(_mm512_maskz_loadu_ps(m, p), a));
 }
+/** p[lane] for the lanes in m, 0 in the others; elements of p outside m are not read. */
+static inline vfloat v_load_some(const float *p, vmask m) { return _mm512_maskz_loadu_ps(m, p); }
 /** (float)(int32_t)(p[lane] - c) for the lanes in m; elements of p outside m are not read. */
 static inline vfloat v_difference(const uint32_t *p, uint32_t c, vmask m) {
   return _mm512_cvtepi32_ps(
@@ -163,6 +165,9 @@ static inline void v_add_to(float *p, vmask m, vfloat a) {
   __m256i mask = _mm256_castps_si256(m);
   _mm256_maskstore_ps(p, mask, _mm256_add_ps(_mm256_maskload_ps(p, mask), a));
 }
+static inline vfloat v_load_some(const float *p, vmask m) {
+  return _mm256_maskload_ps(p, _mm256_castps_si256(m));
+}
 static inline vfloat v_difference(const uint32_t *p, uint32_t c, vmask m) {
   __m256i v = _mm256_maskload_epi32((const int *)p, _mm256_castps_si256(m));
   return _mm256_cvtepi32_ps(_mm256_sub_epi32(v, _mm256_set1_epi32((int)c)));
@@ -236,6 +241,11 @@ static inline vmask v_bits(uint32_t bits) { return ((vint){1, 2, 4, 8} & (int32_
 static inline void v_add_to(float *p, vmask m, vfloat a) {
   for (int i = 0; i < LANES; i++)
     if (m[i]) p[i] += a[i];
+}
+static inline vfloat v_load_some(const float *p, vmask m) {
+  vfloat a;
+  for (int i = 0; i < LANES; i++) a[i] = m[i] ? p[i] : 0.0f;
+  return a;
 }
 static inline vfloat v_difference(const uint32_t *p, uint32_t c, vmask m) {
   vfloat a;

@@ -1,98 +1,163 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Rates of pairs: of each target the largest one over its near list. */
+/* Rates of pairs: of each target the largest one over its near list. Each vector of sources meets all
+ * targets of a block before the next one is read. */
 #include "photons/tree/pair_rates.h"
 
 #include <stdbool.h>
 
+#include "photons/base/simd.h"
 #include "photons/domain/geometry.h"
 #include "photons/tree/kernels.h"
 
-/** A target, or the sources of one entry: columns of a group, component c at x + c * n. */
-struct one {
-  uint32_t x[3];
-  float p[3], mass, soft2;
+#define INLINE static inline __attribute__((always_inline))
+
+enum { TARGETS = 8 };
+
+/** Targets of a leaf. Positions are relative to the first one, in units of r_cut, momenta in those of
+ * pair_law.speed. */
+struct block {
+  uint32_t count, origin[3];
+  float x[3][TARGETS], p[3][TARGETS], mass[TARGETS], soft2[TARGETS];
+  vfloat largest[TARGETS]; /**< rates so far, by lanes of sources */
 };
-struct many {
-  const uint32_t *x;
-  const float *p, *mass; /* NULL: all masses are 1 */
-  const uint8_t *type;   /* NULL: all softening lengths are the target's */
-  size_t n, first, end;
+
+/** A vector of sources. */
+struct sources {
+  vmask valid;
+  vfloat x[3], p[3], mass, soft2; /* the last two where particles differ */
 };
 
-/** Numbers of a source that differ: masses alone, or types, too. */
-static inline __attribute__((always_inline)) float
-largest_of(const struct pair_law *law, const struct p2p_law *forces, float scale,
-           const struct one *t, const struct many *s, bool masses, bool types) {
-  const uint32_t *x = s->x, *y = x + s->n, *z = y + s->n;
-  const float *px = s->p, *py = px + s->n, *pz = py + s->n, speed = law->speed, unit = law->mass,
-              inverse_eta = law->inverse_eta, own_mass = t->mass, own2 = t->soft2, soft = law->soft;
-  const uint32_t x0 = t->x[0], y0 = t->x[1], z0 = t->x[2];
-  const float p0 = t->p[0], p1 = t->p[1], p2 = t->p[2];
-  float largest = 0.0f;
-#pragma omp simd reduction(max : largest)
-  for (size_t i = s->first; i < s->end; i++) {
-    /* differences of integers: a particle is at no distance from itself */
-    const float dx = scale * (float)(int32_t)(x[i] - x0), dy = scale * (float)(int32_t)(y[i] - y0),
-                dz = scale * (float)(int32_t)(z[i] - z0);
-    const float vx = speed * (px[i] - p0), vy = speed * (py[i] - p1), vz = speed * (pz[i] - p2);
-    const float r2 = dx * dx + dy * dy + dz * dz, v2 = vx * vx + vy * vy + vz * vz,
-                rv = dx * vx + dy * vy + dz * vz;
-    const float of_type = types ? forces->soft2_of[s->type[i]] : own2,
-                soft2 = of_type > own2 ? of_type : own2;
-    const float rate = pair_rate(r2 + soft * soft2, rv, v2,
-                                 unit * (own_mass + (masses ? s->mass[i] : 1.0f)), inverse_eta);
-    const float counts = r2 + v2 > 0.0f ? rate : 0.0f; /* else it is the target itself */
-    largest = counts > largest ? counts : largest;
+/** What all pairs of a task share. */
+struct rate_law {
+  const struct pair_law *law;
+  const struct p2p_law *forces;
+  bool mixed; /**< masses or softening lengths differ */
+};
+
+INLINE vfloat inverse_root(vfloat a) {
+  const vfloat y = v_rsqrt_estimate(a);
+  return v_fma(v_set(0.5f) * y, v_fnma(a * y, y, v_set(1.0f)), y);
+}
+
+/** pair_rate() of each lane. */
+INLINE vfloat rate_of(vfloat d2, vfloat rv, vfloat v2, vfloat mass, float inverse_eta) {
+  const vfloat y = inverse_root(d2), inverse2 = y * y, turn = mass * inverse2 * y,
+               pass = v2 * inverse2, q = pass + turn + v_set(PAIR_RATE2_LEAST),
+               root = inverse_root(q),
+               derivative = rv * inverse2 * v_fma(v_set(2.5f), turn, pass) * (root * root);
+  return v_fnma(v_set(0.5f), derivative, q * root * v_set(inverse_eta));
+}
+
+/** The rates of a target with each source; 0 with itself. */
+INLINE vfloat rates_with(const struct rate_law *r, const struct block *b, uint32_t t,
+                         const struct sources *s) {
+  vfloat r2 = v_set(0.0f), v2 = v_set(0.0f), rv = v_set(0.0f);
+  for (int c = 0; c < 3; c++) {
+    const vfloat d = s->x[c] - v_set(b->x[c][t]), v = s->p[c] - v_set(b->p[c][t]);
+    r2 = v_fma(d, d, r2);
+    v2 = v_fma(v, v, v2);
+    rv = v_fma(d, v, rv);
   }
-  return largest;
+  const vmask other = v_both(s->valid, v_less(v_set(0.0f), r2 + v2));
+  const vfloat own2 = v_set(b->soft2[t]), soft2 = r->mixed ? v_max(own2, s->soft2) : own2,
+               one = r->mixed ? s->mass : v_set(1.0f),
+               mass = v_set(r->law->mass) * (v_set(b->mass[t]) + one);
+  /* Sources at no distance but the target itself are softened; the softening length is not 0. */
+  const vfloat d2 = v_fma(v_set(r->law->soft), soft2, r2);
+  return v_keep(other, rate_of(d2, rv, v2, mass, r->law->inverse_eta));
 }
 
-static float largest_of_entry(const struct pair_law *law, const struct p2p_law *forces, float scale,
-                              const struct one *t, const struct many *s) {
-  if (s->type) return largest_of(law, forces, scale, t, s, s->mass != NULL, true);
-  if (s->mass) return largest_of(law, forces, scale, t, s, true, false);
-  return largest_of(law, forces, scale, t, s, false, false);
-}
+/** Places of sources in the columns of a group. */
+struct range {
+  uint32_t slot, particles, first, end;
+};
 
-static struct one target_at(const struct pair_target *target, const struct p2p_law *forces,
-                            uint32_t i) {
-  const struct p2p_target *t = &target->at;
-  const uint32_t place = t->index ? t->index[i] : i;
-  struct one one = {.mass = p2p_target_mass(t, i), .soft2 = p2p_target_soft2(forces, t, i)};
-  for (size_t c = 0; c < 3; c++) {
-    one.x[c] = t->x[c * t->count + i];
-    one.p[c] = target->source_p[0][c * t->source_count[0] + place];
-  }
-  return one;
-}
-
-static struct many sources_at(const struct pair_target *target, uint32_t entry) {
-  const struct p2p_target *t = &target->at;
+static struct range range_of(const struct p2p_target *t, uint32_t entry) {
   const uint32_t slot = entry >> (t->source_depth + 1),
                  node = entry & (tree_nodes(t->source_depth) - 1), n = t->source_count[slot];
-  return (struct many){.x = t->source_x[slot],
-                       .p = target->source_p[slot],
-                       .mass = t->source_mass ? t->source_mass[slot] : NULL,
-                       .type = t->source_type ? t->source_type[slot] : NULL,
-                       .n = n,
-                       .first = node_first(n, node),
-                       .end = node_end(n, node)};
+  return (struct range){slot, n, node_first(n, node), node_end(n, node)};
+}
+
+static void load_properties(struct sources *s, const struct p2p_law *forces, const float *mass,
+                            const uint8_t *type, uint32_t left) {
+  float masses[LANES], soft2[LANES];
+  for (uint32_t k = 0; k < LANES; k++) {
+    masses[k] = mass && k < left ? mass[k] : 1.0f;
+    soft2[k] = k < left ? p2p_soft2(forces, type, k) : 0.0f;
+  }
+  s->mass = v_load(masses);
+  s->soft2 = v_load(soft2);
+}
+
+INLINE struct sources load_sources(const struct rate_law *r, const struct pair_target *target,
+                                   const struct block *b, const struct range *from, uint32_t i) {
+  const struct p2p_target *t = &target->at;
+  struct sources s = {.valid = v_first(from->end - i)};
+  for (size_t c = 0; c < 3; c++) {
+    const size_t at = c * from->particles + i;
+    s.x[c] = v_set(t->scale) * v_difference(t->source_x[from->slot] + at, b->origin[c], s.valid);
+    s.p[c] = v_set(r->law->speed) * v_load_some(target->source_p[from->slot] + at, s.valid);
+  }
+  if (r->mixed)
+    load_properties(&s, r->forces, t->source_mass ? t->source_mass[from->slot] + i : NULL,
+                    t->source_type ? t->source_type[from->slot] + i : NULL, from->end - i);
+  return s;
+}
+
+/** @param first, count  the targets of the block */
+static struct block block_of(const struct rate_law *r, const struct pair_target *target,
+                             uint32_t first, uint32_t count) {
+  const struct p2p_target *t = &target->at;
+  struct block b = {.count = count};
+  for (size_t c = 0; c < 3; c++) b.origin[c] = t->x[c * t->count + first];
+  for (uint32_t k = 0; k < count; k++) {
+    const uint32_t i = first + k, place = t->index ? t->index[i] : i;
+    for (size_t c = 0; c < 3; c++) {
+      b.x[c][k] = t->scale * (float)(int32_t)(t->x[c * t->count + i] - b.origin[c]);
+      b.p[c][k] = r->law->speed * target->source_p[0][c * t->source_count[0] + place];
+    }
+    b.mass[k] = p2p_target_mass(t, i);
+    b.soft2[k] = p2p_target_soft2(r->forces, t, i);
+    b.largest[k] = v_set(0.0f);
+  }
+  return b;
+}
+
+INLINE void meet_all(const struct rate_law *r, const struct pair_target *target, uint32_t leaf,
+                     struct block *b) {
+  const struct interaction_list *near = target->at.near;
+  for (uint32_t e = near->offset[leaf]; e < near->offset[leaf + 1]; e++) {
+    const struct range from = range_of(&target->at, near->entry[e]);
+    for (uint32_t i = from.first; i < from.end; i += LANES) {
+      const struct sources s = load_sources(r, target, b, &from, i);
+      for (uint32_t t = 0; t < b->count; t++)
+        b->largest[t] = v_max(b->largest[t], rates_with(r, b, t, &s));
+    }
+  }
+}
+
+static float largest_lane(vfloat a) {
+  float lane[LANES], largest = 0.0f;
+  v_store(lane, a);
+  for (int k = 0; k < LANES; k++) largest = lane[k] > largest ? lane[k] : largest;
+  return largest;
 }
 
 void KERNEL(pair_rates)(const struct pair_law *law, const struct p2p_law *forces,
                         const struct pair_target *target, float *rate) {
   const struct p2p_target *t = &target->at;
+  const struct rate_law same = {law, forces, false}, mixed = {law, forces, true};
   for (uint32_t leaf = t->leaf; leaf < t->leaf_end; leaf++) {
     const uint32_t end = tree_level_first(t->count, t->depth, t->first, t->depth, leaf + 1);
-    for (uint32_t i = tree_level_first(t->count, t->depth, t->first, t->depth, leaf); i < end;
-         i++) {
-      const struct one one = target_at(target, forces, i);
-      float largest = 0.0f;
-      for (uint32_t e = t->near->offset[leaf]; e < t->near->offset[leaf + 1]; e++) {
-        const struct many sources = sources_at(target, t->near->entry[e]);
-        largest = fmaxf(largest, largest_of_entry(law, forces, t->scale, &one, &sources));
-      }
-      rate[i] = largest;
+    uint32_t first = tree_level_first(t->count, t->depth, t->first, t->depth, leaf);
+    for (; first < end; first += TARGETS) {
+      const uint32_t count = end - first < TARGETS ? end - first : TARGETS;
+      struct block b = block_of(&same, target, first, count);
+      if (t->source_mass || t->source_type)
+        meet_all(&mixed, target, leaf, &b);
+      else
+        meet_all(&same, target, leaf, &b);
+      for (uint32_t k = 0; k < count; k++) rate[first + k] = largest_lane(b.largest[k]);
     }
   }
 }
