@@ -38,6 +38,16 @@ run parts --restart config.ini
 run again one/config-used.ini
 helper one two ranks parts again || failures=$((failures + 1))
 
+# Steps of all pairs have the same bits on ranks and after a restart.
+pairs='--set galaxy.particles=1000 --set time.criterion=pairs --set time.eta_pair=0.2
+  --set time.end=2 --set time.max_step=1 --set output.times=2'
+run pairs $pairs config.ini
+STARPU_NCPU=1 run_on 2 pairs-parts $pairs --steps 1 --set output.checkpoint_minutes=1e-6 config.ini
+support occupied_rungs.py pairs-parts/checkpoint.hdf5 3 || failures=$((failures + 1))
+run pairs-parts $pairs --restart config.ini
+support same_snapshots.py pairs/snapshot_000.hdf5 pairs-parts/snapshot_000.hdf5 || failures=$((failures + 1))
+cmp pairs/log/energy.csv pairs-parts/log/energy.csv || complain 'energies with steps of pairs'
+
 # --verbose names what a step did, and a time that belongs to such a system.
 "$PHOTONS" --verbose --set output.dir=verbose --steps 1 config.ini >out 2>&1 || complain "--verbose: exit code $?"
 grep -q '^    cores .*p2p [1-9]' out || complain '--verbose: does not name p2p'
