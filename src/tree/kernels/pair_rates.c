@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Rates of pairs: of each target the largest one over its near list. Each vector of sources meets all
- * targets of a block before the next one is read. */
+ * targets of a block before the next one is read. Most sources are so far that a rough bound of their
+ * rates is enough. */
 #include "photons/tree/pair_rates.h"
 
 #include <stdbool.h>
@@ -18,7 +19,8 @@ enum { TARGETS = 8 };
 struct block {
   uint32_t count, origin[3];
   float x[3][TARGETS], p[3][TARGETS], mass[TARGETS], soft2[TARGETS];
-  vfloat largest[TARGETS]; /**< rates so far, by lanes of sources */
+  float largest[TARGETS]; /**< rates so far */
+  float rough[TARGETS];   /**< rough_rate2() of sources with larger rates is above this */
 };
 
 /** A vector of sources. */
@@ -39,18 +41,14 @@ INLINE vfloat inverse_root(vfloat a) {
   return v_fma(v_set(0.5f) * y, v_fnma(a * y, y, v_set(1.0f)), y);
 }
 
-/** pair_rate() of each lane. */
-INLINE vfloat rate_of(vfloat d2, vfloat rv, vfloat v2, vfloat mass, float inverse_eta) {
-  const vfloat y = inverse_root(d2), inverse2 = y * y, turn = mass * inverse2 * y,
-               pass = v2 * inverse2, q = pass + turn + v_set(PAIR_RATE2_LEAST),
-               root = inverse_root(q),
-               derivative = rv * inverse2 * v_fma(v_set(2.5f), turn, pass) * (root * root);
-  return v_fnma(v_set(0.5f), derivative, q * root * v_set(inverse_eta));
-}
+/** What a target and a vector of sources have. */
+struct pairs {
+  vmask other; /* sources that are not the target itself */
+  vfloat d2, rv, v2, mass;
+};
 
-/** The rates of a target with each source; 0 with itself. */
-INLINE vfloat rates_with(const struct rate_law *r, const struct block *b, uint32_t t,
-                         const struct sources *s) {
+INLINE struct pairs pairs_of(const struct rate_law *r, const struct block *b, uint32_t t,
+                             const struct sources *s) {
   vfloat r2 = v_set(0.0f), v2 = v_set(0.0f), rv = v_set(0.0f);
   for (int c = 0; c < 3; c++) {
     const vfloat d = s->x[c] - v_set(b->x[c][t]), v = s->p[c] - v_set(b->p[c][t]);
@@ -58,13 +56,51 @@ INLINE vfloat rates_with(const struct rate_law *r, const struct block *b, uint32
     v2 = v_fma(v, v, v2);
     rv = v_fma(d, v, rv);
   }
-  const vmask other = v_both(s->valid, v_less(v_set(0.0f), r2 + v2));
   const vfloat own2 = v_set(b->soft2[t]), soft2 = r->mixed ? v_max(own2, s->soft2) : own2,
-               one = r->mixed ? s->mass : v_set(1.0f),
-               mass = v_set(r->law->mass) * (v_set(b->mass[t]) + one);
-  /* Sources at no distance but the target itself are softened; the softening length is not 0. */
-  const vfloat d2 = v_fma(v_set(r->law->soft), soft2, r2);
-  return v_keep(other, rate_of(d2, rv, v2, mass, r->law->inverse_eta));
+               one = r->mixed ? s->mass : v_set(1.0f);
+  return (struct pairs){.other = v_both(s->valid, v_less(v_set(0.0f), r2 + v2)),
+                        .d2 = v_fma(v_set(r->law->soft), soft2, r2),
+                        .rv = rv,
+                        .v2 = v2,
+                        .mass = v_set(r->law->mass) * (v_set(b->mass[t]) + one)};
+}
+
+/** q of pair_rate() to 1e-3. */
+INLINE vfloat rough_rate2(const struct pairs *p) {
+  const vfloat y = v_rsqrt_estimate(p->d2);
+  return v_fma(p->mass, y, p->v2) * (y * y) + v_set(PAIR_RATE2_LEAST);
+}
+
+/** What rough_rate2() of a pair with a larger rate is above. Half of the derivative in pair_rate() is below
+ * 5/4 sqrt(q), since |rv| <= (d2 v2)^1/2. */
+static float rough_of(const struct pair_law *law, float largest) {
+  const float least = largest / (law->inverse_eta + 1.25f);
+  return 0.998f * least * least;
+}
+
+/** pair_rate() of each lane; 0 of the target with itself. */
+INLINE vfloat rates_of(const struct pair_law *law, const struct pairs *p) {
+  const vfloat y = inverse_root(p->d2), inverse2 = y * y, turn = p->mass * inverse2 * y,
+               pass = p->v2 * inverse2, q = pass + turn + v_set(PAIR_RATE2_LEAST),
+               root = inverse_root(q),
+               derivative = p->rv * inverse2 * v_fma(v_set(2.5f), turn, pass) * (root * root);
+  return v_keep(p->other, v_fnma(v_set(0.5f), derivative, q * root * v_set(law->inverse_eta)));
+}
+
+static float larger_of_lanes(float largest, vfloat a) {
+  float lane[LANES];
+  v_store(lane, a);
+  for (int k = 0; k < LANES; k++) largest = lane[k] > largest ? lane[k] : largest;
+  return largest;
+}
+
+INLINE void meet(const struct rate_law *r, struct block *b, const struct sources *s) {
+  for (uint32_t t = 0; t < b->count; t++) {
+    const struct pairs p = pairs_of(r, b, t, s);
+    if (!v_any(v_both(p.other, v_less(v_set(b->rough[t]), rough_rate2(&p))))) continue;
+    b->largest[t] = larger_of_lanes(b->largest[t], rates_of(r->law, &p));
+    b->rough[t] = rough_of(r->law, b->largest[t]);
+  }
 }
 
 /** Places of sources in the columns of a group. */
@@ -118,7 +154,7 @@ static struct block block_of(const struct rate_law *r, const struct pair_target 
     }
     b.mass[k] = p2p_target_mass(t, i);
     b.soft2[k] = p2p_target_soft2(r->forces, t, i);
-    b.largest[k] = v_set(0.0f);
+    b.largest[k] = b.rough[k] = 0.0f;
   }
   return b;
 }
@@ -130,17 +166,9 @@ INLINE void meet_all(const struct rate_law *r, const struct pair_target *target,
     const struct range from = range_of(&target->at, near->entry[e]);
     for (uint32_t i = from.first; i < from.end; i += LANES) {
       const struct sources s = load_sources(r, target, b, &from, i);
-      for (uint32_t t = 0; t < b->count; t++)
-        b->largest[t] = v_max(b->largest[t], rates_with(r, b, t, &s));
+      meet(r, b, &s);
     }
   }
-}
-
-static float largest_lane(vfloat a) {
-  float lane[LANES], largest = 0.0f;
-  v_store(lane, a);
-  for (int k = 0; k < LANES; k++) largest = lane[k] > largest ? lane[k] : largest;
-  return largest;
 }
 
 void KERNEL(pair_rates)(const struct pair_law *law, const struct p2p_law *forces,
@@ -157,7 +185,7 @@ void KERNEL(pair_rates)(const struct pair_law *law, const struct p2p_law *forces
         meet_all(&mixed, target, leaf, &b);
       else
         meet_all(&same, target, leaf, &b);
-      for (uint32_t k = 0; k < count; k++) rate[first + k] = largest_lane(b.largest[k]);
+      for (uint32_t k = 0; k < count; k++) rate[first + k] = b.largest[k];
     }
   }
 }
