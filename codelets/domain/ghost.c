@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* ghost_cut packs data of groups that another rank needs, to be sent in one message. There, ghost_paste
  * copies them to their places in the groups. Of positions ghost_cut packs those in the branches that are
- * needed; the group's other positions stay undefined there. Trees, masses, multipoles and other data are
- * sent whole.
+ * needed; the group's other positions stay undefined there. Trees, multipoles and masses of nodes are sent
+ * down to the level that is needed. Where no branch is needed, the group has no data of particles there; else
+ * masses and types are sent whole.
  * ghost_cut   reads the groups' data, writes the bundle
  * ghost_paste reads the bundle, writes the groups' data */
 #include <stdlib.h>
@@ -19,15 +20,17 @@
 struct ghost_cut_argument {
   const struct domain *domain;
   const struct ghost *ghost; /* the first of the bundle */
-  uint32_t positions, whole; /* slots of each kind */
+  uint32_t ghosts;
+  bool positions;
+  uint32_t nodes, columns; /* data of a ghost, as in struct carried */
 };
 #define ghost_paste_argument ghost_cut_argument /* same argument */
-/* Slots: the bundle, the positions of its ghosts, and what is sent whole. In the bundle each begins at a
- * multiple of ALIGNMENT bytes. */
+/* Slots: the bundle; of each ghost its positions, data of nodes, and data of particles. In the bundle each
+ * begins at a multiple of ALIGNMENT bytes. */
 enum { BUNDLE, FIRST, ALIGNMENT = 16 };
 
 static double ghost_cut_work(const struct ghost_cut_argument *a) {
-  return (double)a->positions + a->whole;
+  return (double)a->ghosts * (a->positions + a->nodes + a->columns);
 }
 #define ghost_paste_work ghost_cut_work
 
@@ -92,18 +95,32 @@ static size_t position_bytes(const struct ghost *g) {
   return aligned(3 * sizeof(uint32_t) * g->count);
 }
 
+/** Bytes of the nodes of a ghost that are sent.
+ * @param bytes  of the data: whole ones where they are cut, else what there is room for */
+static size_t node_bytes(const struct domain *d, const struct ghost *g, size_t bytes, bool cut) {
+  return cut ? bytes / tree_nodes(d->depth) * tree_nodes(g->levels) : bytes;
+}
+
+/** Data of a ghost, of nodes or of particles. */
+static uint32_t data_of(const struct ghost *g, uint32_t nodes, uint32_t columns) {
+  return nodes + (g->branches != 0 ? columns : 0);
+}
+
 static void copy_bundle(struct gpu *gpu, void *buffers[], const struct ghost_cut_argument *a,
                         bool cut) {
   char *at = VECTOR(char, buffers[BUNDLE]);
   void **slot = buffers + FIRST;
-  for (uint32_t i = 0; i < a->positions; i++, slot++) {
-    copy_branches(gpu, a->domain, &a->ghost[i], at, *slot, cut);
-    at += position_bytes(&a->ghost[i]);
-  }
-  for (uint32_t i = 0; i < a->whole; i++, slot++) {
-    const size_t bytes = STARPU_VECTOR_GET_NX(*slot) * STARPU_VECTOR_GET_ELEMSIZE(*slot);
-    copy_bytes(gpu, cut ? at : VECTOR(char, *slot), cut ? VECTOR(char, *slot) : at, bytes);
-    at += aligned(bytes);
+  for (const struct ghost *ghost = a->ghost; ghost < a->ghost + a->ghosts; ghost++) {
+    if (a->positions && ghost->branches != 0) {
+      copy_branches(gpu, a->domain, ghost, at, *slot++, cut);
+      at += position_bytes(ghost);
+    }
+    for (uint32_t k = 0; k < data_of(ghost, a->nodes, a->columns); k++, slot++) {
+      const size_t all = STARPU_VECTOR_GET_NX(*slot) * STARPU_VECTOR_GET_ELEMSIZE(*slot),
+                   bytes = k < a->nodes ? node_bytes(a->domain, ghost, all, cut) : all;
+      copy_bytes(gpu, cut ? at : VECTOR(char, *slot), cut ? VECTOR(char, *slot) : at, bytes);
+      at += aligned(bytes);
+    }
   }
 }
 
@@ -130,40 +147,47 @@ struct slots {
   size_t count, bytes;
 };
 
-/** @param mode  of the groups' data. @return free() its data */
-static struct slots make_slots(const struct domain *d, const struct ghosts *list,
-                               const struct bundle *b, const struct carried *c,
-                               enum starpu_data_access_mode mode) {
-  const size_t ghosts = b->end - b->first;
-  struct slots s = {.count = FIRST};
-  s.data = allocate(FIRST + ghosts * (1 + c->count), sizeof *s.data, "task data");
-  for (uint32_t i = b->first; i < b->end && c->positions; i++) {
-    const struct ghost *ghost = &list->ghost[i];
-    s.data[s.count++] = (struct starpu_data_descr){
-        group_known(d, ghost->group)->column[COLUMN_position], mode};
-    s.bytes += position_bytes(ghost);
+/** Add the data of a ghost. */
+static void add_slots(const struct domain *d, const struct ghost *ghost, const struct carried *c,
+                      bool sent, struct slots *s) {
+  const enum starpu_data_access_mode mode = sent ? STARPU_R : STARPU_W;
+  const struct group *group = group_known(d, ghost->group);
+  if (c->positions && ghost->branches != 0) {
+    s->data[s->count++] = (struct starpu_data_descr){group->column[COLUMN_position], mode};
+    s->bytes += position_bytes(ghost);
   }
-  for (uint32_t i = b->first; i < b->end; i++)
-    for (uint32_t k = 0; k < c->count; k++) {
-      const starpu_data_handle_t handle = c->data(c->context, group_known(d, list->ghost[i].group),
-                                                  k);
-      s.data[s.count++] = (struct starpu_data_descr){handle, mode};
-      s.bytes += aligned(starpu_data_get_size(handle));
-    }
+  for (uint32_t k = 0; k < data_of(ghost, c->nodes, c->columns); k++) {
+    const starpu_data_handle_t handle = c->data(c->context, group, k);
+    const size_t all = starpu_data_get_size(handle);
+    s->data[s->count++] = (struct starpu_data_descr){handle, mode};
+    s->bytes += aligned(k < c->nodes ? node_bytes(d, ghost, all, sent) : all);
+  }
+}
+
+/** @return free() its data */
+static struct slots make_slots(const struct domain *d, const struct ghosts *list,
+                               const struct bundle *b, const struct carried *c, bool sent) {
+  struct slots s = {.count = FIRST};
+  s.data = allocate(FIRST + (size_t)(b->end - b->first) * (1 + c->nodes + c->columns),
+                    sizeof *s.data, "task data");
+  for (uint32_t i = b->first; i < b->end; i++) add_slots(d, &list->ghost[i], c, sent, &s);
   return s;
 }
 
-/** Pack a bundle and send it, or receive and unpack it. */
+/** Pack a bundle and send it, or receive and unpack it, unless its ghosts have none of such data. */
 static void transfer(struct domain *d, const struct ghosts *list, struct bundle *b,
                      const struct carried *c, bool sent) {
   const int me = comm_rank(), other = list->ghost[b->first].rank;
-  const uint32_t ghosts = b->end - b->first;
-  struct slots s = make_slots(d, list, b, c, sent ? STARPU_R : STARPU_W);
+  struct slots s = make_slots(d, list, b, c, sent);
+  if (s.count == FIRST) {
+    free(s.data);
+    return;
+  }
   starpu_data_handle_t *bundle = &b->data[c->kind];
   handle_fit(bundle, s.bytes / sizeof(float));
   s.data[BUNDLE] = (struct starpu_data_descr){*bundle, sent ? STARPU_W : STARPU_R};
-  const struct ghost_cut_argument argument = {d, &list->ghost[b->first], c->positions ? ghosts : 0,
-                                              c->count * ghosts};
+  const struct ghost_cut_argument argument = {
+      d, &list->ghost[b->first], b->end - b->first, c->positions, c->nodes, c->columns};
   const struct task task = {.data = s.data, .count = s.count, .priority = c->priority};
   if (sent) ghost_cut_insert(argument, task);
   message_transfer(*bundle, c->message, list->ghost[b->first].group, sent ? me : other,
@@ -178,7 +202,7 @@ void ghosts_transfer(struct domain *d, const struct carried *c) {
     transfer(d, &d->received, &d->received.bundle[i], c, false);
 }
 
-/** What is sent whole besides positions: the tree, and what this kind of run has. */
+/** What is sent besides positions: the tree, and what this kind of run has. */
 static starpu_data_handle_t particle_data(void *context, const struct group *g, uint32_t i) {
   const struct domain *d = context;
   const bool masses = particles_have(&d->particles, COLUMN_relative_mass);
@@ -188,13 +212,14 @@ static starpu_data_handle_t particle_data(void *context, const struct group *g, 
 }
 
 void ghosts_submit(struct domain *d) {
-  const uint32_t masses = particles_have(&d->particles, COLUMN_relative_mass) ? 2 : 0,
-                 types = particles_have(&d->particles, COLUMN_type) ? 1 : 0;
+  const uint32_t masses = particles_have(&d->particles, COLUMN_relative_mass),
+                 types = particles_have(&d->particles, COLUMN_type);
   ghosts_transfer(d, &(struct carried){.kind = BUNDLE_PARTICLES,
                                        .message = MESSAGE_GHOST,
                                        .priority = PRIORITY_HIGHEST,
                                        .positions = true,
-                                       .count = 1 + masses + types,
+                                       .nodes = 1 + masses,
+                                       .columns = masses + types,
                                        .data = particle_data,
                                        .context = d});
 }
@@ -208,6 +233,6 @@ void ghosts_momenta_submit(struct domain *d) {
   ghosts_transfer(d, &(struct carried){.kind = BUNDLE_MOMENTA,
                                        .message = MESSAGE_MOMENTUM,
                                        .priority = PRIORITY_HIGHEST,
-                                       .count = 1,
+                                       .columns = 1,
                                        .data = momentum});
 }

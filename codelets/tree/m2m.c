@@ -55,7 +55,7 @@ void multipoles_transfer(struct short_range *s) {
   ghosts_transfer(s->domain, &(struct carried){.kind = BUNDLE_MULTIPOLES,
                                                .message = MESSAGE_MULTIPOLE,
                                                .priority = PRIORITY_HIGH,
-                                               .count = 1,
+                                               .nodes = 1,
                                                .data = multipole,
                                                .context = s});
 }

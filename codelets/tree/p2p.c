@@ -21,8 +21,8 @@ struct p2p_argument {
   struct group_expansions *e;
 };
 enum { ACCELERATION, TREE, FIRST, POSITION, POSITIONS };
-/* The positions of n neighbours are followed by their masses and types, where these differ, the
- * index of packed targets, and the list. */
+/* The positions of the n neighbours whose particles are on this rank are followed by their masses and types,
+ * where these differ, the index of packed targets, and the list. */
 static uint32_t masses_slot(uint32_t n) { return POSITIONS + n; }
 static uint32_t types_slot(const struct short_range *s, uint32_t n) {
   return masses_slot(n) + (particles_have(&s->domain->particles, COLUMN_relative_mass) ? n : 0);
@@ -53,30 +53,30 @@ struct tables {
   const uint8_t **type;
 };
 
-/** Masses, types and index, where particles differ. */
-static void unwrap_properties(void *buffers[], const struct p2p_argument *a,
-                              const struct tables *tables, struct p2p_target *target) {
-  const uint32_t n = a->g->near.count;
-  if (particles_have(&a->s->domain->particles, COLUMN_relative_mass))
-    target->source_mass = tables->mass;
-  if (a->s->law.by_type) target->source_type = tables->type;
-  for (uint32_t i = 0; i < n && target->source_mass; i++)
-    tables->mass[i] = VECTOR(const float, buffers[masses_slot(n) + i]);
-  for (uint32_t i = 0; i < n && target->source_type; i++)
-    tables->type[i] = VECTOR(const uint8_t, buffers[types_slot(a->s, n) + i]);
-  if (indexed(a->s, &a->e->targets))
-    target->index = VECTOR(const uint32_t, buffers[index_slot(a->s, n)]);
+/** Fill in the tables. Far groups of other ranks have no particles here. */
+static void fill_tables(void *buffers[], const struct p2p_argument *a, bool masses, bool types,
+                        const struct tables *tables) {
+  const struct neighbours *near = &a->g->near;
+  const uint32_t n = near_with_particles(near);
+  for (uint32_t i = 0, k = 0; i < near->count; i++) {
+    tables->count[i] = near->group[i]->count;
+    tables->x[i] = NULL;
+    if (!group_has_particles(near->group[i])) continue;
+    tables->x[i] = VECTOR(const uint32_t, buffers[POSITIONS + k]);
+    if (masses) tables->mass[i] = VECTOR(const float, buffers[masses_slot(n) + k]);
+    if (types) tables->type[i] = VECTOR(const uint8_t, buffers[types_slot(a->s, n) + k]);
+    k++;
+  }
 }
 
 /** The task's target. Fills in the near list and the tables of sources. */
 static struct p2p_target unwrap(void *buffers[], const struct p2p_argument *a, bool on_gpu,
                                 struct interaction_list *near, const struct tables *tables) {
   const struct domain *d = a->s->domain;
-  const uint32_t n = a->g->near.count;
-  for (uint32_t i = 0; i < n; i++) {
-    tables->x[i] = VECTOR(const uint32_t, buffers[POSITIONS + i]);
-    tables->count[i] = a->g->near.group[i]->count;
-  }
+  const uint32_t n = near_with_particles(&a->g->near);
+  const bool masses = particles_have(&d->particles, COLUMN_relative_mass),
+             types = a->s->law.by_type;
+  fill_tables(buffers, a, masses, types, tables);
   *near = list_unwrap(&a->e->lists, LIST_NEAR, a->e->targets.depth,
                       buffers + list_slot(a->s, &a->e->targets, n), on_gpu);
   struct p2p_target target = {.count = a->e->targets.count,
@@ -90,8 +90,11 @@ static struct p2p_target unwrap(void *buffers[], const struct p2p_argument *a, b
                               .near = near,
                               .source_x = tables->x,
                               .source_count = tables->count,
+                              .source_mass = masses ? tables->mass : NULL,
+                              .source_type = types ? tables->type : NULL,
                               .tide = a->e->targets.tide};
-  unwrap_properties(buffers, a, tables, &target);
+  if (indexed(a->s, &a->e->targets))
+    target.index = VECTOR(const uint32_t, buffers[index_slot(a->s, n)]);
   return target;
 }
 
@@ -162,22 +165,30 @@ static void p2p_gpu(struct gpu *gpu, void *buffers[], const struct p2p_argument 
 
 STAGE(p2p, 0xcc6677, "p2p");
 
+static void add_sources(const struct short_range *s, const struct neighbours *near,
+                        struct starpu_data_descr *data) {
+  const uint32_t n = near_with_particles(near);
+  for (uint32_t i = 0, k = 0; i < near->count; i++) {
+    if (!group_has_particles(near->group[i])) continue;
+    const starpu_data_handle_t *column = near->group[i]->column;
+    data[POSITIONS + k] = (struct starpu_data_descr){column[COLUMN_position], STARPU_R};
+    if (particles_have(&s->domain->particles, COLUMN_relative_mass))
+      data[masses_slot(n) + k] = (struct starpu_data_descr){column[COLUMN_relative_mass], STARPU_R};
+    if (s->law.by_type)
+      data[types_slot(s, n) + k] = (struct starpu_data_descr){column[COLUMN_type], STARPU_R};
+    k++;
+  }
+}
+
 void p2p_submit(struct short_range *s, struct group *g) {
   struct group_expansions *e = expansions_of(s, g);
-  const uint32_t n = g->near.count, list = list_slot(s, &e->targets, n);
+  const uint32_t n = near_with_particles(&g->near), list = list_slot(s, &e->targets, n);
   struct starpu_data_descr *data = allocate(list + LIST_SLOTS_MOST, sizeof *data, "task data");
   data[ACCELERATION] = (struct starpu_data_descr){e->targets.acceleration, STARPU_W};
   data[TREE] = (struct starpu_data_descr){e->targets.tree, STARPU_R};
   data[FIRST] = targets_slot(&e->targets);
   data[POSITION] = (struct starpu_data_descr){e->targets.position, STARPU_R};
-  for (uint32_t i = 0; i < n; i++) {
-    const starpu_data_handle_t *column = g->near.group[i]->column;
-    data[POSITIONS + i] = (struct starpu_data_descr){column[COLUMN_position], STARPU_R};
-    if (particles_have(&s->domain->particles, COLUMN_relative_mass))
-      data[masses_slot(n) + i] = (struct starpu_data_descr){column[COLUMN_relative_mass], STARPU_R};
-    if (s->law.by_type)
-      data[types_slot(s, n) + i] = (struct starpu_data_descr){column[COLUMN_type], STARPU_R};
-  }
+  add_sources(s, &g->near, data);
   if (indexed(s, &e->targets))
     data[index_slot(s, n)] = (struct starpu_data_descr){e->targets.index, STARPU_R};
   const size_t count = list + list_slots(&e->lists, LIST_NEAR, data + list);

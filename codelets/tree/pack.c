@@ -98,7 +98,7 @@ void targets_all(struct short_range *s, const struct group *g, bool apart) {
       .tree = g->tree};
 }
 
-static unsigned packed_depth(const struct short_range *s, uint32_t count) {
+unsigned targets_packed_depth(const struct short_range *s, uint32_t count) {
   const unsigned depth = s->domain->depth;
   if (s->split.kind != SPLIT_NEWTON) return targets_depth(count, depth, TARGETS_A_LEAF);
   const unsigned levels = targets_depth(count, depth, 1) + LEAVES_ISOLATED_LOG2;
@@ -106,7 +106,7 @@ static unsigned packed_depth(const struct short_range *s, uint32_t count) {
 }
 
 void targets_pack(struct short_range *s, struct group *g, uint8_t top, uint32_t count) {
-  const unsigned depth = packed_depth(s, count);
+  const unsigned depth = targets_packed_depth(s, count);
   struct targets *t = &expansions_of(s, g)->targets;
   *t = (struct targets){.count = count,
                         .depth = depth,

@@ -22,8 +22,9 @@ struct pair_rates_argument {
   struct pair_law law;
 };
 enum { ACCELERATION, FIRST, POSITION, SOURCES };
-/* The positions of n neighbours, of which the first is the group itself, and their momenta are followed by
- * their masses and types, where these differ, the index of packed targets, and the list. */
+/* The positions of the n neighbours whose particles are on this rank, of which the first is the group itself, and
+ * their momenta are followed by their masses and types, where these differ, the index of packed targets, and the
+ * list. */
 static uint32_t momenta_slot(uint32_t n) { return SOURCES + n; }
 static uint32_t masses_slot(uint32_t n) { return momenta_slot(n) + n; }
 static uint32_t types_slot(const struct short_range *s, uint32_t n) {
@@ -48,15 +49,20 @@ struct tables {
   const uint8_t **type;
 };
 
+/** Fill in the tables. Far groups of other ranks have no particles here. */
 static void fill_tables(void *buffers[], const struct pair_rates_argument *a, bool masses,
                         bool types, const struct tables *tables) {
-  const uint32_t n = a->g->near.count;
-  for (uint32_t i = 0; i < n; i++) {
-    tables->x[i] = VECTOR(const uint32_t, buffers[SOURCES + i]);
-    tables->count[i] = a->g->near.group[i]->count;
-    tables->p[i] = VECTOR(const float, buffers[momenta_slot(n) + i]);
-    if (masses) tables->mass[i] = VECTOR(const float, buffers[masses_slot(n) + i]);
-    if (types) tables->type[i] = VECTOR(const uint8_t, buffers[types_slot(a->s, n) + i]);
+  const struct neighbours *near = &a->g->near;
+  const uint32_t n = near_with_particles(near);
+  for (uint32_t i = 0, k = 0; i < near->count; i++) {
+    tables->count[i] = near->group[i]->count;
+    tables->x[i] = NULL;
+    if (!group_has_particles(near->group[i])) continue;
+    tables->x[i] = VECTOR(const uint32_t, buffers[SOURCES + k]);
+    tables->p[i] = VECTOR(const float, buffers[momenta_slot(n) + k]);
+    if (masses) tables->mass[i] = VECTOR(const float, buffers[masses_slot(n) + k]);
+    if (types) tables->type[i] = VECTOR(const uint8_t, buffers[types_slot(a->s, n) + k]);
+    k++;
   }
 }
 
@@ -65,7 +71,7 @@ static struct pair_target unwrap(void *buffers[], const struct pair_rates_argume
                                  struct interaction_list *near, const struct tables *tables) {
   const struct domain *d = a->s->domain;
   const struct targets *t = &a->e->targets;
-  const uint32_t n = a->g->near.count;
+  const uint32_t n = near_with_particles(&a->g->near);
   const bool masses = particles_have(&d->particles, COLUMN_relative_mass),
              types = a->s->law.by_type;
   fill_tables(buffers, a, masses, types, tables);
@@ -151,21 +157,23 @@ static struct pair_law law_of(const struct short_range *s) {
 
 static void add_sources(const struct short_range *s, const struct group *g,
                         struct starpu_data_descr *data) {
-  const uint32_t n = g->near.count;
-  for (uint32_t i = 0; i < n; i++) {
+  const uint32_t n = near_with_particles(&g->near);
+  for (uint32_t i = 0, k = 0; i < g->near.count; i++) {
+    if (!group_has_particles(g->near.group[i])) continue;
     const starpu_data_handle_t *column = g->near.group[i]->column;
-    data[SOURCES + i] = (struct starpu_data_descr){column[COLUMN_position], STARPU_R};
-    data[momenta_slot(n) + i] = (struct starpu_data_descr){column[COLUMN_momentum], STARPU_R};
+    data[SOURCES + k] = (struct starpu_data_descr){column[COLUMN_position], STARPU_R};
+    data[momenta_slot(n) + k] = (struct starpu_data_descr){column[COLUMN_momentum], STARPU_R};
     if (particles_have(&s->domain->particles, COLUMN_relative_mass))
-      data[masses_slot(n) + i] = (struct starpu_data_descr){column[COLUMN_relative_mass], STARPU_R};
+      data[masses_slot(n) + k] = (struct starpu_data_descr){column[COLUMN_relative_mass], STARPU_R};
     if (s->law.by_type)
-      data[types_slot(s, n) + i] = (struct starpu_data_descr){column[COLUMN_type], STARPU_R};
+      data[types_slot(s, n) + k] = (struct starpu_data_descr){column[COLUMN_type], STARPU_R};
+    k++;
   }
 }
 
 void pair_rates_submit(struct short_range *s, struct group *g) {
   struct group_expansions *e = expansions_of(s, g);
-  const uint32_t n = g->near.count, list = list_slot(s, &e->targets, n);
+  const uint32_t n = near_with_particles(&g->near), list = list_slot(s, &e->targets, n);
   struct starpu_data_descr *data = allocate(list + LIST_SLOTS_MOST, sizeof *data, "task data");
   data[ACCELERATION] = (struct starpu_data_descr){e->targets.acceleration, STARPU_RW};
   data[FIRST] = targets_slot(&e->targets);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Ghosts: groups of other ranks that are neighbours of this rank's groups. Of their positions, only
- * those in branches of the tree within reach are sent. The owner of a ghost finds these branches and
- * tells the other rank which ones they are. */
+ * those in branches of the tree that are needed are sent, and where none is needed only the upper levels of
+ * the tree. The owner of a group finds them and tells the other rank. */
 #include <stdlib.h>
 
 #include "photons/base/comm.h"
@@ -79,8 +79,9 @@ static struct ghost *find_ghost(const struct ghosts *g, uint32_t group, int rank
   return bsearch(&key, g->ghost, g->count, sizeof key, compare_ghosts);
 }
 
-/** Find the branches of this rank's groups that are within reach of any group of the other rank. */
-static void find_branches(struct domain *d) {
+/** Find the branches of this rank's groups that are within reach of any group of the other rank, and send
+ * them with whole trees. StarPU requires an initialised handle, so at least one branch is sent. */
+static void find_parts_in_reach(struct domain *d) {
   FOR_GROUPS(d, own)
   for (uint32_t k = 1; k < own->near.count; k++) {
     const struct group *other = own->near.group[k];
@@ -89,23 +90,49 @@ static void find_branches(struct domain *d) {
     find_ghost(&d->sent, own->index, other->owner)->branches |= branches_near(
         d, own->top, 1, &targets, other->moved);
   }
+  for (uint32_t i = 0; i < d->sent.count; i++) {
+    struct ghost *ghost = &d->sent.ghost[i];
+    ghost->levels = d->depth;
+    if (ghost->branches == 0) ghost->branches = 1;
+  }
 }
 
-/** Tell the ranks that receive ghosts which branches are sent. Both ends have the ghosts in the same order. */
-static void exchange_branches(const struct domain *d) {
+static void find_parts(struct domain *d, const struct ghost_rule *rule) {
+  for (uint32_t i = 0; i < d->sent.count; i++) {
+    struct ghost *ghost = &d->sent.ghost[i];
+    const struct tree_part part = rule->part(rule->context, group_known(d, ghost->group),
+                                             ghost->rank);
+    ghost->levels = part.levels;
+    ghost->branches = part.branches;
+  }
+}
+
+/** What the owner of a group tells a rank that receives it. */
+struct told {
+  uint64_t branches, levels;
+};
+
+/** Tell the ranks that receive ghosts which parts are sent. Both ends have the ghosts in the same order. */
+static void exchange_parts(const struct domain *d) {
   const size_t ranks = (size_t)comm_size(), sent = d->sent.count, received = d->received.count;
   size_t *bytes = allocate(2 * ranks, sizeof *bytes, "message sizes");
-  uint64_t *branches = allocate(sent + received, sizeof *branches, "ghosts"),
-           *told = branches + sent;
+  struct told *telling = allocate(sent + received, sizeof *telling, "ghosts"),
+              *told = telling + sent;
   for (size_t i = 0; i < sent; i++) {
-    branches[i] = d->sent.ghost[i].branches;
-    bytes[d->sent.ghost[i].rank] += sizeof *branches;
+    const struct ghost *ghost = &d->sent.ghost[i];
+    telling[i] = (struct told){ghost->branches, ghost->levels};
+    bytes[ghost->rank] += sizeof *telling;
   }
   for (size_t i = 0; i < received; i++)
-    bytes[ranks + (size_t)d->received.ghost[i].rank] += sizeof *branches;
-  comm_exchange(branches, bytes, told, bytes + ranks);
-  for (size_t i = 0; i < received; i++) d->received.ghost[i].branches = told[i];
-  free(branches);
+    bytes[ranks + (size_t)d->received.ghost[i].rank] += sizeof *telling;
+  comm_exchange(telling, bytes, told, bytes + ranks);
+  for (size_t i = 0; i < received; i++) {
+    struct ghost *ghost = &d->received.ghost[i];
+    struct group *group = group_known(d, ghost->group);
+    ghost->branches = group->branches = told[i].branches;
+    ghost->levels = group->levels = (uint32_t)told[i].levels;
+  }
+  free(telling);
   free(bytes);
 }
 
@@ -113,8 +140,6 @@ static void count_particles(const struct domain *d, struct ghosts *g) {
   for (uint32_t i = 0; i < g->count; i++) {
     struct ghost *ghost = &g->ghost[i];
     const uint32_t all = group_known(d, ghost->group)->count;
-    /* StarPU requires an initialised handle, so at least one branch is sent. */
-    if (ghost->branches == 0) ghost->branches = 1;
     for (uint32_t b = 0; b < 1u << d->top_depth; b++)
       if (ghost->branches >> b & 1)
         ghost->count += level_first(all, d->top_depth, b + 1) - level_first(all, d->top_depth, b);
@@ -122,7 +147,7 @@ static void count_particles(const struct domain *d, struct ghosts *g) {
 }
 
 /** Divide the ghosts of each rank into bundles. Bundles of the same place on the list of before keep their handles. */
-static void make_bundles(const struct domain *d, struct ghosts *g) {
+static void make_bundles(struct ghosts *g) {
   const uint32_t before = g->bundles;
   struct bundle *bundle = allocate(g->count > before ? g->count : before, sizeof *bundle,
                                    "bundles of ghosts");
@@ -132,7 +157,7 @@ static void make_bundles(const struct domain *d, struct ghosts *g) {
   g->bundles = 0;
   for (uint32_t i = 0; i < g->count; i++) {
     const size_t more = 3 * sizeof(uint32_t) * g->ghost[i].count +
-                        tree_nodes(d->depth) * sizeof(struct node);
+                        tree_nodes(g->ghost[i].levels) * sizeof(struct node);
     struct bundle *last = g->bundles > 0 ? &bundle[g->bundles - 1] : NULL;
     if (!last || g->ghost[last->first].rank != g->ghost[i].rank || bytes + more > BUNDLE_BYTES ||
         i - last->first == BUNDLE_GHOSTS) {
@@ -172,50 +197,55 @@ void ghost_drop(struct group *g) {
   handle_drop(&g->column[COLUMN_momentum]);
   handle_drop(&g->tree);
   handle_drop(&g->node_mass);
+  g->branches = 0;
+  g->levels = 0;
 }
 
-static void make_tree(const struct domain *d, struct group *g) {
-  const size_t nodes = tree_nodes(d->depth);
-  if (g->column[COLUMN_position]) return;
-  g->column[COLUMN_position] = handle_make(3 * (size_t)g->count, sizeof(uint32_t));
-  g->tree = handle_make(nodes, sizeof(struct node));
-  if (d->ghost_momenta)
-    g->column[COLUMN_momentum] = handle_make(3 * (size_t)g->count, sizeof(float));
-  if (particles_have(&d->particles, COLUMN_type))
-    g->column[COLUMN_type] = handle_make(g->count, sizeof(uint8_t));
-  if (!particles_have(&d->particles, COLUMN_relative_mass)) return;
-  g->column[COLUMN_relative_mass] = handle_make(g->count, sizeof(float));
-  g->node_mass = handle_make(nodes, sizeof(float));
+/** Make a handle of so many elements, or none, unless there is one of this size. */
+static void fit_handle(starpu_data_handle_t *handle, size_t n, size_t size) {
+  if (*handle && starpu_vector_get_nx(*handle) == n) return;
+  handle_drop(handle);
+  if (n > 0) *handle = handle_make(n, size);
 }
 
-void domain_find_ghosts(struct domain *d) {
+/** Handles for what is received of a group. */
+static void fit_handles(const struct domain *d, struct group *g) {
+  const size_t nodes = tree_nodes(g->levels), n = group_has_particles(g) ? g->count : 0;
+  const bool masses = particles_have(&d->particles, COLUMN_relative_mass),
+             types = particles_have(&d->particles, COLUMN_type);
+  fit_handle(&g->column[COLUMN_position], 3 * n, sizeof(uint32_t));
+  fit_handle(&g->column[COLUMN_momentum], d->ghost_momenta ? 3 * n : 0, sizeof(float));
+  fit_handle(&g->column[COLUMN_type], types ? n : 0, sizeof(uint8_t));
+  fit_handle(&g->column[COLUMN_relative_mass], masses ? n : 0, sizeof(float));
+  fit_handle(&g->tree, nodes, sizeof(struct node));
+  fit_handle(&g->node_mass, masses ? nodes : 0, sizeof(float));
+}
+
+void domain_find_ghosts(struct domain *d, const struct ghost_rule *rule) {
   if (comm_size() == 1) return;
   replace(d, &d->sent, list_ghosts(d, true), false);
   replace(d, &d->received, list_ghosts(d, false), true);
-  find_branches(d);
-  exchange_branches(d);
+  if (rule)
+    find_parts(d, rule);
+  else
+    find_parts_in_reach(d);
+  exchange_parts(d);
   count_particles(d, &d->sent);
   count_particles(d, &d->received);
-  make_bundles(d, &d->sent);
-  make_bundles(d, &d->received);
+  make_bundles(&d->sent);
+  make_bundles(&d->received);
   for (uint32_t i = 0; i < d->received.count; i++)
-    make_tree(d, group_known(d, d->received.ghost[i].group));
+    fit_handles(d, group_known(d, d->received.ghost[i].group));
   kept_set(KEPT_GHOSTS,
-           (d->sent.count + d->received.count) * (sizeof *d->sent.ghost + sizeof(uint64_t)) +
+           (d->sent.count + d->received.count) * (sizeof *d->sent.ghost + sizeof(struct told)) +
                (d->sent.bundles + d->received.bundles) * sizeof *d->sent.bundle);
-}
-
-bool domain_leaf_here(const struct domain *d, const struct group *g, uint32_t leaf) {
-  if (g->owner == comm_rank()) return true;
-  const struct ghost *ghost = find_ghost(&d->received, g->index, g->owner);
-  return ghost && ghost->branches >> (leaf >> (d->depth - d->top_depth)) & 1;
 }
 
 void domain_drop_ghosts(struct domain *d) {
   replace(d, &d->sent, (struct ghosts){0}, false);
   replace(d, &d->received, (struct ghosts){0}, true);
-  make_bundles(d, &d->sent);
-  make_bundles(d, &d->received);
+  make_bundles(&d->sent);
+  make_bundles(&d->received);
   free(d->sent.bundle);
   free(d->received.bundle);
   d->sent.bundle = d->received.bundle = NULL;

@@ -47,7 +47,9 @@ void groups_take(struct domain *d) {
   for (uint32_t i = 0; i < p->blocks; i++)
     d->groups[i] = (struct group){.index = (uint32_t)p->first_block + i,
                                   .count = (uint32_t)particles_block(p, i).count,
-                                  .owner = comm_rank()};
+                                  .owner = comm_rank(),
+                                  .levels = d->depth,
+                                  .branches = UINT64_MAX};
 }
 
 void groups_leave(struct domain *d) {

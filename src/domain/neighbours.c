@@ -68,6 +68,12 @@ static void check_mutual(struct domain *d) {
   }
 }
 
+uint32_t near_with_particles(const struct neighbours *near) {
+  uint32_t n = 0;
+  for (uint32_t k = 0; k < near->count; k++) n += group_has_particles(near->group[k]);
+  return n;
+}
+
 bool domain_source_wanted(const struct group *g) {
   for (uint32_t k = 0; k < g->near.count; k++)
     if (g->near.group[k]->targets > 0) return true;

@@ -178,8 +178,7 @@ void forces_submit(struct nbody *n, bool mesh,
     submit_tracers(n, choose, context);
     return;
   }
-  domain_find_ghosts(d);
-  short_range_follow_ghosts(s);
+  short_range_find_ghosts(s);
   if (mesh) long_range_place(l);
   message_begin();
   ghosts_submit(d);

@@ -40,8 +40,7 @@ static void submit_group(struct short_range *s, struct group *g, bool expansions
 static void submit(struct nbody *n, bool expansions, float *of_particles) {
   struct domain *d = &n->domain;
   struct short_range *s = &n->short_range;
-  domain_find_ghosts(d);
-  short_range_follow_ghosts(s);
+  short_range_find_ghosts(s);
   message_begin();
   ghosts_submit(d);
   FOR_GROUPS(d, g) {

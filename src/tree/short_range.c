@@ -49,12 +49,27 @@ static void set_split(struct short_range *s, const struct parameters *p) {
   s->factor = (float)(GRAVITY * s->domain->particles.mass / (s->split.r_cut * s->split.r_cut));
 }
 
+/** The largest relative mass. Collective. */
+static float heaviest_of(struct domain *d) {
+  if (!particles_have(&d->particles, COLUMN_relative_mass)) return 1.0f;
+  double most = 0.0;
+  FOR_GROUPS(d, g) {
+    const struct particle_block b = particles_block(&d->particles, group_place(d, g));
+    handle_acquire(g->column[COLUMN_relative_mass], STARPU_R);
+    for (size_t i = 0; i < b.count; i++) most = fmax(most, (double)b.relative_mass[i]);
+    starpu_data_release(g->column[COLUMN_relative_mass]);
+  }
+  comm_max_double(&most, 1);
+  return (float)most;
+}
+
 void short_range_start(struct short_range *s, struct domain *d, const struct parameters *p) {
   *s = (struct short_range){.domain = d, .kernels = tree_kernels_select()};
   if (p->time.step == STEP_BLOCK && p->time.criterion == CRITERION_PAIRS)
     s->eta_pair = (float)p->time.eta_pair;
   set_split(s, p);
   s->order = s->acceptance.order;
+  s->heaviest = heaviest_of(d);
   s->scratch = allocate(engine_workers(), sizeof *s->scratch, "worker scratch");
   s->gpu = allocate(engine_workers(), sizeof(struct gpu_split *), "tables of the split");
   if (engine_gpu()) engine_on_gpu_workers(create_gpu_tables, s);
@@ -220,9 +235,14 @@ void short_range_follow_ghosts(struct short_range *s) {
   for (uint32_t i = 0; i < now.count; i++) { /* ranks have rising groups, and so has the list */
     struct ghost_multipole *before = find_ghost(&s->ghosts, received->ghost[i].group);
     now.ghost[i].group = received->ghost[i].group;
-    now.ghost[i].multipole = before ? before->multipole
-                                    : handle_make(multipole_floats(s), sizeof(float));
-    if (before) before->multipole = NULL;
+    const size_t floats = (size_t)tree_nodes(received->ghost[i].levels) *
+                          fmm_multipole_size(s->order);
+    if (before && starpu_vector_get_nx(before->multipole) == floats) {
+      now.ghost[i].multipole = before->multipole;
+      before->multipole = NULL;
+    } else {
+      now.ghost[i].multipole = handle_make(floats, sizeof(float));
+    }
   }
   drop_ghosts(s);
   s->ghosts = now;

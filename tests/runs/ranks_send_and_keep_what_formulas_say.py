@@ -3,7 +3,8 @@
 
 usage: ... RUN:RANKS:NPART:PARTS...  (groups of 512 particles, as many mesh cells as particles, r_cut of 3.45 cells;
 PARTS: into which the mesh's pencils divide each slab, 1: none)
-or RUN:RANKS:NPART:balance:GROUPS, RUN:RANKS:NPART:isolated:GROUPS, RUN:RANKS:CELLS:gas:GROUPS-OF-A-BATCH
+or RUN:RANKS:NPART:balance:GROUPS, RUN:RANKS:NPART:isolated:GROUPS, RUN:RANKS:NPART:apart:GROUPS (two isolated
+systems of half the groups each), RUN:RANKS:CELLS:gas:GROUPS-OF-A-BATCH
 """
 
 import csv
@@ -19,6 +20,7 @@ HISTOGRAM = 2048 * 8  # counts of one digit of a cut
 GAS_VALUES, GAS_BATCH = 200, 256  # bytes of a group and a batch of gas on every rank
 CUTS_OF_ALL = 16  # above, each cut has a home
 APART = 8  # ranks whose sets have transpose blocks and row blocks of their own
+TARGETS = 684  # bytes that say where the targets of a rank of an isolated system are
 LOOKS = 64  # levels that all ranks split together, and chunks of a rank
 
 
@@ -97,7 +99,7 @@ class Lattice:
         for rank, met in enumerate(reached):
             own = sum(self.owner(group) == rank for group in range(self.count))
             told = sum(self.owner(group) == rank for others in reached for group in others)
-            groups = max(groups, 8 * own + 184 * (own + len(met)))
+            groups = max(groups, 8 * own + 192 * (own + len(met)))
             boxes = max(boxes, 84 * self.ranks + 96 * own + 44 * (told + len(met)), 104 * (own + len(met)))
         return groups, boxes
 
@@ -119,7 +121,7 @@ class Lattice:
         for rank in range(self.ranks):
             pairs = [(self.owner(group), other) for group, other in self.pairs()]
             own = [pair for pair in pairs if rank in pair]
-            most = max(most, 32 * len(own) + 32 * len(set(own)))
+            most = max(most, 40 * len(own) + 32 * len(set(own)))
         return most
 
 
@@ -248,19 +250,29 @@ class Check:
         """Groups may have changed owners."""
         self.kept("costs", 16 * min(groups, 64 * self.ranks))
 
-    def isolated(self, groups):
-        """All groups are neighbours of all. A rung has 4 bytes of a group."""
+    def isolated(self, groups, systems=1):
+        """All groups are neighbours of all. A rung has 4 bytes of a group. Groups of the same system are received whole,
+        with trees of 64 nodes and multipoles of order 6; of other systems, far away, the roots alone (and index 0)."""
         own, ranks = groups // self.ranks, self.ranks
-        self.kept("groups", 8 * own + 184 * groups)
-        self.kept("boxes", max(84 * ranks + 96 * own + 44 * (own * (ranks - 1) + groups - own), 104 * groups))
+        near = max(groups // systems - own, 0)
+        far = groups - own - near
+        self.kept("groups", 8 * own + 192 * groups)
+        tables = 84 * ranks + 96 * own + 44 * (own * (ranks - 1) + groups - own)
+        self.kept("boxes", max(tables, 104 * groups, TARGETS * ranks))
         self.kept("rungs", 92 * own)
-        self.kept("ghosts", 32 * (own * (ranks - 1) + groups - own) + 32 * 2 * (ranks - 1))
-        # Particles, trees of 64 nodes and multipoles of order 6 are sent whole, those of all groups of a rank in one message, which
-        # has room for an eighth more.
-        for name, bytes_ in (("ghosts", own * (12 * GROUP + 64 * 32)), ("multipoles", own * 64 * 4 * 56)):
+        self.kept("ghosts", 40 * (own * (ranks - 1) + groups - own) + 32 * 2 * (ranks - 1))
+        self.kept("sources", near * (12 * GROUP + 64 * (32 + 4 * 56)) + far * 2 * (32 + 4 * 56))
+        # Those of all groups of a rank are in one message, which has room for an eighth more. Ranks that have no targets in a sub-step
+        # receive none, so that the mean is not that of all pairs of ranks.
+        for name, particles, node in (("ghosts", 12 * GROUP, 32), ("multipoles", 0, 4 * 56)):
             row = self.rows["sent", name]
             found = float(row["bytes_mean"]) / float(row["messages_mean"])
-            self.say(f"bytes of a message, {name}", found, bytes_, bytes_ <= found <= 1.125 * bytes_)
+            mean = (near * (particles + 64 * node) + far * 2 * node) / (ranks - 1)
+            least = mean if systems == 1 or near == 0 else 0.9 * mean
+            self.say(f"bytes of a message, {name}", found, mean, least <= found <= 1.125 * mean)
+
+    def apart(self, groups):
+        self.isolated(groups, systems=2)
 
     def gas(self, batch):
         """A root level alone, in groups of 16^3 cells: all ranks have all groups and their batches."""

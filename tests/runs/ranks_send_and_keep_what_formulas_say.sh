@@ -48,6 +48,22 @@ images = no
 group_size = 512
 END
 run_on 4 isolated isolated.ini
+# Two spheres far from each other. Ranks with one of them receive the roots of the other one's groups.
+awk 'function next_one() { seed = (16807 * seed) % 2147483647; return 2 * seed / 2147483647 - 1 }
+  BEGIN {
+    seed = 1
+    for (side = -20; side <= 20; side += 40)
+      for (n = 0; n < 4096;) {
+        x = next_one(); y = next_one(); z = next_one()
+        if (x * x + y * y + z * z > 1) continue
+        n++
+        print x + side, y, z, 0, 0, 0, 1e-4
+      }
+  }' >spheres.text
+for ranks in 2 4 8; do
+  run_on "$ranks" "apart-$ranks" --set ic.source=gadget --set ic.file=spheres.text --set galaxy.component_1= \
+    --set time.end=1 isolated.ini
+done
 cat >gas.ini <<END
 [run]
 system = gas
@@ -63,7 +79,8 @@ end = 1
 images = no
 END
 run_on 2 gas --steps 2 gas.ini
-helper two:2:20:1 eight:8:32:1 pencils:9:20:3 balance:2:24:balance:256 isolated:4:20:isolated:16 gas:2:32:gas:2 ||
+helper two:2:20:1 eight:8:32:1 pencils:9:20:3 balance:2:24:balance:256 isolated:4:20:isolated:16 \
+  apart-2:2:20:apart:16 apart-4:4:20:apart:16 apart-8:8:20:apart:16 gas:2:32:gas:2 ||
   failures=$((failures + 1))
 
 # A file whose particles are in no order: each rank has particles of each node, and there is room for the counts of 16

@@ -51,9 +51,11 @@ struct carried {
   enum bundle_kind kind;
   unsigned message; /**< kind, see message_transfer() */
   enum priority priority;
-  bool positions; /**< those in branches that the other rank needs */
-  uint32_t count; /**< data that are sent whole */
-  starpu_data_handle_t (*data)(void *context, const struct group *g, uint32_t i); /**< i < count */
+  bool positions;   /**< those in branches that the other rank needs */
+  uint32_t nodes;   /**< data of nodes: those of the levels that the other rank needs */
+  uint32_t columns; /**< data of particles that are sent whole, where the other rank needs any */
+  /** Data i < nodes + columns, those of nodes first. */
+  starpu_data_handle_t (*data)(void *context, const struct group *g, uint32_t i);
   void *context;
 };
 /** Submit the exchange of data of ghosts: pack those of each bundle, send and receive bundles, and unpack

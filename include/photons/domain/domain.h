@@ -47,7 +47,9 @@ struct group {
   uint32_t targets; /**< particles whose forces are computed next, and */
   float moved;      /**< how far particles may have moved since the last refit, units of r_cut: the
                        *   owner sets both, and domain_find_neighbours() tells them to the ranks around */
+  uint32_t levels;  /**< of its tree that are on this rank: see struct tree_part */
   struct node root; /**< box of all its particles at the last refit */
+  uint64_t branches;  /**< that are on this rank: see struct tree_part */
   struct node *nodes; /**< tree_nodes(depth); own groups */
   /** Upper levels of the tree, tree_nodes(top_depth) nodes, for the host; own groups. */
   struct node *top;
@@ -62,12 +64,20 @@ struct group {
 
 /** A group that has a neighbour on another rank: one of this rank's groups that is sent to that
  * rank, or a group that is received from there. Only the positions in some branches of its tree are
- * sent. */
+ * sent, and where there are none only the upper levels of the tree. */
 struct ghost {
   uint32_t group;
   int rank;          /**< rank that it is sent to or received from */
   uint32_t count;    /**< particles in the branches */
+  uint32_t levels;   /**< of the tree: see struct tree_part */
   uint64_t branches; /**< bits: nodes of level top_depth */
+};
+/** Which part of its groups a rank sends to another one. */
+struct ghost_rule {
+  /** @param g  a group of this rank with its `top`
+   *  @param rank  another one, which has targets */
+  struct tree_part (*part)(const void *context, const struct group *g, int rank);
+  const void *context;
 };
 /** What a message carries of ghosts: their particles and trees, ... */
 enum bundle_kind { BUNDLE_PARTICLES, BUNDLE_MULTIPOLES, BUNDLE_MOMENTA, BUNDLE_KINDS };
@@ -170,22 +180,30 @@ void domain_find_neighbours(struct domain *d);
  * domain_find_neighbours(). */
 bool domain_source_wanted(const struct group *g);
 /** After domain_find_neighbours(): find the groups to send to and receive from other ranks, because
- * they are neighbours of groups with targets, and the branches of their trees that are needed; and
- * allocate memory for them. Collective. */
-void domain_find_ghosts(struct domain *d);
-/** Whether the positions in a leaf of a group are on this rank, its own or received.
- * @param leaf  number of the leaf, 0 .. 2^depth - 1 */
-bool domain_leaf_here(const struct domain *d, const struct group *g, uint32_t leaf);
+ * they are neighbours of groups with targets, and the parts of their trees that are needed; and
+ * make handles for them. Collective.
+ * @param rule  that says which parts; NULL: whole trees, with the branches that are within r_cut of targets */
+void domain_find_ghosts(struct domain *d, const struct ghost_rule *rule);
+/** Whether particles of a group are on this rank, so that its columns have handles. */
+static inline bool group_has_particles(const struct group *g) { return g->branches != 0; }
+/** The number of neighbours of a group whose particles are on this rank. */
+uint32_t near_with_particles(const struct neighbours *near);
+/** What is on this rank of a group, its own or received. */
+static inline struct tree_part group_part(const struct domain *d, const struct group *g) {
+  return (struct tree_part){.branches = g->branches, .levels = g->levels, .top = d->top_depth};
+}
 /** Forget all ghosts and free their memory. */
 void domain_drop_ghosts(struct domain *d);
 /** Forget what a group of another rank has here as a ghost. */
 void ghost_drop(struct group *g);
-/** Whether a group belongs to another rank and its positions and tree are received here. */
+/** Whether a group belongs to another rank and a part of its tree is received here. */
 static inline bool group_is_ghost(const struct group *g) {
   return g->owner != comm_rank() && g->tree != NULL;
 }
 
 /** Squared gap between the nearest images of two boxes, in units of r_cut^2. */
 float box_gap_squared(const struct geometry *geometry, const struct node *a, const struct node *b);
+/** A box around the nearest images of two boxes, widened by more than the rounding of floats. */
+struct node box_around(const struct geometry *geometry, const struct node *a, const struct node *b);
 
 #endif

@@ -67,6 +67,20 @@ static HOST_DEVICE inline uint32_t tree_node_count(uint32_t count, unsigned dept
          tree_level_first(count, depth, first, l, j);
 }
 
+/** What a rank has of the tree of a group and of its particles: the nodes down to a level; and whole branches,
+ * the particles below them and, where there are any, all nodes. */
+struct tree_part {
+  uint64_t branches; /**< bits: nodes of level `top` */
+  uint32_t levels;   /**< the lowest level of nodes */
+  uint32_t top;      /**< level of the branches */
+};
+/** Whether what is below a node is in the part: its children, or the particles of a leaf. */
+static inline bool part_has_below(const struct tree_part *p, uint32_t node) {
+  const unsigned level = node_level(node);
+  if (level < p->top) return level < p->levels;
+  return p->branches >> ((node >> (level - p->top)) - (1u << p->top)) & 1;
+}
+
 /** The particles of a leaf are sorted by further bisection, down to parts of at most this many,
  * which are the blocks of targets of direct sums on CPUs (P2P_BLOCK). */
 #define TREE_BLOCK 8

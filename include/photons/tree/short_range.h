@@ -56,6 +56,7 @@ struct short_range {
   bool expansions;                 /**< walks may accept pairs of nodes, short_range_expansions() */
   float theta, theta_first;        /**< of the acceptance, while they may */
   float factor;                    /**< G m / r_cut^2: unit of short-range accelerations */
+  float heaviest;                  /**< relative mass of any particle of all ranks, at most */
   float eta_pair;                  /**< steps follow rates of pairs, pair_rates.h; 0: they do not */
   bool keep_near;                  /**< pair_rates reads the near lists of p2p after it */
   struct group_expansions *groups; /**< of this rank's groups */
@@ -95,6 +96,10 @@ void short_range_set_order(struct short_range *s, int order);
  * and domain_unregister(). */
 void short_range_register(struct short_range *s);
 void short_range_unregister(struct short_range *s);
+/** After domain_find_neighbours() and refits: find the ghosts of the next forces, and make handles for what is
+ * received of them. In isolated systems ranks receive what their walks can open, by bounds that hold for the
+ * acceptance as it is now. No task may be at work. Collective. */
+void short_range_find_ghosts(struct short_range *s);
 /** After domain_find_ghosts(): make handles for the multipoles of ghosts, and drop those of groups
  * that are no longer ghosts. */
 void short_range_follow_ghosts(struct short_range *s);

@@ -36,6 +36,8 @@ static inline const uint32_t *targets_first(const struct targets *t, void *buffe
 /** Depth of the tree of n packed targets, of which a leaf has at most so many in the mean.
  * @param depth  of the group's tree */
 unsigned targets_depth(uint32_t n, unsigned depth, uint32_t leaf);
+/** The same where they are targets of a group of this short-range force. */
+unsigned targets_packed_depth(const struct short_range *s, uint32_t n);
 
 /** Make all particles of a group its targets.
  * @param apart  their forces, and in periodic boxes their tides, do not overwrite the accelerations of

@@ -174,6 +174,8 @@ struct walk_pairs {
 struct walk_scratch {
   struct walk_pairs part[WALK_PARTS];
 };
+/** End the run: a walk needs what is below a node of a ghost, which the owner has not sent. */
+void walk_lacks(uint32_t node);
 /** Free the buffers. */
 void walk_scratch_free(struct walk_scratch *s);
 /** Make room for at least n more pairs of a list (0: near, 1: far). */
@@ -218,11 +220,13 @@ struct walk_kernels {
    * @param source_nodes [slots] their trees
    * @param slot_count   [slots] numbers of their particles
    * @param slot_mass    [slots] masses of their nodes; NULL: those of all particles are 1
+   * @param slot_part    [slots] what is here of them, or NULL, all; NULL: all of all. A walk that needs more ends the run
    */
   struct walk_result (*walk)(const struct acceptance *a, uint32_t count, unsigned depth,
                              const uint32_t *first, const struct node *nodes, uint32_t slots,
                              const struct node *const *source_nodes, const uint32_t *slot_count,
-                             const float *const *slot_mass, struct walk_scratch *scratch,
+                             const float *const *slot_mass,
+                             const struct tree_part *const *slot_part, struct walk_scratch *scratch,
                              struct interaction_list *near, struct interaction_list *far);
 };
 

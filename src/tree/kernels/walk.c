@@ -147,6 +147,7 @@ struct walk_trees {
   const struct node *nodes, *sources;
   const float *target_mass, *source_mass; /* of nodes; NULL: their numbers of particles */
   float weight;                           /* of targets if they are packed: see packed_weight() */
+  const struct tree_part *part;           /* that is here of the source; NULL: all of it */
 };
 
 /** The mass of a node of targets. */
@@ -246,6 +247,13 @@ static inline void push_children(struct stack *stack, const struct pair_batch *b
   }
 }
 
+/** End the run where what is below a source is not here, but needed.
+ * @param below  bits: pairs whose source is opened, or a leaf whose particles are needed */
+static void require_below(const struct tree_part *part, const struct pair_batch *b,
+                          uint32_t below) {
+  FOR_BITS(i, below) if (!part_has_below(part, b->source[i])) walk_lacks(b->source[i]);
+}
+
 /** Walk the targets' tree with that of one source. */
 static void walk_tree(const struct walk_trees *w, uint32_t tag, struct walk_pairs *found,
                       struct walk_result *result) {
@@ -261,6 +269,7 @@ static void walk_tree(const struct walk_trees *w, uint32_t tag, struct walk_pair
     for (int list = 0; list < 2; list++) walk_pairs_reserve(found, list, BATCH);
     const struct fates f = fates_of(w, &b, n);
     result->visits += (uint64_t)__builtin_popcount(f.here);
+    if (w->part) require_below(w->part, &b, f.near | (f.opened & ~f.split));
     FOR_BITS(i, f.far) emit(found, FAR, b.target[i], tag | b.source[i]);
     FOR_BITS(i, f.near) {
       emit(found, NEAR, b.target[i] - leaves, tag | b.source[i]);
@@ -276,6 +285,7 @@ struct walk_work {
   const struct node *const *source_nodes;
   const uint32_t *slot_count;
   const float *const *slot_mass;
+  const struct tree_part *const *slot_part;
   uint32_t slots, parts;
   struct walk_pairs *found;
   struct walk_result result[WALK_PARTS];
@@ -292,6 +302,7 @@ static void walk_part(void *context, uint32_t i) {
     w.source_particles = work->slot_count[slot];
     w.sources = work->source_nodes[slot];
     w.source_mass = work->slot_mass ? work->slot_mass[slot] : NULL;
+    w.part = work->slot_part ? work->slot_part[slot] : NULL;
     walk_tree(&w, slot << (w.a->depth + 1), found, &result);
   }
   work->result[i] = result;
@@ -300,8 +311,10 @@ static void walk_part(void *context, uint32_t i) {
 struct walk_result KERNEL(walk)(const struct acceptance *a, uint32_t count, unsigned depth,
                                 const uint32_t *first, const struct node *nodes, uint32_t slots,
                                 const struct node *const *source_nodes, const uint32_t *slot_count,
-                                const float *const *slot_mass, struct walk_scratch *scratch,
-                                struct interaction_list *near, struct interaction_list *far) {
+                                const float *const *slot_mass,
+                                const struct tree_part *const *slot_part,
+                                struct walk_scratch *scratch, struct interaction_list *near,
+                                struct interaction_list *far) {
   /* slot 0 is the group of the targets */
   struct walk_work work = {.common = {.a = a,
                                       .count = count,
@@ -313,6 +326,7 @@ struct walk_result KERNEL(walk)(const struct acceptance *a, uint32_t count, unsi
                            .source_nodes = source_nodes,
                            .slot_count = slot_count,
                            .slot_mass = slot_mass,
+                           .slot_part = slot_part,
                            .slots = slots,
                            .parts = slots < WALK_PARTS ? slots : WALK_PARTS,
                            .found = scratch->part};
