@@ -102,8 +102,8 @@ static void count_meeting(uint8_t *met, unsigned target_depth, unsigned depth, u
  * levels. */
 static bool out_of_reach(const struct walk_argument *a, const struct node *target,
                          const struct node *source) {
-  return !a->s->acceptance.newton && box_gap_squared(&a->s->domain->geometry, target, source) >=
-                                         R_CUT_SQUARED * (1.0f - 1e-4f);
+  return !a->s->acceptance.newton &&
+         box_gap_squared(&a->s->domain->geometry, target, source) >= R_CUT_SQUARED * (1.0f - 1e-4f);
 }
 
 /** Every pair of leaves in reach is on the lists exactly once, directly or through nodes above; and

@@ -16,7 +16,8 @@ float box_gap_squared(const struct geometry *geometry, const struct node *a, con
   return gap2;
 }
 
-struct node box_around(const struct geometry *geometry, const struct node *a, const struct node *b) {
+struct node box_around(const struct geometry *geometry, const struct node *a,
+                       const struct node *b) {
   struct node box = {0};
   for (int c = 0; c < 3; c++) {
     const float d = (float)position_difference(b->centre[c], a->centre[c]) * geometry->scale;

@@ -58,7 +58,8 @@ static struct region region_of(const struct short_range *s, const struct group *
 }
 
 /** Make a region hold another one, too. */
-static void add_region(const struct geometry *geometry, struct region *r, const struct region *more) {
+static void add_region(const struct geometry *geometry, struct region *r,
+                       const struct region *more) {
   const float least = fminf(r->box.acc_min, more->box.acc_min);
   r->box = box_around(geometry, &r->box, &more->box);
   r->box.acc_min = least;

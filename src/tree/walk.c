@@ -84,10 +84,11 @@ void walk_scratch_free(struct walk_scratch *s) {
 }
 
 void walk_lacks(uint32_t node) {
-  fail(EXIT_RUN_FAILED,
-       "internal error: forces need what is below node %u of a group of another rank, which was not "
-       "sent",
-       node);
+  fail(
+      EXIT_RUN_FAILED,
+      "internal error: forces need what is below node %u of a group of another rank, which was not "
+      "sent",
+      node);
 }
 
 void interactions_check(size_t entries) {

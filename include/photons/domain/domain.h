@@ -43,13 +43,13 @@ struct neighbours {
  * those parts that their owners sent. */
 struct group {
   uint32_t index, count;
-  int owner;        /**< rank */
-  uint32_t targets; /**< particles whose forces are computed next, and */
-  float moved;      /**< how far particles may have moved since the last refit, units of r_cut: the
+  int owner;         /**< rank */
+  uint32_t targets;  /**< particles whose forces are computed next, and */
+  float moved;       /**< how far particles may have moved since the last refit, units of r_cut: the
                        *   owner sets both, and domain_find_neighbours() tells them to the ranks around */
-  uint32_t levels;  /**< of its tree that are on this rank: see struct tree_part */
-  struct node root; /**< box of all its particles at the last refit */
-  uint64_t branches;  /**< that are on this rank: see struct tree_part */
+  uint32_t levels;   /**< of its tree that are on this rank: see struct tree_part */
+  struct node root;  /**< box of all its particles at the last refit */
+  uint64_t branches; /**< that are on this rank: see struct tree_part */
   struct node *nodes; /**< tree_nodes(depth); own groups */
   /** Upper levels of the tree, tree_nodes(top_depth) nodes, for the host; own groups. */
   struct node *top;

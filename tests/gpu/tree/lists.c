@@ -23,7 +23,8 @@ void walk_group(const struct bench *b, const struct group *g, const struct targe
   }
   s->short_range.kernels->walk.walk(&s->short_range.acceptance, t->count, t->depth, t->first,
                                     t->nodes, g->near.count, nodes, count, b->mass ? mass : NULL,
-                                    NULL, scratch, &s->short_range.groups[g->index].lists.host[LIST_NEAR],
+                                    NULL, scratch,
+                                    &s->short_range.groups[g->index].lists.host[LIST_NEAR],
                                     &s->short_range.groups[g->index].lists.host[LIST_FAR]);
 }
 
