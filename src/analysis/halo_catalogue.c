@@ -158,7 +158,7 @@ static uint32_t parts_of(const struct ordering *w) {
  * @param room     for two components of these
  * @param ordered  [3][order->count] */
 static void order_vectors(const struct ordering *w, enum particle_column_index column, void *room,
-                          uint32_t *ordered) {
+                          void *ordered) {
   for (size_t c = 0; c < 3; c++) {
     struct ordering one = *w;
     one.component = c;
@@ -172,7 +172,8 @@ static void order_vectors(const struct ordering *w, enum particle_column_index c
     one.plain = room;
     one.values = one.plain + w->sources->count;
     loop_run(&halos_stage, parts_of(w), gather_component, &one);
-    index_order_apply(w->order, one.values, sizeof *one.values, ordered + c * w->order->count);
+    index_order_apply(w->order, one.values, sizeof *one.values,
+                      (uint32_t *)ordered + c * w->order->count);
   }
 }
 
@@ -196,13 +197,14 @@ static void order_types(const struct ordering *w, uint64_t *room, struct particl
   free(type);
 }
 
-static void order_masses(const struct ordering *w, float *room, struct particles *out) {
+static void order_masses(const struct ordering *w, void *room, struct particles *out) {
+  float *mass = room;
   for (size_t k = 0, i; k < w->sources->count; k++) {
     const struct particles *s = source_of(w, k, &i);
-    room[k] = s->relative_mass[i];
+    mass[k] = s->relative_mass[i];
   }
   particles_add_column(out, COLUMN_relative_mass);
-  index_order_apply(w->order, room, sizeof *room, out->relative_mass);
+  index_order_apply(w->order, mass, sizeof *mass, out->relative_mass);
 }
 
 /* Of a particle in the order of halos: position, momentum and id, and while it is brought there its
@@ -230,11 +232,11 @@ struct particles halo_ordered_particles(const struct halo_catalogue *c,
   struct particles out = particles_create_share(all, s->box, others ? others->mass : s->mass);
   const struct ordering w = {.sources = &sources, .order = &order, .particle = particle};
   order_vectors(&w, COLUMN_position, row, out.position);
-  order_vectors(&w, COLUMN_momentum, row, (uint32_t *)out.momentum);
-  if (accelerations) order_vectors(&w, COLUMN_acceleration, row, (uint32_t *)out.acceleration);
+  order_vectors(&w, COLUMN_momentum, row, out.momentum);
+  if (accelerations) order_vectors(&w, COLUMN_acceleration, row, out.acceleration);
   order_ids(&w, row, out.id);
   if (particles_have(s, COLUMN_type)) order_types(&w, row, &out);
-  if (particles_have(s, COLUMN_relative_mass)) order_masses(&w, (float *)row, &out);
+  if (particles_have(s, COLUMN_relative_mass)) order_masses(&w, row, &out);
   index_order_free(&order);
   free(particle);
   free(row);

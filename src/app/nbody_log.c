@@ -37,7 +37,8 @@ static double myr(const struct step_record *record) { return cosmology_myr(recor
 static void write_timings_columns(FILE *out) {
   fprintf(out, ",wall_s,particles_per_s,p2p_pairs,m2l_interactions,walk_visits,"
                "rebuilt,sorted,idle_share,"
-               "imbalance,peak_rss_bytes,cone_files_s,cone_waited_s,cone_files,cone_beside,sub_steps,rung_particles,"
+               "imbalance,peak_rss_bytes,cone_files_s,cone_waited_s,cone_files,cone_beside,sub_"
+               "steps,rung_particles,"
                "rung_kicked,rung_pairs");
   stage_columns(out, false);
 }
@@ -60,9 +61,9 @@ static void write_timings(FILE *out, const struct step_record *record, const str
           (unsigned long long)record->work.interactions, (unsigned long long)record->work.visits,
           record->rebuilt, record->sorted);
   usage_print_idle_share(cores, record->wall, out);
-  fprintf(out, ",%.4g,%.0f,%.6g,%.6g,%u,%u,%u", usage_imbalance(gpus->units ? gpus : cores), peak_bytes,
-          record->cone_files, record->cone_waited, record->cone_count, record->cone_beside,
-          record->block.sub_steps);
+  fprintf(out, ",%.4g,%.0f,%.6g,%.6g,%u,%u,%u", usage_imbalance(gpus->units ? gpus : cores),
+          peak_bytes, record->cone_files, record->cone_waited, record->cone_count,
+          record->cone_beside, record->block.sub_steps);
   write_by_rung(out, record->rungs);
   write_by_rung(out, record->block.particles);
   write_by_rung(out, record->block.pairs);

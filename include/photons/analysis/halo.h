@@ -78,7 +78,8 @@ struct subhalo {
 /** Members of a halo or subhalo by type. */
 struct member_types {
   uint64_t count[PARTICLE_TYPES];
-  uint64_t first[PARTICLE_TYPES]; /**< place of the first one among the particles of its type, in the order of rows */
+  /** Place of the first one among the particles of its type, in the order of rows. */
+  uint64_t first[PARTICLE_TYPES];
 };
 
 /** The halos of the run, largest first. Ranks have consecutive halos; rank 0 has the largest. The
@@ -95,9 +96,9 @@ struct halo_catalogue {
       subhalos; /**< of the run; of this rank: those of its halos, in
                                                      their order */
   struct subhalo *subhalo;
-  struct member_types *halo_types,
-      *subhalo_types; /**< of each halo and subhalo of this rank; NULL: all members are of PARTICLE_HALO */
-  bool several_types; /**< members of the run's halos are of several types */
+  /** Of each halo and subhalo of this rank; NULL: all members are of type PARTICLE_HALO. */
+  struct member_types *halo_types, *subhalo_types;
+  bool several_types;     /**< members of the run's halos are of several types */
   size_t members;         /**< particles of this rank in halos */
   uint32_t *member;       /**< these particles, by rising row */
   uint64_t *row;          /**< row of each of them */

@@ -29,7 +29,8 @@ struct cone_files {
   double seconds; /**< of writing them */
   double written; /**< seconds of writing earlier files, until someone takes them, */
   double waited;  /**< and of these those in which the run waited; */
-  uint32_t files, beside; /**< likewise earlier files, and those of them that were written beside a step */
+  /** Likewise earlier files, and those of them that were written beside a step. */
+  uint32_t files, beside;
 };
 
 /**
