@@ -132,6 +132,8 @@ static bool measure(const struct density_modes *modes, const struct shell *a, co
   for (int side = 0; side < 3; side++) {
     bin->k[side] = p.side[side]->k;
     bin->power[side] = p.side[side]->power;
+    bin->low[side] = p.side[side]->low;
+    bin->high[side] = p.side[side]->high;
   }
   return true;
 }
@@ -159,6 +161,84 @@ struct bispectrum_bin *bispectrum_measure(const struct density_modes *modes, siz
   return bin;
 }
 
+/* Theory. */
+
+/** Shells that end here, in fundamental modes, have few waves, which are counted. */
+enum { EXACT_EDGE = 4, LENGTHS = 16, ANGLES = 64, NODES = EXACT_EDGE * EXACT_EDGE };
+
+/** Lengths of the waves of a shell, and how many waves each stands for. */
+struct nodes {
+  double k[NODES], weight[NODES];
+  size_t count;
+};
+
+/** By the squares of the lengths, which are whole. */
+static void count_waves(struct nodes *n, double low, double high) {
+  const int most = EXACT_EDGE - 1, side = 2 * most + 1;
+  n->count = NODES;
+  for (int i = 0; i < NODES; i++) n->k[i] = sqrt((double)i);
+  for (int i = 0; i < side * side * side; i++) {
+    const int x = i / side / side - most, y = i / side % side - most, z = i % side - most,
+              square = x * x + y * y + z * z;
+    if (square < NODES && n->k[square] >= low && n->k[square] < high) n->weight[square]++;
+  }
+}
+
+static struct nodes nodes_of(double low, double high) {
+  struct nodes n = {.count = LENGTHS};
+  if (high <= EXACT_EDGE) {
+    count_waves(&n, low, high);
+    return n;
+  }
+  for (int i = 0; i < LENGTHS; i++) {
+    n.k[i] = low + (high - low) * (i + 0.5) / LENGTHS;
+    n.weight[i] = n.k[i] * n.k[i];
+  }
+  return n;
+}
+
+static double mean_power(const struct linear_theory *linear, double unit, const struct nodes *n) {
+  double sum = 0.0, norm = 0.0;
+  for (size_t i = 0; i < n->count; i++) {
+    if (n->weight[i] > 0.0) sum += n->weight[i] * linear_theory_power(linear, unit * n->k[i]);
+    norm += n->weight[i];
+  }
+  return sum / norm;
+}
+
+/** Add the triangles of two lengths, whose angle is random. @param sums  of B, of 1 */
+static void add_triangles(const struct linear_theory *linear, double unit, const double k[2],
+                          double weight, const struct bispectrum_bin *bin, double sums[2]) {
+  for (int i = 0; i < ANGLES; i++) {
+    const double cosine = 2.0 * (i + 0.5) / ANGLES - 1.0;
+    const double third = sqrt(k[0] * k[0] + k[1] * k[1] + 2.0 * k[0] * k[1] * cosine);
+    if (third < bin->low[2] || third >= bin->high[2]) continue;
+    const double sides[3] = {unit * k[0], unit * k[1], unit * third};
+    sums[0] += weight * linear_theory_bispectrum(linear, sides);
+    sums[1] += weight;
+  }
+}
+
+struct bispectrum_theory bispectrum_theory_of(const struct linear_theory *linear, double box,
+                                              const struct bispectrum_bin *bin) {
+  struct bispectrum_theory theory = {.bispectrum = 0.0};
+  struct nodes side[3];
+  double sums[2] = {0.0};
+  const double unit = 2.0 * M_PI / box;
+  for (int s = 0; s < 3; s++) {
+    side[s] = nodes_of(bin->low[s], bin->high[s]);
+    theory.power[s] = mean_power(linear, unit, &side[s]);
+  }
+  for (size_t i = 0; i < side[0].count; i++)
+    for (size_t j = 0; j < side[1].count; j++) {
+      const double weight = side[0].weight[i] * side[1].weight[j];
+      if (weight > 0.0)
+        add_triangles(linear, unit, (double[]){side[0].k[i], side[1].k[j]}, weight, bin, sums);
+    }
+  theory.bispectrum = sums[1] > 0.0 ? sums[0] / sums[1] : 0.0;
+  return theory;
+}
+
 void bispectrum_write(const char *path, const struct bispectrum_bin *bins, size_t count,
                       const struct statistics_state *state) {
   struct output_text text;
@@ -175,10 +255,9 @@ void bispectrum_write(const char *path, const struct bispectrum_bin *bins, size_
           "# k1[h/Mpc] k2[h/Mpc] k3[h/Mpc] B[(Mpc/h)^6] Ntriangles Btree[(Mpc/h)^6] Q Qtree\n");
   for (size_t i = 0; i < count; i++) {
     const struct bispectrum_bin *b = &bins[i];
-    double linear[3];
-    for (int s = 0; s < 3; s++) linear[s] = linear_theory_power(&state->linear, b->k[s]);
-    const double tree = linear_theory_bispectrum(&state->linear, b->k),
-                 norm = cyclic_products(b->power), linear_norm = cyclic_products(linear);
+    const struct bispectrum_theory theory = bispectrum_theory_of(&state->linear, state->box, b);
+    const double tree = theory.bispectrum, norm = cyclic_products(b->power),
+                 linear_norm = cyclic_products(theory.power);
     fprintf(file, "%.7e %.7e %.7e %.7e %.0f %.7e %.7e %.7e\n", b->k[0], b->k[1], b->k[2],
             b->bispectrum, b->triangles, tree, norm > 0.0 ? b->bispectrum / norm : 0.0,
             linear_norm > 0.0 ? tree / linear_norm : 0.0);

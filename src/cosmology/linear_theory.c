@@ -16,6 +16,7 @@ struct linear_theory linear_theory_at(double a, const struct linear_power *power
                                 .cosmology = c,
                                 .species = species,
                                 .f_nl = f_nl,
+                                .potential_unit = f_nl != 0.0 ? linear_potential_unit(c) : 0.0,
                                 .growth = cosmology_growth(c, a)};
 }
 
@@ -37,16 +38,16 @@ double linear_potential_unit(const struct cosmology *c) {
   return 1.5 * matter * pow(HUBBLE_0 / SPEED_OF_LIGHT, 2.0) / cosmology_growth_since_matter(c);
 }
 
-/** delta over Phi; 0 where there is no spectrum. @param unit  linear_potential_unit() */
-static double of_potential(const struct linear_theory *t, double unit, double k) {
-  return k * k * linear_power_transfer(t->power, k) * linear_theory_growth(t, k) / unit;
+/** delta over Phi; 0 where there is no spectrum. */
+static double of_potential(const struct linear_theory *t, double k) {
+  return k * k * linear_power_transfer(t->power, k) * linear_theory_growth(t, k) /
+         t->potential_unit;
 }
 
 static double primordial_bispectrum(const struct linear_theory *t, const double k[3],
                                     const double power[3]) {
-  const double unit = linear_potential_unit(t->cosmology);
   double m[3], sum = 0.0;
-  for (int i = 0; i < 3; i++) m[i] = of_potential(t, unit, k[i]);
+  for (int i = 0; i < 3; i++) m[i] = of_potential(t, k[i]);
   for (int i = 0; i < 3; i++) {
     const int j = (i + 1) % 3, l = (i + 2) % 3;
     if (m[i] > 0.0 && m[j] > 0.0) sum += power[i] * power[j] * m[l] / (m[i] * m[j]);
@@ -63,6 +64,6 @@ double linear_theory_bispectrum(const struct linear_theory *t, const double k[3]
 
 double linear_theory_bias(const struct linear_theory *t, double b, double k) {
   if (t->f_nl == 0.0 || !t->power) return b;
-  const double m = of_potential(t, linear_potential_unit(t->cosmology), k);
+  const double m = of_potential(t, k);
   return m > 0.0 ? b + 2.0 * t->f_nl * (b - 1.0) * HALO_COLLAPSE / m : b;
 }

@@ -68,10 +68,11 @@ void correlation_write(const char *path, const struct correlation_bin *bins, siz
 
 /** The mean of all triangles whose sides are in three shells. */
 struct bispectrum_bin {
-  double k[3];       /**< mean |k| in each shell, h/Mpc */
-  double power[3];   /**< of each shell, (Mpc/h)^3 */
-  double bispectrum; /**< (Mpc/h)^6 */
-  double triangles;  /**< with k and -k, and with their sides in all orders */
+  double k[3];            /**< mean |k| in each shell, h/Mpc */
+  double power[3];        /**< of each shell, (Mpc/h)^3 */
+  double bispectrum;      /**< (Mpc/h)^6 */
+  double triangles;       /**< with k and -k, and with their sides in all orders */
+  double low[3], high[3]; /**< of each shell, low <= |k| < high, fundamental modes */
 };
 
 /**
@@ -81,7 +82,17 @@ struct bispectrum_bin {
  * a fifth of k, and end at a third of the mesh's cells, above which periodic images would make triangles.
  */
 struct bispectrum_bin *bispectrum_measure(const struct density_modes *modes, size_t *count);
-/** Write bispectrum_NNN.txt, beside linear_theory_bispectrum(). */
+/** Linear theory of a bin. */
+struct bispectrum_theory {
+  double power[3];   /**< mean of each shell, (Mpc/h)^3 */
+  double bispectrum; /**< mean of linear_theory_bispectrum() over the triangles, (Mpc/h)^6 */
+};
+
+/** The mean over triangles whose sides have all directions. That of isosceles ones would be wrong by half where the long
+ * wave is shorter than the other shell is wide. */
+struct bispectrum_theory bispectrum_theory_of(const struct linear_theory *linear, double box,
+                                              const struct bispectrum_bin *bin);
+/** Write bispectrum_NNN.txt, beside this theory. */
 void bispectrum_write(const char *path, const struct bispectrum_bin *bins, size_t count,
                       const struct statistics_state *state);
 

@@ -15,6 +15,7 @@ struct linear_theory {
   const struct species *species; /**< NULL: all k grow alike */
   double f_nl;                   /**< local non-Gaussianity, as ic.f_nl */
   struct growth growth;          /**< of all k, without the table of species */
+  double potential_unit;         /**< linear_potential_unit(); 0 without f_nl */
 };
 
 /** All must outlive the result. */

@@ -245,6 +245,23 @@ static void test_tree_bispectrum(void **state) {
   assert_near(tree_bispectrum(k, power) / cyclic_products(power), 4.0 / 7.0, 1e-12);
 }
 
+/* A long wave and two short ones in shells that are wider than it is: with P = A k^n the mean over angles is P1 P2 (13/7 +
+ * 8/21 - n/3) (of isosceles triangles: 13/7). */
+static void test_squeezed_theory(void **state) {
+  (void)state;
+  struct parameters p = {
+      .cosmology = {.omega_m = 1.0, .h = 0.7, .n_s = -1.5, .sigma8 = 0.8, .w0 = -1.0},
+      .ic = {.power_spectrum = POWER_LAW, .normalise = true}};
+  const struct cosmology c = cosmology_from(&p);
+  struct linear_power *linear = linear_power_create(&p);
+  const struct linear_theory theory = linear_theory_at(1.0, linear, &c, NULL, 0.0);
+  const struct bispectrum_bin bin = {.low = {1.0, 100.0, 100.0}, .high = {3.0, 140.0, 140.0}};
+  const struct bispectrum_theory found = bispectrum_theory_of(&theory, BOX, &bin);
+  assert_near(found.bispectrum / (found.power[0] * found.power[1]),
+              13.0 / 7.0 + 8.0 / 21.0 + 1.5 / 3.0, 0.05);
+  linear_power_free(linear);
+}
+
 /* Of f_NL, in a universe of matter, where M = 2 c^2 k^2 T a/(3 H0^2): an equilateral triangle has 6 f_NL P^2/M more,
  * and halos of bias b have 2 f_NL (b - 1) 1.686/M more. */
 static void test_non_gaussian_theory(void **state) {
@@ -347,6 +364,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_correlation),
       cmocka_unit_test(test_bispectrum),
       cmocka_unit_test(test_tree_bispectrum),
+      cmocka_unit_test(test_squeezed_theory),
       cmocka_unit_test(test_non_gaussian_theory),
       cmocka_unit_test(test_halos),
       cmocka_unit_test(test_kaiser),
