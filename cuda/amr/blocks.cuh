@@ -115,36 +115,38 @@ template <typename real> INLINE real minmod(real a, real b) {
   return a * b > 0 ? copysign(smaller(fabs(a), fabs(b)), a) : (real)0;
 }
 
-/** Carried variable q of a cell that is interpolated. @param density  of the cell
- * @param least  of the densities of the coarser cell and its children */
-template <typename real>
-INLINE real interpolated_carried(const sources<real> &s, const struct gas_links &l, struct place p,
-                                 int q, real density, real least) {
-  const int at[3] = {p.at[0] + 3 >> 1, p.at[1] + 3 >> 1, p.at[2] + 3 >> 1};
-  const real here = coarse_fraction(s, l, q, at[0], at[1], at[2]);
-  real u = here * density;
-  for (int a = 0; a < 3; a++) {
-    const int x = a == 0, y = a == 1, z = a == 2;
-    const real low = coarse_fraction(s, l, q, at[0] - x, at[1] - y, at[2] - z),
-               high = coarse_fraction(s, l, q, at[0] + x, at[1] + y, at[2] + z),
-               change = (real)0.25 * least * minmod(here - low, high - here);
-    u += p.at[a] + 3 & 1 ? change : -change;
-  }
-  return u;
-}
-
 template <typename real> INLINE real heat_per_mass(const real *u) {
   return divide(thermal_energy(u), u[0]);
 }
 
-/** A cell that is interpolated from the coarser level: src/hydro/kernels/levels.h.
- * @return the least density of the coarser cell and its children */
+/** A cell of the coarser level, and how its children differ from it: src/hydro/kernels/levels.h. */
+template <int V, typename real> struct interpolation {
+  real middle[V], slope[3][V]; /* slope: half of the difference of two children along each axis */
+  bool cold;                   /* of is_cold_flow() there */
+  bool good;                   /* all children are physical; else they have the cell's values */
+  real least;                  /* of the densities of the cell and its children */
+};
+
+/** Child k of a cell: bit c of k is the upper one along axis c. */
 template <int V, typename real>
-INLINE real interpolated_cell(const sources<real> &s, const struct gas_links &l, struct place p,
-                              real *u) {
-  real middle[V], slope[3][V], speed = 0, heat = 0; /* of is_cold_flow() there */
-  const int x = p.at[0] + 3 >> 1, y = p.at[1] + 3 >> 1, z = p.at[2] + 3 >> 1;
-  coarse_cell<V>(s, l, x, y, z, middle);
+INLINE void child_of(const constants<real> &c, const interpolation<V, real> &i, int k, real *u) {
+#pragma unroll
+  for (int q = 0; q < V; q++)
+    u[q] = i.middle[q] + (k & 1 ? i.slope[0][q] : -i.slope[0][q]) +
+           (k & 2 ? i.slope[1][q] : -i.slope[1][q]) + (k & 4 ? i.slope[2][q] : -i.slope[2][q]);
+  if (i.cold) u[4] += lost_energy<V>(c, u);
+#pragma unroll
+  for (int q = 0; q < V; q++)
+    if (!i.good) u[q] = i.middle[q];
+}
+
+/** @param x, y, z  the coarser cell, as coarse_at() counts */
+template <int V, typename real>
+INLINE interpolation<V, real> interpolation_of(const sources<real> &s, const struct gas_links &l,
+                                               int x, int y, int z) {
+  interpolation<V, real> i;
+  real speed = 0, heat = 0;
+  coarse_cell<V>(s, l, x, y, z, i.middle);
 #pragma unroll
   for (int a = 0; a < 3; a++) {
     real low[V], high[V];
@@ -152,31 +154,53 @@ INLINE real interpolated_cell(const sources<real> &s, const struct gas_links &l,
     coarse_cell<V>(s, l, x + (a == 0), y + (a == 1), z + (a == 2), high);
 #pragma unroll
     for (int q = 0; q < V; q++)
-      slope[a][q] = (real)0.25 * minmod(middle[q] - low[q], high[q] - middle[q]);
+      i.slope[a][q] = (real)0.25 * minmod(i.middle[q] - low[q], high[q] - i.middle[q]);
     speed += (real)0.5 * (divide(high[1 + a], high[0]) - divide(low[1 + a], low[0]));
     heat = larger(heat, larger(heat_per_mass(low), heat_per_mass(high)));
   }
-  const bool cold = V == 6 && s.c.keeps_entropy &&
-                    (entropy_decides(s.c, middle, thermal_energy(middle)) ||
-                     larger(heat, heat_per_mass(middle)) < s.c.dual_energy_change * speed * speed);
-  const int mine = (p.at[0] + 3 & 1) + 2 * (p.at[1] + 3 & 1) + 4 * (p.at[2] + 3 & 1);
+  i.cold = V == 6 && s.c.keeps_entropy &&
+           (entropy_decides(s.c, i.middle, thermal_energy(i.middle)) ||
+            larger(heat, heat_per_mass(i.middle)) < s.c.dual_energy_change * speed * speed);
+  i.good = true;
   bool good = true;
   for (int k = 0; k < 8; k++) {
     real child[V];
-#pragma unroll
-    for (int q = 0; q < V; q++)
-      child[q] = middle[q] + (k & 1 ? slope[0][q] : -slope[0][q]) +
-                 (k & 2 ? slope[1][q] : -slope[1][q]) + (k & 4 ? slope[2][q] : -slope[2][q]);
-    if (cold) child[4] += lost_energy<V>(s.c, child);
+    child_of(s.c, i, k, child);
     good = good && is_physical<V>(s.c, child);
-#pragma unroll
-    for (int q = 0; q < V; q++)
-      if (k == mine) u[q] = child[q];
   }
+  i.good = good;
+  i.least = good ? i.middle[0] - (fabs(i.slope[0][0]) + fabs(i.slope[1][0]) + fabs(i.slope[2][0]))
+                 : i.middle[0];
+  return i;
+}
+
+/** How a carried variable of the children of a cell comes from the fractions of the coarser level. */
+template <typename real> struct carried_interpolation {
+  real here,
+      change[3]; /* the fraction in the cell; what a child of the least density has more or less */
+};
+
+template <typename real>
+INLINE carried_interpolation<real> carried_of(const sources<real> &s, const struct gas_links &l,
+                                              int q, int x, int y, int z, real least) {
+  carried_interpolation<real> i;
+  i.here = coarse_fraction(s, l, q, x, y, z);
 #pragma unroll
-  for (int q = 0; q < V; q++)
-    if (!good) u[q] = middle[q];
-  return good ? middle[0] - (fabs(slope[0][0]) + fabs(slope[1][0]) + fabs(slope[2][0])) : middle[0];
+  for (int a = 0; a < 3; a++) {
+    const real low = coarse_fraction(s, l, q, x - (a == 0), y - (a == 1), z - (a == 2)),
+               high = coarse_fraction(s, l, q, x + (a == 0), y + (a == 1), z + (a == 2));
+    i.change[a] = (real)0.25 * least * minmod(i.here - low, high - i.here);
+  }
+  return i;
+}
+
+/** The carried variable of child k. @param density  of the child */
+template <typename real>
+INLINE real carried_child(const carried_interpolation<real> &i, int k, real density) {
+  real u = i.here * density;
+#pragma unroll
+  for (int a = 0; a < 3; a++) u += k >> a & 1 ? i.change[a] : -i.change[a];
+  return u;
 }
 
 /** @param table  in device memory: near batches, coarse ones, and unless the weight is 1 those before

@@ -11,7 +11,7 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
   static_assert(GAS_GROUP_CELLS % BLOCK_THREADS == 0, "a block is in one group");
   const uint32_t thread = blockIdx.x * BLOCK_THREADS + threadIdx.x;
   const uint32_t group = thread / GAS_GROUP_CELLS;
-  const int cell = (int)(thread % GAS_GROUP_CELLS), patch = cell / GAS_PATCH_CELLS;
+  const int cell = (int)(thread % GAS_GROUP_CELLS);
   if (group >= s.groups) return;
   const struct gas_move move = moves[group];
   real u[V], *to = cells + (size_t)group * s.c.variables * GAS_GROUP_CELLS + cell;
@@ -22,13 +22,14 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
     for (int q = V; CARRIED && q < (int)s.c.variables; q++)
       to[q * GAS_GROUP_CELLS] = from[q * GAS_GROUP_CELLS];
   } else {
-    struct place p = {{0, 0, 0}, 0};
-#pragma unroll
-    for (int c = 0; c < 3; c++)
-      p.at[c] = GAS_GHOSTS + GAS_PATCH_SIDE * (patch >> c & 1) + (cell >> 3 * c & 7);
-    const real least = interpolated_cell<V>(s, s.links[group], p, u);
+    const struct cell_place at = place_of_cell(cell);
+    const int x = at.x / 2 + 3, y = at.y / 2 + 3, z = at.z / 2 + 3, /* as coarse_at() counts */
+        child = (at.x & 1) + 2 * (at.y & 1) + 4 * (at.z & 1);
+    const struct gas_links &l = s.links[group];
+    const interpolation<V, real> i = interpolation_of<V>(s, l, x, y, z);
+    child_of(s.c, i, child, u);
     for (int q = V; CARRIED && q < (int)s.c.variables; q++)
-      to[q * GAS_GROUP_CELLS] = interpolated_carried(s, s.links[group], p, q, u[0], least);
+      to[q * GAS_GROUP_CELLS] = carried_child(carried_of(s, l, q, x, y, z, i.least), child, u[0]);
   }
 #pragma unroll
   for (int q = 0; !CARRIED && q < V; q++) to[q * GAS_GROUP_CELLS] = u[q];

@@ -13,6 +13,19 @@ enum {
   BLOCKS_OF_GROUP = GAS_BLOCK_SIDE / PLANES * PARTS
 };
 static_assert(GAS_BLOCK_SIDE % PLANES == 0, "all planes are prepared");
+/* Cells of the coarser level that cover a block, and those of them that are beside its group. */
+enum {
+  COARSE_SIDE = GAS_BLOCK_SIDE / 2 + 1,
+  COARSE_LAYERS = 2, /* on each side of the group */
+  COARSE_OWN = GAS_GROUP_SIDE / 2,
+  COARSE_PLANES = 2 * COARSE_LAYERS * COARSE_SIDE * COARSE_SIDE,
+  COARSE_ROWS = COARSE_OWN * 2 * COARSE_LAYERS * COARSE_SIDE,
+  COARSE_GHOSTS = COARSE_PLANES + COARSE_ROWS + COARSE_OWN * COARSE_OWN * 2 * COARSE_LAYERS,
+  COARSE_THREADS = 128
+};
+static_assert(COARSE_GHOSTS ==
+                  COARSE_SIDE * COARSE_SIDE * COARSE_SIDE - COARSE_OWN * COARSE_OWN * COARSE_OWN,
+              "all coarser cells beside a group have a thread");
 static_assert(PARTS * BLOCK_THREADS == HEAT_RANGES_OF_PLANE * WARP, "a warp has one range");
 
 /** What a thread has. */
@@ -29,55 +42,138 @@ INLINE struct column_part part_of_thread() {
           (int)(part / PARTS) * PLANES, at};
 }
 
-/** The cell of a near group that a place has the values of; NULL: the place is interpolated. */
-template <typename real>
-INLINE const real *near_cell(const sources<real> &s, const struct gas_links &l, struct place p) {
-  const gas_link_t near = l.near[neighbour_at(p, GAS_GROUP_SIDE)];
-  if (near == NO_GROUP) return NULL;
-  return group_of(s.c.variables, s.near, near) +
-         place_in_group(p.at[0] - GAS_GHOSTS & GAS_GROUP_SIDE - 1,
-                        p.at[1] - GAS_GHOSTS & GAS_GROUP_SIDE - 1,
-                        p.at[2] - GAS_GHOSTS & GAS_GROUP_SIDE - 1);
+/** Layer i of those on both sides of the group, along an axis of COARSE_SIDE coarser cells. */
+INLINE int layer_beside(int i) { return i < COARSE_LAYERS ? i : i + COARSE_OWN; }
+
+/** Coarser cell i of the COARSE_GHOSTS, as coarse_at() counts: first whole planes, then whole rows, then ends of rows. */
+INLINE struct cell_place coarse_ghost(int i) {
+  int x, y, z;
+  if (i < COARSE_PLANES) {
+    x = i % COARSE_SIDE, y = i / COARSE_SIDE % COARSE_SIDE;
+    z = layer_beside(i / (COARSE_SIDE * COARSE_SIDE));
+  } else if ((i -= COARSE_PLANES) < COARSE_ROWS) {
+    x = i % COARSE_SIDE, y = layer_beside(i / COARSE_SIDE % (2 * COARSE_LAYERS));
+    z = COARSE_LAYERS + i / (COARSE_SIDE * 2 * COARSE_LAYERS);
+  } else {
+    i -= COARSE_ROWS;
+    x = layer_beside(i % (2 * COARSE_LAYERS));
+    y = COARSE_LAYERS + i / (2 * COARSE_LAYERS) % COARSE_OWN;
+    z = COARSE_LAYERS + i / (2 * COARSE_LAYERS * COARSE_OWN);
+  }
+  return {x + 1, y + 1, z + 1};
 }
 
-/** The place whose values cell k of a thread has. */
+/** Whether a place is in the box and in no group of the block's level. */
+INLINE bool is_interpolated(const struct gas_links &l, struct place p) {
+  bool in_box = true;
+#pragma unroll
+  for (int c = 0; c < 3; c++)
+    in_box &= !(p.at[c] < GAS_GHOSTS                     ? l.edges >> 2 * c & 1
+                : p.at[c] >= GAS_GHOSTS + GAS_GROUP_SIDE ? l.edges >> 2 * c + 1 & 1
+                                                         : 0u);
+  return in_box && l.near[neighbour_at(p, GAS_GROUP_SIDE)] == NO_GROUP;
+}
+
+INLINE int place_in_block(const int *at) {
+  return (at[2] * GAS_BLOCK_SIDE + at[1]) * GAS_BLOCK_SIDE + at[0];
+}
+
+/** Where child k of a coarser cell is in a block; -1: outside. @param lower  place of child 0 */
+INLINE int place_of_child(struct place lower, int k) {
+  bool inside = true;
+#pragma unroll
+  for (int c = 0; c < 3; c++) {
+    lower.at[c] += k >> c & 1;
+    inside &= lower.at[c] >= 0 && lower.at[c] < GAS_BLOCK_SIDE;
+  }
+  return inside ? place_in_block(lower.at) : -1;
+}
+
+/** Write into blocks the cells that are interpolated from the coarser level: one thread a coarser cell, whose children
+ * have most of the arithmetic in common.
+ * @tparam CARRIED  write the variables that the gas carries, else those of the solver */
+template <int V, bool CARRIED, typename real>
+static __global__ void __launch_bounds__(COARSE_THREADS)
+    interpolate(const __grid_constant__ sources<real> s, real *blocks) {
+  const uint32_t thread = blockIdx.x * COARSE_THREADS + threadIdx.x;
+  const uint32_t group = thread / COARSE_GHOSTS;
+  if (group >= s.groups) return;
+  const struct gas_links &l = s.links[group];
+  const struct cell_place c = coarse_ghost((int)(thread % COARSE_GHOSTS));
+  const struct place lower = {{2 * c.x - GAS_GHOSTS, 2 * c.y - GAS_GHOSTS, 2 * c.z - GAS_GHOSTS},
+                              0};
+  if (!is_interpolated(l, lower)) return;
+  real *block = blocks + (size_t)group * s.c.variables * GAS_BLOCK_CELLS, child[8][V];
+  int at[8];
+  const interpolation<V, real> i = interpolation_of<V>(s, l, c.x, c.y, c.z);
+#pragma unroll
+  for (int k = 0; k < 8; k++) {
+    child_of(s.c, i, k, child[k]);
+    at[k] = place_of_child(lower, k);
+  }
+  if constexpr (CARRIED) {
+    for (int q = V; q < (int)s.c.variables; q++) {
+      const carried_interpolation<real> carried = carried_of(s, l, q, c.x, c.y, c.z, i.least);
+#pragma unroll
+      for (int k = 0; k < 8; k++)
+        if (at[k] >= 0) block[q * GAS_BLOCK_CELLS + at[k]] = carried_child(carried, k, child[k][0]);
+    }
+  } else {
+#pragma unroll
+    for (int k = 0; k < 8; k++)
+#pragma unroll
+      for (int q = 0; q < V; q++)
+        if (at[k] >= 0) block[q * GAS_BLOCK_CELLS + at[k]] = child[k][q];
+  }
+}
+
+/** Where the values of a place are. */
+template <typename real> struct source_cell {
+  const real *first;
+  int step;        /* from variable to variable */
+  uint32_t negate; /* as in struct place */
+};
+
+/** The source of cell k of a thread: a near group's cell, or that which interpolate() has written into the block. */
 template <typename real>
-INLINE struct place place_of(const sources<real> &s, const struct gas_links &l,
-                             const column_part &part, int k) {
-  return inside(l, s.reflecting, {{part.x, part.y, part.z + k}, 0}, GAS_GROUP_SIDE);
+INLINE source_cell<real> source_of(const sources<real> &s, const column_part &part, int k,
+                                   const real *blocks) {
+  const struct gas_links &l = s.links[part.group];
+  const struct place p = inside(l, s.reflecting, {{part.x, part.y, part.z + k}, 0}, GAS_GROUP_SIDE);
+  const gas_link_t near = l.near[neighbour_at(p, GAS_GROUP_SIDE)];
+  if (near == NO_GROUP)
+    return {blocks + (size_t)part.group * s.c.variables * GAS_BLOCK_CELLS + place_in_block(p.at),
+            GAS_BLOCK_CELLS, p.negate};
+  return {group_of(s.c.variables, s.near, near) +
+              place_in_group(p.at[0] - GAS_GHOSTS & GAS_GROUP_SIDE - 1,
+                             p.at[1] - GAS_GHOSTS & GAS_GROUP_SIDE - 1,
+                             p.at[2] - GAS_GHOSTS & GAS_GROUP_SIDE - 1),
+          GAS_GROUP_CELLS, p.negate};
 }
 
 /** The variables of the solver of a thread's cells. */
 template <int V, typename real>
-INLINE void read_cells(const sources<real> &s, const column_part &part, real (*u)[V]) {
-  const struct gas_links &l = s.links[part.group];
-  const real *from[PLANES];
-  uint32_t negated[PLANES];
+INLINE void read_cells(const sources<real> &s, const column_part &part, const real *blocks,
+                       real (*u)[V]) {
+  source_cell<real> from[PLANES];
 #pragma unroll
-  for (int k = 0; k < PLANES; k++) {
-    const struct place p = place_of(s, l, part, k);
-    negated[k] = p.negate;
-    from[k] = near_cell(s, l, p);
-  }
+  for (int k = 0; k < PLANES; k++) from[k] = source_of(s, part, k, blocks);
 #pragma unroll
   for (int k = 0; k < PLANES; k++)
 #pragma unroll
-    for (int q = 0; q < V; q++) u[k][q] = from[k] ? from[k][q * GAS_GROUP_CELLS] : (real)0;
+    for (int q = 0; q < V; q++) u[k][q] = from[k].first[q * from[k].step];
 #pragma unroll
-  for (int k = 0; k < PLANES; k++) {
-    if (!from[k]) interpolated_cell<V>(s, l, place_of(s, l, part, k), u[k]);
-    negate<V>(negated[k], u[k]);
-  }
+  for (int k = 0; k < PLANES; k++) negate<V>(from[k].negate, u[k]);
 }
 
 /** Write the variables of the solver into blocks. One warp a range of the cells' heat. */
 template <int V, typename real>
-static __global__ void __launch_bounds__(BLOCK_THREADS, sizeof(real) == sizeof(float) ? 3 : 2)
+static __global__ void __launch_bounds__(BLOCK_THREADS)
     prepare(const __grid_constant__ sources<real> s, real *blocks, heat_range *heat) {
   const column_part part = part_of_thread();
   real u[PLANES][V];
   if (part.at < PLANE_CELLS) {
-    read_cells<V>(s, part, u);
+    read_cells<V>(s, part, blocks, u);
     real *to = blocks + (size_t)part.group * s.c.variables * GAS_BLOCK_CELLS +
                part.z * PLANE_CELLS + part.at;
 #pragma unroll
@@ -101,17 +197,12 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
     prepare_carried(const __grid_constant__ sources<real> s, real *blocks) {
   const column_part part = part_of_thread();
   if (part.at >= PLANE_CELLS) return;
-  const struct gas_links &l = s.links[part.group];
   real *to = blocks + (size_t)part.group * s.c.variables * GAS_BLOCK_CELLS + part.z * PLANE_CELLS +
              part.at;
   for (int k = 0; k < PLANES; k++, to += PLANE_CELLS) {
-    const struct place p = place_of(s, l, part, k);
-    const real *from = near_cell(s, l, p);
-    real u[V];
-    const real least = from ? (real)0 : interpolated_cell<V>(s, l, p, u);
+    const source_cell<real> from = source_of(s, part, k, blocks);
     for (int q = V; q < (int)s.c.variables; q++)
-      to[q * GAS_BLOCK_CELLS] = from ? from[q * GAS_GROUP_CELLS]
-                                     : interpolated_carried(s, l, p, q, u[0], least);
+      to[q * GAS_BLOCK_CELLS] = from.first[q * from.step];
   }
 }
 
@@ -122,9 +213,15 @@ static void prepare_in(const struct gpu_gas *g, const struct gpu_sources *from, 
   const real **table = (const real **)gpu_scratch(g->gpu, SCRATCH_TABLE, batches * sizeof *table);
   gpu_upload(g->gpu, table, from->cells, batches * sizeof *table);
   const sources<real> s = sources_of<real>(g, from, table);
-  const unsigned cuda_blocks = g->groups * BLOCKS_OF_GROUP;
+  const unsigned cuda_blocks = g->groups * BLOCKS_OF_GROUP,
+                 coarse_blocks = blocks_for((uint64_t)g->groups * COARSE_GHOSTS, COARSE_THREADS);
+  const bool carries = s.c.variables > V;
+  if (from->coarse > 0)
+    interpolate<V, false><<<coarse_blocks, COARSE_THREADS, 0, g->gpu->stream>>>(s, (real *)blocks);
+  if (from->coarse > 0 && carries)
+    interpolate<V, true><<<coarse_blocks, COARSE_THREADS, 0, g->gpu->stream>>>(s, (real *)blocks);
   prepare<V><<<cuda_blocks, BLOCK_THREADS, 0, g->gpu->stream>>>(s, (real *)blocks, heat);
-  if (s.c.variables > V)
+  if (carries)
     prepare_carried<V><<<cuda_blocks, BLOCK_THREADS, 0, g->gpu->stream>>>(s, (real *)blocks);
   gpu_launched("prepare");
 }
