@@ -3,7 +3,12 @@
 #include "cuda/hydro/gpu_hydro.h"
 #include "cuda/hydro/heat.cuh"
 
-enum { SHOCK_THREADS = 512, ROW = GAS_BLOCK_SIDE, PLANE = GAS_BLOCK_SIDE * GAS_BLOCK_SIDE };
+enum {
+  SHOCK_THREADS = 512,
+  SHOCK_WARPS = SHOCK_THREADS / WARP,
+  ROW = GAS_BLOCK_SIDE,
+  PLANE = GAS_BLOCK_SIDE * GAS_BLOCK_SIDE
+};
 
 /** Whether the thermal energies of two neighbours differ as in a strong shock. */
 template <typename real> INLINE bool may_be_shock(real a, real b) {
@@ -37,6 +42,12 @@ INLINE void mark_cell(uint32_t *columns, const looks &l, int axis, int x, int y,
 /** The range in which a cell of a block is. */
 INLINE int range_of(int cell) { return cell / PLANE * HEAT_RANGES_OF_PLANE + cell % PLANE / WARP; }
 
+/** The cell of range r of a block that a lane has; -1: the range ends with its plane. */
+INLINE int cell_of_range(int r, int lane) {
+  const int at = r % HEAT_RANGES_OF_PLANE * WARP + lane;
+  return at < PLANE ? r / HEAT_RANGES_OF_PLANE * PLANE + at : -1;
+}
+
 /** Whether a strong shock may be at cells of range r of a block. Neighbours of its cells are in it, in those beside it
  * and in those of the next planes. heat: of all ranges */
 INLINE bool may_have_shocks(const heat_range *heat, int r) {
@@ -60,31 +71,37 @@ static __global__ void __launch_bounds__(SHOCK_THREADS)
   real *thermal = all_thermal + (size_t)blockIdx.x * GAS_BLOCK_CELLS;
   __shared__ uint32_t columns[3 * PLANE];
   __shared__ heat_range range[HEAT_RANGES];
-  __shared__ bool doubtful[HEAT_RANGES], any_doubt, found;
+  __shared__ bool doubtful[HEAT_RANGES], found;
+  __shared__ uint16_t
+      doubts[HEAT_RANGES]; /* the doubtful ranges, in any order: a warp takes one after another */
+  __shared__ int count;
   const real *block = blocks + (size_t)blockIdx.x * variables * GAS_BLOCK_CELLS;
-  if (threadIdx.x == 0) any_doubt = found = false;
+  const int warp = (int)threadIdx.x / WARP, lane = (int)threadIdx.x % WARP;
+  if (threadIdx.x == 0) count = found = 0;
   for (int w = (int)threadIdx.x; w < HEAT_RANGES; w += SHOCK_THREADS)
     range[w] = heat ? heat[(size_t)blockIdx.x * HEAT_RANGES + w] : any_heat();
   __syncthreads();
   for (int w = (int)threadIdx.x; w < HEAT_RANGES; w += SHOCK_THREADS)
-    if ((doubtful[w] = may_have_shocks(range, w))) any_doubt = true;
+    if ((doubtful[w] = may_have_shocks(range, w))) doubts[atomicAdd(&count, 1)] = (uint16_t)w;
   __syncthreads();
-  if (!any_doubt) {
+  if (count == 0) {
     if (threadIdx.x == 0) any[blockIdx.x] = 0;
     return;
   }
   for (int k = (int)threadIdx.x; k < 3 * PLANE; k += SHOCK_THREADS) columns[k] = 0;
-#pragma unroll 4
-  for (int i = (int)threadIdx.x; i < GAS_BLOCK_CELLS; i += SHOCK_THREADS)
-    if (doubtful[range_of(i)]) {
-      real u[5];
+#pragma unroll 2
+  for (int w = warp; w < count; w += SHOCK_WARPS) {
+    const int i = cell_of_range(doubts[w], lane);
+    if (i < 0) continue;
+    real u[5];
 #pragma unroll
-      for (int q = 0; q < 5; q++) u[q] = block[q * GAS_BLOCK_CELLS + i];
-      thermal[i] = thermal_energy(u);
-    }
+    for (int q = 0; q < 5; q++) u[q] = block[q * GAS_BLOCK_CELLS + i];
+    thermal[i] = thermal_energy(u);
+  }
   __syncthreads();
-  for (int i = (int)threadIdx.x; i < GAS_BLOCK_CELLS; i += SHOCK_THREADS) {
-    if (!doubtful[range_of(i)]) continue;
+  for (int w = warp; w < count; w += SHOCK_WARPS) {
+    const int i = cell_of_range(doubts[w], lane);
+    if (i < 0) continue;
     const int at[3] = {i % ROW, i / ROW % ROW, i / PLANE}, steps[3] = {1, ROW, PLANE};
     int next[3];
     bool may_be = false;

@@ -205,8 +205,10 @@ __global__ void __launch_bounds__(ROW_THREADS)
     const real *from = s.from + ((size_t)group * variables * rows + row) * GAS_BLOCK_SIDE + x;
 #pragma unroll
     for (int q = 0; q < V; q++)
-      tile[(q * ROW_THREADS + r) * ROW_ROOM + x] = from[(size_t)q * rows * GAS_BLOCK_SIDE];
+      copy_ahead(&tile[(q * ROW_THREADS + r) * ROW_ROOM + x],
+                 &from[(size_t)q * rows * GAS_BLOCK_SIDE]);
   }
+  copies_wait();
   __syncthreads();
   if ((int)threadIdx.x < here) {
     const uint32_t group = (first + threadIdx.x) / (uint32_t)rows;

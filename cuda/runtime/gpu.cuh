@@ -114,6 +114,23 @@ template <int WARPS> static __device__ double block_sum(double a) {
   return sum;
 }
 
+/** Copy a number into shared memory while the thread goes on; copies_wait() waits for all of its copies. */
+template <typename T> static __device__ inline void copy_ahead(T *shared, const T *from) {
+  static_assert(sizeof(T) == 4 || sizeof(T) == 8, "one instruction copies it");
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
+  asm volatile(
+      "cp.async.ca.shared.global [%0], [%1], %2;" ::"r"((unsigned)__cvta_generic_to_shared(shared)),
+      "l"(from), "n"(sizeof(T)));
+#else
+  *shared = *from;
+#endif
+}
+static __device__ inline void copies_wait() {
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+}
+
 /** A copy in device memory; free it with cudaFree(). */
 template <typename T> static T *device_copy(const T *from, size_t n) {
   T *to = NULL;
