@@ -3,12 +3,7 @@
 #include "cuda/hydro/gpu_hydro.h"
 #include "cuda/hydro/heat.cuh"
 
-enum {
-  SHOCK_THREADS = 512,
-  SHOCK_WARPS = SHOCK_THREADS / WARP,
-  ROW = GAS_BLOCK_SIDE,
-  PLANE = GAS_BLOCK_SIDE * GAS_BLOCK_SIDE
-};
+enum { SHOCK_THREADS = 512, ROW = GAS_BLOCK_SIDE, PLANE = GAS_BLOCK_SIDE * GAS_BLOCK_SIDE };
 
 /** Whether the thermal energies of two neighbours differ as in a strong shock. */
 template <typename real> INLINE bool may_be_shock(real a, real b) {
@@ -16,15 +11,22 @@ template <typename real> INLINE bool may_be_shock(real a, real b) {
   return high - low > low;
 }
 
-/** Whether a strong shock is between cell i and the next one along an axis. thermal: of these cells */
+/** What is_shock() asks of a cell. */
+template <typename real> struct shock_cell { real density, momentum[3], energy, thermal; };
+
+template <typename real> INLINE shock_cell<real> cell_at(const real *block, int i) {
+  real u[5];
+#pragma unroll
+  for (int q = 0; q < 5; q++) u[q] = block[q * GAS_BLOCK_CELLS + i];
+  return {u[0], {u[1], u[2], u[3]}, u[4], thermal_energy(u)};
+}
+
+/** Whether a strong shock is between a cell and the next one along an axis. */
 template <typename real>
-INLINE bool is_shock(const real *block, const real *thermal, int axis, int i, int next) {
-  const real *momentum = block + (1 + axis) * GAS_BLOCK_CELLS,
-             *energy = block + 4 * GAS_BLOCK_CELLS;
-  const real jump = fabs(thermal[next] - thermal[i]);
-  /* All numbers are asked for before the first of them is used. */
-  return (jump > heat_floor(larger(energy[i], energy[next]))) &
-         (momentum[i] * block[next] > momentum[next] * block[i]);
+INLINE bool is_shock(const shock_cell<real> &cell, const shock_cell<real> &next, int axis) {
+  return may_be_shock(cell.thermal, next.thermal) &
+         (fabs(next.thermal - cell.thermal) > heat_floor(larger(cell.energy, next.energy))) &
+         (cell.momentum[axis] * next.density > next.momentum[axis] * cell.density);
 }
 
 /** The sweeps that look at shocks along each axis. */
@@ -38,9 +40,6 @@ INLINE void mark_cell(uint32_t *columns, const looks &l, int axis, int x, int y,
   if (l.axes[1] >> axis & 1) atomicOr(&columns[PLANE + z * ROW + x], 1u << y);
   if (l.axes[2] >> axis & 1) atomicOr(&columns[2 * PLANE + y * ROW + x], 1u << z);
 }
-
-/** The range in which a cell of a block is. */
-INLINE int range_of(int cell) { return cell / PLANE * HEAT_RANGES_OF_PLANE + cell % PLANE / WARP; }
 
 /** The cell of range r of a block that a lane has; -1: the range ends with its plane. */
 INLINE int cell_of_range(int r, int lane) {
@@ -62,64 +61,37 @@ INLINE bool may_have_shocks(const heat_range *heat, int r) {
 }
 
 /** One CUDA block a group. It takes little shared memory, so that it finds room beside the sweeps of another stream.
- * all_thermal: [group][GAS_BLOCK_CELLS] scratch, the thermal energies of those cells that may have shocks
  * shocks: not written for groups that have none */
 template <typename real>
-static __global__ void __launch_bounds__(SHOCK_THREADS)
+static __global__ void __launch_bounds__(SHOCK_THREADS, 2)
     mark_shocks(const real *blocks, uint32_t variables, const heat_range *heat, looks look,
-                real *all_thermal, uint32_t *shocks, uint32_t *any) {
-  real *thermal = all_thermal + (size_t)blockIdx.x * GAS_BLOCK_CELLS;
+                uint32_t *shocks, uint32_t *any) {
   __shared__ uint32_t columns[3 * PLANE];
   __shared__ heat_range range[HEAT_RANGES];
-  __shared__ bool doubtful[HEAT_RANGES], found;
-  __shared__ uint16_t
-      doubts[HEAT_RANGES]; /* the doubtful ranges, in any order: a warp takes one after another */
+  __shared__ uint16_t doubtful[HEAT_RANGES]; /* ranges that may have shocks, in any order */
   __shared__ int count;
+  __shared__ bool found;
   const real *block = blocks + (size_t)blockIdx.x * variables * GAS_BLOCK_CELLS;
-  const int warp = (int)threadIdx.x / WARP, lane = (int)threadIdx.x % WARP;
   if (threadIdx.x == 0) count = found = 0;
   for (int w = (int)threadIdx.x; w < HEAT_RANGES; w += SHOCK_THREADS)
     range[w] = heat ? heat[(size_t)blockIdx.x * HEAT_RANGES + w] : any_heat();
+  for (int k = (int)threadIdx.x; k < 3 * PLANE; k += SHOCK_THREADS) columns[k] = 0;
   __syncthreads();
   for (int w = (int)threadIdx.x; w < HEAT_RANGES; w += SHOCK_THREADS)
-    if ((doubtful[w] = may_have_shocks(range, w))) doubts[atomicAdd(&count, 1)] = (uint16_t)w;
+    if (may_have_shocks(range, w)) doubtful[atomicAdd(&count, 1)] = (uint16_t)w;
   __syncthreads();
-  if (count == 0) {
-    if (threadIdx.x == 0) any[blockIdx.x] = 0;
-    return;
-  }
-  for (int k = (int)threadIdx.x; k < 3 * PLANE; k += SHOCK_THREADS) columns[k] = 0;
-#pragma unroll 2
-  for (int w = warp; w < count; w += SHOCK_WARPS) {
-    const int i = cell_of_range(doubts[w], lane);
-    if (i < 0) continue;
-    real u[5];
-#pragma unroll
-    for (int q = 0; q < 5; q++) u[q] = block[q * GAS_BLOCK_CELLS + i];
-    thermal[i] = thermal_energy(u);
-  }
-  __syncthreads();
-  for (int w = warp; w < count; w += SHOCK_WARPS) {
-    const int i = cell_of_range(doubts[w], lane);
+  for (int w = (int)threadIdx.x / WARP; w < count; w += SHOCK_THREADS / WARP) {
+    const int i = cell_of_range(doubtful[w], (int)threadIdx.x % WARP);
     if (i < 0) continue;
     const int at[3] = {i % ROW, i / ROW % ROW, i / PLANE}, steps[3] = {1, ROW, PLANE};
-    int next[3];
-    bool may_be = false;
+    const shock_cell<real> cell = cell_at(block, i);
+    shock_cell<real> next[3];
+#pragma unroll
+    for (int axis = 0; axis < 3; axis++) /* no shock is between a cell and itself */
+      next[axis] = cell_at(block, at[axis] < ROW - 1 ? i + steps[axis] : i);
 #pragma unroll
     for (int axis = 0; axis < 3; axis++) {
-      const int beside = i + steps[axis];
-      const bool here = at[axis] < ROW - 1 && doubtful[range_of(beside)] &&
-                        may_be_shock(thermal[i], thermal[beside]);
-      next[axis] = here ? beside : i; /* no shock is between a cell and itself */
-      may_be |= here;
-    }
-    if (!may_be) continue;
-    bool is[3];
-#pragma unroll
-    for (int axis = 0; axis < 3; axis++) is[axis] = is_shock(block, thermal, axis, i, next[axis]);
-#pragma unroll
-    for (int axis = 0; axis < 3; axis++) {
-      if (!is[axis]) continue;
+      if (!is_shock(cell, next[axis], axis)) continue;
       found = true;
       mark_cell(columns, look, axis, at[0], at[1], at[2]);
       mark_cell(columns, look, axis, at[0] + (axis == 0), at[1] + (axis == 1), at[2] + (axis == 2));
@@ -140,17 +112,17 @@ struct heat_range *gpu_gas_heat(const struct gpu_gas *g) {
 
 template <typename real>
 static void mark_in(const struct gpu_gas *g, const void *blocks, const struct heat_range *heat,
-                    const looks &look, void *thermal, uint32_t *shocks, uint32_t *any) {
+                    const looks &look, uint32_t *shocks, uint32_t *any) {
   mark_shocks<<<g->groups, SHOCK_THREADS, 0, g->gpu->stream>>>(
-      (const real *)blocks, gas_variables(&g->physics), heat, look, (real *)thermal, shocks, any);
+      (const real *)blocks, gas_variables(&g->physics), heat, look, shocks, any);
   gpu_launched("mark_shocks");
 }
 
 void gpu_gas_mark_shocks(const struct gpu_gas *g, const void *blocks, const struct heat_range *heat,
-                         const int axes[3], void *thermal, uint32_t *shocks, uint32_t *any) {
+                         const int axes[3], uint32_t *shocks, uint32_t *any) {
   const looks look = {{axes[0], axes[1], axes[2]}};
   if (g->double_precision)
-    mark_in<double>(g, blocks, heat, look, thermal, shocks, any);
+    mark_in<double>(g, blocks, heat, look, shocks, any);
   else
-    mark_in<float>(g, blocks, heat, look, thermal, shocks, any);
+    mark_in<float>(g, blocks, heat, look, shocks, any);
 }

@@ -30,12 +30,11 @@ void gpu_gas_prepare(const struct gpu_gas *g, const struct gpu_sources *s, void 
 /** Where strong shocks stand.
  * @param heat    of gpu_gas_prepare(), so that few cells are looked at; or NULL: all are
  * @param axes    bits: the axes along which the sweep along each axis looks for shocks
- * @param thermal  scratch, [group][GAS_BLOCK_CELLS] numbers of the blocks' precision
  * @param shocks  [group][axis of the sweep][slow][fast], the columns of a sweep by their places along the two other
  *                axes, bit i: a shock is at cell i. Undefined where any is 0
  * @param any     [group] whether there is one */
 void gpu_gas_mark_shocks(const struct gpu_gas *g, const void *blocks, const struct heat_range *heat,
-                         const int axes[3], void *thermal, uint32_t *shocks, uint32_t *any);
+                         const int axes[3], uint32_t *shocks, uint32_t *any);
 /** @param heat   of gpu_gas_prepare(), or NULL
  * @param mass   [group][GAS_MASS_FLUXES], or NULL
  * @param fault  in pinned host memory; the first fault of a group is written */

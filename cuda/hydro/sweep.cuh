@@ -345,8 +345,7 @@ void solve_with(const struct gpu_gas *g, double dt_dh, bool reversed, const void
       axes[axis] = looked_at<solver>(axis, swept);
       swept |= 1 << axis;
     }
-    static_assert(V * GAS_GROUP_SIDE >= GAS_BLOCK_SIDE, "thermal energies have room");
-    gpu_gas_mark_shocks(g, blocks, heat, axes, stage[0], shocks, any_shocks);
+    gpu_gas_mark_shocks(g, blocks, heat, axes, shocks, any_shocks);
   }
   sweep<real> s = {constants_of<real>(&g->physics),
                    (real)dt_dh,

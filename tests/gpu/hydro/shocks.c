@@ -120,15 +120,13 @@ static struct marks *find_marks(const struct gpu_gas *g, const void *blocks,
   struct marks *m = allocate(1, sizeof *m, "marks");
   uint32_t *shocks = device_memory(sizeof m->shocks);
   uint32_t *any = device_memory(sizeof m->any);
-  void *thermal = device_memory(KINDS * GAS_BLOCK_CELLS * sizeof(double));
   CUDA(cudaMemset(shocks, 0xff, sizeof m->shocks));
-  gpu_gas_mark_shocks(g, blocks, heat, axes, thermal, shocks, any);
+  gpu_gas_mark_shocks(g, blocks, heat, axes, shocks, any);
   CUDA(cudaDeviceSynchronize());
   CUDA(cudaMemcpy(m->shocks, shocks, sizeof m->shocks, cudaMemcpyDeviceToHost));
   CUDA(cudaMemcpy(m->any, any, sizeof m->any, cudaMemcpyDeviceToHost));
   CUDA(cudaFree(shocks));
   CUDA(cudaFree(any));
-  CUDA(cudaFree(thermal));
   return m;
 }
 
