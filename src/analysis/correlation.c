@@ -8,7 +8,7 @@
 #include "density_modes.h"
 #include "photons/base/error.h"
 #include "photons/base/output_text.h"
-#include "photons/cosmology/linear_statistics.h"
+#include "photons/cosmology/linear_theory.h"
 #include "photons/runtime/loop.h"
 #include "power_points.h"
 #include "statistics.h"

@@ -5,26 +5,8 @@
 #include <string.h>
 
 #include "photons/cosmology/linear_power.h"
-#include "photons/cosmology/linear_theory.h"
 
-#define FIRST_K 1e-4     /* h/Mpc: larger waves do not matter */
-#define LAST_DAMPING 4.5 /* k smooth at the end of the integral, where P(k) is damped by 1e-9 */
-#define LOG_STEP 0.01    /* steps are of this part of k, */
-#define PHASE_STEP 0.2   /* and of this phase of the most remote pairs */
-
-void linear_correlation(const struct linear_theory *linear, const double *r, size_t count,
-                        double smooth, double *xi) {
-  memset(xi, 0, count * sizeof *xi);
-  const double step_most = count > 0 ? PHASE_STEP / r[count - 1] : 1.0;
-  for (double low = FIRST_K; low * smooth < LAST_DAMPING;) {
-    const double step = fmin(LOG_STEP * low, step_most), k = low + 0.5 * step;
-    const double damping = exp(-pow(k * smooth, 2.0));
-    const double weight = step * k * k * damping * linear_theory_power(linear, k) /
-                          (2.0 * M_PI * M_PI);
-    for (size_t i = 0; i < count; i++) xi[i] += weight * sin(k * r[i]) / (k * r[i]);
-    low += step;
-  }
-}
+#define LOG_STEP 0.01 /* of an integral, of k */
 
 /** The root of the integral of P(k) k^power/(2 pi^2) dk. */
 static double rms_of_waves(const struct linear_power *linear, double low, double high,

@@ -2,11 +2,17 @@
 #include "photons/cosmology/linear_theory.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "photons/cosmology/linear_power.h"
 #include "photons/cosmology/linear_statistics.h"
 #include "photons/cosmology/mass_function.h"
 #include "photons/cosmology/species.h"
+
+#define FIRST_K 1e-4     /* h/Mpc: larger waves do not matter */
+#define LAST_DAMPING 4.5 /* k smooth at the end of the integral, where P(k) is damped by 1e-9 */
+#define LOG_STEP 0.01    /* steps are of this part of k, */
+#define PHASE_STEP 0.2   /* and of this phase of the most remote pairs */
 
 struct linear_theory linear_theory_at(double a, const struct linear_power *power,
                                       const struct cosmology *c, const struct species *species,
@@ -31,6 +37,20 @@ double linear_theory_rate(const struct linear_theory *t, double k) {
 double linear_theory_power(const struct linear_theory *t, double k) {
   const double growth = linear_theory_growth(t, k);
   return t->power ? growth * growth * linear_power_at(t->power, k) : 0.0;
+}
+
+void linear_correlation(const struct linear_theory *linear, const double *r, size_t count,
+                        double smooth, double *xi) {
+  memset(xi, 0, count * sizeof *xi);
+  const double step_most = count > 0 ? PHASE_STEP / r[count - 1] : 1.0;
+  for (double low = FIRST_K; low * smooth < LAST_DAMPING;) {
+    const double step = fmin(LOG_STEP * low, step_most), k = low + 0.5 * step;
+    const double damping = exp(-pow(k * smooth, 2.0));
+    const double weight = step * k * k * damping * linear_theory_power(linear, k) /
+                          (2.0 * M_PI * M_PI);
+    for (size_t i = 0; i < count; i++) xi[i] += weight * sin(k * r[i]) / (k * r[i]);
+    low += step;
+  }
 }
 
 double linear_potential_unit(const struct cosmology *c) {

@@ -3,20 +3,7 @@
 #ifndef PHOTONS_LINEAR_STATISTICS_H
 #define PHOTONS_LINEAR_STATISTICS_H
 
-#include <stddef.h>
-
 struct linear_power;
-struct linear_theory;
-
-/**
- * The correlation function, the integral of P(k) k^2 j_0(k r)/(2 pi^2) dk.
- * @param r       [count] separations, Mpc/h
- * @param smooth  length, Mpc/h: P(k) is multiplied by exp(-(k smooth)^2), without which the integral does not
- *                converge; for r of some such lengths this changes nothing that matters
- * @param[out] xi [count]
- */
-void linear_correlation(const struct linear_theory *linear, const double *r, size_t count,
-                        double smooth, double *xi);
 
 /** The rms length of the linear displacement at z = 0 by the waves from @p low to @p high h/Mpc, Mpc/h: the root of
  * the integral of P(k)/(2 pi^2) dk. */

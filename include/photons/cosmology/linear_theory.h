@@ -30,6 +30,16 @@ double linear_theory_rate(const struct linear_theory *t, double k);
 /** P(k), (Mpc/h)^3; 0 where it is not known. */
 double linear_theory_power(const struct linear_theory *t, double k);
 
+/**
+ * The correlation function, the integral of P(k) k^2 j_0(k r)/(2 pi^2) dk.
+ * @param r       [count] separations, Mpc/h
+ * @param smooth  length, Mpc/h: P(k) is multiplied by exp(-(k smooth)^2), without which the integral does not
+ *                converge; for r of some such lengths this changes nothing that matters
+ * @param[out] xi [count]
+ */
+void linear_correlation(const struct linear_theory *linear, const double *r, size_t count,
+                        double smooth, double *xi);
+
 /** The bispectrum (Mpc/h)^6 of a triangle of waves at lowest order: tree_bispectrum(), and with f_nl that of the
  * potential, 2 f_NL (P1 P2 M3/(M1 M2) + ...) (Komatsu & Spergel 2001, Phys. Rev. D 63, 063002). */
 double linear_theory_bispectrum(const struct linear_theory *t, const double k[3]);
