@@ -144,25 +144,44 @@ static void note_fastest(struct nbody *n, bool all) {
   }
 }
 
+static void kick_all(struct nbody *n, const void *kick) { rung_kicks_submit(n, kick); }
+
+/** All forces, with kicks of all particles after them. */
+static void force_and_kick(struct nbody *n, const struct base_step *b, const struct rung_kick *k,
+                           void (*meanwhile)(void *), void *context) {
+  n->short_range.keep_near = by_pairs(b);
+  step_all_forces(n, kick_all, k, meanwhile, context);
+  n->short_range.keep_near = false;
+}
+
+/** Kick all particles by the forces that they have. */
+static void kick_with_present_forces(struct nbody *n, const struct rung_kick *k) {
+  FOR_GROUPS(&n->domain, g) {
+    g->targets = g->count;
+    targets_all(&n->short_range, g, false);
+    kick_rungs_submit(n, g, k);
+  }
+  message_wait();
+  motion_check(n, 0.0);
+}
+
 struct base_step block_open(struct nbody *n, const struct parameters *p, const struct cosmology *c,
                             double a0, double a1) {
   struct base_step b = {
       .parameters = p, .cosmology = c, .r_cut = n->domain.geometry.r_cut, .a0 = a0, .a1 = a1};
   b.mesh_ticks = BASE_TICKS / mesh_policy_forces(p, n->domain.particles.all, nbody_mesh_cells(n));
   struct rung_kick k = kick_at(&b, 0, false, true);
+  const bool first = !(n->steps.dlna > 0.0);
   k.mesh = (float)mesh_kick(&b, false, true);
-  k.total = true;
-  k.choice = n->steps.dlna > 0.0 ? RUNG_SHIFTS : RUNG_BY_ACCELERATION;
-  if (n->steps.dlna > 0.0) k.shift = (int)ceil(log2(length_of(&b) / n->steps.dlna) - SAME_LENGTH);
+  k.choice = first ? RUNG_BY_ACCELERATION : RUNG_SHIFTS;
+  if (!first) k.shift = (int)ceil(log2(length_of(&b) / n->steps.dlna) - SAME_LENGTH);
   n->steps.dlna = length_of(&b);
-  FOR_GROUPS(&n->domain, g) {
-    g->targets = g->count;
-    rungs_of(n, g)->tick = 0;
-    targets_all(&n->short_range, g, false);
-    kick_rungs_submit(n, g, &k);
-  }
-  message_wait();
-  motion_check(n, 0.0);
+  FOR_GROUPS(&n->domain, g) rungs_of(n, g)->tick = 0;
+  k.total = !(first && by_pairs(&b)); /* rates of pairs come with new forces */
+  if (k.total)
+    kick_with_present_forces(n, &k);
+  else
+    force_and_kick(n, &b, &k, NULL, NULL);
   note_fastest(n, true);
   return b;
 }
@@ -310,13 +329,7 @@ static void renew(struct nbody *n, struct base_step *b, uint8_t top) {
 /** Inside a base step: kick all particles by the force of the mesh. */
 static void kick_by_mesh(struct nbody *n, const struct base_step *b) {
   const struct rung_kick k = {.mesh = (float)mesh_kick(b, true, true), .total = true};
-  FOR_GROUPS(&n->domain, g) {
-    g->targets = g->count;
-    targets_all(&n->short_range, g, false);
-    kick_rungs_submit(n, g, &k);
-  }
-  message_wait();
-  motion_check(n, 0.0);
+  kick_with_present_forces(n, &k);
   note_fastest(n, true);
 }
 
@@ -367,26 +380,21 @@ static uint32_t next_tick(const struct nbody *n, const struct base_step *b) {
 }
 
 bool block_advance(struct nbody *n, struct base_step *b) {
-  const uint32_t next = next_tick(n, b);
-  const uint8_t top = top_rung(next);
-  b->tick = next;
-  n->a = scale_factor(b, next);
+  b->tick = next_tick(n, b);
+  n->a = scale_factor(b, b->tick);
+  const uint8_t top = top_rung(b->tick);
   FOR_GROUPS(&n->domain, g) g->targets = active_of(n, g, top);
   drift_wanted(n, b);
   renew(n, b, top);
-  if (next == BASE_TICKS) return false;
+  if (b->tick == BASE_TICKS) return false;
   kick_active(n, b, top);
   return true;
 }
-
-static void close_base(struct nbody *n, const void *kick) { rung_kicks_submit(n, kick); }
 
 void block_close(struct nbody *n, struct base_step *b, void (*meanwhile)(void *), void *context) {
   struct rung_kick k = kick_at(b, 0, true, false);
   k.mesh = (float)mesh_kick(b, true, false);
   k.choice = RUNG_FOLLOWS;
-  n->short_range.keep_near = by_pairs(b);
-  step_all_forces(n, close_base, &k, meanwhile, context);
-  n->short_range.keep_near = false;
+  force_and_kick(n, b, &k, meanwhile, context);
   account(n, b, 0);
 }

@@ -15,7 +15,7 @@ static void kick_all(struct nbody *n, const struct rung_kick *k) {
 
 static void kick_by_pairs(struct nbody *n, const struct rung_kick *k) {
   struct rung_kick close = *k, open = *k;
-  close.choice = RUNG_BY_CHANGE;
+  if (k->choice != RUNG_BY_ACCELERATION) close.choice = RUNG_BY_CHANGE;
   memset(close.open, 0, sizeof close.open);
   open.choice = RUNG_BY_PAIRS;
   memset(open.close, 0, sizeof open.close);

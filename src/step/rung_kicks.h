@@ -13,7 +13,7 @@
  * and then their next steps are opened. Targets whose step ends now are on rungs as deep as those of the pairs
  * that decide, so that passive sources, whose momenta are those of the middle of a step, decide no step.
  * @param k  with keep_near the kicks open a step (RUNG_DEEPENS) or end a base step (RUNG_FOLLOWS), but
- *           choose any rung from k->top on
+ *           choose any rung from k->top on; RUNG_BY_ACCELERATION: the first steps, from accelerations and pairs
  */
 void rung_kicks_submit(struct nbody *n, const struct rung_kick *k);
 

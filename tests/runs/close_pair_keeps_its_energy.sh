@@ -32,6 +32,9 @@ done
 helper equal equal.hdf5 >equal.ini || exit 99
 run pairs equal.ini
 helper pairs pairs || failures=$((failures + 1))
+helper near near.hdf5 >near.ini || exit 99
+run near near.ini
+helper first near || failures=$((failures + 1))
 for wrong in 'pair_type=5' 'step=adaptive'; do
   "$PHOTONS" -q --dry-run --set output.dir=wrong --set time.$wrong equal.ini >out 2>err
   [ $? -eq 2 ] && grep -q 'time.pair_type\|\[time\] pair_type\|criterion' err || complain "time.$wrong is not refused"

@@ -38,7 +38,8 @@ struct base_step {
 
 /**
  * Open the kicks. The rungs are those that block_close() chose at the end of the last base step; in
- * the first one they are chosen from the accelerations. The accelerations are those at a0, and
+ * the first one they are chosen from the accelerations, and with time.criterion = pairs from the rates of
+ * pairs, too, for which all forces are computed again. The accelerations are those at a0, and
  * mesh_acceleration is set: block_close() and step_first_forces() leave them so.
  * @param a0, a1  scale factors
  */
