@@ -29,6 +29,11 @@ static void check_number(const struct linear_heading *h, const char *name, doubl
   const struct parameters *p = h->parameters;
   if (!(p->cosmology.omega_m > 0.0))
     return; /* a file that is not read yet says of which universe it is */
+  if (strcmp(name, "running") == 0 && value != 0.0 && p->ic.f_nl != 0.0)
+    fail(EXIT_BAD_INPUT,
+         "%s %s: it has running = %g, with which it does not tell the primordial potential that "
+         "ic.f_nl needs",
+         h->what, h->path, value);
   double mass = 0.0;
   for (size_t i = 0; i < p->cosmology.m_nu_count; i++) mass += p->cosmology.m_nu[i];
   const struct {

@@ -95,7 +95,7 @@ def main(folder):
     hdf5(folder + 'no_particles.hdf5', set_header('NumPart_ThisFile', np.zeros(6, 'u4')))
     hdf5(folder + 'no_mass.hdf5', set_header('MassTable', np.zeros(6)))
     hdf5(folder + 'bad_box.hdf5', set_header('BoxSize', -1.0))
-    hdf5(folder + 'bad_time.hdf5', set_header('Time', 0.0))
+    hdf5(folder + 'bad_time.hdf5', set_header('Time', 0.2))
     hdf5(folder + 'more_files.hdf5', set_header('NumFilesPerSnapshot', 4))
     for name, values in {'HubbleParam': [50.0, np.nan], 'OmegaLambda': [-5.0, np.nan], 'Omega0': [-1.0, np.nan, np.inf],
                          'Redshift': [1e9, np.nan]}.items():

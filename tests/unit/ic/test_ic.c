@@ -699,6 +699,11 @@ static void test_potential_needs_long_waves(void **state) {
   use_flat_power(p, 0.5, 8.0);
   p->ic.f_nl = 1.0;
   expect_failure(generate_any, p, EXIT_BAD_INPUT, "does not reach down to k = 0.01 h/Mpc");
+  FILE *file = fopen(scratch("power.txt"), "a");
+  assert_non_null(file);
+  fprintf(file, "# running = 0.01\n");
+  fclose(file);
+  expect_failure(generate_any, p, EXIT_BAD_INPUT, "it has running = 0.01");
 }
 
 static void generate_curved(void *p) {
