@@ -61,7 +61,7 @@ gpus() {
 gpus 1 1 32,32,32
 gpus 1 0 128,128,128
 gpus 2 0 128,256,256
-gpus 1 1 128,256,256
+gpus 2 1 128,256,256
 gpus 4 0 256,256,256
 gpus 3 1 32,32,32 STARPU_LIMIT_CUDA_MEM=3
 gpus 4 1 32,32,32 STARPU_NCUDA=3

@@ -14,19 +14,21 @@
 
 enum { TARGETS = 8 };
 
-/** Targets of a leaf. Positions are relative to the first one, in units of r_cut, momenta in those of
- * pair_law.speed. */
+/** Targets of a leaf. Momenta are in units of pair_law.speed. */
 struct block {
-  uint32_t count, origin[3];
-  float x[3][TARGETS], p[3][TARGETS], mass[TARGETS], soft2[TARGETS];
+  uint32_t count, x[3][TARGETS];
+  float p[3][TARGETS], mass[TARGETS], soft2[TARGETS];
   float largest[TARGETS]; /**< rates so far */
   float rough[TARGETS];   /**< rough_rate2() of sources with larger rates is above this */
 };
 
-/** A vector of sources. */
+/** A vector of sources. Positions stay whole numbers: rates are those of close pairs, whose distances shall not have
+ * the rounding of distances from a third place. */
 struct sources {
   vmask valid;
-  vfloat x[3], p[3], mass, soft2; /* the last two where particles differ */
+  const uint32_t *x[3];
+  float scale;              /* of differences of positions */
+  vfloat p[3], mass, soft2; /* the last two where particles differ */
 };
 
 /** What all pairs of a task share. */
@@ -51,7 +53,8 @@ INLINE struct pairs pairs_of(const struct rate_law *r, const struct block *b, ui
                              const struct sources *s) {
   vfloat r2 = v_set(0.0f), v2 = v_set(0.0f), rv = v_set(0.0f);
   for (int c = 0; c < 3; c++) {
-    const vfloat d = s->x[c] - v_set(b->x[c][t]), v = s->p[c] - v_set(b->p[c][t]);
+    const vfloat d = v_set(s->scale) * v_difference(s->x[c], b->x[c][t], s->valid),
+                 v = s->p[c] - v_set(b->p[c][t]);
     r2 = v_fma(d, d, r2);
     v2 = v_fma(v, v, v2);
     rv = v_fma(d, v, rv);
@@ -126,12 +129,12 @@ static void load_properties(struct sources *s, const struct p2p_law *forces, con
 }
 
 INLINE struct sources load_sources(const struct rate_law *r, const struct pair_target *target,
-                                   const struct block *b, const struct range *from, uint32_t i) {
+                                   const struct range *from, uint32_t i) {
   const struct p2p_target *t = &target->at;
-  struct sources s = {.valid = v_first(from->end - i)};
+  struct sources s = {.valid = v_first(from->end - i), .scale = t->scale};
   for (size_t c = 0; c < 3; c++) {
     const size_t at = c * from->particles + i;
-    s.x[c] = v_set(t->scale) * v_difference(t->source_x[from->slot] + at, b->origin[c], s.valid);
+    s.x[c] = t->source_x[from->slot] + at;
     s.p[c] = v_set(r->law->speed) * v_load_some(target->source_p[from->slot] + at, s.valid);
   }
   if (r->mixed)
@@ -145,11 +148,10 @@ static struct block block_of(const struct rate_law *r, const struct pair_target 
                              uint32_t first, uint32_t count) {
   const struct p2p_target *t = &target->at;
   struct block b = {.count = count};
-  for (size_t c = 0; c < 3; c++) b.origin[c] = t->x[c * t->count + first];
   for (uint32_t k = 0; k < count; k++) {
     const uint32_t i = first + k, place = t->index ? t->index[i] : i;
     for (size_t c = 0; c < 3; c++) {
-      b.x[c][k] = t->scale * (float)(int32_t)(t->x[c * t->count + i] - b.origin[c]);
+      b.x[c][k] = t->x[c * t->count + i];
       b.p[c][k] = r->law->speed * target->source_p[0][c * t->source_count[0] + place];
     }
     b.mass[k] = p2p_target_mass(t, i);
@@ -165,7 +167,7 @@ INLINE void meet_all(const struct rate_law *r, const struct pair_target *target,
   for (uint32_t e = near->offset[leaf]; e < near->offset[leaf + 1]; e++) {
     const struct range from = range_of(&target->at, near->entry[e]);
     for (uint32_t i = from.first; i < from.end; i += LANES) {
-      const struct sources s = load_sources(r, target, b, &from, i);
+      const struct sources s = load_sources(r, target, &from, i);
       meet(r, b, &s);
     }
   }

@@ -19,8 +19,8 @@
 #include "photons/cosmology/linear_power.h"
 #include "photons/cosmology/linear_statistics.h"
 #include "photons/ic/ic.h"
+#include "photons/runtime/exact_sums.h"
 #include "src/analysis/density_modes.h"
-#include "src/analysis/exact_sums.h"
 #include "support/assert_near.h"
 
 #define BOX 250.0
