@@ -60,7 +60,7 @@ static void fill_tables(void *buffers[], const struct p2p_argument *a, bool mass
   const uint32_t n = near_with_particles(near);
   for (uint32_t i = 0, k = 0; i < near->count; i++) {
     tables->count[i] = near->group[i]->count;
-    tables->x[i] = NULL;
+    tables->x[i] = NULL, tables->mass[i] = NULL, tables->type[i] = NULL;
     if (!group_has_particles(near->group[i])) continue;
     tables->x[i] = VECTOR(const uint32_t, buffers[POSITIONS + k]);
     if (masses) tables->mass[i] = VECTOR(const float, buffers[masses_slot(n) + k]);

@@ -56,7 +56,7 @@ static void fill_tables(void *buffers[], const struct pair_rates_argument *a, bo
   const uint32_t n = near_with_particles(near);
   for (uint32_t i = 0, k = 0; i < near->count; i++) {
     tables->count[i] = near->group[i]->count;
-    tables->x[i] = NULL;
+    tables->x[i] = NULL, tables->p[i] = tables->mass[i] = NULL, tables->type[i] = NULL;
     if (!group_has_particles(near->group[i])) continue;
     tables->x[i] = VECTOR(const uint32_t, buffers[SOURCES + k]);
     tables->p[i] = VECTOR(const float, buffers[momenta_slot(n) + k]);

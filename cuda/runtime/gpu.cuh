@@ -120,7 +120,8 @@ template <typename T> static __device__ inline void copy_ahead(T *shared, const 
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
   asm volatile(
       "cp.async.ca.shared.global [%0], [%1], %2;" ::"r"((unsigned)__cvta_generic_to_shared(shared)),
-      "l"(from), "n"(sizeof(T)));
+      "l"(from), "n"(sizeof(T))
+      : "memory");
 #else
   *shared = *from;
 #endif

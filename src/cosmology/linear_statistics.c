@@ -2,7 +2,6 @@
 #include "photons/cosmology/linear_statistics.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "photons/cosmology/linear_power.h"
 

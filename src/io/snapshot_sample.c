@@ -9,25 +9,24 @@
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/io/snapshot.h"
+#include "photons/runtime/exact_sums.h"
 #include "snapshot_set.h"
 
 #define HASHES 18446744073709551616.0 /* 2^64 */
-#define MASS_STEPS 1048576.0          /* of the mean mass */
 
 /** Whether a sample has the particle of this id. */
 static bool chosen(uint64_t id, double fraction) {
   return (double)XXH3_64bits(&id, sizeof id) < fraction * HASHES;
 }
 
-/** The mass of all particles of the run in units of s->mass. Whole numbers are summed, which have the same bits in any
- * order. */
+/** The mass of all particles of the run in units of s->mass: the same bits on any ranks. */
 static double mass_of(const struct particles *s) {
-  uint64_t sum = 0;
+  double mass;
   if (!particles_have(s, COLUMN_relative_mass)) return (double)s->all;
-  for (size_t i = 0; i < s->count; i++)
-    sum += (uint64_t)llround((double)s->relative_mass[i] * MASS_STEPS);
-  comm_sum_u64(&sum, 1);
-  return (double)sum / MASS_STEPS;
+  struct exact_sums sum = exact_sums_create(1, 1);
+  for (size_t i = 0; i < s->count; i++) exact_add(sum.sum, (double)s->relative_mass[i]);
+  exact_sums_finish(&sum, &mass);
+  return mass;
 }
 
 /** @return particles that stand for all: their masses are those of the others, too */

@@ -118,7 +118,7 @@ static bool error_may_be_large(const struct acceptance *a, const struct region *
 
 /** Whether a walk of targets in a region may open a node of a source, or need the particles of a leaf. It does not
  * where the verdict on it is ACCEPT with all nodes of targets that are not opened themselves: leaves, and those that
- * are smaller than the source. */
+ * are smaller than the source. A leaf of packed targets may have no known acceleration although its region has. */
 static bool may_open(const struct short_range *s, const struct region *r, const struct node *source,
                      uint32_t node, float sources) {
   const struct acceptance *a = &s->acceptance;
@@ -127,7 +127,7 @@ static bool may_open(const struct short_range *s, const struct region *r, const 
   const float targets = leaf ? r->leaf : fmaxf(r->leaf, source->radius),
               size = targets + source->radius, large = fmaxf(targets, source->radius),
               distance = least_distance(s, r, &centre),
-              theta = known || a->kind == MAC_GEOMETRIC ? a->theta : a->theta_first;
+              theta = a->kind == MAC_GEOMETRIC ? a->theta : fminf(a->theta, a->theta_first);
   if (!(least_distance(s, r, source) > a->separation) || !(size < theta * distance)) return true;
   if (!known || a->kind == MAC_GEOMETRIC) return false;
   /* A target whose acceleration is not known hides those of the others. */

@@ -11,9 +11,10 @@
 enum kept {
   KEPT_GROUPS, /**< the domain's table of own groups and those that are met */
   KEPT_RUNGS,  /**< particles by rung of own groups, with block steps */
-  KEPT_BOXES,  /**< domains of all ranks and boxes of these groups, while neighbours are searched */
-  KEPT_COSTS,  /**< of units of groups, for the balance between ranks */
-  KEPT_GHOSTS, /**< lists of ghosts, and which parts of their trees are sent */
+  KEPT_BOXES, /**< domains of all ranks and boxes of these groups, while neighbours are searched; then targets of all
+                  ranks, while ghosts are found */
+  KEPT_COSTS, /**< of units of groups, for the balance between ranks */
+  KEPT_GHOSTS,  /**< lists of ghosts, and which parts of their trees are sent */
   KEPT_SOURCES, /**< positions, trees and multipoles of ghosts that are received */
   KEPT_CELLS,   /**< cells of the mesh of groups that this rank meets */
   KEPT_PIECES,  /**< lists of mesh planes that are sent or received */
