@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "codelets/runtime/task.h"
+#include "codelets/tree/sources.h"
 #include "cuda/tree/gpu_tree.h"
 #include "photons/base/debug_check.h"
 #include "photons/base/error.h"
@@ -20,22 +21,17 @@ struct p2p_argument {
   const struct group *g;
   struct group_expansions *e;
 };
-enum { ACCELERATION, TREE, FIRST, POSITION, POSITIONS };
-/* The positions of the n neighbours whose particles are on this rank are followed by their masses and types,
- * where these differ, the index of packed targets, and the list. */
-static uint32_t masses_slot(uint32_t n) { return POSITIONS + n; }
-static uint32_t types_slot(const struct short_range *s, uint32_t n) {
-  return masses_slot(n) + (particles_have(&s->domain->particles, COLUMN_relative_mass) ? n : 0);
-}
-static uint32_t index_slot(const struct short_range *s, uint32_t n) {
-  return types_slot(s, n) + (s->law.by_type ? n : 0);
+enum { ACCELERATION, TREE, FIRST, POSITION, SOURCES };
+/* The sources (sources.h) are followed by the index of packed targets, where particles differ, and the list. */
+static uint32_t index_slot(const struct short_range *s, const struct neighbours *near) {
+  return SOURCES + source_slots(s, near, false);
 }
 static bool indexed(const struct short_range *s, const struct targets *t) {
-  return t->packed &&
-         (particles_have(&s->domain->particles, COLUMN_relative_mass) || s->law.by_type);
+  return t->packed && (sources_have_masses(s) || s->law.by_type);
 }
-static uint32_t list_slot(const struct short_range *s, const struct targets *t, uint32_t n) {
-  return index_slot(s, n) + indexed(s, t);
+static uint32_t list_slot(const struct short_range *s, const struct targets *t,
+                          const struct neighbours *near) {
+  return index_slot(s, near) + indexed(s, t);
 }
 
 /* The pairs of the last step predict those of this step better than the list does, because the list
@@ -45,40 +41,15 @@ static double p2p_work(const struct p2p_argument *a) {
   return (double)(known ? a->e->pairs : a->e->lists.walked.pairs);
 }
 
-/** Tables of the neighbours. */
-struct tables {
-  const uint32_t **x;
-  uint32_t *count;
-  const float **mass;
-  const uint8_t **type;
-};
-
-/** Fill in the tables. Far groups of other ranks have no particles here. */
-static void fill_tables(void *buffers[], const struct p2p_argument *a, bool masses, bool types,
-                        const struct tables *tables) {
-  const struct neighbours *near = &a->g->near;
-  const uint32_t n = near_with_particles(near);
-  for (uint32_t i = 0, k = 0; i < near->count; i++) {
-    tables->count[i] = near->group[i]->count;
-    tables->x[i] = NULL, tables->mass[i] = NULL, tables->type[i] = NULL;
-    if (!group_has_particles(near->group[i])) continue;
-    tables->x[i] = VECTOR(const uint32_t, buffers[POSITIONS + k]);
-    if (masses) tables->mass[i] = VECTOR(const float, buffers[masses_slot(n) + k]);
-    if (types) tables->type[i] = VECTOR(const uint8_t, buffers[types_slot(a->s, n) + k]);
-    k++;
-  }
-}
-
 /** The task's target. Fills in the near list and the tables of sources. */
 static struct p2p_target unwrap(void *buffers[], const struct p2p_argument *a, bool on_gpu,
-                                struct interaction_list *near, const struct tables *tables) {
+                                struct interaction_list *near, const struct source_tables *tables) {
   const struct domain *d = a->s->domain;
-  const uint32_t n = near_with_particles(&a->g->near);
-  const bool masses = particles_have(&d->particles, COLUMN_relative_mass),
-             types = a->s->law.by_type;
-  fill_tables(buffers, a, masses, types, tables);
+  const struct neighbours *neighbours = &a->g->near;
+  const bool masses = sources_have_masses(a->s), types = a->s->law.by_type;
+  sources_read(buffers + SOURCES, a->s, neighbours, tables);
   *near = list_unwrap(&a->e->lists, LIST_NEAR, a->e->targets.depth,
-                      buffers + list_slot(a->s, &a->e->targets, n), on_gpu);
+                      buffers + list_slot(a->s, &a->e->targets, neighbours), on_gpu);
   struct p2p_target target = {.count = a->e->targets.count,
                               .depth = a->e->targets.depth,
                               .first = targets_first(&a->e->targets, buffers[FIRST]),
@@ -94,7 +65,7 @@ static struct p2p_target unwrap(void *buffers[], const struct p2p_argument *a, b
                               .source_type = types ? tables->type : NULL,
                               .tide = a->e->targets.tide};
   if (indexed(a->s, &a->e->targets))
-    target.index = VECTOR(const uint32_t, buffers[index_slot(a->s, n)]);
+    target.index = VECTOR(const uint32_t, buffers[index_slot(a->s, neighbours)]);
   return target;
 }
 
@@ -139,8 +110,8 @@ static void p2p_cpu(void *buffers[], const struct p2p_argument *a) {
   const float *mass[n];
   const uint8_t *type[n];
   struct interaction_list near;
-  const struct p2p_target target = unwrap(buffers, a, false, &near,
-                                          &(const struct tables){x, count, mass, type});
+  const struct p2p_target target = unwrap(
+      buffers, a, false, &near, &(const struct source_tables){x, count, mass, type, NULL});
   float *acceleration = VECTOR(float, buffers[ACCELERATION]);
   a->e->pairs = law->kind == P2P_EXACT ? p2p_exact(law, &target, acceleration)
                                        : p2p_in_parts(a, &target, acceleration);
@@ -157,40 +128,25 @@ static void p2p_gpu(struct gpu *gpu, void *buffers[], const struct p2p_argument 
   const float *mass[n];
   const uint8_t *type[n];
   struct interaction_list near;
-  const struct p2p_target target = unwrap(buffers, a, true, &near,
-                                          &(const struct tables){x, count, mass, type});
+  const struct p2p_target target = unwrap(
+      buffers, a, true, &near, &(const struct source_tables){x, count, mass, type, NULL});
   gpu_p2p(gpu, a->s->gpu[worker_number()], law, &target, a->g->near.count, law->kind == P2P_EXACT,
           VECTOR(float, buffers[ACCELERATION]), &a->e->pairs);
 }
 
 STAGE(p2p, 0xcc6677, "p2p");
 
-static void add_sources(const struct short_range *s, const struct neighbours *near,
-                        struct starpu_data_descr *data) {
-  const uint32_t n = near_with_particles(near);
-  for (uint32_t i = 0, k = 0; i < near->count; i++) {
-    if (!group_has_particles(near->group[i])) continue;
-    const starpu_data_handle_t *column = near->group[i]->column;
-    data[POSITIONS + k] = (struct starpu_data_descr){column[COLUMN_position], STARPU_R};
-    if (particles_have(&s->domain->particles, COLUMN_relative_mass))
-      data[masses_slot(n) + k] = (struct starpu_data_descr){column[COLUMN_relative_mass], STARPU_R};
-    if (s->law.by_type)
-      data[types_slot(s, n) + k] = (struct starpu_data_descr){column[COLUMN_type], STARPU_R};
-    k++;
-  }
-}
-
 void p2p_submit(struct short_range *s, struct group *g) {
   struct group_expansions *e = expansions_of(s, g);
-  const uint32_t n = near_with_particles(&g->near), list = list_slot(s, &e->targets, n);
+  const uint32_t list = list_slot(s, &e->targets, &g->near);
   struct starpu_data_descr *data = allocate(list + LIST_SLOTS_MOST, sizeof *data, "task data");
   data[ACCELERATION] = (struct starpu_data_descr){e->targets.acceleration, STARPU_W};
   data[TREE] = (struct starpu_data_descr){e->targets.tree, STARPU_R};
   data[FIRST] = targets_slot(&e->targets);
   data[POSITION] = (struct starpu_data_descr){e->targets.position, STARPU_R};
-  add_sources(s, &g->near, data);
+  sources_add(s, &g->near, false, data + SOURCES);
   if (indexed(s, &e->targets))
-    data[index_slot(s, n)] = (struct starpu_data_descr){e->targets.index, STARPU_R};
+    data[index_slot(s, &g->near)] = (struct starpu_data_descr){e->targets.index, STARPU_R};
   const size_t count = list + list_slots(&e->lists, LIST_NEAR, data + list);
   p2p_insert((struct p2p_argument){s, g, e},
              (struct task){.data = data,

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "codelets/runtime/task.h"
+#include "codelets/tree/sources.h"
 #include "cuda/tree/gpu_tree.h"
 #include "photons/base/error.h"
 #include "photons/runtime/parts.h"
@@ -22,60 +23,30 @@ struct pair_rates_argument {
   struct pair_law law;
 };
 enum { ACCELERATION, FIRST, POSITION, SOURCES };
-/* The positions of the n neighbours whose particles are on this rank, of which the first is the group itself, and
- * their momenta are followed by their masses and types, where these differ, the index of packed targets, and the
- * list. */
-static uint32_t momenta_slot(uint32_t n) { return SOURCES + n; }
-static uint32_t masses_slot(uint32_t n) { return momenta_slot(n) + n; }
-static uint32_t types_slot(const struct short_range *s, uint32_t n) {
-  return masses_slot(n) + (particles_have(&s->domain->particles, COLUMN_relative_mass) ? n : 0);
+/* The sources (sources.h) are followed by the index of packed targets and the list. */
+static uint32_t index_slot(const struct short_range *s, const struct neighbours *near) {
+  return SOURCES + source_slots(s, near, true);
 }
-static uint32_t index_slot(const struct short_range *s, uint32_t n) {
-  return types_slot(s, n) + (s->law.by_type ? n : 0);
-}
-static uint32_t list_slot(const struct short_range *s, const struct targets *t, uint32_t n) {
-  return index_slot(s, n) + t->packed;
+static uint32_t list_slot(const struct short_range *s, const struct targets *t,
+                          const struct neighbours *near) {
+  return index_slot(s, near) + t->packed;
 }
 
 static double pair_rates_work(const struct pair_rates_argument *a) {
   return (double)a->e->lists.walked.pairs;
 }
 
-/** Tables of the neighbours. */
-struct tables {
-  const uint32_t **x;
-  uint32_t *count;
-  const float **p, **mass;
-  const uint8_t **type;
-};
-
-/** Fill in the tables. Far groups of other ranks have no particles here. */
-static void fill_tables(void *buffers[], const struct pair_rates_argument *a, bool masses,
-                        bool types, const struct tables *tables) {
-  const struct neighbours *near = &a->g->near;
-  const uint32_t n = near_with_particles(near);
-  for (uint32_t i = 0, k = 0; i < near->count; i++) {
-    tables->count[i] = near->group[i]->count;
-    tables->x[i] = NULL, tables->p[i] = tables->mass[i] = NULL, tables->type[i] = NULL;
-    if (!group_has_particles(near->group[i])) continue;
-    tables->x[i] = VECTOR(const uint32_t, buffers[SOURCES + k]);
-    tables->p[i] = VECTOR(const float, buffers[momenta_slot(n) + k]);
-    if (masses) tables->mass[i] = VECTOR(const float, buffers[masses_slot(n) + k]);
-    if (types) tables->type[i] = VECTOR(const uint8_t, buffers[types_slot(a->s, n) + k]);
-    k++;
-  }
-}
-
 /** The task's target. Fills in the near list and the tables of sources. */
 static struct pair_target unwrap(void *buffers[], const struct pair_rates_argument *a, bool on_gpu,
-                                 struct interaction_list *near, const struct tables *tables) {
+                                 struct interaction_list *near,
+                                 const struct source_tables *tables) {
   const struct domain *d = a->s->domain;
   const struct targets *t = &a->e->targets;
-  const uint32_t n = near_with_particles(&a->g->near);
-  const bool masses = particles_have(&d->particles, COLUMN_relative_mass),
-             types = a->s->law.by_type;
-  fill_tables(buffers, a, masses, types, tables);
-  *near = list_unwrap(&a->e->lists, LIST_NEAR, t->depth, buffers + list_slot(a->s, t, n), on_gpu);
+  const struct neighbours *neighbours = &a->g->near;
+  const bool masses = sources_have_masses(a->s), types = a->s->law.by_type;
+  sources_read(buffers + SOURCES, a->s, neighbours, tables);
+  *near = list_unwrap(&a->e->lists, LIST_NEAR, t->depth, buffers + list_slot(a->s, t, neighbours),
+                      on_gpu);
   return (struct pair_target){
       .at = {.count = t->count,
              .depth = t->depth,
@@ -88,7 +59,8 @@ static struct pair_target unwrap(void *buffers[], const struct pair_rates_argume
              .source_count = tables->count,
              .source_mass = masses ? tables->mass : NULL,
              .source_type = types ? tables->type : NULL,
-             .index = t->packed ? VECTOR(const uint32_t, buffers[index_slot(a->s, n)]) : NULL,
+             .index = t->packed ? VECTOR(const uint32_t, buffers[index_slot(a->s, neighbours)])
+                                : NULL,
              .leaf_end = 1u << t->depth},
       .source_p = tables->p};
 }
@@ -125,7 +97,7 @@ static void pair_rates_cpu(void *buffers[], const struct pair_rates_argument *a)
   const uint8_t *type[n];
   struct interaction_list near;
   const struct pair_target target = unwrap(buffers, a, false, &near,
-                                           &(const struct tables){x, count, p, mass, type});
+                                           &(const struct source_tables){x, count, mass, type, p});
   const double parts = 1.0 + (double)a->e->lists.walked.pairs / PART_PAIRS;
   struct rate_parts context = {a, &target, rates_of(buffers, a),
                                (uint32_t)fmin((double)target.at.leaf_end, parts)};
@@ -139,7 +111,7 @@ static void pair_rates_gpu(struct gpu *gpu, void *buffers[], const struct pair_r
   const uint8_t *type[n];
   struct interaction_list near;
   const struct pair_target target = unwrap(buffers, a, true, &near,
-                                           &(const struct tables){x, count, p, mass, type});
+                                           &(const struct source_tables){x, count, mass, type, p});
   gpu_pair_rates(gpu, &a->law, &a->s->law, &target, n, rates_of(buffers, a));
 }
 
@@ -155,32 +127,16 @@ static struct pair_law law_of(const struct short_range *s) {
                                           : 1.0f};
 }
 
-static void add_sources(const struct short_range *s, const struct group *g,
-                        struct starpu_data_descr *data) {
-  const uint32_t n = near_with_particles(&g->near);
-  for (uint32_t i = 0, k = 0; i < g->near.count; i++) {
-    if (!group_has_particles(g->near.group[i])) continue;
-    const starpu_data_handle_t *column = g->near.group[i]->column;
-    data[SOURCES + k] = (struct starpu_data_descr){column[COLUMN_position], STARPU_R};
-    data[momenta_slot(n) + k] = (struct starpu_data_descr){column[COLUMN_momentum], STARPU_R};
-    if (particles_have(&s->domain->particles, COLUMN_relative_mass))
-      data[masses_slot(n) + k] = (struct starpu_data_descr){column[COLUMN_relative_mass], STARPU_R};
-    if (s->law.by_type)
-      data[types_slot(s, n) + k] = (struct starpu_data_descr){column[COLUMN_type], STARPU_R};
-    k++;
-  }
-}
-
 void pair_rates_submit(struct short_range *s, struct group *g) {
   struct group_expansions *e = expansions_of(s, g);
-  const uint32_t n = near_with_particles(&g->near), list = list_slot(s, &e->targets, n);
+  const uint32_t list = list_slot(s, &e->targets, &g->near);
   struct starpu_data_descr *data = allocate(list + LIST_SLOTS_MOST, sizeof *data, "task data");
   data[ACCELERATION] = (struct starpu_data_descr){e->targets.acceleration, STARPU_RW};
   data[FIRST] = targets_slot(&e->targets);
   data[POSITION] = (struct starpu_data_descr){e->targets.position, STARPU_R};
-  add_sources(s, g, data);
+  sources_add(s, &g->near, true, data + SOURCES);
   if (e->targets.packed)
-    data[index_slot(s, n)] = (struct starpu_data_descr){e->targets.index, STARPU_R};
+    data[index_slot(s, &g->near)] = (struct starpu_data_descr){e->targets.index, STARPU_R};
   const size_t count = list + list_slots(&e->lists, LIST_NEAR, data + list);
   pair_rates_insert((struct pair_rates_argument){s, g, e, law_of(s)},
                     (struct task){.data = data,
