@@ -176,8 +176,8 @@ INLINE interpolation<V, real> interpolation_of(const sources<real> &s, const str
 
 /** How a carried variable of the children of a cell comes from the fractions of the coarser level. */
 template <typename real> struct carried_interpolation {
-  real here,
-      change[3]; /* the fraction in the cell; what a child of the least density has more or less */
+  real here;      /* the fraction in the cell */
+  real change[3]; /* what a child of the least density has more or less of it, along each axis */
 };
 
 template <typename real>

@@ -134,7 +134,8 @@ template <typename real> struct source_cell {
   uint32_t negate; /* as in struct place */
 };
 
-/** The source of cell k of a thread: a near group's cell, or that which interpolate() has written into the block. */
+/** The source of cell k of a thread: a near group's cell, or that which interpolate() has written into the block. A
+ * cell of the block that is its own source gets the value that it has, also while another thread reads it. */
 template <typename real>
 INLINE source_cell<real> source_of(const sources<real> &s, const column_part &part, int k,
                                    const real *blocks) {

@@ -10,7 +10,9 @@
 
 LOOP_STAGE(gas_total, 0x669955, .family = "gas");
 
-enum { PART_GROUPS = 256 }; /* at least, of a part of the loop: they are worth a task */
+enum {
+  PART_GROUPS = 1024
+}; /* at least, of a part of the loop: some 50 us, which are worth a task */
 
 /** The groups of a rank in parts. */
 struct totalling {
@@ -32,21 +34,21 @@ static void total_part(void *context, uint32_t part) {
     l->add(l->gas, l->level, group, &l->part[part]);
 }
 
-struct level_totals gas_total(const struct gas *g, int level,
+struct level_totals gas_total(const struct gas *g, int level, unsigned sums,
                               void (*add)(const struct gas *g, int level, uint32_t group,
                                           struct group_totals *t)) {
   const uint32_t first = gas_first_group(g, level, comm_rank()),
                  count = gas_first_group(g, level, comm_rank() + 1) - first;
-  struct exact_sums sums = exact_sums_create(LEVEL_SUMS, count / PART_GROUPS);
+  struct exact_sums all = exact_sums_create(sums, count / PART_GROUPS);
   struct totalling l = {g,
                         level,
                         first,
                         count,
-                        sums.parts,
+                        all.parts,
                         add,
-                        allocate(sums.parts, sizeof *l.part, "totals of groups")};
+                        allocate(all.parts, sizeof *l.part, "totals of groups")};
   struct level_totals t = {0};
-  for (uint32_t i = 0; i < l.parts; i++) l.part[i].sum = exact_sums_of(&sums, i);
+  for (uint32_t i = 0; i < l.parts; i++) l.part[i].sum = exact_sums_of(&all, i);
   if (l.parts == 1)
     total_part(&l, 0);
   else
@@ -56,7 +58,7 @@ struct level_totals gas_total(const struct gas *g, int level,
     for (int k = 0; k < LEVEL_COUNTS; k++) t.count[k] += l.part[i].count[k];
   }
   free(l.part);
-  exact_sums_finish(&sums, t.sum);
+  exact_sums_finish(&all, t.sum);
   comm_max_double(t.most, LEVEL_MOST);
   comm_sum_u64(t.count, LEVEL_COUNTS);
   return t;

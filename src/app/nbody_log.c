@@ -37,8 +37,8 @@ static double myr(const struct step_record *record) { return cosmology_myr(recor
 static void write_timings_columns(FILE *out) {
   fprintf(out, ",wall_s,particles_per_s,p2p_pairs,m2l_interactions,walk_visits,"
                "rebuilt,sorted,idle_share,"
-               "imbalance,peak_rss_bytes,cone_files_s,cone_waited_s,cone_files,cone_beside,sub_"
-               "steps,rung_particles,"
+               "imbalance,peak_rss_bytes,cone_files_s,cone_waited_s,cone_files,"
+               "cone_beside,sub_steps,rung_particles,"
                "rung_kicked,rung_pairs");
   stage_columns(out, false);
 }

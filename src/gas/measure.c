@@ -20,13 +20,14 @@ bool gas_divides(const struct gas *g, int level) {
 }
 
 /* What groups add to totals. */
-enum { ENERGY = GAS_VARIABLES_MAX }; /* after the variables, as in memory */
+enum { ENERGY, VARIABLES }; /* the variables as in memory */
 enum { SPEED, ACCELERATION };
 enum { FIRST_ORDER, FAULTS };
 
 static void add_group(const struct gas *g, int level, uint32_t group, struct group_totals *t) {
   const struct gas_level *l = &g->level[level];
-  for (unsigned v = 0; v < g->scheme.variables; v++) exact_add(&t->sum[v], l->sum[group][v]);
+  for (unsigned v = 0; v < g->scheme.variables; v++)
+    exact_add(&t->sum[VARIABLES + v], l->sum[group][v]);
   if (!g->scheme.particles_alone) t->most[SPEED] = fmax(t->most[SPEED], l->speed[group]);
   if (g->gravity) {
     exact_add(&t->sum[ENERGY], l->field[group].energy);
@@ -50,14 +51,14 @@ static double account_speed(const struct gas *g, int level, double speed, struct
 
 /** Account for a level. @return the longest step of the root level that it allows on this rank */
 static double account_level(struct gas *g, int level, struct gas_totals *t) {
-  const struct level_totals all = gas_total(g, level, add_group);
+  const struct level_totals all = gas_total(g, level, VARIABLES + g->scheme.variables, add_group);
   const double cell = gas_cell(g, level), volume = cell * cell * cell,
                steps = g->scheme.individual ? 1 << level : 1, acceleration = all.most[ACCELERATION];
   double longest = steps * packages_longest_step(g, level);
   if (all.count[FAULTS] > 0) gas_require_sound(g);
   t->first_order += (double)all.count[FIRST_ORDER];
   for (unsigned v = 0; v < g->scheme.variables; v++)
-    t->conserved[gas_variable_at(&g->scheme.physics, v)] += all.sum[v] * volume;
+    t->conserved[gas_variable_at(&g->scheme.physics, v)] += all.sum[VARIABLES + v] * volume;
   t->potential_energy += all.sum[ENERGY] * volume;
   if (g->scheme.particles_alone) return longest;
   if (acceleration > 0.0) longest = fmin(longest, steps * sqrt(2.0 * cell / acceleration));

@@ -13,8 +13,8 @@
 
 enum {
   TYPES = PARTICLE_TYPES,
-  /* Rows of a compressed chunk, of which a piece has some for each worker. The bytes of one place in all numbers of a chunk are
-   * those that libdeflate's fastest level finds one code for. */
+  /* Rows of a compressed chunk, of which a piece has some for each worker. Longer chunks take fewer bytes at libdeflate's
+   * fastest level (docs/results/lean-files.md). */
   CHUNK = 1 << 16
 };
 

@@ -38,7 +38,7 @@ static void push_level(struct gas *g, int level, double dt, double weight) {
 }
 
 /* What groups add to totals. */
-enum { MASS, MOMENTUM, KINETIC = MOMENTUM + 3 };
+enum { MASS, MOMENTUM, KINETIC = MOMENTUM + 3, SUMS };
 enum { SPEED, ACCELERATION };
 
 static void add_group(const struct gas *g, int level, uint32_t group, struct group_totals *t) {
@@ -52,7 +52,7 @@ static void add_group(const struct gas *g, int level, uint32_t group, struct gro
 
 /** Add the particles of a level to the totals. */
 static void add_level(const struct gas *g, int level, struct particle_totals *t) {
-  const struct level_totals of_level = gas_total(g, level, add_group);
+  const struct level_totals of_level = gas_total(g, level, SUMS, add_group);
   const double cell = gas_cell(g, level), steps = g->scheme.individual ? 1 << level : 1,
                speed = of_level.most[SPEED], acceleration = of_level.most[ACCELERATION];
   t->mass += of_level.sum[MASS];

@@ -274,7 +274,7 @@ static void add_source(const struct gas *g, int level, uint32_t group, struct gr
 
 /** Mean over the cells of the root level of what its groups have in their sums. */
 static double mean_source(const struct gas *g) {
-  const struct level_totals t = gas_total(g, 0, add_source);
+  const struct level_totals t = gas_total(g, 0, 1, add_source);
   return t.sum[0] / ((double)g->topology.level[0].count * GAS_GROUP_CELLS);
 }
 

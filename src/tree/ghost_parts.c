@@ -2,7 +2,7 @@
 /* Which parts of the trees of isolated systems ranks need of each other's groups. Walks open a node of a source
  * where a node of targets is too near, too wide or too heavy for it. Ranks tell each other where their targets are
  * and how wide, heavy and weakly accelerated these can be. The owner of a source then finds the nodes that a walk
- * over there can open, and sends what is below them and nothing else. What it sends too much changes no bits. */
+ * over there can open, and sends what is below them and nothing else. Nodes that are sent and not opened change no bits. */
 #include <math.h>
 #include <stdlib.h>
 

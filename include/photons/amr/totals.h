@@ -10,7 +10,7 @@ enum { LEVEL_SUMS = GAS_VARIABLES_MAX + 1, LEVEL_MOST = 2, LEVEL_COUNTS = 2 };
 
 /** To what groups add; what the numbers mean says the function that adds. */
 struct group_totals {
-  struct exact_sum *sum;   /**< [LEVEL_SUMS] */
+  struct exact_sum *sum;   /**< those that are asked for */
   double most[LEVEL_MOST]; /**< largest of numbers that are not negative */
   uint64_t count[LEVEL_COUNTS];
 };
@@ -22,8 +22,10 @@ struct level_totals {
 };
 
 /** Total the groups of a level: own groups on this rank's workers, then those of all ranks. Collective. No task may
- * be at work on what @p add reads. @param add  adds a group */
-struct level_totals gas_total(const struct gas *g, int level,
+ * be at work on what @p add reads.
+ * @param sums  how many of LEVEL_SUMS there are
+ * @param add   adds a group */
+struct level_totals gas_total(const struct gas *g, int level, unsigned sums,
                               void (*add)(const struct gas *g, int level, uint32_t group,
                                           struct group_totals *t));
 
