@@ -23,19 +23,7 @@ static double gas_potential_work(const struct gas_potential_argument *a) {
 }
 
 static struct surroundings surroundings(const struct gas_potential_argument *a) {
-  const enum potential_mode mode = a->how.mode;
-  return (struct surroundings){.gas = a->batch.gas,
-                               .level = a->batch.level,
-                               .batch = a->batch.batch,
-                               .near = mode != POTENTIAL_INTERPOLATE,
-                               .coarse = true,
-                               .weight = a->how.weight,
-                               .which = mode == POTENTIAL_REPEAT   ? POTENTIAL_OLD
-                                        : mode == POTENTIAL_FOLLOW ? POTENTIAL_BEGIN
-                                                                   : POTENTIAL_END,
-                               .change = a->how.change,
-                               .before = mode == POTENTIAL_CORRECT ? POTENTIAL_OLD
-                                                                   : POTENTIAL_BEGIN};
+  return surroundings_of_solution(&a->batch, a->how);
 }
 
 /** Of the sum over a group of the source: what the tolerance is of, where there is less. */
@@ -59,20 +47,6 @@ static void relax(const struct gas_potential_argument *a, const struct potential
   potential_inner(block, cube);
 }
 
-/** Solve a group directly. */
-static void solve(const struct gas_potential_argument *a, const struct potential_sources *sources,
-                  uint32_t group, const double *source, double *cube) {
-  const struct self_gravity *s = a->batch.gas->gravity;
-  double block[POISSON_CELLS];
-  (a->how.change != 0.0 ? potential_ghosts_corrected : potential_ghosts)(sources, group, block);
-  s->poisson->solve_directly(&s->waves, source, block, cube);
-}
-
-/** Whether a group is one of those that are solved. */
-static bool is_solved(const struct gas_potential_argument *a, uint32_t group) {
-  return topology_is_odd(a->batch.gas->topology.level[a->batch.level].key[group]) == a->how.odd;
-}
-
 /** A group that is not solved: it has been, or it will be next. Till then it has what relaxation
  * begins with. A direct solution needs nothing, but messages should not have undefined numbers. */
 static void keep(const struct gas_potential_argument *a, const struct potential_sources *sources,
@@ -88,11 +62,6 @@ static void keep(const struct gas_potential_argument *a, const struct potential_
   }
 }
 
-/** Take a change more than once. @param old, cube  before and after it */
-static void exceed(const double *old, double excess, double *cube) {
-  for (int i = 0; i < GAS_GROUP_CELLS; i++) cube[i] += excess * (cube[i] - old[i]);
-}
-
 /** Solve group i of the batch. @param matter  slot of the densities of particles */
 static void solve_group(const struct gas_potential_argument *a, void *buffers[], size_t matter,
                         const struct potential_sources *sources, uint32_t i, double *cube) {
@@ -104,7 +73,7 @@ static void solve_group(const struct gas_potential_argument *a, void *buffers[],
       a->how.massive ? nth_potential(buffers[OTHERS], i) : NULL, source);
   sum += add_matter(g, buffers + matter, i, a->factor, source);
   if (g->gravity->direct)
-    solve(a, sources, group, source, cube);
+    solve_directly(sources, group, source, cube);
   else
     relax(a, sources, group, source, sum, cube);
   if (a->how.excess != 0.0) exceed(potential_of(&sources->near, group), a->how.excess, cube);
@@ -119,7 +88,7 @@ static void gas_potential_cpu(void *buffers[], const struct gas_potential_argume
   for (uint32_t i = 0; i < batch_of(&a->batch)->count; i++) {
     const uint32_t group = batch_of(&a->batch)->first + i;
     double *cube = nth_potential(buffers[POTENTIAL], i);
-    if (is_solved(a, group))
+    if (is_solved(&a->batch, a->how, group))
       solve_group(a, buffers, matter, &sources, i, cube);
     else
       keep(a, &sources, group, cube);
@@ -139,20 +108,19 @@ static void gas_potential_gpu(struct gpu *gpu, void *buffers[],
   const struct gpu_density density = gpu_density_of(a->batch.gas, buffers[CELLS],
                                                     a->how.massive ? buffers[OTHERS] : NULL,
                                                     buffers[matter], a->factor);
-  double *blocks = gpu_gas_potential_memory(&g, 1),
-         *potentials = VECTOR(double, buffers[POTENTIAL]);
-  const struct gpu_half half = {a->how.odd, a->how.mode == POTENTIAL_RELAX || !s->direct,
-                                from.links, a->how.excess};
+  double *potentials = VECTOR(double, buffers[POTENTIAL]);
+  const struct gpu_half half = {
+      a->how.odd, a->how.mode == POTENTIAL_RELAX ? GPU_OTHERS_COPY : GPU_OTHERS_ZERO,
+      a->how.excess};
   if (s->direct) {
-    if (half.excess != 0.0)
-      gpu_gas_potential_blocks(&g, &from, blocks);
-    else
-      gpu_gas_potential_ghosts(&g, &from, half, blocks);
-    gpu_gas_solve_directly(&g, &s->waves, VECTOR(const double, buffers[links + 1]), &density, half,
-                           blocks, potentials);
+    const struct gpu_solved batch = {density, from, potentials, batch_of(&a->batch)->count};
+    gpu_gas_solve_directly(&g, &s->waves, VECTOR(const double, buffers[links + 1]), &batch, 1,
+                           &half, 1);
   } else {
+    double *blocks = gpu_gas_potential_memory(&g, 1);
     gpu_gas_potential_blocks(&g, &from, blocks);
-    gpu_gas_relax(&g, &density, s->tolerance, least_source(a), half, blocks, potentials);
+    gpu_gas_relax(&g, &density, s->tolerance, least_source(a), from.links, half, blocks,
+                  potentials);
   }
   free(addresses);
 }

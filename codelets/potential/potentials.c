@@ -92,3 +92,35 @@ struct potential_sources surroundings_of(const struct surroundings *a, void *buf
       .change = a->change,
   };
 }
+
+struct surroundings surroundings_of_solution(const struct batch_argument *a,
+                                             struct potential_task how) {
+  return (struct surroundings){.gas = a->gas,
+                               .level = a->level,
+                               .batch = a->batch,
+                               .near = how.mode != POTENTIAL_INTERPOLATE,
+                               .coarse = true,
+                               .weight = how.weight,
+                               .which = how.mode == POTENTIAL_REPEAT   ? POTENTIAL_OLD
+                                        : how.mode == POTENTIAL_FOLLOW ? POTENTIAL_BEGIN
+                                                                       : POTENTIAL_END,
+                               .change = how.change,
+                               .before = how.mode == POTENTIAL_CORRECT ? POTENTIAL_OLD
+                                                                       : POTENTIAL_BEGIN};
+}
+
+bool is_solved(const struct batch_argument *a, struct potential_task how, uint32_t group) {
+  return topology_is_odd(a->gas->topology.level[a->level].key[group]) == how.odd;
+}
+
+void solve_directly(const struct potential_sources *sources, uint32_t group, const double *source,
+                    double *cube) {
+  const struct self_gravity *s = sources->gas->gravity;
+  double block[POISSON_CELLS];
+  (sources->change != 0.0 ? potential_ghosts_corrected : potential_ghosts)(sources, group, block);
+  s->poisson->solve_directly(&s->waves, source, block, cube);
+}
+
+void exceed(const double *old, double excess, double *cube) {
+  for (int i = 0; i < GAS_GROUP_CELLS; i++) cube[i] += excess * (cube[i] - old[i]);
+}

@@ -42,6 +42,17 @@ void surroundings_slots(struct slots *s, const struct surroundings *a);
 struct potential_sources surroundings_of(const struct surroundings *a, void *buffers[],
                                          size_t first, const char ***addresses);
 
+/** What the solution of groups reads of a batch's surroundings. */
+struct surroundings surroundings_of_solution(const struct batch_argument *a,
+                                             struct potential_task how);
+/** Whether a group of the batch's level is one of those that are solved. */
+bool is_solved(const struct batch_argument *a, struct potential_task how, uint32_t group);
+/** Solve a group directly. */
+void solve_directly(const struct potential_sources *sources, uint32_t group, const double *source,
+                    double *cube);
+/** Take a change more than once. @param old, cube  before and after it */
+void exceed(const double *old, double excess, double *cube);
+
 /** Number of these slots. */
 size_t surroundings_count(const struct surroundings *a);
 /** The same sources for a GPU. The links (slots_add_links) are in slot `links`. */

@@ -11,9 +11,9 @@ INLINE int place_in_block(int x, int y, int z) {
   return ((z + 1) * POISSON_SIDE + y + 1) * POISSON_SIDE + x + 1;
 }
 
-/** Whether the potential of the block's group is solved. */
-INLINE bool is_solved(const struct gpu_half &half) {
-  return (__popc(half.links[blockIdx.x].patch) & 1) == half.odd;
+/** Whether the potential of a group is solved. */
+INLINE bool is_solved(const struct gas_links &group, const struct gpu_half &half) {
+  return (__popc(group.patch) & 1) == half.odd;
 }
 
 /** The potential of cell i of a group, [patch][8][8][8]. */

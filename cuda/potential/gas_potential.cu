@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The potential of groups, src/potential/kernels/direct.h and poisson.c. One block of threads a group. */
-#include "cuda/potential/laplacian.cuh"
+#include "cuda/potential/potential_blocks.cuh"
 
 /* The direct solution. Waves are in shared memory, [z][y][x] with a row of 17, so that threads that
  * work on neighbouring rows or columns read different banks. */
@@ -71,18 +71,55 @@ INLINE void solve_line(const double *pivot, double *line) {
   }
 }
 
+/** A batch whose groups are solved. */
+template <typename real> struct solved_batch {
+  density_of_groups<real> density;
+  potentials from;
+  double *to; /* [group][16][16][16] */
+  uint32_t groups;
+};
+
+/** Place i, j of a ghost cell beyond a face, in a cube of `side` cells that begins at `first`. */
+INLINE struct cell_place beyond_face(int face, int i, int j, int lower, int upper, int first) {
+  const int along = face % 2 ? upper : lower;
+  return face / 2 == 0   ? cell_place{along, i + first, j + first}
+         : face / 2 == 1 ? cell_place{i + first, along, j + first}
+                         : cell_place{i + first, j + first, along};
+}
+
+/** The ghost cells beyond the faces of a group, [face][16][16]. @param coarse  of around_group() */
+static __device__ void fill_faces(const potentials &s, const struct gas_links &l, double *coarse,
+                                  double *beyond) {
+  const unsigned near = faces_near(s, l);
+  const int i = (int)threadIdx.x % INNER, j = (int)threadIdx.x / INNER;
+  if (near != ALL_FACES) around_group(s, l, false, coarse);
+#pragma unroll
+  for (int face = 0; face < GAS_FACES; face++) {
+    const struct cell_place there = beyond_face(face, i, j, INNER - 1, 0, 0),
+                            here = beyond_face(face, i, j, 0, SIDE - 1, 1);
+    beyond[face * CUBE_PLANE + (int)threadIdx.x] =
+        near >> face & 1
+            ? group_of(s.near, l.near[across(face)])[(there.z * INNER + there.y) * INNER + there.x]
+            : interpolated(coarse, here.x, here.y, here.z);
+  }
+  if (s.change == 0.0 || near == 0) return;
+  around_group(s, l, true, coarse);
+#pragma unroll
+  for (int face = 0; face < GAS_FACES; face++) {
+    const struct cell_place here = beyond_face(face, i, j, 0, SIDE - 1, 1);
+    if (near >> face & 1)
+      beyond[face * CUBE_PLANE + (int)threadIdx.x] += interpolated(coarse, here.x, here.y, here.z);
+  }
+}
+
 /** The source of a cell, less the ghost cells beside it. */
-template <typename real>
-INLINE double source_inside(const density_of_groups<real> &d, const double *block, int x, int y,
-                            int z) {
-  const double *p = block + place_in_block(x, y, z);
-  double source = source_at(d, x, y, z);
-  if (z == 0) source -= p[-PLANE];
-  if (z == INNER - 1) source -= p[PLANE];
-  if (y == 0) source -= p[-SIDE];
-  if (y == INNER - 1) source -= p[SIDE];
-  if (x == 0) source -= p[-1];
-  if (x == INNER - 1) source -= p[1];
+INLINE double less_beyond(double source, const double *beyond, int x, int y, int z) {
+  if (z == 0) source -= beyond[4 * CUBE_PLANE + y * INNER + x];
+  if (z == INNER - 1) source -= beyond[5 * CUBE_PLANE + y * INNER + x];
+  if (y == 0) source -= beyond[2 * CUBE_PLANE + z * INNER + x];
+  if (y == INNER - 1) source -= beyond[3 * CUBE_PLANE + z * INNER + x];
+  if (x == 0) source -= beyond[z * INNER + y];
+  if (x == INNER - 1) source -= beyond[CUBE_PLANE + z * INNER + y];
   return source;
 }
 
@@ -93,24 +130,29 @@ INLINE double exceeded(double old, double solution, double excess) {
 
 template <typename real>
 static __global__ void __launch_bounds__(SOLVE_THREADS)
-    solve_directly(const __grid_constant__ waves w,
-                   const __grid_constant__ density_of_groups<real> d, const double *pivot,
-                   const __grid_constant__ struct gpu_half half, const double *blocks,
-                   double *potentials) {
-  __shared__ double p[INNER * STEP_Z];
-  const double *block = blocks + (size_t)blockIdx.x * POISSON_CELLS;
-  double *cube = potentials + (size_t)blockIdx.x * GAS_GROUP_CELLS + threadIdx.x;
-  if (!is_solved(half)) {
-    for (int z = 0; z < INNER; z++)
-      cube[z * CUBE_PLANE] =
-          half.keep ? block[place_in_block((int)threadIdx.x % INNER, (int)threadIdx.x / INNER, z)]
-                    : 0.0;
+    solve_directly(const __grid_constant__ waves w, const solved_batch<real> *batches,
+                   const double *pivot, const __grid_constant__ struct gpu_half half) {
+  __shared__ double p[INNER * STEP_Z], beyond[GAS_FACES * CUBE_PLANE];
+  const solved_batch<real> &b = batches[blockIdx.y];
+  if (blockIdx.x >= b.groups) return;
+  const struct gas_links &l = b.from.links[blockIdx.x];
+  double *cube = b.to + (size_t)blockIdx.x * GAS_GROUP_CELLS + threadIdx.x;
+  const double *old = b.from.near ? group_of(b.from.near, l.near[MYSELF]) + threadIdx.x : NULL;
+  if (!is_solved(l, half)) {
+    for (int z = 0; z < INNER && half.others != GPU_OTHERS_STAY; z++)
+      cube[z * CUBE_PLANE] = half.others == GPU_OTHERS_COPY ? old[z * CUBE_PLANE] : 0.0;
     return;
   }
   const int i = (int)threadIdx.x % INNER, j = (int)threadIdx.x / INNER;
   double *along_x = p + j * STEP_Z + i * STEP_Y, *along_y = p + j * STEP_Z + i,
          *along_z = p + j * STEP_Y + i; /* this thread's lines */
-  for (int z = 0; z < INNER; z++) along_z[z * STEP_Z] = source_inside(d, block, i, j, z);
+  double source[INNER];
+#pragma unroll
+  for (int z = 0; z < INNER; z++) source[z] = source_at(b.density, i, j, z);
+  fill_faces(b.from, l, p, beyond);
+  __syncthreads();
+#pragma unroll
+  for (int z = 0; z < INNER; z++) along_z[z * STEP_Z] = less_beyond(source[z], beyond, i, j, z);
   __syncthreads();
   to_waves(w, along_x, 1);
   __syncthreads();
@@ -124,24 +166,50 @@ static __global__ void __launch_bounds__(SOLVE_THREADS)
   __syncthreads();
   for (int z = 0; z < INNER; z++) {
     const double solution = along_z[z * STEP_Z];
-    cube[z * CUBE_PLANE] = half.excess == 0.0
-                               ? solution
-                               : exceeded(block[place_in_block(i, j, z)], solution, half.excess);
+    cube[z * CUBE_PLANE] =
+        half.excess == 0.0 ? solution : exceeded(old[z * CUBE_PLANE], solution, half.excess);
   }
+}
+
+/** The batches in device memory, and their lists after them. */
+template <typename real>
+static const solved_batch<real> *upload(const struct gpu_gas *g, const struct gpu_solved *batch,
+                                        uint32_t batches) {
+  size_t bytes = batches * sizeof(solved_batch<real>);
+  for (uint32_t i = 0; i < batches; i++) bytes += batches_of(&batch[i].from) * sizeof(double *);
+  char *device = (char *)gpu_scratch(g->gpu, SCRATCH_TABLE, bytes),
+       *host = (char *)allocate(bytes, 1, "task data"),
+       *list = host + batches * sizeof(solved_batch<real>);
+  for (uint32_t i = 0; i < batches; i++) {
+    const struct gpu_potentials *from = &batch[i].from;
+    ((solved_batch<real> *)host)[i] = {density_of<real>(g, &batch[i].density),
+                                       potentials_in((const double **)(device + (list - host)), from),
+                                       batch[i].to, batch[i].groups};
+    memcpy(list, from->cells, batches_of(from) * sizeof(double *));
+    list += batches_of(from) * sizeof(double *);
+  }
+  gpu_upload(g->gpu, device, host, bytes);
+  free(host);
+  return (const solved_batch<real> *)device;
 }
 
 template <typename real>
 static void solve_in(const struct gpu_gas *g, const waves &w, const double *pivot,
-                     const struct gpu_density *density, struct gpu_half half, const double *blocks,
-                     double *potentials) {
-  solve_directly<real><<<g->groups, SOLVE_THREADS, 0, g->gpu->stream>>>(
-      w, density_of<real>(g, density), pivot, half, blocks, potentials);
-  gpu_launched("potential");
+                     const struct gpu_solved *batch, uint32_t batches, const struct gpu_half *half,
+                     uint32_t halves) {
+  const solved_batch<real> *table = upload<real>(g, batch, batches);
+  uint32_t most = 0;
+  for (uint32_t i = 0; i < batches; i++) most = batch[i].groups > most ? batch[i].groups : most;
+  for (uint32_t k = 0; k < halves; k++) {
+    solve_directly<real><<<dim3(most, batches), SOLVE_THREADS, 0, g->gpu->stream>>>(w, table, pivot,
+                                                                                    half[k]);
+    gpu_launched("potential");
+  }
 }
 
 void gpu_gas_solve_directly(const struct gpu_gas *g, const struct poisson_waves *from,
-                            const double *pivot, const struct gpu_density *density,
-                            struct gpu_half half, const double *blocks, double *potentials) {
+                            const double *pivot, const struct gpu_solved *batch, uint32_t batches,
+                            const struct gpu_half *half, uint32_t halves) {
   waves w;
   for (int i = 0; i < HALF; i++)
     for (int k = 0; k < HALF; k++) {
@@ -149,9 +217,9 @@ void gpu_gas_solve_directly(const struct gpu_gas *g, const struct poisson_waves 
       w.antisymmetric[i][k] = from->antisymmetric[i][k];
     }
   if (g->double_precision)
-    solve_in<double>(g, w, pivot, density, half, blocks, potentials);
+    solve_in<double>(g, w, pivot, batch, batches, half, halves);
   else
-    solve_in<float>(g, w, pivot, density, half, blocks, potentials);
+    solve_in<float>(g, w, pivot, batch, batches, half, halves);
 }
 
 /* Relaxation. */
@@ -210,10 +278,10 @@ INLINE double relax_colour(const double source[CELLS_OF_THREAD], double part, in
 template <typename real>
 static __global__ void __launch_bounds__(RELAX_THREADS)
     relax(const __grid_constant__ density_of_groups<real> d, double square_radius, double tolerance,
-          double least, const __grid_constant__ struct gpu_half half, const double *blocks,
-          double *potentials) {
+          double least, const struct gas_links *links,
+          const __grid_constant__ struct gpu_half half, const double *blocks, double *potentials) {
   __shared__ double block[POISSON_CELLS];
-  const int sweeps = is_solved(half) ? POISSON_SWEEPS_MAX : 0;
+  const int sweeps = is_solved(links[blockIdx.x], half) ? POISSON_SWEEPS_MAX : 0;
   double source[2][CELLS_OF_THREAD], omega = 1.0, checked = HUGE_VAL;
   for (int i = (int)threadIdx.x; i < POISSON_CELLS; i += RELAX_THREADS)
     block[i] = blocks[(size_t)blockIdx.x * POISSON_CELLS + i];
@@ -241,17 +309,19 @@ static __global__ void __launch_bounds__(RELAX_THREADS)
 
 template <typename real>
 static void relax_in(const struct gpu_gas *g, const struct gpu_density *density, double tolerance,
-                     double least, struct gpu_half half, const double *blocks, double *potentials) {
+                     double least, const struct gas_links *links, struct gpu_half half,
+                     const double *blocks, double *potentials) {
   const double radius = cos(3.14159265358979323846 / (INNER + 1.0)); /* of Jacobi's iteration */
   relax<real><<<g->groups, RELAX_THREADS, 0, g->gpu->stream>>>(
-      density_of<real>(g, density), radius * radius, tolerance, least, half, blocks, potentials);
+      density_of<real>(g, density), radius * radius, tolerance, least, links, half, blocks, potentials);
   gpu_launched("relaxation");
 }
 
 void gpu_gas_relax(const struct gpu_gas *g, const struct gpu_density *density, double tolerance,
-                   double least, struct gpu_half half, const double *blocks, double *potentials) {
+                   double least, const struct gas_links *links, struct gpu_half half,
+                   const double *blocks, double *potentials) {
   if (g->double_precision)
-    relax_in<double>(g, density, tolerance, least, half, blocks, potentials);
+    relax_in<double>(g, density, tolerance, least, links, half, blocks, potentials);
   else
-    relax_in<float>(g, density, tolerance, least, half, blocks, potentials);
+    relax_in<float>(g, density, tolerance, least, links, half, blocks, potentials);
 }

@@ -31,33 +31,42 @@ struct gpu_density {
 
 /** Memory in which a task has potential blocks, until the next call. @param blocks  of each group */
 double *gpu_gas_potential_memory(const struct gpu_gas *g, uint32_t blocks);
+/** What happens to the groups that are not solved. */
+enum gpu_others {
+  GPU_OTHERS_ZERO, /**< they get 0 */
+  GPU_OTHERS_COPY, /**< they get their potential of before */
+  GPU_OTHERS_STAY  /**< they are not written */
+};
 /** Every other group is solved. */
 struct gpu_half {
-  bool odd;  /**< odd ones are solved, else even ones: topology_is_odd() */
-  bool keep; /**< the others keep the potential of their blocks; else they get 0 */
-  const struct gas_links *links; /**< in device memory */
-  double excess; /**< over-relaxation: the change from the block's inner cells is taken 1 + excess
-                    times; 0: direct solutions do not read these */
+  bool odd; /**< odd ones are solved, else even ones: topology_is_odd() */
+  enum gpu_others others;
+  double excess; /**< over-relaxation: what a solution changes is taken 1 + excess times */
 };
 
 /** Blocks [group][z 18][y 18][x 18]. Ghost cells beyond edges and corners are 0. */
 void gpu_gas_potential_blocks(const struct gpu_gas *g, const struct gpu_potentials *p,
                               double *blocks);
-/** What gpu_gas_solve_directly() reads of them: ghost cells of groups that are solved, and inner
- * cells of groups that keep them. */
-void gpu_gas_potential_ghosts(const struct gpu_gas *g, const struct gpu_potentials *p,
-                              struct gpu_half half, double *blocks);
-/** @param waves      in host memory, without the pivots
- * @param pivot       poisson_waves.pivot
- * @param potentials  [group][z 16][y 16][x 16] */
+/** A batch whose groups are solved directly. */
+struct gpu_solved {
+  struct gpu_density density;
+  struct gpu_potentials from; /**< with the coarser level; the batch itself is in the near list, if there is one */
+  double *to;                 /**< [group][z 16][y 16][x 16]; may be what is in the near list, if others stay */
+  uint32_t groups;
+};
+/** Solve halves of the groups of batches one after the other. @param waves  in host memory, without the pivots
+ * @param pivot    poisson_waves.pivot
+ * @param batch    [batches]
+ * @param half     [halves] */
 void gpu_gas_solve_directly(const struct gpu_gas *g, const struct poisson_waves *waves,
-                            const double *pivot, const struct gpu_density *density,
-                            struct gpu_half half, const double *blocks, double *potentials);
+                            const double *pivot, const struct gpu_solved *batch, uint32_t batches,
+                            const struct gpu_half *half, uint32_t halves);
 /** Relax until the residual is at most tolerance times the sum over the group of factor |density|,
- * or times `least` if this is more. Groups that are not solved keep the potential of their blocks.
+ * or times `least` if this is more. Groups that are not solved get the potential of their blocks.
  * @param blocks  are not changed */
 void gpu_gas_relax(const struct gpu_gas *g, const struct gpu_density *density, double tolerance,
-                   double least, struct gpu_half half, const double *blocks, double *potentials);
+                   double least, const struct gas_links *links, struct gpu_half half,
+                   const double *blocks, double *potentials);
 void gpu_gas_share(const struct gpu_gas *g, const struct gpu_density *density, const double *blocks,
                    struct poisson_share *shares);
 /** poisson_kernels.stress. @param wide  of gpu_gas_potential_wide() */

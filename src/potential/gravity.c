@@ -82,8 +82,8 @@ static void note_change(struct gas *g, int level, enum gas_potential which) {
   g->level[level].stale_potential[g->level[level].potential[which]] = true;
 }
 
-/** Solve every other group of a level. */
-static void solve_half(struct gas *g, int level, struct potential_task how) {
+/** Send what a solution of a level reads. */
+static void send_for(struct gas *g, int level, struct potential_task how) {
   if (how.mode != POTENTIAL_INTERPOLATE)
     send(g, level,
          how.mode == POTENTIAL_REPEAT   ? POTENTIAL_OLD
@@ -92,6 +92,11 @@ static void solve_half(struct gas *g, int level, struct potential_task how) {
   if (how.mode == POTENTIAL_CORRECT) send(g, level - 1, POTENTIAL_OLD);
   if (how.mode == POTENTIAL_FOLLOW) send(g, level - 1, POTENTIAL_BEGIN);
   send_coarser(g, level, how.weight);
+}
+
+/** Solve every other group of a level. */
+static void solve_half(struct gas *g, int level, struct potential_task how) {
+  send_for(g, level, how);
   for (uint32_t k = 0; k < g->level[level].own; k++)
     gas_potential_submit(g, level, g->level[level].turn[k], how);
   note_change(g, level, POTENTIAL_NEXT);
@@ -142,21 +147,37 @@ static double excess_of(int solution, int solutions) {
   return solution >= FIRST && solution < solutions - LAST ? 0.5 : 0.0;
 }
 
+struct potential_task potential_solution(struct potential_task first, int k, int solutions) {
+  if (k == 0) return first;
+  return (struct potential_task){.weight = first.weight,
+                                 .mode = POTENTIAL_RELAX,
+                                 .odd = k % 2 == 1,
+                                 .massive = first.massive,
+                                 .excess = excess_of(k, solutions)};
+}
+
+/** Whether one task can solve all groups of a level in turn, without messages. */
+static bool is_in_one_home(const struct gas *g, int level) {
+  return engine_gpu() && g->gravity->direct &&
+         gas_home_of_batch(g, level, 0) ==
+             gas_home_of_batch(g, level, g->level[level].batch_count - 1);
+}
+
 /** Solve the groups of a level: even ones, then the odd ones with their values, and so on. */
 static void solve_groups(struct gas *g, int level, struct level_solution s) {
   const int solutions = 2 + 2 * relaxations_of(g->gravity, s);
-  solve_half(g, level,
-             (struct potential_task){.weight = s.weight,
-                                     .mode = s.mode,
-                                     .massive = s.massive,
-                                     .change = change_of(&g->level[level], s.weight, s.mode)});
-  for (int k = 1; k < solutions; k++)
-    solve_half(g, level,
-               (struct potential_task){.weight = s.weight,
-                                       .mode = POTENTIAL_RELAX,
-                                       .odd = k % 2 == 1,
+  const struct potential_task first = {.weight = s.weight,
+                                       .mode = s.mode,
                                        .massive = s.massive,
-                                       .excess = excess_of(k, solutions)});
+                                       .change = change_of(&g->level[level], s.weight, s.mode)};
+  if (is_in_one_home(g, level)) {
+    send_for(g, level, first);
+    if (g->level[level].own > 0) gas_potentials_submit(g, level, first, solutions);
+    note_change(g, level, POTENTIAL_END);
+  } else {
+    for (int k = 0; k < solutions; k++)
+      solve_half(g, level, potential_solution(first, k, solutions));
+  }
   note_solution(&g->level[level], s.weight);
 }
 

@@ -40,6 +40,14 @@ struct potential_task {
 /** Solve the potential of every other group of a batch of a level finer than the root, into
  * POTENTIAL_NEXT. */
 void gas_potential_submit(struct gas *g, int level, uint32_t batch, struct potential_task how);
+/** The same of all groups of a level finer than the root whose batches have one home, where GPUs solve groups directly:
+ * even and odd ones in turn, in one task, in POTENTIAL_END. Between solutions of small levels there is no time to begin
+ * other tasks.
+ * @param first      of the solutions; the others are further ones
+ * @param solutions  2 or more */
+void gas_potentials_submit(struct gas *g, int level, struct potential_task first, int solutions);
+/** Solution k of `solutions` of the groups of a level. */
+struct potential_task potential_solution(struct potential_task first, int k, int solutions);
 /** Set gas_batch.shares, from POTENTIAL_END, where the level and the next coarser one are at the
  * same time. @param last  with stresses, of the last correction */
 void gas_share_submit(struct gas *g, int level, uint32_t batch, bool massive, bool last);

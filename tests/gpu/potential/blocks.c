@@ -57,40 +57,28 @@ static void make_blocks(const struct stages *s, int level, const struct gas_batc
                      : potential_ghosts)(&from, b->first + i, blocks + i * (size_t)POISSON_CELLS);
 }
 
-/** Compare inner cells of a block, or ghost cells beyond faces. */
-static void compare_block(struct difference *d, bool inner, const double *cpu, const double *gpu) {
-  for (size_t i = 0; i < POISSON_CELLS; i++) {
+static void compare_whole(struct stages *s, const struct gas_batch *b, const double *cpu,
+                          const double *gpu) {
+  for (size_t i = 0; i < b->count * (size_t)POISSON_CELLS; i++) {
     int outside = 0;
     for (size_t step = 1; step < POISSON_CELLS; step *= POISSON_SIDE) {
       const size_t at = i / step % POISSON_SIDE;
       outside += at == 0 || at == POISSON_SIDE - 1;
     }
-    if (outside == (inner ? 0 : 1)) compare_numbers(d, sizeof *cpu, &cpu[i], &gpu[i], sizeof *cpu);
+    if (outside < 2) compare_numbers(&s->blocks, sizeof *cpu, &cpu[i], &gpu[i], sizeof *cpu);
   }
 }
 
-static void compare_whole(struct stages *s, const struct gas_batch *b, const double *cpu,
-                          const double *gpu) {
-  for (size_t at = 0; at < b->count * (size_t)POISSON_CELLS; at += POISSON_CELLS)
-    for (int inner = 0; inner < 2; inner++) compare_block(&s->blocks, inner, cpu + at, gpu + at);
-}
-
-/** Compare ghost cells of groups that are solved, and inner cells of groups that keep them.
- * @param now  potential of the groups; NULL: blocks are not made from it */
-static void compare_half(struct stages *s, int level, const struct gas_batch *b,
-                         struct gpu_half half, const double *now, const double *cpu,
-                         const double *gpu) {
-  for (uint32_t i = 0; i < b->count; i++) {
-    const size_t at = i * (size_t)POISSON_CELLS;
-    double inner[GAS_GROUP_CELLS];
-    if (is_solved(s, level, b->first + i, half)) {
-      compare_block(&s->ghosts, false, cpu + at, gpu + at);
-    } else if (half.keep && now) {
-      potential_inner(gpu + at, inner);
-      compare_numbers(&s->kept, sizeof *inner, now + i * (size_t)GAS_GROUP_CELLS, inner,
-                      sizeof inner);
-    }
-  }
+/** The same lists as kernels take them. */
+static struct gpu_potentials potentials_of(const struct source_lists *a, const struct batch_data *d,
+                                           struct mode m) {
+  return (struct gpu_potentials){.cells = a->device,
+                                 .near = a->near,
+                                 .begin = a->begin,
+                                 .end = a->end,
+                                 .weight = m.weight,
+                                 .change = m.change,
+                                 .links = (const struct gas_links *)(void *)d->links.device};
 }
 
 void check_blocks(struct stages *s, int level, const struct gas_batch *b,
@@ -100,29 +88,32 @@ void check_blocks(struct stages *s, int level, const struct gas_batch *b,
   struct source_lists a = lists_of(s, level, b, m);
   double *cpu = allocate(bytes, 1, "blocks"), *gpu = allocate(bytes, 1, "blocks");
   double *out = device_memory(bytes);
-  const struct gpu_potentials from = {.cells = a.device,
-                                      .near = a.near,
-                                      .begin = a.begin,
-                                      .end = a.end,
-                                      .weight = m.weight,
-                                      .change = m.change,
-                                      .links = (const struct gas_links *)(void *)d->links.device};
+  const struct gpu_potentials from = potentials_of(&a, d, m);
   make_blocks(s, level, b, m, &a, cpu);
-  if (m.inner) {
-    gpu_gas_potential_blocks(&g, &from, out);
-    copy_back(s, gpu, out, bytes);
-    compare_whole(s, b, cpu, gpu);
-  }
-  for (int i = 0; i < HALVES && !m.inner; i++) {
-    const struct gpu_half half = half_of(i, d);
-    gpu_gas_potential_ghosts(&g, &from, half, out);
-    copy_back(s, gpu, out, bytes);
-    compare_half(s, level, b, half,
-                 m.near && m.change == 0.0 ? (const double *)(void *)d->now.host : NULL, cpu, gpu);
-  }
+  gpu_gas_potential_blocks(&g, &from, out);
+  copy_back(s, gpu, out, bytes);
+  compare_whole(s, b, cpu, gpu);
   CUDA(cudaFree(out));
   free(a.host);
   free(a.device);
   free(cpu);
   free(gpu);
+}
+
+void check_direct(const struct prepared *t, struct mode m, bool massive) {
+  const struct gpu_gas g = batch_on_gpu(t->s, t->b);
+  struct source_lists a = lists_of(t->s, t->level, t->b, m);
+  double *blocks = allocate(t->b->count, sizeof(double[POISSON_CELLS]), "blocks");
+  const struct gpu_solved batch = {solve_density(t, massive), potentials_of(&a, t->d, m), t->out,
+                                   t->b->count};
+  const double *old = m.near ? (const double *)(void *)t->d->now.host : NULL;
+  make_blocks(t->s, t->level, t->b, m, &a, blocks);
+  for (int i = 0; i < HALVES; i++) {
+    const struct gpu_half half = half_of(i);
+    if (half.others == GPU_OTHERS_COPY && !old) continue;
+    compare_direct(t, &g, &batch, half, massive, old, blocks);
+  }
+  free(a.host);
+  free(a.device);
+  free(blocks);
 }

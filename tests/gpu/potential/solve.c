@@ -13,7 +13,7 @@
 enum { FACTOR_PERCENT = 70, MEAN_PERCENT = 110 };
 static const double factor = FACTOR_PERCENT / 100.0, mean = MEAN_PERCENT / 100.0;
 
-static struct gpu_density density_of(const struct prepared *t, bool massive) {
+struct gpu_density solve_density(const struct prepared *t, bool massive) {
   return (struct gpu_density){.cells = t->d->cells,
                               .mass = massive ? (const double *)(void *)t->d->mass.device : NULL,
                               .factor = factor,
@@ -42,46 +42,61 @@ static void compare_cubes(const struct prepared *t, struct difference *d, const 
   free(back);
 }
 
-/** What the CPU finds for a group. Groups that are not solved keep the potential of their blocks,
- * or get 0. */
-static void solve_group(struct prepared *t, uint32_t i, bool direct, struct gpu_half half,
-                        bool massive, double tolerance, double *cube) {
+/** What the CPU finds for a group, directly. Groups that are not solved keep their potential, or get 0.
+ * @param old  its potential; NULL: it has none */
+static void solve_group(const struct prepared *t, uint32_t i, struct gpu_half half, bool massive,
+                        const double *old, const double *block, double *cube) {
   const struct self_gravity *gravity = t->s->g->gravity;
-  double source[GAS_GROUP_CELLS], block[POISSON_CELLS], old[GAS_GROUP_CELLS];
-  const double sum = find_source(t, i, massive, source);
-  memcpy(block, block_of(t, i), sizeof block);
-  potential_inner(block, old);
-  if (!is_solved(t->s, t->level, t->b->first + i, half)) {
-    memcpy(cube, old, CUBE_BYTES);
-    if (!half.keep) memset(cube, 0, CUBE_BYTES);
+  double source[GAS_GROUP_CELLS], work[POISSON_CELLS];
+  if (!is_half(t->s, t->level, t->b->first + i, half)) {
+    memset(cube, 0, CUBE_BYTES);
+    if (half.others == GPU_OTHERS_COPY) memcpy(cube, old, CUBE_BYTES);
     return;
   }
-  if (direct) {
-    gravity->poisson->solve_directly(&gravity->waves, source, block, cube);
-  } else {
-    gravity->poisson->solve(source, tolerance * sum, POISSON_SWEEPS_MAX, block);
-    potential_inner(block, cube);
-  }
-  for (int k = 0; k < GAS_GROUP_CELLS; k++) cube[k] += half.excess * (cube[k] - old[k]);
+  find_source(t, i, massive, source);
+  memcpy(work, block, sizeof work);
+  gravity->poisson->solve_directly(&gravity->waves, source, work, cube);
+  for (int k = 0; k < GAS_GROUP_CELLS && half.excess != 0.0; k++)
+    cube[k] += half.excess * (cube[k] - old[k]);
 }
 
-void check_solution(struct prepared *t, bool direct, struct gpu_half half, bool massive) {
-  const struct self_gravity *gravity = t->s->g->gravity;
+void compare_direct(const struct prepared *t, const struct gpu_gas *g,
+                    const struct gpu_solved *batch, struct gpu_half half, bool massive,
+                    const double *old, const double *blocks) {
+  const struct poisson_waves *waves = &t->s->g->gravity->waves;
+  double *cpu = allocate(t->b->count, CUBE_BYTES, "potentials"),
+         *pivot = to_device(waves->pivot, sizeof waves->pivot);
+  for (uint32_t i = 0; i < t->b->count; i++) {
+    const size_t at = i * (size_t)GAS_GROUP_CELLS;
+    solve_group(t, i, half, massive, old ? old + at : NULL, blocks + i * (size_t)POISSON_CELLS,
+                cpu + at);
+  }
+  gpu_gas_solve_directly(g, waves, pivot, batch, 1, &half, 1);
+  compare_cubes(t, &t->s->solved, cpu, t->out);
+  CUDA(cudaFree(pivot));
+  free(cpu);
+}
+
+void check_relaxation(struct prepared *t, struct gpu_half half, bool massive) {
+  const struct poisson_kernels *k = t->s->g->gravity->poisson;
   const struct gpu_gas g = batch_on_gpu(t->s, t->b);
-  const struct gpu_density density = density_of(t, massive);
+  const struct gpu_density density = solve_density(t, massive);
   const double tolerance = 1e-10, *blocks = (const double *)(void *)t->blocks.device;
   double *cpu = allocate(t->b->count, CUBE_BYTES, "potentials");
-  for (uint32_t i = 0; i < t->b->count; i++)
-    solve_group(t, i, direct, half, massive, tolerance, cpu + i * (size_t)GAS_GROUP_CELLS);
-  if (direct) {
-    double *pivot = to_device(gravity->waves.pivot, sizeof gravity->waves.pivot);
-    gpu_gas_solve_directly(&g, &gravity->waves, pivot, &density, half, blocks, t->out);
-    compare_cubes(t, &t->s->solved, cpu, t->out);
-    CUDA(cudaFree(pivot));
-  } else {
-    gpu_gas_relax(&g, &density, tolerance, 0.0, half, blocks, t->out);
-    compare_cubes(t, &t->s->relaxed, cpu, t->out);
+  for (uint32_t i = 0; i < t->b->count; i++) {
+    double source[GAS_GROUP_CELLS], block[POISSON_CELLS], old[GAS_GROUP_CELLS],
+        *cube = cpu + i * (size_t)GAS_GROUP_CELLS;
+    const double sum = find_source(t, i, massive, source);
+    memcpy(block, block_of(t, i), sizeof block);
+    potential_inner(block, old);
+    if (is_half(t->s, t->level, t->b->first + i, half))
+      k->solve(source, tolerance * sum, POISSON_SWEEPS_MAX, block);
+    potential_inner(block, cube);
+    for (int c = 0; c < GAS_GROUP_CELLS; c++) cube[c] += half.excess * (cube[c] - old[c]);
   }
+  gpu_gas_relax(&g, &density, tolerance, 0.0, (const struct gas_links *)(void *)t->d->links.device,
+                half, blocks, t->out);
+  compare_cubes(t, &t->s->relaxed, cpu, t->out);
   free(cpu);
 }
 
@@ -91,7 +106,7 @@ enum { STRESS_KICKS = sizeof stress_kicks / sizeof *stress_kicks };
 
 void check_shares(struct prepared *t, bool massive) {
   const struct gpu_gas g = batch_on_gpu(t->s, t->b);
-  const struct gpu_density density = density_of(t, massive);
+  const struct gpu_density density = solve_density(t, massive);
   const size_t bytes = t->b->count * sizeof(struct poisson_share);
   struct poisson_share *cpu = allocate(bytes, 1, "shares"), *gpu = allocate(bytes, 1, "shares"),
                        *out = device_memory(bytes);
@@ -166,7 +181,7 @@ static void find_pseudo_mass(const struct prepared *t, uint32_t i, double *cube,
 
 void check_sheets(struct prepared *t) {
   const struct gpu_gas g = batch_on_gpu(t->s, t->b);
-  const struct gpu_density density = density_of(t, false);
+  const struct gpu_density density = solve_density(t, false);
   const uint32_t finer = t->b->around.count;
   const char **shares = allocate(finer, sizeof *shares, "shares");
   double *mass = allocate(t->b->count, CUBE_BYTES, "pseudo-mass"),

@@ -33,7 +33,7 @@ struct stages {
   cudaStream_t stream;
   struct batch_data *data[GAS_LEVELS_MAX];
   uint32_t random;
-  struct difference blocks, ghosts, kept, solved, relaxed, shares, mass, means, kicked, border,
+  struct difference blocks, solved, relaxed, shares, mass, means, kicked, border,
       energy, acceleration, cut, paste, means_of_matter;
   uint32_t beyond, sheets; /* faces at ends of the box; patches beside refined ones */
 };
@@ -61,15 +61,24 @@ struct prepared {
 void copy_back(const struct stages *s, void *to, const void *from, size_t bytes);
 /** A batch as kernels take it. */
 struct gpu_gas batch_on_gpu(const struct stages *s, const struct gas_batch *b);
-/** Even or odd groups are solved, and the others keep their potential or not: i of HALVES. */
-struct gpu_half half_of(int i, const struct batch_data *d);
+/** Even or odd groups are solved, and the others keep their potential or get 0: i of HALVES. */
+struct gpu_half half_of(int i);
 /** Whether a half solves a group. */
-bool is_solved(const struct stages *s, int level, uint32_t group, struct gpu_half half);
-/** The blocks of a batch, or their ghost cells alone. */
+bool is_half(const struct stages *s, int level, uint32_t group, struct gpu_half half);
+/** The blocks of a batch. */
 void check_blocks(struct stages *s, int level, const struct gas_batch *b,
                   const struct batch_data *d, struct mode m);
-/** The potential of groups, directly or by relaxation. */
-void check_solution(struct prepared *t, bool direct, struct gpu_half half, bool massive);
+/** The sources of a batch's groups. @param massive  with pseudo-mass */
+struct gpu_density solve_density(const struct prepared *t, bool massive);
+/** The potentials of a batch, directly, by the potentials around its groups. */
+void check_direct(const struct prepared *t, struct mode m, bool massive);
+/** Half of them. @param old  potentials before, on the host; NULL: there are none
+ * @param blocks  with ghost cells, on the host */
+void compare_direct(const struct prepared *t, const struct gpu_gas *g,
+                    const struct gpu_solved *batch, struct gpu_half half, bool massive,
+                    const double *old, const double *blocks);
+/** The potentials of half of a batch's groups, by relaxation. */
+void check_relaxation(struct prepared *t, struct gpu_half half, bool massive);
 /** What groups give to coarser ones. */
 void check_shares(struct prepared *t, bool massive);
 /** What coarser groups make of it. */
