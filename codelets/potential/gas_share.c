@@ -12,7 +12,7 @@ struct gas_share_argument {
   struct batch_argument batch;
   double factor; /* gravity_factor() */
   bool massive;  /* with pseudo-mass */
-  bool last;     /* of the corrections: with stresses */
+  bool stress;   /* with stresses */
 };
 enum { SHARES, CELLS, OTHERS };
 
@@ -50,7 +50,7 @@ static void gas_share_cpu(void *buffers[], const struct gas_share_argument *a) {
     add_matter(g, buffers + matter, i, a->factor, source);
     struct poisson_share *share = VECTOR(struct poisson_share, buffers[SHARES]) + i;
     g->gravity->poisson->share(block, source, share);
-    if (!a->last) continue;
+    if (!a->stress) continue;
     double wide[WIDE_CELLS];
     potential_wide(&sources, b->first + i, wide);
     g->gravity->poisson->stress(wide, background(a), share);
@@ -71,7 +71,7 @@ static void gas_share_gpu(struct gpu *gpu, void *buffers[], const struct gas_sha
   double *blocks = gpu_gas_potential_memory(&g, 1);
   gpu_gas_potential_blocks(&g, &from, blocks);
   gpu_gas_share(&g, &density, blocks, VECTOR(struct poisson_share, buffers[SHARES]));
-  if (a->last)
+  if (a->stress)
     gpu_gas_stress(&g, background(a), gpu_gas_potential_wide(&g, &from),
                    VECTOR(struct poisson_share, buffers[SHARES]));
   free(addresses);
@@ -79,8 +79,8 @@ static void gas_share_gpu(struct gpu *gpu, void *buffers[], const struct gas_sha
 
 STAGE(gas_share, 0xcc6677, "gas");
 
-void gas_share_submit(struct gas *g, int level, uint32_t batch, bool massive, bool last) {
-  const struct gas_share_argument a = {{g, level, batch}, gravity_factor(g, level), massive, last};
+void gas_share_submit(struct gas *g, int level, uint32_t batch, bool massive, bool stress) {
+  const struct gas_share_argument a = {{g, level, batch}, gravity_factor(g, level), massive, stress};
   const struct gas_level *l = &g->level[level];
   const struct gas_batch *b = batch_of(&a.batch);
   const struct surroundings around = surroundings(&a.batch);

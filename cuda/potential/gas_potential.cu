@@ -74,6 +74,7 @@ INLINE void solve_line(const double *pivot, double *line) {
 /** A batch whose groups are solved. */
 template <typename real> struct solved_batch {
   density_of_groups<real> density;
+  double *source; /* [group][16][16][16], of these densities; NULL: each solution finds it */
   potentials from;
   double *to; /* [group][16][16][16] */
   uint32_t groups;
@@ -148,7 +149,9 @@ static __global__ void __launch_bounds__(SOLVE_THREADS)
          *along_z = p + j * STEP_Y + i; /* this thread's lines */
   double source[INNER];
 #pragma unroll
-  for (int z = 0; z < INNER; z++) source[z] = source_at(b.density, i, j, z);
+  for (int z = 0; z < INNER; z++)
+    source[z] = b.source ? b.source[(size_t)blockIdx.x * GAS_GROUP_CELLS + z * CUBE_PLANE + threadIdx.x]
+                         : source_at(b.density, i, j, z);
   fill_faces(b.from, l, p, beyond);
   __syncthreads();
 #pragma unroll
@@ -171,10 +174,23 @@ static __global__ void __launch_bounds__(SOLVE_THREADS)
   }
 }
 
-/** The batches in device memory, and their lists after them. */
+/** Sources for several solutions: what they are made from is three times as much. */
+template <typename real>
+static __global__ void __launch_bounds__(SOLVE_THREADS)
+    find_sources(const solved_batch<real> *batches) {
+  const solved_batch<real> &b = batches[blockIdx.y];
+  if (blockIdx.x >= b.groups) return;
+  const int i = (int)threadIdx.x % INNER, j = (int)threadIdx.x / INNER;
+#pragma unroll 4
+  for (int z = 0; z < INNER; z++)
+    b.source[(size_t)blockIdx.x * GAS_GROUP_CELLS + z * CUBE_PLANE + threadIdx.x] =
+        source_at(b.density, i, j, z);
+}
+
+/** The batches in device memory, and their lists after them. @param source  room for all batches, or NULL */
 template <typename real>
 static const solved_batch<real> *upload(const struct gpu_gas *g, const struct gpu_solved *batch,
-                                        uint32_t batches) {
+                                        uint32_t batches, double *source) {
   size_t bytes = batches * sizeof(solved_batch<real>);
   for (uint32_t i = 0; i < batches; i++) bytes += batches_of(&batch[i].from) * sizeof(double *);
   char *device = (char *)gpu_scratch(g->gpu, SCRATCH_TABLE, bytes),
@@ -182,9 +198,10 @@ static const solved_batch<real> *upload(const struct gpu_gas *g, const struct gp
        *list = host + batches * sizeof(solved_batch<real>);
   for (uint32_t i = 0; i < batches; i++) {
     const struct gpu_potentials *from = &batch[i].from;
-    ((solved_batch<real> *)host)[i] = {density_of<real>(g, &batch[i].density),
+    ((solved_batch<real> *)host)[i] = {density_of<real>(g, &batch[i].density), source,
                                        potentials_in((const double **)(device + (list - host)), from),
                                        batch[i].to, batch[i].groups};
+    if (source) source += (size_t)batch[i].groups * GAS_GROUP_CELLS;
     memcpy(list, from->cells, batches_of(from) * sizeof(double *));
     list += batches_of(from) * sizeof(double *);
   }
@@ -197,9 +214,18 @@ template <typename real>
 static void solve_in(const struct gpu_gas *g, const waves &w, const double *pivot,
                      const struct gpu_solved *batch, uint32_t batches, const struct gpu_half *half,
                      uint32_t halves) {
-  const solved_batch<real> *table = upload<real>(g, batch, batches);
-  uint32_t most = 0;
-  for (uint32_t i = 0; i < batches; i++) most = batch[i].groups > most ? batch[i].groups : most;
+  enum { FEW = 2 }; /* each group once */
+  uint32_t most = 0, groups = 0;
+  for (uint32_t i = 0; i < batches; i++) {
+    most = batch[i].groups > most ? batch[i].groups : most;
+    groups += batch[i].groups;
+  }
+  double *source = halves <= FEW ? NULL
+                                 : (double *)gpu_scratch(g->gpu, SCRATCH_CELLS,
+                                                         groups * (size_t)GAS_GROUP_CELLS *
+                                                             sizeof *source);
+  const solved_batch<real> *table = upload<real>(g, batch, batches, source);
+  if (source) find_sources<real><<<dim3(most, batches), SOLVE_THREADS, 0, g->gpu->stream>>>(table);
   for (uint32_t k = 0; k < halves; k++) {
     solve_directly<real><<<dim3(most, batches), SOLVE_THREADS, 0, g->gpu->stream>>>(w, table, pivot,
                                                                                     half[k]);

@@ -219,13 +219,20 @@ static bool is_begun(const struct gas *g, int level) {
   return l->solved && l->latest == POTENTIAL_END && is_corrected(g, level);
 }
 
+/** Whether the next coarser level gets the stress on the sides of a level's groups. That of gas is not known apart
+ * from that of particles. */
+static bool has_stress(const struct gas *g, int level) {
+  return level > 0 && is_corrected(g, level - 1) && !g->particles;
+}
+
 /** Find the pseudo-mass of a level from what the next finer one found. POTENTIAL_OLD becomes the
  * potential with the finer one's means. @param last  of the corrections */
 static void share_level(struct gas *g, int level, bool last) {
   const int finer = level + 1;
   gravity_send_around(g, finer, 1.0);
   for (uint32_t k = 0; k < g->level[finer].own; k++)
-    gas_share_submit(g, finer, g->level[finer].turn[k], finer < finest(g), last);
+    gas_share_submit(g, finer, g->level[finer].turn[k], finer < finest(g),
+                     last && has_stress(g, finer));
   gas_ghosts_submit(g, finer, GHOST_SHARES);
   for (uint32_t k = 0; k < g->level[level].own; k++)
     gas_sheet_submit(g, level, g->level[level].turn[k]);
@@ -263,12 +270,6 @@ void gravity_solve(struct gas *g, int level, double weight) {
       solve_half(g, l, (struct potential_task){.weight = at, .mode = POTENTIAL_RELAX});
   }
   for (int k = 0; k < corrections; k++) correct_levels(g, level, weight, k == corrections - 1);
-}
-
-/** Whether the next coarser level gets the stress on the sides of a level's groups. That of gas is not known apart
- * from that of particles. */
-static bool has_stress(const struct gas *g, int level) {
-  return level > 0 && is_corrected(g, level - 1) && !g->particles;
 }
 
 /** Whether cells of a batch are beside refined patches, whose stresses are known. */

@@ -49,8 +49,8 @@ void gas_potentials_submit(struct gas *g, int level, struct potential_task first
 /** Solution k of `solutions` of the groups of a level. */
 struct potential_task potential_solution(struct potential_task first, int k, int solutions);
 /** Set gas_batch.shares, from POTENTIAL_END, where the level and the next coarser one are at the
- * same time. @param last  with stresses, of the last correction */
-void gas_share_submit(struct gas *g, int level, uint32_t batch, bool massive, bool last);
+ * same time. @param stress  with stresses, which the last correction has */
+void gas_share_submit(struct gas *g, int level, uint32_t batch, bool massive, bool stress);
 /** Set gas_batch.sheets, and POTENTIAL_NEXT to POTENTIAL_END with finer means in refined
  * patches. */
 void gas_sheet_submit(struct gas *g, int level, uint32_t batch);
