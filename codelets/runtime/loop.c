@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A loop over independent parts as StarPU tasks on all CPU workers. */
+/* A loop over independent parts as StarPU tasks on all CPU workers, and on the thread that waits for it. */
 #include "photons/runtime/loop.h"
 
 #include <pthread.h>
@@ -35,10 +35,8 @@ static void leave(struct loop *loop) {
   free(loop);
 }
 
-void loop_on_cpu(void *buffers[], void *arguments) {
-  (void)buffers;
-  struct loop *loop;
-  starpu_codelet_unpack_args(arguments, &loop);
+/** Take one i after the other until none is left. */
+static void work(struct loop *loop) {
   uint32_t i, ended = 0;
   while ((i = atomic_fetch_add(&loop->next, 1)) < loop->n) {
     loop->function(loop->context, i);
@@ -48,6 +46,13 @@ void loop_on_cpu(void *buffers[], void *arguments) {
   loop->left -= ended;
   if (loop->left == 0) pthread_cond_signal(&loop->done);
   pthread_mutex_unlock(&loop->lock);
+}
+
+void loop_on_cpu(void *buffers[], void *arguments) {
+  (void)buffers;
+  struct loop *loop;
+  starpu_codelet_unpack_args(arguments, &loop);
+  work(loop);
 }
 
 /** StarPU's callback at the end of a task; the last callback may free the loop. */
@@ -76,8 +81,8 @@ void loop_run(struct stage *stage, uint32_t n, void (*function)(void *context, u
     for (uint32_t i = 0; i < n; i++) function(context, i);
     return;
   }
-  const uint32_t workers = starpu_cpu_worker_get_count(), tasks = n < workers ? n : workers;
   if (n == 0) return;
+  const uint32_t workers = starpu_cpu_worker_get_count(), tasks = n <= workers ? n - 1 : workers;
   struct loop *loop = allocate(1, sizeof *loop, "a loop");
   loop->stage = stage;
   loop->function = function;
@@ -94,6 +99,7 @@ void loop_run(struct stage *stage, uint32_t n, void (*function)(void *context, u
       fail(EXIT_RUN_FAILED,
            "StarPU refused a task of the loop %s: it has no CPU worker; check STARPU_NCPU",
            stage_name(stage));
+  work(loop); /* workers that rest take some time to find the tasks of a short loop */
   pthread_mutex_lock(&loop->lock);
   while (loop->left > 0) pthread_cond_wait(&loop->done, &loop->lock);
   pthread_mutex_unlock(&loop->lock);

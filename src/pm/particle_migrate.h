@@ -20,6 +20,7 @@ struct particle_migration {
   const struct gas *gas;
   int first, last; /**< levels of the particles */
   double time;     /**< of use to migration_plan() */
+  void *context;   /**< the same */
   size_t count;
   const struct gas_particle **particle; /**< [count] of this rank; after migration_run() those that
                                              this rank is to have */

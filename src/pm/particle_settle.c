@@ -5,6 +5,7 @@
  * of these, and sends those that other ranks are to have. Tasks then make the arrays of all groups
  * (gas_arrive): particles that stay in their groups never pass the host. */
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -71,16 +72,6 @@ static struct home find_home(const struct gas *g, int first, int last, const dou
   return home;
 }
 
-/** A particle outside the levels stays in its group till the end of a step of the coarser one. */
-static void plan_settling(const struct particle_migration *m, size_t i) {
-  const double *position = m->particle[i]->position;
-  const struct home new = find_home(m->gas, m->first, m->last, position);
-  struct home *home = &m->home[i];
-  if (new.group != NO_GROUP || home->level != m->first) *home = new;
-  if (home->group != NO_GROUP && comm_size() > 1)
-    m->touched[i] = gas_particles_touched(m->gas, home->level, home->group, position);
-}
-
 /** Whether a cloud reaches over a side of an isolated box. */
 static bool is_outside(const struct gas *g, const double position[3]) {
   const uint32_t group = root_group(g, position);
@@ -99,16 +90,22 @@ static bool is_worse(const struct lost *a, const struct lost *b) {
   return a->why != b->why ? a->why > b->why : a->number < b->number;
 }
 
+/** Whether a particle whose home has been found has a place. */
+static struct lost lost_at(const struct particle_migration *m, size_t i) {
+  const bool isolated = m->first == 0 && m->gas->topology.boundary[0][0] != GAS_PERIODIC;
+  const struct gas_particle *p = m->particle[i];
+  struct lost lost = {.number = p->number};
+  memcpy(lost.position, p->position, sizeof lost.position);
+  if (m->home[i].group == NO_GROUP) lost.why = NO_HOME;
+  if (isolated && is_outside(m->gas, p->position)) lost.why = OUTSIDE;
+  return lost;
+}
+
 /** The worst of this rank's particles. */
 static struct lost find_lost(const struct particle_migration *m) {
-  const bool isolated = m->first == 0 && m->gas->topology.boundary[0][0] != GAS_PERIODIC;
   struct lost worst = {.why = NOT_LOST};
   for (size_t i = 0; i < m->count; i++) {
-    const struct gas_particle *p = m->particle[i];
-    struct lost lost = {.number = p->number};
-    memcpy(lost.position, p->position, sizeof lost.position);
-    if (m->home[i].group == NO_GROUP) lost.why = NO_HOME;
-    if (isolated && is_outside(m->gas, p->position)) lost.why = OUTSIDE;
+    const struct lost lost = lost_at(m, i);
     if (is_worse(&lost, &worst)) worst = lost;
   }
   return worst;
@@ -128,12 +125,12 @@ _Noreturn static void fail_at(const struct gas *g, const struct lost *lost) {
        gas_moment(g).text, number);
 }
 
-/** End the run, on all ranks alike, if a particle has no place. */
-static void require_places(const struct particle_migration *m) {
+/** End the run, on all ranks alike, if a particle has no place. @param some  whether one of this rank has none */
+static void require_places(const struct particle_migration *m, bool some) {
+  uint32_t any = some;
+  comm_max_u32(&any, 1);
+  if (any == 0) return;
   const struct lost own = find_lost(m);
-  uint32_t why = own.why;
-  comm_max_u32(&why, 1);
-  if (why == NOT_LOST) return;
   struct lost *all = allocate((size_t)comm_size(), sizeof *all, "particles that are lost"),
               *worst = all;
   comm_gather_all(&own, sizeof own, all);
@@ -146,7 +143,6 @@ static void require_places(const struct particle_migration *m) {
 struct origin {
   int level;
   uint32_t group; /* of particle_level; NO_GROUP: it had none */
-  uint32_t index; /* among the particles of its batch */
 };
 
 /** A level whose particles get new groups. */
@@ -193,11 +189,11 @@ static void add_level(const struct settling *s, struct particle_migration *m,
   const struct particle_level *l = s->leaving.from;
   const int level = s->leaving.level;
   for (size_t i = 0; !l->first && i < l->count; i++) /* they have no groups yet */
-    add_particle(m, origin, (struct origin){level, NO_GROUP, 0}, NO_GROUP, &l->particle[i]);
+    add_particle(m, origin, (struct origin){level, NO_GROUP}, NO_GROUP, &l->particle[i]);
   for (uint32_t group = l->own_first; group < l->own_end; group++) {
     const struct gas_leaver *leaver = leaving_of(&s->leaving, group);
     for (uint32_t k = 0; k < s->leaving.leavers[group]; k++)
-      add_particle(m, origin, (struct origin){level, group, (uint32_t)leaver[k].index},
+      add_particle(m, origin, (struct origin){level, group},
                    s->leaving.now[group], &leaver[k].particle);
   }
 }
@@ -230,15 +226,43 @@ static bool stays(const struct particle_migration *m, size_t i, const struct set
   return true;
 }
 
+/** What migration_plan() finds for each particle. */
+struct settling_plan {
+  const struct settling *level;
+  const struct origin *origin;
+  bool *stays;
+  atomic_bool lost; /* a particle has no place */
+};
+
+/** A particle outside the levels stays in its group till the end of a step of the coarser one. */
+static void plan_settling(const struct particle_migration *m, size_t i) {
+  struct settling_plan *plan = m->context;
+  const double *position = m->particle[i]->position;
+  const struct home new = find_home(m->gas, m->first, m->last, position);
+  struct home *home = &m->home[i];
+  if (new.group != NO_GROUP || home->level != m->first) *home = new;
+  if (home->group != NO_GROUP && comm_size() > 1)
+    m->touched[i] = gas_particles_touched(m->gas, home->level, home->group, position);
+  if (lost_at(m, i).why != NOT_LOST)
+    atomic_store(&plan->lost, true);
+  else
+    plan->stays[i] = stays(m, i, plan->level, &plan->origin[i]);
+}
+
 static int compare_indices(const void *a, const void *b) {
   const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
   return (x > y) - (x < y);
 }
 
+/** The entry of a listed particle that had a group. */
+static const struct gas_leaver *leaver_with(const struct gas_particle *particle) {
+  return (const struct gas_leaver *)(const void *)particle;
+}
+
 /** Take the particles that stay out of the list, and note which ones leave their groups. They are in
  * the order of levels and groups. */
 static void drop_staying(struct particle_migration *m, struct settling *level,
-                         const struct origin *origin) {
+                         const struct settling_plan *plan) {
   const size_t listed = m->count;
   m->count = 0;
   for (int l = m->first; l <= m->last; l++) {
@@ -247,10 +271,13 @@ static void drop_staying(struct particle_migration *m, struct settling *level,
     s->gone = allocate(listed, sizeof *s->gone, "particles");
   }
   for (size_t i = 0; i < listed; i++) {
-    struct settling *s = &level[origin[i].level];
-    if (stays(m, i, level, &origin[i])) continue;
-    if (origin[i].group != NO_GROUP) s->gone[s->gone_count++] = origin[i].index;
-    if (origin[i].group != NO_GROUP) s->gone_first[origin[i].group + 1]++;
+    const struct origin from = plan->origin[i];
+    struct settling *s = &level[from.level];
+    if (plan->stays[i]) continue;
+    if (from.group != NO_GROUP) {
+      s->gone[s->gone_count++] = (uint32_t)leaver_with(m->particle[i])->index;
+      s->gone_first[from.group + 1]++;
+    }
     m->particle[m->count] = m->particle[i];
     m->home[m->count] = m->home[i];
     m->touched[m->count++] = m->touched[i];
@@ -448,9 +475,13 @@ void gas_particles_settle(struct gas *g, int first, int last) {
   for (int l = first; l <= last; l++) list_leavers(&level[l], g, l, last);
   struct particle_migration m = find_listed(g, level, first, last, &origin);
   g->particles->seen = m.count;
+  struct settling_plan plan = {.level = level, .origin = origin};
+  plan.stays = allocate(m.count, sizeof *plan.stays, "particles");
+  m.context = &plan;
   migration_plan(&m, plan_settling);
-  require_places(&m);
-  drop_staying(&m, level, origin);
+  require_places(&m, plan.lost);
+  drop_staying(&m, level, &plan);
+  free(plan.stays);
   free(origin);
   migration_run(&m);
   for (int l = first; l <= last; l++) submit_arrivals(&level[l], &m);

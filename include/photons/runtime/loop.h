@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A loop over independent parts as StarPU tasks on all CPU workers. */
+/* A loop over independent parts as StarPU tasks on all CPU workers, and on the thread that waits for it. */
 #ifndef PHOTONS_RUNTIME_LOOP_H
 #define PHOTONS_RUNTIME_LOOP_H
 
@@ -22,7 +22,7 @@ void loop_on_cpu(void *buffers[], void *arguments);
 /**
  * Run function(context, i) for i < n as tasks of a stage, and wait for these tasks, not for others.
  * The tasks have no data and the lowest priority; each takes one i after the other until none is
- * left. If StarPU does not run, the calling thread runs the loop. On the thread of background.h they are no tasks.
+ * left, and so does the calling thread. A loop of one i has no tasks. If StarPU does not run, the calling thread runs the loop. On the thread of background.h they are no tasks.
  */
 void loop_run(struct stage *stage, uint32_t n, void (*function)(void *context, uint32_t i),
               void *context);

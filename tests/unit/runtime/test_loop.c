@@ -16,7 +16,7 @@
 
 LOOP_STAGE(counting, 0x000000, .untimed = true);
 
-enum { PARTS = 1000 };
+enum { PARTS = 1000, WORKERS = 2 };
 
 static atomic_bool released;
 
@@ -39,7 +39,7 @@ static void check_loop(void) {
   loop_run(&counting_stage, 0, count_part, calls);
 }
 
-/* A loop returns when its own parts have ended, even while another task runs: otherwise this test
+/* A loop returns when its own parts have ended, even while other tasks have all workers: otherwise this test
  * would never end. */
 static void test_others_run_on(void **state) {
   (void)state;
@@ -54,15 +54,15 @@ static void test_others_run_on(void **state) {
     starpu_conf_init(&conf);
     unsetenv("STARPU_NCPU"); /* STARPU_NCPU would take precedence */
     conf.sched_policy_name = schedulers[i];
-    conf.ncpus = 2;
+    conf.ncpus = WORKERS;
     conf.ncuda = 0;
     assert_int_equal(starpu_init(&conf), 0);
     atomic_store(&released, false);
-    assert_int_equal(starpu_task_insert(&waiting, 0), 0);
+    for (int k = 0; k < WORKERS; k++) assert_int_equal(starpu_task_insert(&waiting, 0), 0);
     alarm(30);
     check_loop();
     alarm(0);
-    assert_true(starpu_task_nsubmitted() > 0); /* the other task is still there */
+    assert_true(starpu_task_nsubmitted() > 0); /* the other tasks are still there */
     atomic_store(&released, true);
     starpu_task_wait_for_all();
     starpu_shutdown();
