@@ -13,8 +13,9 @@
 #include "photons/gas/create.h"
 #include "photons/runtime/scheduler.h"
 
-/* A GPU has so many patch groups of the root level at least: with fewer its messages take longer than its work. */
-enum { GROUPS_LEAST = 1024 };
+/* A GPU has so many patch groups of the root level at least: with fewer its messages take longer than its work. Potentials
+ * of refined levels are found in many short solutions, between which GPUs exchange what is around their groups. */
+enum { GROUPS_LEAST = 1024, GROUPS_LEAST_OF_POTENTIALS = 8192 };
 /* Refined levels may need several times the memory of the root level. */
 #define MEMORY_OF_LEVELS 4.0
 
@@ -26,8 +27,10 @@ void gas_choose_gpus(const struct parameters *p) {
   const uint32_t present = scheduler_gpus(device);
   if (present <= 1) return;
   const double bytes = gas_root_memory(p) * (p->gas.levels > 0 ? MEMORY_OF_LEVELS : 1.0);
+  const bool potentials = p->gas.levels > 0 && p->gas.gravity != GAS_GRAVITY_NONE;
   const double groups = p->gas.root[0] * p->gas.root[1] * p->gas.root[2] / GAS_GROUP_CELLS,
-               fastest = fmax(1.0, floor(groups / GROUPS_LEAST)),
+               least = potentials ? GROUPS_LEAST_OF_POTENTIALS : GROUPS_LEAST,
+               fastest = fmax(1.0, floor(groups / least)),
                needed = ceil(bytes / (scheduler_gpu_memory() / present));
   const double taken = fmax(fastest, needed);
   if (taken >= present) return;

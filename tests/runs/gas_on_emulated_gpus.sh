@@ -33,7 +33,7 @@ same checkpoint.hdf5 16 one two
 awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "home_bytes") column = i }
   END { exit !($column > 0) }' two/log/timings.csv || complain "homes send nothing"
 
-# Of four GPUs a run without levels takes so many that each has 1024 groups of the root level, one with levels takes one, unless the
+# Of four GPUs a run takes so many that each has 1024 groups of the root level, with levels and self-gravity 8192, unless the
 # root level needs more memory, or the user says how many.
 export CORES_GPUS=4
 cat >config.ini <<END
@@ -63,6 +63,11 @@ gpus 1 0 128,128,128
 gpus 2 0 128,256,256
 gpus 2 1 128,256,256
 gpus 4 0 256,256,256
+sed -i 's/^flag_density/gravity = self\nflag_density/' config.ini
+gpus 2 0 128,256,256
+gpus 1 1 128,256,256
+gpus 2 1 512,512,256
+sed -i '/^gravity/d' config.ini
 gpus 3 1 32,32,32 STARPU_LIMIT_CUDA_MEM=3
 gpus 4 1 32,32,32 STARPU_NCUDA=3
 
