@@ -25,7 +25,7 @@ const struct fof_kernels *fof_kernels_select(void);
 struct halo_tree;
 enum {
   HALO_AXES = 6,         /**< of phase space: three of position and three of velocity */
-  HALO_POINTS = 16,      /**< whose potentials are found at a time: near each other that is fast */
+  HALO_POINTS = 32,      /**< whose potentials are found at a time: near each other that is fast */
   HALO_NEAREST_MOST = 20 /**< most particles that a search for the nearest ones finds */
 };
 

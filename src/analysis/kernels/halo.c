@@ -1,110 +1,126 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Potentials of the particles of a halo, of several points at a time. Each point has the terms of the walk that it
- * would have alone, in the same order: the bits depend neither on the points beside it nor on the instruction set. */
+/* Potentials of the particles of a halo, of several points near each other at a time. A walk lists what acts on all of
+ * these, and sums over the list follow, in single precision about the middle of the points. The bits depend on the points,
+ * and not on the instruction set. */
 #include <math.h>
+#include <string.h>
 
 #include "photons/analysis/kernels.h"
 #include "photons/domain/tree.h"
 #include "src/analysis/halo_tree.h"
 
 #define ANGLE \
-  0.6 /* longest side over distance of a node that acts as a point: 0.3 % of a potential */
-enum { DEEPEST = 64 }; /* nodes that wait at a time: each level adds one */
+  0.75 /* longest side over distance from the box of the points of a node that acts as a point */
+enum { LISTED = 512 }; /* entries of a list */
 
-/** The points that a walk is with at a node: 1, others 0. */
-struct with {
-  double of[HALO_POINTS];
+/** What acts on the points: particles, and nodes as their mass at their centre. */
+struct list {
+  double softening2, middle[3], half[3]; /* of the box of the points */
+  float point[3][HALO_POINTS];           /* from the middle */
+  float x[3][LISTED], count[LISTED];     /* from the middle; particles of an entry */
+  int entries;
+  double *sum;
 };
 
-static inline void set_distances(const struct halo_points *p, const double place[3],
-                                 double distance2[HALO_POINTS]) {
+/** 1/sqrt(x) to 5e-6 of itself, for any x of a halo: Newton's method twice, from what half of the exponent gives (Lomont 2003,
+ * Fast inverse square root). It has no root and no division, and the same bits with all instruction sets. */
+static inline float inverse_root(float x) {
+  uint32_t bits;
+  float y;
+  memcpy(&bits, &x, sizeof bits);
+  bits = 0x5f375a86U - (bits >> 1);
+  memcpy(&y, &bits, sizeof y);
+  const float half = 0.5F * x;
+  y *= 1.5F - half * y * y;
+  return y * (1.5F - half * y * y);
+}
+
+/** Add the potential of all entries to the sums, and empty the list. */
+static void add_list(struct list *l) {
+  const float softening2 = (float)l->softening2;
+  float sum[HALO_POINTS] = {0.0F};
+  for (int i = 0; i < l->entries; i++) {
+    const float x = l->x[0][i], y = l->x[1][i], z = l->x[2][i], count = l->count[i];
 #pragma omp simd
-  for (int k = 0; k < HALO_POINTS; k++) {
-    const double x = place[0] - p->x[0][k], y = place[1] - p->x[1][k], z = place[2] - p->x[2][k];
-    distance2[k] = x * x + y * y + z * z;
+    for (int k = 0; k < HALO_POINTS; k++) {
+      const float dx = x - l->point[0][k], dy = y - l->point[1][k], dz = z - l->point[2][k];
+      sum[k] += count * inverse_root(dx * dx + dy * dy + dz * dz + softening2);
+    }
   }
+  for (int k = 0; k < HALO_POINTS; k++) l->sum[k] += (double)sum[k];
+  l->entries = 0;
 }
 
-/** 2/sqrt(x) to a few 1e-14: that of single precision, and one step of Newton's method. Twice as fast as a root and a
- * division, and the same bits with all instruction sets. */
-static inline double twice_inverse_root(double x) {
-  const double y = 1.0F / sqrtf((float)x);
-  return y * (3.0 - x * y * y);
+static inline void list_one(struct list *l, const double x[3], double count) {
+  if (l->entries == LISTED) add_list(l);
+  for (int c = 0; c < 3; c++) l->x[c][l->entries] = (float)(x[c] - l->middle[c]);
+  l->count[l->entries++] = (float)count;
 }
 
-/** Add the potential of `count` particles at a place. */
-static inline void add_point(double sum[HALO_POINTS], const struct with *with, double count,
-                             const double distance2[HALO_POINTS], double softening2) {
-  const double half = 0.5 * count;
-#pragma omp simd
-  for (int k = 0; k < HALO_POINTS; k++)
-    sum[k] += with->of[k] * (half * twice_inverse_root(distance2[k] + softening2));
-}
-
-static double longest_side(const struct halo_node *node) {
-  double longest = node->high[0] - node->low[0];
-  for (int c = 1; c < 3; c++)
-    if (node->high[c] - node->low[c] > longest) longest = node->high[c] - node->low[c];
-  return longest;
-}
-
-/** Divide the points at a node into those to which it acts as its mass at its centre (Barnes & Hut 1986, Nature 324,
- * 446), and the others. Particles at one place do so in any case. @return the number of the others */
-static inline double divide(double side2, const double distance2[HALO_POINTS],
-                            const struct with *with, struct with *far, struct with *near) {
-  double others = 0.0;
-#pragma omp simd reduction(+ : others)
-  for (int k = 0; k < HALO_POINTS; k++) {
-    far->of[k] = side2 <= ANGLE * ANGLE * distance2[k] ? with->of[k] : 0.0;
-    near->of[k] = with->of[k] - far->of[k];
-    others += near->of[k];
+/** List the particles of a leaf, at most LISTED. */
+static inline void list_leaf(struct list *l, const double (*x)[HALO_AXES], int particles) {
+  if (l->entries + particles > LISTED) add_list(l);
+  for (int c = 0; c < 3; c++) {
+    float *to = l->x[c] + l->entries;
+    const double middle = l->middle[c];
+    for (int i = 0; i < particles; i++) to[i] = (float)(x[i][c] - middle);
   }
-  return others;
+  for (int i = 0; i < particles; i++) l->count[l->entries + i] = 1.0F;
+  l->entries += particles;
 }
 
-static void add_leaf(const struct halo_tree *t, uint32_t node, const struct with *with,
-                     double softening2, struct halo_points *p) {
-  const uint32_t end = node_end(t->count, node);
-  double distance2[HALO_POINTS], twice[HALO_POINTS] = {0.0}; /* twice the sums */
-  for (uint32_t i = node_first(t->count, node); i < end; i++) {
-    set_distances(p, t->x[i], distance2);
-#pragma omp simd
-    for (int k = 0; k < HALO_POINTS; k++) twice[k] += twice_inverse_root(distance2[k] + softening2);
+static inline double larger(double a, double b) { return a > b ? a : b; }
+
+/** Whether a node acts on all points as its mass at its centre (Barnes & Hut 1986, Nature 324, 446). Particles at one place do
+ * so in any case. */
+static inline bool acts_as_point(const struct halo_node *n, const struct list *l) {
+  double side = 0.0, distance2 = 0.0;
+  for (int c = 0; c < 3; c++) {
+    const double apart = larger(fabs(n->centre[c] - l->middle[c]) - l->half[c], 0.0);
+    side = larger(side, n->high[c] - n->low[c]);
+    distance2 += apart * apart;
   }
-  for (int k = 0; k < HALO_POINTS; k++) p->sum[k] += with->of[k] * (0.5 * twice[k]);
+  return side * side <= ANGLE * ANGLE * distance2;
+}
+
+static void list_node(struct list *l, const struct halo_tree *t, uint32_t node) {
+  const uint32_t first = node_first(t->count, node), end = node_end(t->count, node);
+  if (acts_as_point(&t->node[node], l)) {
+    list_one(l, t->node[node].centre, (double)(end - first));
+    return;
+  }
+  if (node < 1U << t->depth) {
+    list_node(l, t, 2 * node);
+    list_node(l, t, 2 * node + 1);
+    return;
+  }
+  list_leaf(l, t->x + first, (int)(end - first));
+}
+
+/** Points behind the last one are at the middle. */
+static void set_points(struct list *l, const struct halo_points *p) {
+  for (int c = 0; c < 3; c++) {
+    double low = p->x[c][0], high = p->x[c][0];
+    for (int k = 1; k < p->count; k++) {
+      low = p->x[c][k] < low ? p->x[c][k] : low;
+      high = larger(high, p->x[c][k]);
+    }
+    l->middle[c] = 0.5 * (low + high);
+    l->half[c] = 0.5 * (high - low);
+    for (int k = 0; k < HALO_POINTS; k++)
+      l->point[c][k] = k < p->count ? (float)(p->x[c][k] - l->middle[c]) : 0.0F;
+  }
 }
 
 void KERNEL(halo_potentials)(const struct halo_tree *t, double softening, struct halo_points *p) {
-  struct {
-    uint32_t node;
-    struct with with;
-  } stack[DEEPEST];
-  const double softening2 = softening * softening;
+  struct list list;
+  list.softening2 = softening * softening;
+  list.entries = 0;
+  list.sum = p->sum;
   for (int k = 0; k < HALO_POINTS; k++) p->sum[k] = 0.0;
-  stack[0].node = 1;
-  for (int k = 0; k < HALO_POINTS; k++) stack[0].with.of[k] = k < p->count ? 1.0 : 0.0;
-  for (unsigned height = 1; height > 0;) {
-    const uint32_t number = stack[--height].node;
-    const struct with with = stack[height].with;
-    const struct halo_node *node = &t->node[number];
-    const double side = longest_side(node);
-    double distance2[HALO_POINTS];
-    struct with far, near;
-    set_distances(p, node->centre, distance2);
-    const double others = divide(side * side, distance2, &with, &far, &near);
-    if (others < p->count)
-      add_point(p->sum, &far, (double)(node_end(t->count, number) - node_first(t->count, number)),
-                distance2, softening2);
-    if (!(others > 0.0)) continue;
-    if (number >= 1u << t->depth) {
-      add_leaf(t, number, &near, softening2, p);
-      continue;
-    }
-    stack[height].node = 2 * number + 1;
-    stack[height++].with = near;
-    stack[height].node = 2 * number;
-    stack[height++].with = near;
-  }
+  set_points(&list, p);
+  list_node(&list, t, 1);
+  add_list(&list);
 }
 
 extern const struct halo_kernels KERNEL(halo_kernels);
