@@ -210,15 +210,24 @@ static void order_masses(const struct ordering *w, void *room, struct particles 
 /* Of a particle in the order of halos: position, momentum and id, and while it is brought there its
  * row, its number, its place among those of the rank, and a value on the way. */
 #define ORDERED_BYTES 60.0
+/* Of a particle's type in that order: itself, and a number that it is brought there as. */
+#define TYPE_BYTES 9.0
 
 bool halo_order_wanted(const struct parameters *p) {
   return p->output.halo_order || p->output.names == NAMES_GADGET4;
 }
 
-double halo_order_memory(const struct parameters *p, size_t particles) {
+/** What a particle has beyond its position, momentum and id. */
+static double further_bytes(const struct parameters *p, column_set columns) {
+  return (p->output.accelerations ? 3.0 * sizeof(float) : 0.0) +
+         (columns & (column_set)1 << COLUMN_relative_mass ? sizeof(float) : 0.0) +
+         (columns & (column_set)1 << COLUMN_type ? TYPE_BYTES : 0.0);
+}
+
+double halo_order_memory(const struct parameters *p, size_t particles, column_set columns) {
   const bool ordered = p->box.boundary != BOUNDARY_ISOLATED && p->analysis.fof &&
                        p->output.snapshots && halo_order_wanted(p);
-  return ordered ? ORDERED_BYTES * (double)particles : 0.0;
+  return ordered ? (ORDERED_BYTES + further_bytes(p, columns)) * (double)particles : 0.0;
 }
 
 struct particles halo_ordered_particles(const struct halo_catalogue *c,

@@ -70,22 +70,37 @@ static double rebuild(const struct layout *l, double particles) {
   return particles * ((comm_size() > 1 ? 2.0 : 1.0) * moved + NUMBER_BYTES);
 }
 
-static double outputs(const struct parameters *p, size_t particles, uint32_t mesh) {
-  const double heads = p->analysis.fof ? (double)particles * sizeof(uint32_t) : 0.0;
+/** Copies of the light particles of several masses, which halos are made of, and of the others, which snapshots in the order
+ * of halos have, too: all columns (src/app/light_particles.c). */
+static double copies_of_light(const struct parameters *p, size_t particles, column_set columns) {
+  const bool light = p->box.boundary != BOUNDARY_ISOLATED && p->analysis.fof &&
+                     (columns & (column_set)1 << COLUMN_relative_mass);
+  return light ? (double)particles * (double)columns_bytes(columns) : 0.0;
+}
+
+static double potentials(const struct parameters *p, size_t particles) {
+  return p->output.potential && p->output.snapshots ? (double)particles * sizeof(float) : 0.0;
+}
+
+static double outputs(const struct parameters *p, size_t particles, const struct layout *l) {
+  const uint32_t mesh = l->mesh.cells;
+  const double heads = p->analysis.fof ? (double)particles * sizeof(uint32_t) : 0.0,
+               copies = copies_of_light(p, particles, l->columns);
   const size_t cells = power_range_of(p, particles, mesh).mesh;
   const double products = power_memory(p, particles, cells) * (double)comm_size() +
                           statistics_memory(p, particles, statistics_mesh(p, mesh)) *
                               (double)comm_size() +
                           image_memory(p, particles) + subhalos_memory(p, particles) +
                           trees_memory(p, particles);
-  /* Snapshots are written when these are done. */
-  return heads + larger(products, halo_order_memory(p, particles));
+  /* Snapshots are written when these are done. While copies are made they are there twice, before that. */
+  return heads + copies + potentials(p, particles) +
+         larger(larger(products, copies), halo_order_memory(p, particles, l->columns));
 }
 
 /** Between forces: new groups, and outputs. Outputs beside steps have all of their memory while new groups are made. */
 static double at_outputs(const struct parameters *p, const struct layout *l, size_t particles) {
   const double groups = rebuild(l, (double)particles),
-               products = outputs(p, particles, l->mesh.cells);
+               products = outputs(p, particles, l);
   if (!p->output.beside) return larger(groups, products);
   return groups + products + (double)particles * output_beside_bytes(p, l->columns);
 }
@@ -111,8 +126,17 @@ static double all_targets(const struct parameters *p, size_t particles) {
   return p->time.step == STEP_BLOCK ? (double)particles * 3.0 * sizeof(float) : 0.0;
 }
 
-struct memory_use memory_estimate(const struct parameters *p, size_t particles) {
-  const struct layout l = layout_choose(p, particles);
+/** The layout, with the columns that initial conditions decide on: a restart has the same. */
+static struct layout layout_of(const struct parameters *p, const struct particles *s) {
+  struct layout l = layout_choose(p, s->all);
+  l.columns |= s->columns & columns_present(PRESENT_WHERE_ADDED);
+  l.bytes_particles = (double)s->all * (double)columns_bytes(l.columns);
+  return l;
+}
+
+struct memory_use memory_estimate(const struct parameters *p, const struct particles *s) {
+  const size_t particles = s->all;
+  const struct layout l = layout_of(p, s);
   const double ranks = comm_size(), packed = packed_targets(p, particles, &l);
   struct memory_use use = {.program = ranks * (PROGRAM_BYTES + (ranks > 1.0 ? MPI_BYTES : 0.0)),
                            .particles = l.bytes_particles,
@@ -147,16 +171,16 @@ double memory_peak(const struct memory_use *use) {
 #define PLANNED_OF_HOSTS 0.25
 
 /** The parameters of a run that has had the finest mesh from the start. */
-static struct parameters with_finest_mesh(const struct parameters *p, size_t particles) {
+static struct parameters with_finest_mesh(const struct parameters *p, const struct particles *s) {
   struct parameters finest = *p;
-  if (p->gravity.pm_grid_most > layout_choose(p, particles).mesh.cells)
+  if (p->gravity.pm_grid_most > layout_choose(p, s->all).mesh.cells)
     finest.gravity.pm_grid = p->gravity.pm_grid_most;
   return finest;
 }
 
 /** Whether a run with these parameters stays below that on all ranks. Collective. */
-static bool affordable(const struct parameters *p, size_t particles) {
-  const struct memory_use use = memory_estimate(p, particles);
+static bool affordable(const struct parameters *p, const struct particles *s) {
+  const struct memory_use use = memory_estimate(p, s);
   const double installed = installed_memory();
   uint32_t fits = memory_peak(&use) < PLANNED_OF_HOSTS * installed;
   if (scheduler_any_gpu())
@@ -169,12 +193,12 @@ static bool affordable(const struct parameters *p, size_t particles) {
 
 /** The finest mesh that is affordable, of at most so many cells a side.
  * @return 0: none is finer than the first one */
-static uint32_t finest_mesh(const struct parameters *p, size_t particles, double most) {
-  const uint32_t first = layout_choose(p, particles).mesh.cells;
+static uint32_t finest_mesh(const struct parameters *p, const struct particles *s, double most) {
+  const uint32_t first = layout_choose(p, s->all).mesh.cells;
   for (double factor = 2.0; first > 0 && factor > 1.0; factor -= 0.25) {
     struct parameters finer = *p;
     finer.gravity.pm_grid = mesh_good_size((uint32_t)ceil(factor * first));
-    if ((double)finer.gravity.pm_grid <= fmin(MESH_MOST, most) && affordable(&finer, particles))
+    if ((double)finer.gravity.pm_grid <= fmin(MESH_MOST, most) && affordable(&finer, s))
       return (uint32_t)finer.gravity.pm_grid;
   }
   return 0;
@@ -182,29 +206,29 @@ static uint32_t finest_mesh(const struct parameters *p, size_t particles, double
 
 /** Outputs are written beside steps where that is affordable with the mesh that is the finest without them, and where
  * the mesh has memory of its own between forces. */
-static void settle_outputs(struct parameters *p, size_t particles) {
+static void settle_outputs(struct parameters *p, const struct particles *s) {
   p->output.beside = true;
-  const struct parameters finest = with_finest_mesh(p, particles);
-  p->output.beside = !rests(p) && affordable(&finest, particles);
+  const struct parameters finest = with_finest_mesh(p, s);
+  p->output.beside = !rests(p) && affordable(&finest, s);
 }
 
-void memory_settle(struct parameters *p, size_t particles, double most) {
+void memory_settle(struct parameters *p, const struct particles *s, double most) {
   const bool beside = p->output.beside;
   p->output.beside = false;
   if (p->runtime.memory == MEMORY_AUTO) {
-    struct parameters fast = with_finest_mesh(p, particles);
+    struct parameters fast = with_finest_mesh(p, s);
     fast.runtime.memory = MEMORY_FAST;
-    p->runtime.memory = affordable(&fast, particles) ? MEMORY_FAST : MEMORY_SMALL;
+    p->runtime.memory = affordable(&fast, s) ? MEMORY_FAST : MEMORY_SMALL;
   }
   if (p->gravity.pm_grid == 0 && p->gravity.pm_grid_most == 0 &&
       (scheduler_any_gpu() || p->runtime.memory == MEMORY_FAST))
-    p->gravity.pm_grid_most = finest_mesh(p, particles, most);
-  if (beside) settle_outputs(p, particles);
+    p->gravity.pm_grid_most = finest_mesh(p, s, most);
+  if (beside) settle_outputs(p, s);
 }
 
-void memory_require(const struct parameters *p, size_t particles) {
-  const struct parameters finest = with_finest_mesh(p, particles);
-  const struct memory_use use = memory_estimate(&finest, particles);
+void memory_require(const struct parameters *p, const struct particles *s) {
+  const struct parameters finest = with_finest_mesh(p, s);
+  const struct memory_use use = memory_estimate(&finest, s);
   const double installed = installed_memory();
   if (memory_peak(&use) > installed)
     fail(EXIT_RUN_FAILED,
@@ -212,7 +236,7 @@ void memory_require(const struct parameters *p, size_t particles) {
          "%.1f, at times %.1f, less %.1f on GPUs); machines like this one, as many as are in use, "
          "have %.1f GB: use fewer particles, a coarser gravity.pm_grid or gravity.pm_grid_most, or "
          "more machines",
-         particles, 1e-9 * memory_peak(&use), 1e-9 * use.particles, 1e-9 * use.trees,
+         s->all, 1e-9 * memory_peak(&use), 1e-9 * use.particles, 1e-9 * use.trees,
          1e-9 * use.mesh, 1e-9 * use.tasks, 1e-9 * use.at_times, 1e-9 * use.on_gpus,
          1e-9 * installed);
 }

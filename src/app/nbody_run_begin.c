@@ -63,7 +63,7 @@ static double start_of(const struct parameters *p) {
 static void settle(struct parameters *p, const struct particles *s, double a, int64_t next) {
   const struct softening_types types = softening_resolve(p, s);
   snapshot_require_possible(p, s->all);
-  memory_settle(p, s->all, isolated(p) ? 0.0 : softening_finest_mesh(p, &types, a));
+  memory_settle(p, s, isolated(p) ? 0.0 : softening_finest_mesh(p, &types, a));
   const uint32_t first = layout_choose(p, s->all).mesh.cells;
   if (next > p->gravity.pm_grid_most && next > first) p->gravity.pm_grid_most = next;
   softening_require(p, &types, a, first);
@@ -119,7 +119,7 @@ void *nbody_run_create(struct parameters *p, const char *checkpoint_path, struct
     r->linear = linear_power_create(p);
   }
   p->box.size = particles.box;
-  memory_require(p, particles.all);
+  memory_require(p, &particles);
   timeline_init(timeline, p, now->start_a, now->a, now->last_output);
   r->nbody = nbody_create(p, particles);
   r->nbody->steps = r->steps;
@@ -145,11 +145,11 @@ void nbody_run_require_possible(const struct parameters *p, bool begins) {
   struct parameters resolved = *p;
   const struct softening_types types = softening_resolve(&resolved, &generated);
   softening_require(&resolved, &types, start_of(p), layout_choose(p, generated.all).mesh.cells);
-  memory_require(p, generated.all);
+  memory_require(p, &generated);
 }
 
 static void print_dry(const struct story *s) {
-  memory_require(s->parameters, s->particles->all);
+  memory_require(s->parameters, s->particles);
   printf("# what a run would use\n");
   nbody_run_print(stdout, s);
   printf("\n# its parameters\n");

@@ -14,20 +14,21 @@
 #include "photons/ic/start.h"
 
 /** Which finer mesh a run may change to, and its memory, for people. */
-static const char *finer_mesh(const struct parameters *p, size_t n, uint32_t first) {
+static const char *finer_mesh(const struct parameters *p, const struct particles *s, uint32_t first) {
   static char text[128];
   struct parameters finer = *p;
   if (p->gravity.pm_grid_most <= first) return "";
   finer.gravity.pm_grid = p->gravity.pm_grid_most;
-  const struct memory_use use = memory_estimate(&finer, n);
+  const struct memory_use use = memory_estimate(&finer, s);
   snprintf(text, sizeof text, "; later at most %lld^3, then %.1f MB of memory in all",
            (long long)p->gravity.pm_grid_most, 1e-6 * memory_peak(&use));
   return text;
 }
 
-static void print_layout(FILE *out, const struct parameters *p, size_t n) {
+static void print_layout(FILE *out, const struct parameters *p, const struct particles *s) {
+  const size_t n = s->all;
   const struct layout l = layout_choose(p, n);
-  const struct memory_use m = memory_estimate(p, n);
+  const struct memory_use m = memory_estimate(p, s);
   char on_gpus[64] = "";
   if (m.on_gpus > 0.0) snprintf(on_gpus, sizeof on_gpus, ", less %.1f on GPUs", 1e-6 * m.on_gpus);
   fprintf(out, "  groups      %u of %zu particles, leaves of at most %u (tree depth %u)\n",
@@ -39,7 +40,7 @@ static void print_layout(FILE *out, const struct parameters *p, size_t n) {
   else if (l.mesh.cells > 0)
     fprintf(out, "  mesh        %u^3%s, r_split %.3g, r_cut %.3g cells%s\n", l.mesh.cells,
             p->gravity.interlace ? " interlaced" : "", p->gravity.r_split, p->gravity.r_cut,
-            finer_mesh(p, n, l.mesh.cells));
+            finer_mesh(p, s, l.mesh.cells));
   fprintf(out,
           "  memory      about %.1f MB: program %.1f, particles %.1f, trees %.1f, mesh %.1f,\n"
           "              tasks %.1f, at times %.1f%s\n",
@@ -136,7 +137,7 @@ void nbody_run_print(FILE *out, const struct story *s) {
   print_spectrum(out, p, s->linear);
   if (!isolated(p)) print_waves(out, p, s->linear);
   print_softening(out, p, s->particles, s->masses);
-  print_layout(out, p, s->particles->all);
+  print_layout(out, p, s->particles);
   cone_print(out, p, s->particles->all);
   if (!isolated(p)) return;
   isolated_print_least_step(out, p, s->masses);

@@ -66,9 +66,9 @@ struct particles particles_select(const struct particles *s, const bool *keep) {
     if (particles_have(&new, k) && !particles_have(s, k)) particles_drop_column(&new, k);
   char *rows = allocate(new.count, size, "particles to keep");
   comm_exchange(mine, bytes, rows, bytes + processes);
+  free(mine); /* before the new columns have values */
   for (size_t i = 0; i < new.count; i++) copy_row(&new, 0, new.count, i, rows + i * size, true);
   free(rows);
-  free(mine);
   free(bytes);
   return new;
 }

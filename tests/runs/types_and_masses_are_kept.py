@@ -230,6 +230,18 @@ def same_order(run, other):
                              if not numpy.array_equal(ours[part][name][:], theirs[part][name][:]))
 
 
+def same_particles(ordered, plain):
+    """Two snapshots have the same particles, the first in another order."""
+    parts = read(ordered), read(plain)
+    with h5py.File(ordered) as first, h5py.File(plain) as second:
+        if numpy.array_equal(first["PartType1/ParticleIDs"][:], second["PartType1/ParticleIDs"][:]):
+            wrong.append(f"{ordered}: nothing is ordered")
+    if sorted(parts[0]) != sorted(parts[1]) or "Acceleration" not in parts[0]:
+        wrong.append(f"{ordered} has {sorted(parts[0])}, {plain} {sorted(parts[1])}")
+    wrong.extend(f"{ordered}: {name} of a particle" for name in parts[0]
+                 if not numpy.array_equal(parts[0][name], parts[1][name]))
+
+
 def check_subsample(run, whole):
     """A part of the particles with the masses of all."""
     part = read(f"{run}/subsample_000.hdf5")
@@ -274,5 +286,5 @@ def same_halos(run, *others):
 
 
 command, *arguments = sys.argv[1:]
-{"make": make, "check": check, "halos": same_halos}[command](*arguments)
+{"make": make, "check": check, "halos": same_halos, "order": same_particles}[command](*arguments)
 sys.exit("\n".join(wrong) if wrong else 0)

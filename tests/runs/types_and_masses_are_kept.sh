@@ -53,8 +53,7 @@ run later --steps 1 later.ini
 # Halos are made of the light particles, spectra and pictures of all, in a run as by --analyse, on any ranks.
 # Without softening lengths these follow the masses.
 sed '/^softening_type/d; s/^fof.*/fof = yes\nmin_members = 4\nsubhalo_members = 20/
-  s/^images.*/images = yes\nimage_pixels = 64\nmovie = 2\nmovie_pixels = 64/; s/^power.*/power_spectrum = yes\nsubhalos = yes\nsubsample = 0.5/
-  s/^accelerations.*/accelerations = no/' config.ini >plain.ini
+  s/^images.*/images = yes\nimage_pixels = 64\nmovie = 2\nmovie_pixels = 64/; s/^power.*/power_spectrum = yes\nsubhalos = yes\nsubsample = 0.5/' config.ini >plain.ini
 helper make clumped.hdf5 halos || exit 99
 sed -i 's/^file.*/file = clumped.hdf5/' plain.ini
 timeout 60 "$PHOTONS" --steps 1 --set output.dir=halos plain.ini >out 2>&1 ||
@@ -70,6 +69,10 @@ STARPU_NCPU=1 timeout 60 mpirun --oversubscribe --bind-to none -n 2 "$PHOTONS" -
 [ $? -eq 0 ] && grep -q 'halos and their spheres are made of' out2 ||
   complain "--analyse: $(cat out2)"
 helper halos halos halos2 analysis || complain "halos of several masses"
+# The order of halos takes nothing from a particle, its acceleration included.
+"$PHOTONS" --steps 1 --set output.dir=unordered --set output.names=short plain.ini >err 2>&1 ||
+  complain "names = short: $(cat err)"
+helper order halos/snapshot_000.hdf5 unordered/snap_000.hdf5 || complain "particles in the order of halos"
 "$PHOTONS" --dry-run plain.ini --set output.halo_power=yes >err 2>&1
 [ $? -eq 2 ] && grep -q 'halos have no power spectrum' err || complain "P(k) of halos of light particles: $(cat err)"
 [ -s halos/movie/frame_0000.png ] || complain "no frame of a movie"

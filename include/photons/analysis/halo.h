@@ -133,8 +133,9 @@ double subhalos_memory(const struct parameters *p, size_t particles);
 /** Whether snapshots are in the order of the halos, where there are halos. */
 bool halo_order_wanted(const struct parameters *p);
 /** Bytes of all ranks that particles in the order of halos take while a snapshot is written; 0 where none
- * is in this order. An estimate. Local. */
-double halo_order_memory(const struct parameters *p, size_t particles);
+ * is in this order. An estimate. Local.
+ * @param columns  that the particles have */
+double halo_order_memory(const struct parameters *p, size_t particles, column_set columns);
 /** All particles of the run: members of halos by row, then the others that halos could consist of, in their present
  * order, and then those of which halos do not consist. Each rank gets an equal number of them, as from
  * particles_create_share(); free with particles_free(). Collective.

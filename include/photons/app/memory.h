@@ -19,17 +19,18 @@ struct memory_use {
                          each other, the largest */
   double on_gpus;  /**< what GPUs hold of trees, mesh and tasks, and the host does not */
 };
-struct memory_use memory_estimate(const struct parameters *p, size_t particles);
+/** @param s  how many particles there are, and their columns; no values are read */
+struct memory_use memory_estimate(const struct parameters *p, const struct particles *s);
 double memory_peak(const struct memory_use *use);
 
 /** Settle runtime.memory and gravity.pm_grid_most where the parameters leave them open: fast, and a finest mesh of 2,
  * 1.75, 1.5 or 1.25 times the cells a side of the first one, as a quarter of the machines' memory or three quarters of
  * that of the GPUs hold on all ranks. Collective.
  * @param most  cells a side that the softening allows a mesh that gets finer by itself */
-void memory_settle(struct parameters *p, size_t particles, double most);
+void memory_settle(struct parameters *p, const struct particles *s, double most);
 
 /** End the program where this machine cannot hold so many particles, with the finest mesh
  * that the run may change to: where memory is promised freely, the kernel kills who uses it. */
-void memory_require(const struct parameters *p, size_t particles);
+void memory_require(const struct parameters *p, const struct particles *s);
 
 #endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The forecast of a run's memory knows what its outputs have beside each other. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <math.h>
+
+#include "photons/app/memory.h"
+#include "photons/base/comm.h"
+#include "photons/config/parameters.h"
+
+#include <cmocka.h>
+
+#include "support/assert_near.h"
+
+enum { PARTICLES = 100000000 };
+
+/** The peak of a run with halos, particles of several masses, and snapshots in the order of halos; bytes a particle. */
+static double peak_bytes(const struct parameters *p, column_set columns) {
+  const struct particles s = {.all = PARTICLES, .columns = columns};
+  const struct memory_use use = memory_estimate(p, &s);
+  return memory_peak(&use) / PARTICLES;
+}
+
+static struct parameters parameters_of_halos(void) {
+  struct parameters p;
+  parameters_default(&p);
+  p.ic.source = IC_GADGET;
+  p.box.size = 1000.0;
+  p.analysis.fof = p.output.snapshots = true;
+  p.output.power_spectrum = p.output.images = p.output.beside = false;
+  p.runtime.memory = MEMORY_FAST;
+  return p;
+}
+
+/** Halos of several masses have a copy of the light particles and one of the others beside the ordered ones. */
+static void test_several_masses(void **state) {
+  (void)state;
+  struct parameters p = parameters_of_halos();
+  const column_set several = (column_set)1 << COLUMN_relative_mass | (column_set)1 << COLUMN_type;
+  const column_set all = columns_present(PRESENT_ALWAYS) | columns_present(PRESENT_BLOCK_STEPS) | several;
+  const double mass_and_type = 5.0, types_on_their_way = 8.0;
+  assert_near(peak_bytes(&p, several) - peak_bytes(&p, 0),
+              mass_and_type + (double)columns_bytes(all) + mass_and_type + types_on_their_way, 0.01);
+  p.analysis.fof = false;
+  assert_true(peak_bytes(&p, several) - peak_bytes(&p, 0) < mass_and_type + 0.01);
+}
+
+/** Accelerations are ordered, too. */
+static void test_accelerations(void **state) {
+  (void)state;
+  struct parameters p = parameters_of_halos();
+  const double without = peak_bytes(&p, 0);
+  p.output.accelerations = true;
+  assert_near(peak_bytes(&p, 0) - without, 12.0, 0.01);
+}
+
+int main(int argc, char **argv) {
+  comm_start(&argc, &argv);
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_several_masses),
+                                     cmocka_unit_test(test_accelerations)};
+  const int failures = cmocka_run_group_tests(tests, NULL, NULL);
+  comm_end();
+  return failures;
+}
