@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "photons/app/light_particles.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -24,21 +25,29 @@ static double least_mass(const struct particles *s) {
   return -largest(least);
 }
 
+/** The mean of relative masses of light particles. They are whole multiples of a unit, so that their sum has the same bits on any
+ * ranks. */
+static double mean_mass(const struct particles *light, double least) {
+  const double unit = ldexp(1.0, ilogb(least) + 1 - FLT_MANT_DIG);
+  uint64_t sum = 0;
+  for (size_t i = 0; i < light->count; i++)
+    sum += (uint64_t)((double)light->relative_mass[i] / unit);
+  comm_sum_u64(&sum, 1);
+  return (double)(float)((double)sum * unit / (double)light->all);
+}
+
 /** The light particles of several masses. All count by their mean mass; `relative_mass`, which halos do not use, is
- * still that of all particles, and files have it. */
+ * still that of all particles, and files have it: particle_mass() of a light particle is not its mass. */
 static struct particles select_light(const struct particles *s, double least) {
   bool *keep = allocate(s->count, sizeof *keep, "light particles");
   for (size_t i = 0; i < s->count; i++) keep[i] = (double)s->relative_mass[i] <= LIGHT * least;
   struct particles light = particles_select(s, keep);
   free(keep);
-  double heaviest = 0.0, sum = 0.0;
-  for (size_t i = 0; i < light.count; i++) {
+  double heaviest = 0.0;
+  for (size_t i = 0; i < light.count; i++)
     heaviest = fmax(heaviest, (double)light.relative_mass[i]);
-    sum += (double)light.relative_mass[i];
-  }
-  comm_sum_double(&sum, 1);
   const bool same = largest(heaviest) <= (1.0 + ROUNDING) * least;
-  light.mass = s->mass * (same ? least : (double)(float)(sum / (double)light.all));
+  light.mass = s->mass * (same ? least : mean_mass(&light, least));
   return light;
 }
 

@@ -12,7 +12,8 @@ bool halos_possible(const struct particles *s);
 /** Refuse what needs halos of the whole box: light particles fill a part of it. */
 void halos_require_light(const struct parameters *p);
 /** Let the halos of an output be made of its light particles, those of at most twice the least mass.
- * @param[out] light  copies of these, with their mean mass, in groups of their own; the caller frees them */
+ * @param[out] light  copies of these, with their mean mass, in groups of their own; the caller frees them.
+ * Their `relative_mass` is over the mean mass of all particles, and not over theirs: particle_mass() is not for them */
 void products_take_light(struct products *products, struct particles *light);
 /** The other particles of such an output, in their order; free with particles_free(). */
 struct particles products_heavy(const struct products *products);
