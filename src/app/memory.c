@@ -99,8 +99,7 @@ static double outputs(const struct parameters *p, size_t particles, const struct
 
 /** Between forces: new groups, and outputs. Outputs beside steps have all of their memory while new groups are made. */
 static double at_outputs(const struct parameters *p, const struct layout *l, size_t particles) {
-  const double groups = rebuild(l, (double)particles),
-               products = outputs(p, particles, l);
+  const double groups = rebuild(l, (double)particles), products = outputs(p, particles, l);
   if (!p->output.beside) return larger(groups, products);
   return groups + products + (double)particles * output_beside_bytes(p, l->columns);
 }
@@ -236,7 +235,6 @@ void memory_require(const struct parameters *p, const struct particles *s) {
          "%.1f, at times %.1f, less %.1f on GPUs); machines like this one, as many as are in use, "
          "have %.1f GB: use fewer particles, a coarser gravity.pm_grid or gravity.pm_grid_most, or "
          "more machines",
-         s->all, 1e-9 * memory_peak(&use), 1e-9 * use.particles, 1e-9 * use.trees,
-         1e-9 * use.mesh, 1e-9 * use.tasks, 1e-9 * use.at_times, 1e-9 * use.on_gpus,
-         1e-9 * installed);
+         s->all, 1e-9 * memory_peak(&use), 1e-9 * use.particles, 1e-9 * use.trees, 1e-9 * use.mesh,
+         1e-9 * use.tasks, 1e-9 * use.at_times, 1e-9 * use.on_gpus, 1e-9 * installed);
 }

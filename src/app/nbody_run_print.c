@@ -14,7 +14,8 @@
 #include "photons/ic/start.h"
 
 /** Which finer mesh a run may change to, and its memory, for people. */
-static const char *finer_mesh(const struct parameters *p, const struct particles *s, uint32_t first) {
+static const char *finer_mesh(const struct parameters *p, const struct particles *s,
+                              uint32_t first) {
   static char text[128];
   struct parameters finer = *p;
   if (p->gravity.pm_grid_most <= first) return "";

@@ -839,8 +839,8 @@ static void test_potentials(void **state) {
     for (int k = 0; k < points.count; k++) {
       double sum = 0.0;
       for (size_t i = 0; i < BODIES; i++)
-        sum += 1.0 / sqrt(gsl_pow_2(body_distance(tree.x[i], tree.x[first + k])) +
-                          softening * softening);
+        sum += 1.0 /
+               sqrt(gsl_pow_2(body_distance(tree.x[i], tree.x[first + k])) + softening * softening);
       assert_near(points.sum[k], sum, 0.01 * sum);
       squares += gsl_pow_2(points.sum[k] / sum - 1.0) / BODIES;
     }

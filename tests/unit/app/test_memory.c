@@ -40,10 +40,12 @@ static void test_several_masses(void **state) {
   (void)state;
   struct parameters p = parameters_of_halos();
   const column_set several = (column_set)1 << COLUMN_relative_mass | (column_set)1 << COLUMN_type;
-  const column_set all = columns_present(PRESENT_ALWAYS) | columns_present(PRESENT_BLOCK_STEPS) | several;
+  const column_set all = columns_present(PRESENT_ALWAYS) | columns_present(PRESENT_BLOCK_STEPS) |
+                         several;
   const double mass_and_type = 5.0, types_on_their_way = 8.0;
   assert_near(peak_bytes(&p, several) - peak_bytes(&p, 0),
-              mass_and_type + (double)columns_bytes(all) + mass_and_type + types_on_their_way, 0.01);
+              mass_and_type + (double)columns_bytes(all) + mass_and_type + types_on_their_way,
+              0.01);
   p.analysis.fof = false;
   assert_true(peak_bytes(&p, several) - peak_bytes(&p, 0) < mass_and_type + 0.01);
 }
