@@ -220,8 +220,8 @@ bool halo_order_wanted(const struct parameters *p) {
 /** What a particle has beyond its position, momentum and id. */
 static double further_bytes(const struct parameters *p, column_set columns) {
   return (p->output.accelerations ? 3.0 * sizeof(float) : 0.0) +
-         (columns & (column_set)1 << COLUMN_relative_mass ? sizeof(float) : 0.0) +
-         (columns & (column_set)1 << COLUMN_type ? TYPE_BYTES : 0.0);
+         ((columns & (column_set)1 << COLUMN_relative_mass) ? sizeof(float) : 0.0) +
+         ((columns & (column_set)1 << COLUMN_type) ? TYPE_BYTES : 0.0);
 }
 
 double halo_order_memory(const struct parameters *p, size_t particles, column_set columns) {
