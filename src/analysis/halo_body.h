@@ -35,10 +35,9 @@ double body_v_max(size_t n, const double *distance, double mass, double a, doubl
 /** Distance of two points. */
 double body_distance(const double x[3], const double y[3]);
 
-/** Compute the properties that follow from the members. Needs the spheres and position.
- * @param b     its members about the density peak; on return the inner ones are left
- * @param mass  of a particle */
-void halo_describe(struct halo *h, struct halo_body *b, double mass,
-                   const struct halo_background *g);
+/** What must be given to the kernels that sum over members: terms become multiples of half of this number's rounding, which no
+ * sum of n of them rounds.
+ * @param most  largest size of a term */
+double halo_grid(size_t n, double most);
 
 #endif

@@ -13,14 +13,17 @@
 
 enum { PART = 1 << 14 }; /* particles of a part of a loop */
 
-struct halo_catalogue *halo_catalogue_create(const struct fof *f, size_t min_members,
+struct halo_catalogue *halo_catalogue_create(const struct fof *f, size_t min_members, bool rows,
                                              size_t subhalo_members,
                                              const struct halo_background *background) {
   struct halo_catalogue *c = allocate(1, sizeof *c, "halo catalogue");
   c->particles = f->particles;
   struct halo_home home = halo_home_create(f, min_members);
-  halo_measure(&home, subhalo_members, background);
-  halo_number(c, &home);
+  rows = rows || particles_have(f->particles, COLUMN_type);
+  halo_measure(&home, rows, subhalo_members, background);
+  uint64_t *first_row = halo_number(c, &home);
+  if (rows) halo_number_members(c, &home, first_row);
+  free(first_row);
   halo_count_types(c);
   c->subhalo_seconds = home.subhalo_seconds;
   halo_home_free(&home);

@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "halo_members.h"
+
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/runtime/loop.h"
@@ -16,11 +18,6 @@ static uint64_t atomic_add_u64(uint64_t *to, uint64_t n) {
 static void atomic_add_u32(uint32_t *to, uint32_t n) {
   __atomic_fetch_add(to, n, __ATOMIC_RELAXED);
 }
-static void atomic_min_u64(uint64_t *to, uint64_t value) {
-  uint64_t now = __atomic_load_n(to, __ATOMIC_RELAXED);
-  while (value < now &&
-         !__atomic_compare_exchange_n(to, &now, value, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {}
-}
 /* NOLINTEND(readability-non-const-parameter) */
 
 void halo_find_block(const struct particles *s, size_t i, struct particle_block *block) {
@@ -29,34 +26,18 @@ void halo_find_block(const struct particles *s, size_t i, struct particle_block 
                                   s->first_block);
 }
 
-/** Consecutive particles of this rank, first .. end - 1, of one FoF group. */
-struct run {
-  size_t first, end;
-};
-
-/** Find the first run of particles first .. end - 1. Particles of a FoF group mostly follow each
- * other, so that tasks rarely meet at the numbers of one group. */
-static struct run run_from(const struct fof *f, size_t first, size_t end) {
-  struct run r = {first, first + 1};
-  while (r.end < end && f->head[r.end] == f->head[first]) r.end++;
-  return r;
-}
-
 enum { PARTS = 512 }; /* of the particles of this rank, one turn of a loop each */
 
 static size_t part_first(const struct fof *f, uint32_t part) {
   return block_first(f->particles->count, PARTS, part);
 }
 
-/** Call a function for each run of a part. */
-static void visit_runs(const struct fof *f, uint32_t part,
-                       void (*visit)(void *context, const struct run *run), void *context) {
-  const size_t begin = part_first(f, part), end = part_first(f, part + 1);
-  struct run r = {begin, begin};
-  while (r.end < end) {
-    r = run_from(f, r.end, end);
-    visit(context, &r);
-  }
+/** The end of the run of particles of one FoF group that begins with a particle. Particles of a FoF group mostly follow
+ * each other, so that tasks rarely meet at the numbers of one group. */
+static size_t run_end(const struct fof *f, size_t first, size_t end) {
+  const uint32_t head = f->head[first];
+  while (++first < end && f->head[first] == head) {}
+  return first;
 }
 
 /** A FoF group that has members on this rank and its home on another. */
@@ -82,19 +63,23 @@ struct part_count {
   uint64_t label, count;
 };
 
+/** No number of other members: the FoF group has its home on another rank. */
+#define AWAY UINT32_MAX
+
 /** Sum up the members of FoF groups that span ranks.
- * @param size  [head] members on this rank; on return members of the whole FoF group at its home,
- *         else 0 */
-static struct away_list count_spans(const struct fof *f, size_t min_members, uint32_t *size) {
+ * @param others  [head] members on this rank but the head; on return members of the whole FoF group but one at its
+ *         home, else AWAY */
+static struct away_list count_spans(const struct fof *f, size_t min_members, uint32_t *others) {
   struct away_list away = {allocate(f->spans, sizeof *away.list, "FoF groups across ranks"), 0};
   size_t *send_count = exchange_counts(), *count_from = exchange_counts();
   for (size_t i = 0; i < f->spans; i++) {
     const struct fof_span *s = &f->span[i];
     const int rank = fof_rank_of_particle(f, s->label);
     if (rank == comm_rank()) continue;
-    away.list[away.count++] = (struct away){s->label, size[s->head], rank, s->head, false};
+    away.list[away.count++] = (struct away){s->label, (uint64_t)others[s->head] + 1, rank, s->head,
+                                            false};
     send_count[rank]++;
-    size[s->head] = 0;
+    others[s->head] = AWAY;
   }
   qsort(away.list, away.count, sizeof *away.list, compare_away);
   struct part_count *parts = allocate(away.count, sizeof *parts, "FoF groups across ranks");
@@ -106,12 +91,13 @@ static struct away_list count_spans(const struct fof *f, size_t min_members, uin
   const uint64_t first = particles_first(f->particles);
   for (size_t i = 0; i < receives; i++) {
     /* at home the head is the FoF group's first particle */
-    uint32_t *sum = &size[received[i].label - first];
-    if (received[i].count > UINT32_MAX - *sum)
+    uint32_t *sum = &others[received[i].label - first];
+    if (received[i].count >= AWAY - *sum)
       fail(EXIT_RUN_FAILED, "friends of friends: a group of more than 2^32 particles");
     *sum += (uint32_t)received[i].count;
   }
-  for (size_t i = 0; i < receives; i++) is_halo[i] = size[received[i].label - first] >= min_members;
+  for (size_t i = 0; i < receives; i++)
+    is_halo[i] = (size_t)others[received[i].label - first] + 1 >= min_members;
   bool *answers = exchange_answers(is_halo, sizeof *is_halo, count_from, send_count);
   for (size_t i = 0; i < away.count; i++) away.list[i].is_halo = answers[i];
   free(answers);
@@ -123,56 +109,73 @@ static struct away_list count_spans(const struct fof *f, size_t min_members, uin
   return away;
 }
 
-/** Halos by the particles that are their heads. */
-struct heads {
+/** Halos on their way into a list: `lowest_id` and `place` of the keys are set later. */
+struct search {
   struct halo_home *home;
   size_t min_members;
-  uint32_t *slot;  /* [head], as in list_halos() */
-  uint32_t *first; /* [part] halos whose heads are in the part, then number of the first of them */
+  uint32_t *slot;            /* [head] other members; after list_halos() of halos number_of() */
+  uint32_t first[PARTS + 1]; /* halos whose heads are in lower parts */
+  struct halo_key *key;      /* [halo] by rising head */
+  uint64_t *next;            /* [halo, halo elsewhere] where in a list the next member is stored */
 };
 
-static bool is_head_of_halo(const struct heads *w, size_t i) {
-  return w->slot[i] >= w->min_members && w->slot[i] > 0;
+/** Count the members of FoF groups but their heads. */
+static void count_part(void *context, uint32_t part) {
+  const struct search *s = context;
+  const struct fof *f = s->home->fof;
+  const size_t end = part_first(f, part + 1);
+  for (size_t i = part_first(f, part); i < end;) {
+    const size_t first = f->head[i] == i ? i + 1 : i;
+    i = first < end && f->head[first] == f->head[i] ? run_end(f, first, end) : first;
+    if (i > first) atomic_add_u32(&s->slot[f->head[first]], (uint32_t)(i - first));
+  }
+}
+
+static bool is_head_of_halo(const struct search *s, size_t i) {
+  return (size_t)s->slot[i] + 1 >= s->min_members && s->slot[i] != AWAY &&
+         s->home->fof->head[i] == i;
 }
 
 static void count_heads(void *context, uint32_t part) {
-  const struct heads *w = context;
-  const size_t end = part_first(w->home->fof, part + 1);
-  for (size_t i = part_first(w->home->fof, part); i < end; i++)
-    w->first[part] += is_head_of_halo(w, i);
+  struct search *s = context;
+  const size_t end = part_first(s->home->fof, part + 1);
+  for (size_t i = part_first(s->home->fof, part); i < end; i++)
+    s->first[part + 1] += is_head_of_halo(s, i);
+}
+
+/** The slot of the head of a halo: smaller ones are those of FoF groups that are no halos. */
+static uint32_t slot_of(const struct search *s, size_t number) {
+  return (uint32_t)(s->min_members - 1 + number);
+}
+
+/** The halo of a particle. @return false: it is in none */
+static bool find_number(const struct search *s, size_t i, size_t *number) {
+  const size_t slot = s->slot[s->home->fof->head[i]], first = s->min_members - 1;
+  *number = slot - first;
+  return slot >= first && slot != AWAY;
 }
 
 static void list_heads(void *context, uint32_t part) {
-  const struct heads *w = context;
-  const size_t end = part_first(w->home->fof, part + 1);
-  uint32_t next = w->first[part];
-  for (size_t i = part_first(w->home->fof, part); i < end; i++) {
-    if (!is_head_of_halo(w, i)) {
-      w->slot[i] = 0;
-      continue;
-    }
-    w->home->halo[next] = (struct halo){.count = w->slot[i], .first = i, .lowest_id = UINT64_MAX};
-    w->slot[i] = ++next;
+  const struct search *s = context;
+  const size_t end = part_first(s->home->fof, part + 1);
+  size_t next = s->first[part];
+  for (size_t i = part_first(s->home->fof, part); i < end; i++) {
+    if (!is_head_of_halo(s, i)) continue;
+    s->key[next] = (struct halo_key){(uint64_t)s->slot[i] + 1, UINT64_MAX, 0};
+    s->slot[i] = slot_of(s, next++);
   }
 }
 
-/** List the halos whose home is this rank. On return slot[head] is the halo's number + 1, 0 for FoF
- * groups that are too small, and larger than any number here for halos whose home is elsewhere. */
-static void list_halos(struct halo_home *home, size_t min_members, uint32_t *slot,
-                       const struct away_list *away) {
-  struct heads heads = {home, min_members, slot,
-                        allocate(PARTS, sizeof *heads.first, "halos of parts")};
-  loop_run(&halos_stage, PARTS, count_heads, &heads);
-  for (uint32_t part = 0; part < PARTS; part++) {
-    const uint32_t count = heads.first[part];
-    heads.first[part] = (uint32_t)home->count;
-    home->count += count;
-  }
-  home->halo = allocate(home->count, sizeof *home->halo, "halos");
-  loop_run(&halos_stage, PARTS, list_heads, &heads);
-  free(heads.first);
+/** List the halos whose home is this rank. The numbers of halos whose home is elsewhere are larger. */
+static void list_halos(struct search *s, const struct away_list *away) {
+  struct halo_home *home = s->home;
+  loop_run(&halos_stage, PARTS, count_heads, s);
+  for (uint32_t part = 0; part < PARTS; part++) s->first[part + 1] += s->first[part];
+  home->count = s->first[PARTS];
+  s->key = reallocate(NULL, home->count, sizeof *s->key, "halos");
+  loop_run(&halos_stage, PARTS, list_heads, s);
   for (size_t k = 0; k < away->count; k++)
-    if (away->list[k].is_halo) slot[away->list[k].head] = (uint32_t)(home->count + 1 + k);
+    if (away->list[k].is_halo) s->slot[away->list[k].head] = slot_of(s, home->count + k);
 }
 
 /** @param block  the particle's ORB group is stored here; on entry any ORB group of this rank, or
@@ -205,84 +208,94 @@ static void exchange_guests(struct halo_home *home, const struct away_list *away
   free(guests);
 }
 
-/** What tasks know that look through the particles. Their order changes neither sums nor lowest ids.
- * It changes the order of members in their lists, which are sorted later. */
-struct search {
-  struct halo_home *home;
-  uint32_t *slot; /* [head] */
-  uint64_t *next; /* [list] where the next member is stored */
-};
-
-static void count_run(void *context, const struct run *run) {
-  const struct search *s = context;
-  atomic_add_u32(&s->slot[s->home->fof->head[run->first]], (uint32_t)(run->end - run->first));
-}
-static void count_part(void *context, uint32_t part) {
-  const struct search *s = context;
-  visit_runs(s->home->fof, part, count_run, context);
-}
-
-/** Store a run in one of the lists in @p list. */
-static void list_run(const struct search *s, const struct run *run, size_t number, uint32_t *list) {
-  uint64_t at = atomic_add_u64(&s->next[number], run->end - run->first);
-  for (size_t i = run->first; i < run->end; i++) list[at++] = (uint32_t)i;
-}
-
-static void look_at_run(void *context, const struct run *run) {
-  const struct search *s = context;
-  const uint32_t number = s->slot[s->home->fof->head[run->first]];
-  if (number == 0) return;
-  if (number > s->home->count) {
-    list_run(s, run, number - s->home->count - 1, s->home->sent);
-    return;
-  }
-  const uint64_t *id = s->home->fof->particles->id;
-  uint64_t lowest = UINT64_MAX;
-  for (size_t i = run->first; i < run->end; i++) lowest = id[i] < lowest ? id[i] : lowest;
-  atomic_min_u64(&s->home->halo[number - 1].lowest_id, lowest);
-}
-static void look_at_part(void *context, uint32_t part) {
-  const struct search *s = context;
-  visit_runs(s->home->fof, part, look_at_run, context);
-}
-
-/** List the members whose halos are elsewhere by these halos, and find the lowest ids of the halos
- * at home here. */
-static void look_through(struct search *s, const struct away_list *away) {
-  struct halo_home *home = s->home;
-  uint64_t sends = 0;
-  s->next = allocate(away->count, sizeof *s->next, "halo members");
-  for (size_t k = 0; k < away->count; k++) {
-    s->next[k] = sends;
-    sends += away->list[k].is_halo ? away->list[k].count : 0;
-  }
-  home->sent = allocate(sends, sizeof *home->sent, "halo members");
-  loop_run(&halos_stage, PARTS, look_at_part, s);
-  free(s->next);
-}
-
-static void take_run(void *context, const struct run *run) {
-  const struct search *s = context;
-  const uint32_t number = s->slot[s->home->fof->head[run->first]];
-  if (number > 0 && number <= s->home->count) list_run(s, run, number - 1, s->home->member);
-}
 static void take_part(void *context, uint32_t part) {
   const struct search *s = context;
-  visit_runs(s->home->fof, part, take_run, context);
+  const struct fof *f = s->home->fof;
+  const size_t end = part_first(f, part + 1);
+  for (size_t i = part_first(f, part); i < end;) {
+    size_t number;
+    if (!find_number(s, i, &number)) {
+      i++;
+      continue;
+    }
+    const size_t last = run_end(f, i, end);
+    uint32_t *list = number < s->home->count ? s->home->member : s->home->sent;
+    uint64_t at = atomic_add_u64(&s->next[number], last - i);
+    for (; i < last; i++) list[at++] = (uint32_t)i;
+  }
 }
 
-/** Bring the halos into the order of halo_compare(). */
-static void sort_halos(struct halo_home *home) {
-  struct halo *sorted = halo_sorted(home->count, home->halo, NULL);
-  free(home->halo);
-  home->halo = sorted;
+/** List the members of halos, at home here or elsewhere. Tasks do so in any order. */
+static void list_members(struct search *s, const struct away_list *away) {
+  struct halo_home *home = s->home;
+  uint64_t sends = 0;
+  s->next = reallocate(NULL, home->count + away->count, sizeof *s->next, "halo members");
+  for (size_t h = 0; h < home->count; h++) {
+    s->key[h].place = s->next[h] = home->members;
+    home->members += s->key[h].count;
+  }
+  for (size_t k = 0; k < away->count; k++) {
+    s->next[home->count + k] = sends;
+    sends += away->list[k].is_halo ? away->list[k].count : 0;
+  }
+  home->member = allocate_large(home->members, sizeof *home->member, "halo members");
+  home->sent = allocate(sends, sizeof *home->sent, "halo members");
+  loop_run(&halos_stage, PARTS, take_part, s);
+}
+
+/** Add the members on other ranks to the lists. */
+static void list_guests(const struct search *s) {
+  const struct particles *p = s->home->fof->particles;
+  const size_t guests = exchange_total(s->home->guests_from);
+  if (p->count + guests > UINT32_MAX)
+    fail(EXIT_RUN_FAILED,
+         "halos: %zu particles and %zu members received are more than 2^32 on one rank", p->count,
+         guests);
+  for (size_t i = 0; i < guests; i++) {
+    size_t number;
+    if (find_number(s, s->home->guest[i].label - particles_first(p), &number))
+      s->home->member[s->next[number]++] = (uint32_t)(p->count + i);
+  }
+}
+
+static void find_lowest_ids(void *context, uint32_t part) {
+  const struct search *s = context;
+  const size_t end = block_first(s->home->count, PARTS, (size_t)part + 1);
+  for (size_t h = block_first(s->home->count, PARTS, part); h < end; h++)
+    for (uint64_t k = 0; k < s->key[h].count; k++) {
+      const uint64_t id = halo_member_id(s->home, s->home->member[s->key[h].place + k]);
+      if (id < s->key[h].lowest_id) s->key[h].lowest_id = id;
+    }
+}
+
+static void make_halos(void *context, uint32_t part) {
+  const struct search *s = context;
+  const size_t end = block_first(s->home->count, PARTS, (size_t)part + 1);
+  for (size_t h = block_first(s->home->count, PARTS, part); h < end; h++) {
+    const struct halo_key *key = &s->key[h];
+    s->home->place[h] = key->place;
+    s->home->halo[h] = (struct halo){
+        .first = key->place, .count = key->count, .lowest_id = key->lowest_id};
+  }
+}
+
+/** Make the halos, in the order of halo_compare(). */
+static void sort_halos(struct search *s) {
+  struct halo_home *home = s->home;
+  s->key = halo_keys_sorted(home->count, s->key);
+  home->halo = allocate_large(home->count, sizeof *home->halo, "halos");
+  home->place = reallocate(NULL, home->count, sizeof *home->place, "halos");
+  home->before = reallocate(NULL, home->count + 1, sizeof *home->before, "halos");
+  home->before[0] = 0;
+  for (size_t h = 0; h < home->count; h++) home->before[h + 1] = home->before[h] + s->key[h].count;
+  loop_run(&halos_stage, PARTS, make_halos, s);
 }
 
 size_t halo_first_of_part(const struct halo_home *home, uint32_t part, uint32_t parts) {
   size_t low = 0, high = home->count;
   while (low < high) {
     const size_t middle = (low + high) / 2;
-    if (home->halo[middle].first * parts / home->members < part)
+    if (home->before[middle] * parts / home->members < part)
       low = middle + 1;
     else
       high = middle;
@@ -291,47 +304,31 @@ size_t halo_first_of_part(const struct halo_home *home, uint32_t part, uint32_t 
 }
 
 struct halo_home halo_home_create(const struct fof *f, size_t min_members) {
-  const struct particles *s = f->particles;
   struct halo_home home = {
       .fof = f, .guests_from = exchange_counts(), .sent_to = exchange_counts()};
-  uint32_t *slot = allocate(s->count, sizeof *slot, "halo numbers");
-  struct search search = {&home, slot, NULL};
+  struct search search = {
+      .home = &home,
+      .min_members = min_members,
+      .slot = allocate_large(f->particles->count, sizeof *search.slot, "halo numbers")};
   loop_run(&halos_stage, PARTS, count_part, &search);
-  struct away_list away = count_spans(f, min_members, slot);
-  list_halos(&home, min_members, slot, &away);
-  look_through(&search, &away);
+  struct away_list away = count_spans(f, min_members, search.slot);
+  list_halos(&search, &away);
+  list_members(&search, &away);
   exchange_guests(&home, &away);
+  list_guests(&search);
+  loop_run(&halos_stage, PARTS, find_lowest_ids, &search);
+  sort_halos(&search);
+  free(search.key);
+  free(search.next);
+  free(search.slot);
   free(away.list);
-
-  const uint64_t first = particles_first(s);
-  const size_t guests = exchange_total(home.guests_from);
-  if (s->count + guests > UINT32_MAX)
-    fail(EXIT_RUN_FAILED,
-         "halos: %zu particles and %zu members received are more than 2^32 on one rank", s->count,
-         guests);
-  for (size_t i = 0; i < guests; i++) {
-    struct halo *h = &home.halo[slot[home.guest[i].label - first] - 1];
-    if (home.guest[i].id < h->lowest_id) h->lowest_id = home.guest[i].id;
-  }
-  sort_halos(&home);
-  uint64_t *next = allocate(home.count, sizeof *next, "halo members");
-  for (size_t h = 0; h < home.count; h++) {
-    slot[home.halo[h].first] = (uint32_t)h + 1; /* `first` still holds the head here */
-    next[h] = home.halo[h].first = home.members;
-    home.members += home.halo[h].count;
-  }
-  home.member = allocate(home.members, sizeof *home.member, "halo members");
-  search.next = next;
-  loop_run(&halos_stage, PARTS, take_part, &search);
-  for (size_t i = 0; i < guests; i++)
-    home.member[next[slot[home.guest[i].label - first] - 1]++] = (uint32_t)(s->count + i);
-  free(next);
-  free(slot);
   return home;
 }
 
 void halo_home_free(struct halo_home *home) {
   free(home->halo);
+  free(home->before);
+  free(home->place);
   free(home->member);
   free(home->subhalo);
   free(home->guest);

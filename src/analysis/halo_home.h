@@ -21,11 +21,14 @@ struct guest {
 
 struct halo_home {
   const struct fof *fof;
-  size_t count, members;   /**< halos of this home in the order of halo_compare(), and the number of
+  size_t count, members; /**< halos of this home in the order of halo_compare(), and the number of
                               their members */
-  struct halo *halo;       /**< `first` is an index into member[] */
-  uint32_t *member;        /**< particle of this rank, or guest + particles->count; after
-                              halo_measure() in the order of the catalogue */
+  struct halo *halo;     /**< `first` is an index into member[] */
+  uint64_t *before;      /**< [count + 1] members of the halos before each */
+  uint64_t *place;  /**< [count] where in member[] those of each begin: the `first` of the halos */
+  uint32_t *member; /**< particle of this rank, or guest + particles->count; halos in any order; the
+                              members of each in any order, or after halo_measure() with rows in that of the
+                              catalogue */
   struct subhalo *subhalo; /**< of all halos, in their order; `first` counts from the halo's first
                                 member */
   size_t subhalos;
@@ -50,6 +53,9 @@ struct halo_key halo_key_of(const struct halo *h, size_t place);
 /** The order of halo_compare(). */
 int halo_compare_keys(const void *a, const void *b);
 
+/** Keys in the order of halo_compare(), on all workers; free().
+ * @param key  freed, or returned */
+struct halo_key *halo_keys_sorted(size_t count, struct halo_key *key);
 /** A copy of halos in the order of halo_compare(), to be freed with free(). Local, on all workers.
  * @param[out] place  [count] where each was; or NULL */
 struct halo *halo_sorted(size_t count, const struct halo *halo, size_t *place);
@@ -61,16 +67,20 @@ size_t halo_first_of_part(const struct halo_home *home, uint32_t part, uint32_t 
 struct halo_home halo_home_create(const struct fof *f, size_t min_members);
 void halo_home_free(struct halo_home *home);
 
-/** Number the halos of all homes and their members: fills all of the catalogue except its
- * particles. Collective. */
-void halo_number(struct halo_catalogue *c, const struct halo_home *home);
+/** Number the halos of all homes: fills all of the catalogue except its particles and the rows of its members.
+ * Collective. @return first row of each halo of the home; free() */
+uint64_t *halo_number(struct halo_catalogue *c, struct halo_home *home);
+/** Fill the rows of its members, too. Collective. @param first_row  of halo_number() */
+void halo_number_members(struct halo_catalogue *c, const struct halo_home *home,
+                         const uint64_t *first_row);
 
 /** Count the members of the numbered halos and subhalos by type, where particles have types. Collective. */
 void halo_count_types(struct halo_catalogue *c);
 
-/** Sort the members of each halo and compute all properties. Collective.
+/** Compute all properties. Collective.
+ * @param rows             bring the members of each halo into the order of the catalogue, as subhalos need it
  * @param subhalo_members  least particles of a subhalo; 0: none are searched for */
-void halo_measure(struct halo_home *home, size_t subhalo_members,
+void halo_measure(struct halo_home *home, bool rows, size_t subhalo_members,
                   const struct halo_background *background);
 
 /* Spherical overdensity. */
@@ -78,12 +88,15 @@ void halo_measure(struct halo_home *home, size_t subhalo_members,
 /** Distances of particles to a point, position units. */
 struct gathering {
   const struct fof *fof;
-  const struct halo_kernels *kernels;
+  const struct halo_kernels *kernels; /**< NULL: not chosen yet */
   uint32_t point[3];
   uint64_t radius2; /**< the largest, squared */
   double *distance;
   size_t count, capacity;
 };
+
+/** Have room for so many more distances. */
+void gathering_make_room(struct gathering *g, size_t more);
 
 /** Particles in a sphere of unit radius (position units) at the densities that define spheres. */
 struct threshold_counts {

@@ -9,6 +9,7 @@
 #include "halo_members.h"
 #include "photons/base/clock.h"
 #include "photons/base/error.h"
+#include "photons/domain/geometry.h"
 #include "photons/runtime/loop.h"
 #include "subhalo.h"
 
@@ -26,47 +27,64 @@ struct measuring {
   struct threshold_counts threshold_counts;
   struct open_sphere *open; /* [halo] */
   struct halo **left;       /* halos of open spheres */
+  bool rows;                /* members are brought into the order of the catalogue */
   size_t subhalo_members;   /* least; 0: there are no subhalos */
   struct subhalo **subhalo; /* [halo] */
 };
 
-static void describe(const struct measuring *w, struct halo *h, const struct halo_member *member) {
+/** What one task measures halos with, one after the other. */
+struct tools {
+  struct gathering gathering;
+  struct halo_columns members;
+};
+
+static struct tools tools_create(const struct fof *f) {
+  const struct halo_columns members = halo_columns_create();
+  return (struct tools){{.fof = f, .kernels = members.kernels}, members};
+}
+
+static void tools_free(struct tools *t) {
+  halo_columns_free(&t->members);
+  free(t->gathering.distance);
+}
+
+static void describe(const struct measuring *w, struct tools *t, struct halo *h) {
   const struct particles *s = w->home->fof->particles;
-  struct halo_body *body = halo_bodies(h, member, s->box, w->background->a);
-  halo_describe(h, body, s->mass, w->background);
-  free(body);
+  t->gathering.count = 0;
+  gathering_make_room(&t->gathering, h->count);
+  halo_describe(h, &t->members, s->box, s->mass, w->background, t->gathering.distance);
 }
 
 /** Measure all of a halo but what needs spheres that other ranks have particles in. */
-static struct open_sphere measure_halo(const struct measuring *w, struct gathering *g,
-                                       struct halo *h) {
-  struct halo_member *member = halo_members_sort(w->home, h);
-  halo_locate(h, member, w->home->fof->particles->box, g->point);
-  const struct open_sphere open = halo_measure_spheres(g, &w->threshold_counts, h);
-  if (!open.halo) describe(w, h, member);
-  free(member);
+static struct open_sphere measure_halo(const struct measuring *w, struct tools *t, struct halo *h) {
+  struct halo_columns *m = &t->members;
+  if (w->rows) halo_members_sort(w->home, h);
+  halo_columns_read(m, w->home, h);
+  halo_locate(h, m, w->home->fof->particles->box);
+  for (int c = 0; c < 3; c++) t->gathering.point[c] = m->peak[c] + m->reference[c];
+  const struct open_sphere open = halo_measure_spheres(&t->gathering, &w->threshold_counts, h);
+  if (!open.halo) describe(w, t, h);
   return open;
 }
 
-/** Call a function for the halos whose members begin in this part of all members. */
-static void visit_part(const struct measuring *w, uint32_t part,
-                       void (*visit)(const struct measuring *w, struct gathering *g, size_t h)) {
-  struct gathering g = {.fof = w->home->fof};
+static void measure_part(void *context, uint32_t part) {
+  const struct measuring *w = context;
+  struct tools t = tools_create(w->home->fof);
   const size_t end = halo_first_of_part(w->home, part + 1, PARTS);
-  for (size_t h = halo_first_of_part(w->home, part, PARTS); h < end; h++) visit(w, &g, h);
-  free(g.distance);
+  for (size_t h = halo_first_of_part(w->home, part, PARTS); h < end; h++)
+    w->open[h] = measure_halo(w, &t, &w->home->halo[h]);
+  tools_free(&t);
 }
-
-static void visit_measure(const struct measuring *w, struct gathering *g, size_t h) {
-  w->open[h] = measure_halo(w, g, &w->home->halo[h]);
-}
-static void measure_part(void *context, uint32_t part) { visit_part(context, part, visit_measure); }
 
 static void describe_open(void *context, uint32_t i) {
   const struct measuring *w = context;
-  struct halo_member *member = halo_members_read(w->home, w->left[i]);
-  describe(w, w->left[i], member);
-  free(member);
+  struct tools t = tools_create(w->home->fof);
+  halo_columns_read(&t.members, w->home, w->left[i]);
+  for (int c = 0; c < 3; c++)
+    t.members.peak[c] = position_to_integer(w->left[i]->centre[c], w->home->fof->particles->box) -
+                        t.members.reference[c];
+  describe(w, &t, w->left[i]);
+  tools_free(&t);
 }
 
 /** Put the members of a halo into the order of its subhalos. */
@@ -82,9 +100,7 @@ static void order_members(const struct halo_home *home, const struct halo *h,
 static void find_subhalos(const struct measuring *w, size_t i, bool shared) {
   const struct particles *s = w->home->fof->particles;
   struct halo *h = &w->home->halo[i];
-  struct halo_member *member = halo_members_read(w->home, h);
-  struct halo_body *body = halo_bodies(h, member, s->box, w->background->a);
-  free(member);
+  struct halo_body *body = halo_bodies(w->home, h, w->background->a);
   uint32_t *order = allocate(h->count, sizeof *order, "subhalos");
   w->subhalo[i] = subhalos_of(h, body, s->box, s->mass, w->subhalo_members, w->background, shared,
                               order);
@@ -101,11 +117,12 @@ static bool is_large(const struct halo_home *home, size_t h) {
   return home->halo[h].count >= LARGE && home->halo[h].count > home->members / LARGE_SHARE;
 }
 
-static void visit_small(const struct measuring *w, struct gathering *g, size_t h) {
-  (void)g;
-  if (!is_large(w->home, h)) find_subhalos(w, h, false);
+static void search_part(void *context, uint32_t part) {
+  const struct measuring *w = context;
+  const size_t end = halo_first_of_part(w->home, part + 1, PARTS);
+  for (size_t h = halo_first_of_part(w->home, part, PARTS); h < end; h++)
+    if (!is_large(w->home, h)) find_subhalos(w, h, false);
 }
-static void search_part(void *context, uint32_t part) { visit_part(context, part, visit_small); }
 
 /** All workers share the work on a large halo. */
 static void search_halos(struct measuring *w) {
@@ -151,12 +168,13 @@ static void close_halos(struct measuring *w) {
   free(w->left);
 }
 
-void halo_measure(struct halo_home *home, size_t subhalo_members,
+void halo_measure(struct halo_home *home, bool rows, size_t subhalo_members,
                   const struct halo_background *background) {
   struct measuring w = {.home = home,
                         .background = background,
                         .threshold_counts = count_thresholds(home->fof->particles, background),
                         .open = allocate(home->count, sizeof *w.open, "spherical overdensity"),
+                        .rows = rows || subhalo_members > 0,
                         .subhalo_members = subhalo_members,
                         .subhalo = allocate(home->count, sizeof *w.subhalo, "subhalos")};
   if (home->count > 0) loop_run(&halos_stage, PARTS, measure_part, &w);

@@ -9,10 +9,10 @@
 
 enum { RUN = 8 }; /* members that are sorted by insertion, before runs are merged */
 
-/** A member by its id, and its place in the list of members. */
+/** An element of home->member by its id. */
 struct ranked {
   uint64_t id;
-  uint32_t place, member; /* member: what was at that place */
+  uint32_t member;
 };
 
 uint64_t halo_member_id(const struct halo_home *home, uint32_t member) {
@@ -20,27 +20,67 @@ uint64_t halo_member_id(const struct halo_home *home, uint32_t member) {
   return member < s->count ? s->id[member] : home->guest[member - s->count].id;
 }
 
+/** A member where it is stored. */
+struct place {
+  const uint32_t *x[3];
+  const float *p[3];
+};
+
 /** @param block  the member's ORB group is stored here; on entry any ORB group of this rank, or an
  *         empty one */
-static struct halo_member member_of(const struct halo_home *home, uint32_t member,
-                                    struct particle_block *block) {
+static struct place place_of(const struct halo_home *home, uint32_t member,
+                             struct particle_block *block) {
   const struct particles *s = home->fof->particles;
   if (member >= s->count) {
     const struct guest *g = &home->guest[member - s->count];
-    return (struct halo_member){{g->x[0], g->x[1], g->x[2]}, {g->p[0], g->p[1], g->p[2]}};
+    return (struct place){{&g->x[0], &g->x[1], &g->x[2]}, {&g->p[0], &g->p[1], &g->p[2]}};
   }
   halo_find_block(s, member, block);
   const size_t at = member - block->first;
-  return (struct halo_member){{block->x[0][at], block->x[1][at], block->x[2][at]},
-                              {block->p[0][at], block->p[1][at], block->p[2][at]}};
+  return (struct place){{block->x[0] + at, block->x[1] + at, block->x[2] + at},
+                        {block->p[0] + at, block->p[1] + at, block->p[2] + at}};
 }
 
-struct halo_member *halo_members_read(const struct halo_home *home, const struct halo *h) {
+struct halo_columns halo_columns_create(void) {
+  return (struct halo_columns){.kernels = halo_kernels_select()};
+}
+
+void halo_columns_free(struct halo_columns *m) {
+  free(m->x[0]);
+  free(m->p[0]);
+  free(m->inside);
+}
+
+static void make_room(struct halo_columns *m, size_t count) {
+  if (count <= m->room) return;
+  static const char what[] = "halo members";
+  m->room = count + count / 2;
+  halo_columns_free(m); /* what they contain is no longer needed */
+  m->x[0] = reallocate(NULL, 6 * m->room, sizeof *m->x[0], what);
+  m->p[0] = reallocate(NULL, 3 * m->room, sizeof *m->p[0], what);
+  m->inside = reallocate(NULL, m->room, sizeof *m->inside, what);
+  for (size_t c = 0; c < 3; c++) {
+    m->x[c] = m->x[0] + c * m->room;
+    m->p[c] = m->p[0] + c * m->room;
+    m->left[c] = m->x[0] + (3 + c) * m->room;
+  }
+}
+
+void halo_columns_read(struct halo_columns *m, const struct halo_home *home, const struct halo *h) {
   const uint32_t *member = home->member + h->first;
-  struct halo_member *read = allocate(h->count, sizeof *read, "halo members");
+  make_room(m, h->count);
+  m->count = h->count;
   struct particle_block block = {.count = 0};
-  for (size_t i = 0; i < h->count; i++) read[i] = member_of(home, member[i], &block);
-  return read;
+  size_t reference = 0;
+  for (size_t i = 0; i < m->count; i++) {
+    const struct place place = place_of(home, member[i], &block);
+    for (int c = 0; c < 3; c++) m->x[c][i] = *place.x[c], m->p[c][i] = *place.p[c];
+    if (halo_member_id(home, member[i]) == h->lowest_id) reference = i;
+  }
+  for (int c = 0; c < 3; c++) {
+    m->reference[c] = m->x[c][reference];
+    for (size_t i = 0; i < m->count; i++) m->x[c][i] -= m->reference[c];
+  }
 }
 
 static void insert_each(size_t n, struct ranked *r) {
@@ -82,34 +122,29 @@ static struct ranked *sort_by_id(size_t n, struct ranked *r, struct ranked *room
   return r;
 }
 
-struct halo_member *halo_members_sort(const struct halo_home *home, const struct halo *h) {
+void halo_members_sort(const struct halo_home *home, const struct halo *h) {
   const size_t n = h->count;
   uint32_t *member = home->member + h->first;
-  struct halo_member *read = halo_members_read(home, h),
-                     *sorted = allocate(n, sizeof *sorted, "halo members");
-  struct ranked *ranked = allocate(2 * n, sizeof *ranked, "halo members");
+  struct ranked *ranked = reallocate(NULL, 2 * n, sizeof *ranked, "halo members");
   for (size_t i = 0; i < n; i++)
-    ranked[i] = (struct ranked){halo_member_id(home, member[i]), (uint32_t)i, member[i]};
+    ranked[i] = (struct ranked){halo_member_id(home, member[i]), member[i]};
   const struct ranked *order = sort_by_id(n, ranked, ranked + n);
-  for (size_t i = 0; i < n; i++) {
-    sorted[i] = read[order[i].place];
-    member[i] = order[i].member;
-  }
+  for (size_t i = 0; i < n; i++) member[i] = order[i].member;
   free(ranked);
-  free(read);
-  return sorted;
 }
 
-struct halo_body *halo_bodies(const struct halo *h, const struct halo_member *member, double box,
-                              double a) {
-  const double unit = box / POSITION_TURN;
+struct halo_body *halo_bodies(const struct halo_home *home, const struct halo *h, double a) {
+  const double box = home->fof->particles->box, unit = box / POSITION_TURN;
   struct halo_body *body = allocate(h->count, sizeof *body, "halo members");
+  struct particle_block block = {.count = 0};
   uint32_t peak[3];
   for (size_t c = 0; c < 3; c++) peak[c] = position_to_integer(h->centre[c], box);
-  for (size_t i = 0; i < h->count; i++)
+  for (size_t i = 0; i < h->count; i++) {
+    const struct place place = place_of(home, home->member[h->first + i], &block);
     for (size_t c = 0; c < 3; c++) {
-      body[i].x[c] = unit * (double)position_difference(member[i].x[c], peak[c]);
-      body[i].v[c] = (double)member[i].p[c] / a;
+      body[i].x[c] = unit * (double)position_difference(*place.x[c], peak[c]);
+      body[i].v[c] = (double)*place.p[c] / a;
     }
+  }
   return body;
 }

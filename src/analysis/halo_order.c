@@ -62,8 +62,9 @@ static void choose_processes(const struct halo_home *home, size_t *send_count) {
 static void order_subhalos(struct halo_catalogue *c, const struct halo_home *home,
                            const size_t *halos_to, const size_t *from) {
   size_t *send_count = exchange_counts(), *count_from = exchange_counts(), h = 0;
+  const struct halo *of_home = home->halo ? home->halo : c->halo;
   for (int r = 0; r < comm_size(); r++)
-    for (const size_t end = h + halos_to[r]; h < end; h++) send_count[r] += home->halo[h].subhalos;
+    for (const size_t end = h + halos_to[r]; h < end; h++) send_count[r] += of_home[h].subhalos;
   struct subhalo *received = exchange_records(home->subhalo, sizeof *received, send_count,
                                               count_from);
   c->subhalos = exchange_total(count_from);
@@ -94,27 +95,30 @@ static void order_subhalos(struct halo_catalogue *c, const struct halo_home *hom
  * @param[out] send_count  [rank] halos that it receives from this home
  * @param[out] count_from  [rank] halos received from it
  * @return where each was among those received */
-static size_t *place_halos(struct halo_catalogue *c, const struct halo_home *home,
-                           size_t *send_count, size_t *count_from) {
-  struct halo *received = NULL; /* one rank keeps its own, which may be many */
-  if (comm_size() > 1) {
-    choose_processes(home, send_count);
-    received = exchange_records(home->halo, sizeof *received, send_count, count_from);
-  } else {
-    send_count[0] = count_from[0] = home->count;
+static size_t *place_halos(struct halo_catalogue *c, struct halo_home *home, size_t *send_count,
+                           size_t *count_from) {
+  static const char what[] = "the order of halos";
+  if (comm_size() == 1) { /* its halos are in order, and stay where they are */
+    c->count = send_count[0] = count_from[0] = home->count;
+    c->halo = home->halo;
+    home->halo = NULL;
+    size_t *from = reallocate(NULL, c->count, sizeof *from, what);
+    for (size_t i = 0; i < c->count; i++) from[i] = i;
+    return from;
   }
+  choose_processes(home, send_count);
+  struct halo *received = exchange_records(home->halo, sizeof *received, send_count, count_from);
   c->count = exchange_total(count_from);
-  size_t *from = allocate(c->count, sizeof *from, "the order of halos");
-  c->halo = halo_sorted(c->count, received ? received : home->halo, from);
+  size_t *from = allocate(c->count, sizeof *from, what);
+  c->halo = halo_sorted(c->count, received, from);
   free(received);
   return from;
 }
 
-/** Fill the catalogue's halos and subhalos. @return first row of each halo of the home */
-static uint64_t *order_halos(struct halo_catalogue *c, const struct halo_home *home) {
+uint64_t *halo_number(struct halo_catalogue *c, struct halo_home *home) {
   size_t *send_count = exchange_counts(), *count_from = exchange_counts();
   size_t *from = place_halos(c, home, send_count, count_from);
-  uint64_t members = 0, *first = allocate(c->count, sizeof *first, "the order of halos");
+  uint64_t members = 0, *first = reallocate(NULL, c->count, sizeof *first, "the order of halos");
   for (size_t i = 0; i < c->count; i++) members += c->halo[i].count;
   uint64_t totals[2] = {c->count, members}, row = comm_sum_before(members);
   for (size_t i = 0; i < c->count; i++) {
@@ -157,14 +161,18 @@ struct numbering {
   size_t begin[PARTS + 1]; /* of the part in the list of the particles of this rank */
 };
 
+static uint64_t members_of(const struct halo_home *home, size_t h) {
+  return home->before[h + 1] - home->before[h];
+}
+
 /** Count the members of a part that are here, and find the rows of the others. */
 static void count_part(void *context, uint32_t part) {
   struct numbering *n = context;
   const struct halo_home *home = n->home;
   const size_t count = home->fof->particles->count, end = halo_first_of_part(home, part + 1, PARTS);
   for (size_t h = halo_first_of_part(home, part, PARTS); h < end; h++)
-    for (uint64_t k = 0; k < home->halo[h].count; k++) {
-      const uint32_t member = home->member[home->halo[h].first + k];
+    for (uint64_t k = 0; k < members_of(home, h); k++) {
+      const uint32_t member = home->member[home->place[h] + k];
       n->own[part] += member < count;
       if (member >= count) n->guest_row[member - count] = n->first_row[h] + k;
     }
@@ -213,8 +221,8 @@ static void list_part(void *context, uint32_t part) {
   for (size_t h = halo_first_of_part(home, part, PARTS); h < end; h++) {
     for (; next < sent_end && n->sent[next].row < n->first_row[h]; next++)
       add_row(n->catalogue, at++, n->sent[next].particle, n->sent[next].row);
-    for (uint64_t k = 0; k < home->halo[h].count; k++) {
-      const uint32_t member = home->member[home->halo[h].first + k];
+    for (uint64_t k = 0; k < members_of(home, h); k++) {
+      const uint32_t member = home->member[home->place[h] + k];
       if (member < count) add_row(n->catalogue, at++, member, n->first_row[h] + k);
     }
   }
@@ -222,9 +230,9 @@ static void list_part(void *context, uint32_t part) {
     add_row(n->catalogue, at++, n->sent[next].particle, n->sent[next].row);
 }
 
-void halo_number(struct halo_catalogue *c, const struct halo_home *home) {
+void halo_number_members(struct halo_catalogue *c, const struct halo_home *home,
+                         const uint64_t *first_row) {
   static const char what[] = "the order of halo members";
-  uint64_t *first_row = order_halos(c, home);
   struct numbering n = {.catalogue = c, .home = home, .first_row = first_row};
   n.guest_row = allocate(exchange_total(home->guests_from), sizeof *n.guest_row, what);
   loop_run(&halos_stage, PARTS, count_part, &n);
@@ -233,10 +241,9 @@ void halo_number(struct halo_catalogue *c, const struct halo_home *home) {
     n.begin[part + 1] = n.begin[part] + n.own[part] + sent_before(&n, part + 1) -
                         sent_before(&n, part);
   c->members = n.begin[PARTS];
-  c->member = allocate(c->members, sizeof *c->member, what);
-  c->row = allocate(c->members, sizeof *c->row, what);
+  c->member = allocate_large(c->members, sizeof *c->member, what);
+  c->row = allocate_large(c->members, sizeof *c->row, what);
   loop_run(&halos_stage, PARTS, list_part, &n);
   free(n.sent);
   free(n.guest_row);
-  free(first_row);
 }

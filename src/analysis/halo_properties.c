@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "halo_body.h"
+#include "halo_members.h"
 #include "photons/base/error.h"
 #include "photons/cosmology/cosmology.h"
 #include "rising.h"
@@ -71,17 +72,22 @@ double body_v_max(size_t n, const double *distance, double mass, double a, doubl
   return sqrt(GRAVITY * mass * most / a);
 }
 
-/** Roots of the eigenvalues of sum x_i x_j over the largest one. */
-static void measure_shape(size_t n, const struct halo_body *b, double axis_ratio[2]) {
-  double tensor[9] = {0.0}, eigenvalue[3]; /* gsl reads the lower triangle */
-  for (size_t i = 0; i < n; i++)
-    for (int c = 0; c < 3; c++)
-      for (int d = 0; d <= c; d++) tensor[3 * c + d] += b[i].x[c] * b[i].x[d];
+double halo_grid(size_t n, double most) {
+  int exponent;
+  (void)frexp((double)n * most, &exponent);
+  return ldexp(1.5, exponent + 1);
+}
+
+/** Roots of the eigenvalues of sum x_i x_j over the largest one. @param sum  as in halo_sums */
+static void measure_shape(const double sum[6], double axis_ratio[2]) {
+  double tensor[9] = {sum[0], 0.0,    0.0,    sum[1], sum[2],
+                      0.0,    sum[3], sum[4], sum[5]}, /* gsl reads the lower triangle */
+      eigenvalue[3];
   gsl_matrix_view matrix = gsl_matrix_view_array(tensor, 3, 3);
   gsl_vector_view values = gsl_vector_view_array(eigenvalue, 3);
   gsl_eigen_symm_workspace *workspace = gsl_eigen_symm_alloc(3);
   if (!workspace || gsl_eigen_symm(&matrix.matrix, &values.vector, workspace) != GSL_SUCCESS)
-    fail(EXIT_RUN_FAILED, "the axis ratios of a halo of %zu members cannot be computed", n);
+    fail(EXIT_RUN_FAILED, "the axis ratios of a halo cannot be computed");
   gsl_eigen_symm_free(workspace);
   gsl_sort(eigenvalue, 1, 3);
   for (int k = 0; k < 2; k++)
@@ -113,42 +119,66 @@ static double concentration_of(double velocity_ratio) {
 
 static double length2(const double x[3]) { return x[0] * x[0] + x[1] * x[1] + x[2] * x[2]; }
 
-/** Keep the members inside a radius about the peak, in their order. @return their number */
-static size_t keep_inner(size_t n, struct halo_body *b, double radius) {
-  const double limit2 = radius > 0.0 ? radius * radius : HUGE_VAL;
-  size_t count = 0;
-  for (size_t i = 0; i < n; i++)
-    if (length2(b[i].x) <= limit2) b[count++] = b[i];
-  return count;
+/** What sums over the members inside R_Crit200, or over all members, are about. */
+static struct halo_frame frame_of(const struct halo *h, const struct halo_columns *m, double unit) {
+  const double radius = h->sphere[CRIT_200].radius > 0.0 ? h->sphere[CRIT_200].radius / unit
+                                                         : POSITION_TURN,
+               fastest = 2.0 * (double)m->kernels->fastest(m->count, m->p);
+  struct halo_frame f = {.radius2 = radius * radius,
+                         .grid_x = halo_grid(m->count, radius),
+                         .grid_xx = halo_grid(m->count, radius * radius),
+                         .grid_p = halo_grid(m->count, fastest),
+                         .grid_pp = halo_grid(m->count, 3.0 * fastest * fastest),
+                         .grid_xp = halo_grid(m->count, 2.0 * radius * fastest)};
+  for (int c = 0; c < 3; c++) f.centre[c] = m->peak[c], f.momentum[c] = h->momentum[c];
+  return f;
 }
 
-/** How far the mean of positions is from the peak. */
-static double offset_of(size_t n, const struct halo_body *b) {
-  double sum[3] = {0.0};
-  for (size_t i = 0; i < n; i++)
-    for (int c = 0; c < 3; c++) sum[c] += b[i].x[c];
-  return sqrt(length2(sum)) / (double)n;
+/** The dispersion along one axis, with the Hubble flow about the mean position. Positions and momenta are about those of
+ * the frame: sums about the means follow from them. */
+static double dispersion_of(const struct halo_sums *s, double unit,
+                            const struct halo_background *g) {
+  const double n = s->count, flow = g->hubble * g->a * unit; /* velocity per position unit */
+  double xp = s->xp / n, pp = s->pp / n, xx = (s->xx[0] + s->xx[2] + s->xx[5]) / n;
+  for (int c = 0; c < 3; c++) {
+    const double x = s->x[c] / n, p = s->p[c] / n;
+    xp -= x * p, pp -= p * p, xx -= x * x;
+  }
+  return sqrt(fmax(pp / (g->a * g->a) + 2.0 * flow * xp / g->a + flow * flow * xx, 0.0) / 3.0);
 }
 
-static void describe_sphere(struct halo *h, double mass, const struct body_means *m, double a) {
+/** The size of the angular momentum over mass about the means, physical Mpc/h km/s. The Hubble flow has none. */
+static double spin_of(const struct halo_sums *s, double unit) {
+  double spin[3];
+  for (int c = 0; c < 3; c++) {
+    const int d = (c + 1) % 3, e = (c + 2) % 3;
+    spin[c] = (s->cross[c] - (s->x[d] * s->p[e] - s->x[e] * s->p[d]) / s->count) / s->count;
+  }
+  return unit * sqrt(length2(spin)); /* a x times p/a */
+}
+
+static void describe_sphere(struct halo *h, double mass, double spin, double a) {
   const struct halo_sphere *s = &h->sphere[CRIT_200];
   if (s->count == 0) return;
   const double velocity = sqrt(GRAVITY * mass * (double)s->count / (a * s->radius));
-  h->spin = sqrt(length2(m->spin)) / (M_SQRT2 * velocity * a * s->radius);
+  h->spin = spin / (M_SQRT2 * velocity * a * s->radius);
   h->concentration = concentration_of(h->v_max / velocity);
 }
 
-void halo_describe(struct halo *h, struct halo_body *b, double mass,
-                   const struct halo_background *g) {
-  static const double peak[3] = {0.0};
-  h->offset = offset_of(h->count, b);
-  const size_t count = keep_inner(h->count, b, h->sphere[CRIT_200].radius);
-  if (count == 0) return;
-  const struct body_means m = body_means(count, b, g);
-  double *distance = body_distances(count, b, peak);
-  h->v_max = body_v_max(count, distance, mass, g->a, &h->r_max);
-  free(distance);
-  h->dispersion = m.dispersion;
-  measure_shape(count, b, h->axis_ratio);
-  describe_sphere(h, mass, &m, g->a);
+void halo_describe(struct halo *h, const struct halo_columns *m, double box, double mass,
+                   const struct halo_background *g, double *room) {
+  const double unit = box / POSITION_TURN;
+  const struct halo_frame f = frame_of(h, m, unit);
+  struct halo_sums sums;
+  m->kernels->sums(m->count, m->x, m->p, &f, &sums);
+  if (!(sums.count > 0.0)) return;
+  const bool several = sums.count > 1.0; /* of one, rounding alone would be left */
+  const size_t inner = m->kernels->distances((uint32_t)m->count, m->x[0], m->x[1], m->x[2], m->peak,
+                                             f.radius2, room);
+  sort_rising(inner, room);
+  h->v_max = body_v_max(inner, room, mass / unit, g->a, &h->r_max);
+  h->r_max *= unit;
+  h->dispersion = several ? dispersion_of(&sums, unit, g) : 0.0;
+  measure_shape(sums.xx, h->axis_ratio);
+  describe_sphere(h, mass, several ? spin_of(&sums, unit) : 0.0, g->a);
 }

@@ -29,7 +29,7 @@ int halo_compare(const void *a, const void *b) {
   return halo_compare_keys(&x, &y);
 }
 
-/** A list of halos on its way into order. */
+/** Keys on their way into order. */
 struct sorting {
   size_t count;
   const struct halo *halo;
@@ -40,12 +40,6 @@ struct sorting {
 
 static size_t end_of_part(const struct sorting *s, uint32_t part) {
   return block_first(s->count, PARTS, (size_t)part + 1);
-}
-
-static void make_keys(void *context, uint32_t part) {
-  const struct sorting *s = context;
-  for (size_t h = block_first(s->count, PARTS, part); h < end_of_part(s, part); h++)
-    s->key[h] = halo_key_of(&s->halo[h], h);
 }
 
 static bool are_sorted(const struct sorting *s) {
@@ -76,6 +70,26 @@ static void sort_size(void *context, uint32_t size) {
     qsort(s->sorted + first, s->end[size] - first, sizeof *s->sorted, halo_compare_keys);
 }
 
+static const char what[] = "the order of halos";
+
+struct halo_key *halo_keys_sorted(size_t count, struct halo_key *key) {
+  struct sorting s = {.count = count, .key = key};
+  if (are_sorted(&s)) return key;
+  s.sorted = reallocate(NULL, count, sizeof *s.sorted, what);
+  s.end = allocate(SIZES + 1, sizeof *s.end, what);
+  order_by_size(&s);
+  loop_run(&halos_stage, SIZES + 1, sort_size, &s);
+  free(s.end);
+  free(key);
+  return s.sorted;
+}
+
+static void make_keys(void *context, uint32_t part) {
+  const struct sorting *s = context;
+  for (size_t h = block_first(s->count, PARTS, part); h < end_of_part(s, part); h++)
+    s->key[h] = halo_key_of(&s->halo[h], h);
+}
+
 static void move_part(void *context, uint32_t part) {
   const struct sorting *s = context;
   for (size_t h = block_first(s->count, PARTS, part); h < end_of_part(s, part); h++)
@@ -83,19 +97,12 @@ static void move_part(void *context, uint32_t part) {
 }
 
 struct halo *halo_sorted(size_t count, const struct halo *halo, size_t *place) {
-  static const char what[] = "the order of halos";
-  struct sorting s = {.count = count, .halo = halo};
-  s.key = s.sorted = allocate(count, sizeof *s.key, what);
-  s.to = allocate(count, sizeof *s.to, what);
+  struct sorting s = {.count = count,
+                      .halo = halo,
+                      .key = reallocate(NULL, count, sizeof *s.key, what),
+                      .to = allocate_large(count, sizeof *s.to, what)};
   loop_run(&halos_stage, PARTS, make_keys, &s);
-  if (!are_sorted(&s)) {
-    s.sorted = allocate(count, sizeof *s.sorted, what);
-    s.end = allocate(SIZES + 1, sizeof *s.end, what);
-    order_by_size(&s);
-    loop_run(&halos_stage, SIZES + 1, sort_size, &s);
-    free(s.end);
-    free(s.key);
-  }
+  s.sorted = halo_keys_sorted(count, s.key);
   loop_run(&halos_stage, PARTS, move_part, &s);
   for (size_t h = 0; h < count && place; h++) place[h] = s.sorted[h].place;
   free(s.sorted);

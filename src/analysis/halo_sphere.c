@@ -19,17 +19,17 @@
 #define REACH 0x1p31 /* half the box, position units: no search goes farther */
 enum { PARTS = 64, BATCH = 1 << 22 /* distances requested by one rank at a time */ };
 
-static void make_room(struct gathering *g, size_t more) {
+void gathering_make_room(struct gathering *g, size_t more) {
   if (g->count + more <= g->capacity) return;
   g->capacity = 2 * g->capacity + more + 64;
   g->distance = reallocate(g->distance, g->capacity, sizeof *g->distance, "spherical overdensity");
 }
 
-/** Gather the squared distances of a leaf. */
+/** Gather the distances of a leaf. */
 static void gather_leaf(struct gathering *g, const struct particle_block *b, uint32_t leaf) {
   const uint32_t first = node_first((uint32_t)b->count, leaf),
                  n = node_end((uint32_t)b->count, leaf) - first;
-  make_room(g, n);
+  gathering_make_room(g, n);
   g->count += g->kernels->distances(n, b->x[0] + first, b->x[1] + first, b->x[2] + first, g->point,
                                     (double)g->radius2, g->distance + g->count);
 }
@@ -55,10 +55,9 @@ static void gather_block(void *context, uint32_t block) {
 /** Gather the distances of this rank's particles. */
 static void gather(struct gathering *g) {
   const struct fof_box point = fof_point_box(g->point[0], g->point[1], g->point[2]);
-  g->kernels = halo_kernels_select();
+  if (!g->kernels) g->kernels = halo_kernels_select();
   g->count = 0;
   fof_tree_search(&g->fof->own, &point, g->radius2, 0, gather_block, g);
-  for (size_t i = 0; i < g->count; i++) g->distance[i] = sqrt(g->distance[i]);
 }
 
 /** Visit the other ranks that may have particles in a sphere. */
@@ -275,7 +274,7 @@ static void close_sphere(const struct batch *b, size_t i) {
                         .radius2 = square(search_radius(s))};
   gather(&g);
   for (size_t q = b->first[i]; q > 0; q = b->next[q - 1]) {
-    make_room(&g, b->count[q - 1]);
+    gathering_make_room(&g, b->count[q - 1]);
     for (size_t k = 0; k < b->count[q - 1]; k++)
       g.distance[g.count++] = b->distance[b->begin[q - 1] + k];
   }

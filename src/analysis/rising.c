@@ -40,8 +40,8 @@ static double largest(size_t n, const double *value) {
 
 /** Order numbers by bucket. @param end  [buckets] of zeros; on return where each bucket ends */
 static void order_by_bucket(size_t n, double *value, double scale, size_t buckets, uint32_t *end) {
-  int32_t *bucket = allocate(n, sizeof *bucket, "distances");
-  double *old = allocate(n, sizeof *old, "distances");
+  int32_t *bucket = reallocate(NULL, n, sizeof *bucket, "distances");
+  double *old = reallocate(NULL, n, sizeof *old, "distances");
   memcpy(old, value, n * sizeof *old);
   for (size_t i = 0; i < n; i++) bucket[i] = (int32_t)(old[i] * scale);
   for (size_t i = 0; i < n; i++) end[bucket[i]]++;

@@ -187,8 +187,10 @@ static struct halo_catalogue *make_halos(struct products *o) {
   const struct parameters *p = o->parameters;
   const struct halo_background background = halo_background_at(o->cosmology, o->a);
   const double start = wall_clock();
+  const bool ordered = o->snapshot && p->output.snapshots && halo_order_wanted(p),
+             rows = p->output.halo_ids || p->output.trees || ordered;
   struct halo_catalogue *halos = halo_catalogue_create(
-      o->fof, (size_t)p->analysis.min_members,
+      o->fof, (size_t)p->analysis.min_members, rows,
       p->output.subhalos ? (size_t)p->analysis.subhalo_members : 0, &background);
   if (o->light) halo_count_heavy(halos, o->particles, o->light_most);
   write_halos(o, halos, linking_length(o));

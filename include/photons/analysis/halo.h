@@ -110,8 +110,11 @@ struct cosmology;
 struct halo_background halo_background_at(const struct cosmology *c, double a);
 
 /** The FoF groups with at least @p min_members members. Collective.
+ * @param rows  whether the rows of members are wanted (member, row and members of the catalogue), as halo_member_ids() and
+ *         halo_ordered_particles() need them; without, these are empty, and all else has the same bits. Particles with
+ *         types have them in any case
  * @param subhalo_members  least particles of a subhalo; 0: subhalos are not searched for */
-struct halo_catalogue *halo_catalogue_create(const struct fof *f, size_t min_members,
+struct halo_catalogue *halo_catalogue_create(const struct fof *f, size_t min_members, bool rows,
                                              size_t subhalo_members,
                                              const struct halo_background *background);
 

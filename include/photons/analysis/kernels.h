@@ -58,6 +58,21 @@ struct neighbour {
   uint32_t index; /**< its place */
 };
 
+/** What sums over the members of a halo are about: those in a sphere about a point, and their momenta less one. Grids are
+ * those of halo_grid() for the sizes of positions, their squares and so on. */
+struct halo_frame {
+  uint32_t centre[3];
+  double radius2; /**< position units */
+  double momentum[3];
+  double grid_x, grid_xx, grid_p, grid_pp, grid_xp;
+};
+
+/** Sums of count 1, x, x_i x_j (xx, yx, yy, zx, zy, zz), p, p.p, x.p and x cross p; x in position units about the centre,
+ * p less the momentum of the frame. */
+struct halo_sums {
+  double count, x[3], xx[6], p[3], pp, xp, cross[3];
+};
+
 struct halo_kernels {
   /** sum[k] = sum 1/sqrt(r^2 + softening^2) over the particles of a tree (src/analysis/halo_tree.h). Nodes that are seen
    * at less than a certain angle act as their mass at their centre. */
@@ -69,24 +84,42 @@ struct halo_kernels {
    * @return their number, at most @p most */
   uint32_t (*nearest)(const struct halo_crowd *c, const double point[HALO_AXES], double limit2,
                       uint32_t most, struct neighbour *found);
-  /** Keep the points in a sphere, in their order. Coordinates are position units from a reference, as signed numbers.
-   * @param[out] sum  of the coordinates of those kept
+  /* Points whose coordinates are position units from a reference, as signed numbers: */
+  /** The largest squared distance from a point, float rounding. */
+  float (*farthest2)(size_t n, uint32_t *const position[3], const uint32_t centre[3]);
+  /** Which of the points that were inside before are in a sphere, too.
+   * @param inside    [n] -1: inside, 0: not
+   * @param[out] sum  of the coordinates of those inside
    * @return their number */
-  size_t (*keep_inside)(size_t n, uint32_t *const position[3], const uint32_t centre[3],
-                        double radius2, int64_t sum[3]);
-  /** Squared distances of particles to a point, position units, those above a limit left out.
-   * @param[out] distance2  has room for n numbers, and is written there beyond those that are found, too
+  size_t (*stay_inside)(size_t n, uint32_t *const position[3], const uint32_t centre[3],
+                        float radius2, int32_t *inside, int64_t sum[3]);
+  /** Leave only the points inside, in their order. @return their number */
+  size_t (*keep)(size_t n, uint32_t *const position[3], int32_t *inside);
+  /** Distances of particles to a point, position units, those above a limit left out.
+   * @param limit2         squared
+   * @param[out] distance  has room for n numbers, and is written there beyond those that are found, too
    * @return their number */
   uint32_t (*distances)(uint32_t n, const uint32_t *x, const uint32_t *y, const uint32_t *z,
-                        const uint32_t point[3], double limit2, double *distance2);
+                        const uint32_t point[3], double limit2, double *distance);
+  /** The largest size of a component. */
+  float (*fastest)(size_t n, float *const momentum[3]);
+  /** Sums that do not depend on the order. @param grid  of halo_grid() */
+  void (*momenta)(size_t n, float *const momentum[3], double grid, double sum[3]);
+  void (*sums)(size_t n, uint32_t *const position[3], float *const momentum[3],
+               const struct halo_frame *f, struct halo_sums *out);
 };
 const struct halo_kernels *halo_kernels_select(void);
 
 #ifdef KERNEL_ISA
 KERNEL_FUNCTION(halo_kernels, potentials, halo_potentials);
 KERNEL_FUNCTION(halo_kernels, nearest, halo_nearest);
-KERNEL_FUNCTION(halo_kernels, keep_inside, halo_keep_inside);
+KERNEL_FUNCTION(halo_kernels, farthest2, halo_farthest2);
+KERNEL_FUNCTION(halo_kernels, stay_inside, halo_stay_inside);
+KERNEL_FUNCTION(halo_kernels, keep, halo_keep);
 KERNEL_FUNCTION(halo_kernels, distances, halo_distances);
+KERNEL_FUNCTION(halo_kernels, fastest, halo_fastest);
+KERNEL_FUNCTION(halo_kernels, momenta, halo_momenta);
+KERNEL_FUNCTION(halo_kernels, sums, halo_sums);
 KERNEL_FUNCTION(fof_kernels, near_point, fof_near_point);
 KERNEL_FUNCTION(fof_kernels, near_box, fof_near_box);
 #endif

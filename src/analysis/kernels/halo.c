@@ -124,5 +124,14 @@ void KERNEL(halo_potentials)(const struct halo_tree *t, double softening, struct
 }
 
 extern const struct halo_kernels KERNEL(halo_kernels);
-const struct halo_kernels KERNEL(halo_kernels) = {KERNEL(halo_potentials), KERNEL(halo_nearest),
-                                                  KERNEL(halo_keep_inside), KERNEL(halo_distances)};
+const struct halo_kernels KERNEL(halo_kernels) = {
+    .potentials = KERNEL(halo_potentials),
+    .nearest = KERNEL(halo_nearest),
+    .farthest2 = KERNEL(halo_farthest2),
+    .stay_inside = KERNEL(halo_stay_inside),
+    .keep = KERNEL(halo_keep),
+    .distances = KERNEL(halo_distances),
+    .fastest = KERNEL(halo_fastest),
+    .momenta = KERNEL(halo_momenta),
+    .sums = KERNEL(halo_sums),
+};

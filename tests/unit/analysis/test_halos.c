@@ -270,6 +270,17 @@ static void check_files(const struct halo_catalogue *c, const struct whole_catal
   comm_barrier();
 }
 
+/** Without rows of members, halos have the same bits. */
+static void check_without_rows(const struct fof *f, const struct halo_catalogue *with, size_t least,
+                               const struct halo_background *background) {
+  struct halo_catalogue *c = halo_catalogue_create(f, least, false, 0, background);
+  assert_int_equal(c->all_members, with->all_members);
+  assert_int_equal(c->count, with->count);
+  assert_memory_equal(c->halo, with->halo, c->count * sizeof *c->halo);
+  assert_int_equal(c->members, 0);
+  halo_catalogue_free(c);
+}
+
 /** The first division, with all particles on one rank, is compared with plain searches. All other
  * divisions must give the same bits. */
 static void check_halos(const struct particles *whole, size_t least, const struct cut *cuts,
@@ -290,7 +301,7 @@ static void check_halos(const struct particles *whole, size_t least, const struc
     }
     struct particles s = take_share(whole, cut, order, shares[i % SHARES]);
     struct fof *f = fof_find(&s, cut->depth, length);
-    struct halo_catalogue *c = halo_catalogue_create(f, least, 0, &background);
+    struct halo_catalogue *c = halo_catalogue_create(f, least, true, 0, &background);
     struct whole_catalogue found = gather_catalogue(c);
     check_order(c, &found, whole);
     if (i == 0) {
@@ -310,6 +321,7 @@ static void check_halos(const struct particles *whole, size_t least, const struc
       assert_memory_equal(found.halo, reference.halo, found.count * sizeof *found.halo);
     }
     if (i <= 1) check_files(c, &found, least);
+    check_without_rows(f, c, least, &background);
     if (i > 0) free_catalogue(&found);
     halo_catalogue_free(c);
     fof_free(f);
@@ -360,7 +372,7 @@ static void test_isothermal_sphere(void **state) {
   struct fof *f = fof_find(&s, cut.depth, 1.0);
   const double mean = (double)n / (4.0 / 3.0 * M_PI * gsl_pow_3(radius));
   const struct halo_background background = background_of(16.0 * mean); /* r = R/4 */
-  struct halo_catalogue *c = halo_catalogue_create(f, 20, 0, &background);
+  struct halo_catalogue *c = halo_catalogue_create(f, 20, true, 0, &background);
   assert_int_equal(c->all, 1);
   assert_int_equal(c->count, comm_rank() == 0);
   for (int k = 0; k < 3 && c->count > 0; k++) {
@@ -421,7 +433,7 @@ static void check_nfw(const struct nfw_case *shape) {
   struct halo_background background = background_of((double)n /
                                                     (4.0 / 3.0 * M_PI * gsl_pow_3(radius)));
   background.hubble = 0.0;
-  struct halo_catalogue *c = halo_catalogue_create(f, 20, 0, &background);
+  struct halo_catalogue *c = halo_catalogue_create(f, 20, true, 0, &background);
   assert_int_equal(c->all, 1);
   const bool round = shape->axis[2] > 0.99;
   if (c->count > 0) {
@@ -632,7 +644,7 @@ static void test_subhalos(void **state) {
   for (size_t i = 0; i < (comm_size() == 1 ? 1 : SHARES); i++) {
     struct particles s = take_share(&whole, &cut, order, shares[i]);
     struct fof *f = fof_find(&s, cut.depth, 1.0);
-    struct halo_catalogue *c = halo_catalogue_create(f, 20, 20, &background);
+    struct halo_catalogue *c = halo_catalogue_create(f, 20, true, 20, &background);
     struct whole_catalogue w = gather_catalogue(c);
     struct subhalo *subhalo = gather_subhalos(c);
     if (i == 0) check_subhalos(&whole, c, &w, subhalo);
@@ -717,7 +729,7 @@ static void check_centre(size_t n, size_t together) {
   struct particles s = take_share(&whole, &cut, order, even_share);
   struct fof *f = fof_find(&s, cut.depth, 1.0);
   const struct halo_background background = background_of((double)n);
-  struct halo_catalogue *c = halo_catalogue_create(f, 20, 20, &background);
+  struct halo_catalogue *c = halo_catalogue_create(f, 20, true, 20, &background);
   assert_int_equal(c->all, 1);
   for (int k = 0; k < 3 && c->count > 0; k++)
     assert_int_equal(position_to_integer(c->halo[0].centre[k], BOX), whole.position[(size_t)k * n]);
