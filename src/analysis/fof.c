@@ -5,6 +5,7 @@
 #include "photons/domain/geometry.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "fof_link.h"
 #include "photons/analysis/codelets.h"
@@ -89,15 +90,32 @@ static void settle_heads(void *context, uint32_t i) {
   const struct part p = part_of(f, i);
   const uint32_t first = p.side.first + node_first(p.side.count, p.node),
                  end = p.side.first + node_end(p.side.count, p.node);
-  for (uint32_t k = first; k < end; k++) f->head[k] = fof_head(f, k);
+  uint32_t before = first,
+           root = fof_head(f, first); /* particles with one head mostly follow each other */
+  for (uint32_t k = first; k < end; k++) {
+    const uint32_t head = fof_above(f, k);
+    if (head == k) continue;
+    if (head != before) before = head, root = fof_head(f, head);
+    atomic_store_explicit((_Atomic uint32_t *)&f->head[k], root, memory_order_relaxed);
+  }
 }
 
 /* Links inside each ORB group. */
 
 static void link_block(void *context, uint32_t g) { fof_link_block(context, g); }
 
+/** All workers write to the memory of the heads first: else the one thread that copies them from a GPU waits for each
+ * page. */
+static void touch_heads(void *context, uint32_t i) {
+  struct fof *f = context;
+  const struct part p = part_of(f, i);
+  const uint32_t first = node_first(p.side.count, p.node), end = node_end(p.side.count, p.node);
+  memset(f->head + p.side.first + first, 0, (end - first) * sizeof *f->head);
+}
+
 /** Tasks on GPUs link, while cores find the boxes of the trees. */
 static void link_blocks_on_gpus(struct fof *f) {
+  run_parts(f, touch_heads);
   const uint32_t blocks = (uint32_t)f->particles->blocks;
   starpu_data_handle_t *position = allocate(2 * (size_t)blocks, sizeof *position, "data handles"),
                        *head = position + blocks;
@@ -138,9 +156,9 @@ struct fof *fof_find(const struct particles *s, unsigned depth, double length) {
   f->particles = s;
   f->depth = depth;
   f->length2 = fof_length2(length, s->box);
-  f->boxes = allocate(nodes, sizeof *f->boxes, "boxes for friends of friends");
-  f->whole = allocate(nodes, sizeof *f->whole, "boxes for friends of friends");
-  f->head = allocate(s->count, sizeof *f->head, "heads of groups");
+  f->boxes = allocate_large(nodes, sizeof *f->boxes, "boxes for friends of friends");
+  f->whole = allocate_large(nodes, sizeof *f->whole, "boxes for friends of friends");
+  f->head = allocate_large(s->count, sizeof *f->head, "heads of groups");
   fill_shares(f);
   f->part_level = choose_part_level(f);
   link_blocks(f);

@@ -58,7 +58,7 @@ static bool leaf_is_whole(struct fof *f, const struct side *s, uint32_t leaf) {
   const uint32_t first = s->first + node_first(s->count, leaf),
                  end = s->first + node_end(s->count, leaf), head = fof_head(f, first);
   for (uint32_t i = first + 1; i < end; i++)
-    if (fof_head(f, i) != head) return false;
+    if (fof_above(f, i) != head && fof_head(f, i) != head) return false;
   return true;
 }
 

@@ -20,6 +20,11 @@ enum { GHOST_LEAF = 32 }; /* most particles in a leaf of ghosts */
  * earlier particle. In the end the head of every FoF group is therefore its first particle, in
  * whatever order the links were made. */
 
+/** What was last known as the head of a particle: itself or an earlier particle of its FoF group. */
+static inline uint32_t fof_above(const struct fof *f, uint32_t i) {
+  return atomic_load_explicit((_Atomic uint32_t *)&f->head[i], memory_order_relaxed);
+}
+
 static inline uint32_t fof_head(struct fof *f, uint32_t i) {
   _Atomic uint32_t *head = (_Atomic uint32_t *)f->head;
   for (;;) {

@@ -100,7 +100,7 @@ static void write_field(hid_t file, const char *path, const struct halo_table *t
   snprintf(name, sizeof name, "/%s/%s", t->group, f->name);
   const hid_t type = number_type(f);
   struct filling filling = {w, f, t->subhalos, f->columns * H5Tget_size(type), NULL};
-  filling.rows = allocate(count, filling.row_size, "writing the halo catalogue");
+  filling.rows = reallocate(NULL, count, filling.row_size, "writing the halo catalogue");
   loop_run(&halos_stage, PARTS, fill_part, &filling);
   write_rows(file, path, name, type, first, count, f->columns, filling.rows);
   free(filling.rows);
@@ -192,10 +192,9 @@ static void write_part(void *context, const struct output_turn *turn) {
 
 void halo_catalogue_write(const char *path, const struct parameters *p,
                           const struct halo_catalogue *c, double a, double linking_length) {
-  for (size_t h = 0; h < c->count; h++)
-    if (c->halo[h].count > INT32_MAX)
-      fail(EXIT_RUN_FAILED, "%s: a halo of %llu particles is more than GroupLen can hold", path,
-           (unsigned long long)c->halo[h].count);
+  if (c->count > 0 && c->halo[0].count > INT32_MAX) /* the largest of this rank */
+    fail(EXIT_RUN_FAILED, "%s: a halo of %llu particles is more than GroupLen can hold", path,
+         (unsigned long long)c->halo[0].count);
   uint64_t *ids = p->output.halo_ids ? halo_member_ids(c) : NULL;
   struct writing w = {.parameters = p,
                       .provenance = provenance_of(p),

@@ -21,6 +21,20 @@ struct mass_bin {
   uint64_t count[2];
 };
 
+/** Add a halo of so many particles to the bin that has this number, if there is one. */
+static void count_in(struct mass_bin *bin, size_t bins, int which, uint64_t particles) {
+  const double n = (double)particles;
+  size_t low = 0, high = bins; /* the first bin that ends above */
+  while (low < high) {
+    const size_t middle = (low + high) / 2;
+    if (bin[middle].high < n)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  if (low < bins && n > bin[low].low) bin[low].count[which]++;
+}
+
 /** The bins from the smallest to the largest halo of the run. Collective. */
 static struct mass_bin *count_halos(const struct halo_catalogue *halos, size_t min_members,
                                     size_t *bins) {
@@ -37,15 +51,11 @@ static struct mass_bin *count_halos(const struct halo_catalogue *halos, size_t m
     const double edge = floor((double)min_members * pow(10.0, BIN_DEX * (double)(*bins + 1))) - 0.5;
     bin[*bins] = (struct mass_bin){.low = low, .high = fmax(edge, low + 1.0)};
   }
-  for (size_t i = 0; i < *bins; i++) {
-    for (size_t h = 0; h < halos->count; h++) {
-      const double n = (double)halos->halo[h].count,
-                   inside = (double)halos->halo[h].sphere[CRIT_200].count;
-      bin[i].count[0] += n > bin[i].low && n < bin[i].high;
-      bin[i].count[1] += inside > bin[i].low && inside < bin[i].high;
-    }
-    comm_sum_u64(bin[i].count, 2);
+  for (size_t h = 0; h < halos->count; h++) {
+    count_in(bin, *bins, 0, halos->halo[h].count);
+    count_in(bin, *bins, 1, halos->halo[h].sphere[CRIT_200].count);
   }
+  for (size_t i = 0; i < *bins; i++) comm_sum_u64(bin[i].count, 2);
   return bin;
 }
 
