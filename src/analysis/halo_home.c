@@ -20,12 +20,6 @@ static void atomic_add_u32(uint32_t *to, uint32_t n) {
 }
 /* NOLINTEND(readability-non-const-parameter) */
 
-void halo_find_block(const struct particles *s, size_t i, struct particle_block *block) {
-  if (i - block->first < block->count) return;
-  *block = particles_block(s, block_containing(s->all, s->all_blocks, particles_first(s) + i) -
-                                  s->first_block);
-}
-
 enum { PARTS = 512 }; /* of the particles of this rank, one turn of a loop each */
 
 static size_t part_first(const struct fof *f, uint32_t part) {

@@ -118,8 +118,4 @@ struct open_sphere halo_measure_spheres(struct gathering *g, const struct thresh
 void halo_close_spheres(const struct fof *f, const struct threshold_counts *t,
                         struct open_sphere *open, size_t count);
 
-/** Find the ORB group of this rank's particle i.
- * @param block  result; on entry the ORB group of another particle, or an empty one */
-void halo_find_block(const struct particles *s, size_t i, struct particle_block *block);
-
 #endif

@@ -7,6 +7,7 @@
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/base/output_text.h"
+#include "photons/cosmology/linear_theory.h"
 #include "photons/cosmology/mass_function.h"
 #include "src/base/index_order.h"
 #include "statistics.h"
@@ -81,8 +82,7 @@ struct halo_power_bin *halo_power_measure(const struct density_modes *modes,
 
 /** For the masses of all halos. */
 static struct halo_theory *theory_of(const struct halo_catalogue *halos,
-                                     const struct linear_power *linear, const struct cosmology *c,
-                                     double a) {
+                                     const struct linear_theory *linear) {
   double members[2] = {0.0, -HUGE_VAL}; /* the largest number, and minus the smallest one */
   for (size_t i = 0; i < halos->count; i++) {
     members[0] = fmax(members[0], (double)halos->halo[i].count);
@@ -90,17 +90,16 @@ static struct halo_theory *theory_of(const struct halo_catalogue *halos,
   }
   comm_max_double(members, 2);
   const double mass = halos->particles->mass;
-  return halo_theory_create(linear, c, a, -members[1] * mass, members[0] * mass);
+  return halo_theory_create(linear, -members[1] * mass, members[0] * mass);
 }
 
-double halo_mean_bias(const struct halo_catalogue *halos, const struct linear_power *linear,
-                      const struct cosmology *c, double a) {
+double halo_mean_bias(const struct halo_catalogue *halos, const struct linear_theory *linear) {
   /* Sums are of whole numbers, which have the same bits in any order. */
   const double unit = 0x1p-24, most = 0x1p12;
-  if (!linear || halos->all == 0) return 0.0;
+  if (!linear->power || halos->all == 0) return 0.0;
   uint64_t sum = 0, last = 0;
   double bias = 0.0;
-  struct halo_theory *theory = theory_of(halos, linear, c, a);
+  struct halo_theory *theory = theory_of(halos, linear);
   for (size_t i = 0; i < halos->count; i++) {
     const struct halo *h = &halos->halo[i];
     if (h->count != last) /* halos follow each other by their masses */

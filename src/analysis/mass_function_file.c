@@ -9,6 +9,7 @@
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/base/output_text.h"
+#include "photons/cosmology/linear_theory.h"
 #include "photons/cosmology/mass_function.h"
 #include "photons/io/provenance.h"
 
@@ -60,8 +61,9 @@ static struct mass_bin *count_halos(const struct halo_catalogue *halos, size_t m
 }
 
 static void write_bins(const char *path, const struct halo_catalogue *halos,
-                       const struct mass_bin *bin, size_t bins, const struct linear_power *linear,
-                       const struct cosmology *c, double a, const struct provenance *provenance) {
+                       const struct mass_bin *bin, size_t bins, const struct linear_theory *linear,
+                       const struct provenance *provenance) {
+  const double a = linear->a;
   const struct particles *s = halos->particles;
   const double volume = s->box * s->box * s->box;
   struct output_text text;
@@ -80,8 +82,8 @@ static void write_bins(const char *path, const struct halo_catalogue *halos,
                 "Tinker2008_200m Tinker2008_200c\n");
   double theory[3][MASS_FUNCTIONS] = {{0}}; /* at a bin's low edge, middle and high edge */
   struct halo_theory *known = NULL;
-  if (linear && bins > 0)
-    known = halo_theory_create(linear, c, a, bin[0].low * s->mass, bin[bins - 1].high * s->mass);
+  if (linear->power && bins > 0)
+    known = halo_theory_create(linear, bin[0].low * s->mass, bin[bins - 1].high * s->mass);
   for (size_t i = 0; i < bins; i++) {
     const double low = bin[i].low, high = bin[i].high, norm = 1.0 / (volume * log(high / low));
     const double fof = (double)bin[i].count[0], sphere = (double)bin[i].count[1];
@@ -102,10 +104,9 @@ static void write_bins(const char *path, const struct halo_catalogue *halos,
 }
 
 void mass_function_write(const char *path, const struct halo_catalogue *halos, size_t min_members,
-                         const struct linear_power *linear, const struct cosmology *c, double a,
-                         const struct provenance *provenance) {
+                         const struct linear_theory *linear, const struct provenance *provenance) {
   size_t bins;
   struct mass_bin *bin = count_halos(halos, min_members, &bins);
-  if (comm_rank() == 0) write_bins(path, halos, bin, bins, linear, c, a, provenance);
+  if (comm_rank() == 0) write_bins(path, halos, bin, bins, linear, provenance);
   free(bin);
 }

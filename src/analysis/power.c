@@ -16,7 +16,7 @@
 #include "photons/base/error.h"
 #include "photons/base/output_text.h"
 #include "photons/cosmology/halofit.h"
-#include "photons/cosmology/linear_power.h"
+#include "photons/cosmology/linear_sigma.h"
 #include "photons/io/provenance.h"
 #include "photons/mesh/mesh.h"
 #include "photons/runtime/loop.h"
@@ -262,7 +262,7 @@ void power_write(const char *path, const struct power_bin *bins, size_t count,
                  const struct particles *s, double effective, bool regular, size_t mesh,
                  const struct linear_theory *linear, const struct provenance *provenance) {
   const double shot = s->all > 0 ? s->box * s->box * s->box / effective : 0.0;
-  const struct growth growth = linear->growth;
+  const struct growth growth = linear_theory_mean_growth(linear);
   struct halofit fit = {0};
   struct output_text text;
   FILE *file = output_text_begin(&text);
@@ -275,8 +275,8 @@ void power_write(const char *path, const struct power_bin *bins, size_t count,
   fprintf(file, "# D1 = %.7f, dlnD1/dlna = %.7f", growth.d1, growth.f1);
   if (linear->power) {
     fit = halofit_create(linear);
-    fprintf(file, ", sigma8(z) = %.7f, k_nonlinear = %.5g h/Mpc",
-            growth.d1 * linear_power_sigma(linear->power, 8.0), fit.k_sigma);
+    fprintf(file, ", sigma8(z) = %.7f, k_nonlinear = %.5g h/Mpc", linear_theory_sigma(linear, 8.0),
+            fit.k_sigma);
   }
   fprintf(file, "\n");
   noise_print(file, s, effective, regular);

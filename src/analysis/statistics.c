@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "density_modes.h"
+#include "photons/cosmology/linear_sigma.h"
 #include "photons/io/provenance.h"
 
 enum { MESH_MOST = 256 }; /* cells a side that are chosen */
@@ -27,7 +28,7 @@ double statistics_memory(const struct parameters *p, size_t particles, size_t me
 }
 
 void statistics_head(FILE *file, const char *title, const struct statistics_state *s) {
-  const struct growth growth = s->linear.growth;
+  const struct growth growth = linear_theory_mean_growth(&s->linear);
   const double a = s->linear.a;
   fprintf(file, "# %s\n", title);
   if (s->provenance) provenance_print(file, s->provenance);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "halo_home.h"
+#include "halo_members.h"
 #include "photons/analysis/tree.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"

@@ -15,7 +15,7 @@
 #include "photons/base/comm.h"
 #include "photons/base/console.h"
 #include "photons/base/output_file.h"
-#include "photons/cosmology/linear_power.h"
+#include "photons/cosmology/linear_sigma.h"
 #include "photons/cosmology/mass_function.h"
 #include "photons/io/provenance.h"
 #include "photons/io/snapshot.h"
@@ -46,10 +46,10 @@ static void write_halos(const struct products *o, const struct halo_catalogue *h
   const double mass = halo_particles(o)->mass;
   halo_catalogue_write(product_name_of(o, stems[p->output.names].halos, "hdf5").path, p, halos,
                        o->a, length);
+  const struct linear_theory linear = products_linear(o);
   if (!o->light)
     mass_function_write(product_name_of(o, "massfunc", "txt").path, halos,
-                        (size_t)p->analysis.min_members, o->linear, o->cosmology, o->a,
-                        &provenance);
+                        (size_t)p->analysis.min_members, &linear, &provenance);
   if (comm_rank() != 0 || halos->all == 0) return; /* rank 0 has the largest halo */
   const struct halo *h = &halos->halo[0];
   say("halos       %zu with %zu particles\n"
@@ -88,11 +88,11 @@ static void write_power(struct products *o) {
 }
 
 static void say_growth(const struct products *o) {
-  const struct growth g = cosmology_growth(o->cosmology, o->a);
+  const struct linear_theory linear = products_linear(o);
+  const struct growth g = linear_theory_mean_growth(&linear);
   char sigma8[64] = "";
   if (o->linear)
-    snprintf(sigma8, sizeof sigma8, ", sigma8(z) = %.5f",
-             g.d1 * linear_power_sigma(o->linear, 8.0));
+    snprintf(sigma8, sizeof sigma8, ", sigma8(z) = %.5f", linear_theory_sigma(&linear, 8.0));
   say("growth      z = %.4g: D1 = %.5f, dlnD1/dlna = %.5f%s\n", fmax(1.0 / o->a - 1.0, 0.0), g.d1,
       g.f1, sigma8);
 }

@@ -49,7 +49,7 @@ static void write_halo_power(const struct products *o, const struct density_mode
                              const struct statistics_state *state) {
   size_t count;
   struct halo_power_bin *bins = halo_power_measure(modes, halos, &count);
-  const double bias = halo_mean_bias(halos, o->linear, o->cosmology, o->a);
+  const double bias = halo_mean_bias(halos, &state->linear);
   if (comm_rank() == 0)
     halo_power_write(text_of(o, "halopower").path, bins, count, halos->all, bias, state);
   free(bins);

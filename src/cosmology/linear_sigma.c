@@ -16,7 +16,9 @@ enum { MARGIN = 3 };    /* radii of the table on either side of those asked for 
 /* kr between which is all but 1e-8 of the integral, as linear_power_sigma() has it */
 #define PHASE_LOW 1e-7
 #define PHASE_HIGH 1e3
-#define LEAST 1e-200 /* stands for 0: waves that the spectrum's table does not have */
+#define SIGMA8_RADIUS 8.0
+#define SIGMA8_WAVE 0.2 /* h/Mpc: waves that matter most to sigma8 */
+#define LEAST 1e-200    /* stands for 0: waves that the spectrum's table does not have */
 
 struct linear_sigma {
   gsl_spline *table; /* ln sigma of ln r */
@@ -28,8 +30,8 @@ struct waves {
   size_t count;
 };
 
-static struct waves waves_create(const struct linear_power *power, double low, double high) {
-  const struct linear_range range = linear_power_range(power);
+static struct waves waves_create(const struct linear_theory *t, double low, double high) {
+  const struct linear_range range = linear_power_range(t->power);
   const double from = log(fmax(range.low, PHASE_LOW / high)),
                span = fmax(log(fmin(range.high, PHASE_HIGH / low)) - from, 0.0);
   struct waves w = {.count = 2 + (size_t)(span / WAVE_STEP)};
@@ -39,42 +41,80 @@ static struct waves waves_create(const struct linear_power *power, double low, d
   for (size_t i = 0; i < w.count; i++) {
     const double share = i == 0 || i + 1 == w.count ? 0.5 : 1.0;
     w.k[i] = fmin(fmax(exp(from + step * (double)i), range.low), range.high);
-    w.variance[i] = share * step * pow(w.k[i], 3.0) * linear_power_at(power, w.k[i]) /
+    w.variance[i] = share * step * pow(w.k[i], 3.0) * linear_theory_power(t, w.k[i]) /
                     (2.0 * M_PI * M_PI);
   }
   return w;
 }
 
+static double window2(double x) {
+  const double window = x < 1e-2 ? 1.0 - x * x / 10.0 : 3.0 * (sin(x) - x * cos(x)) / (x * x * x);
+  return window * window;
+}
+
 static double sigma_of(const struct waves *w, double r) {
   double sum = 0.0;
-  for (size_t i = 0; i < w->count && w->k[i] * r <= PHASE_HIGH; i++) {
-    const double x = w->k[i] * r;
-    const double window = x < 1e-2 ? 1.0 - x * x / 10.0 : 3.0 * (sin(x) - x * cos(x)) / (x * x * x);
-    sum += w->variance[i] * window * window;
-  }
+  for (size_t i = 0; i < w->count && w->k[i] * r <= PHASE_HIGH; i++)
+    sum += w->variance[i] * window2(w->k[i] * r);
   return sqrt(sum);
 }
 
-struct linear_sigma *linear_sigma_create(const struct linear_power *power, double low,
-                                         double high) {
+static void waves_free(struct waves *w) {
+  free(w->k);
+  free(w->variance);
+}
+
+double linear_theory_sigma(const struct linear_theory *t, double r) {
+  if (!t->species) return t->growth.d1 * linear_power_sigma(t->power, r);
+  struct waves w = waves_create(t, r, r);
+  const double sigma = sigma_of(&w, r);
+  waves_free(&w);
+  return sigma;
+}
+
+/** dln(sigma)/dln a: the mean rate of the waves, weighted by what they add to the variance. */
+static double sigma_rate(const struct linear_theory *t, double r) {
+  struct waves w = waves_create(t, r, r);
+  double sum = 0.0, rates = 0.0;
+  for (size_t i = 0; i < w.count; i++) {
+    const double part = w.variance[i] * window2(w.k[i] * r);
+    sum += part;
+    rates += part * linear_theory_rate(t, w.k[i]);
+  }
+  waves_free(&w);
+  return rates / sum;
+}
+
+struct growth linear_theory_mean_growth(const struct linear_theory *t) {
+  struct growth growth = t->growth;
+  if (!t->species) return growth;
+  struct linear_theory today = *t;
+  today.a = 1.0;
+  growth.d1 = t->power ? linear_theory_sigma(t, SIGMA8_RADIUS) /
+                             linear_theory_sigma(&today, SIGMA8_RADIUS)
+                       : linear_theory_growth(t, SIGMA8_WAVE);
+  growth.f1 = t->power ? sigma_rate(t, SIGMA8_RADIUS) : linear_theory_rate(t, SIGMA8_WAVE);
+  return growth;
+}
+
+struct linear_sigma *linear_sigma_create(const struct linear_theory *t, double low, double high) {
   const double first = log(low) - MARGIN * RADIUS_STEP;
   const size_t count = 2 * MARGIN + 2 + (size_t)(log(high / low) / RADIUS_STEP);
-  const bool law = linear_power_range(power).law;
+  const bool law = linear_power_range(t->power).law && !t->species; /* its integral is known */
   double *radius = allocate(2 * count, sizeof *radius, "the variance of the power spectrum"),
          *sigma = radius + count;
   for (size_t i = 0; i < count; i++) radius[i] = first + RADIUS_STEP * (double)i;
   struct waves w = {0};
-  if (!law) w = waves_create(power, exp(radius[0]), exp(radius[count - 1]));
+  if (!law) w = waves_create(t, exp(radius[0]), exp(radius[count - 1]));
   for (size_t i = 0; i < count; i++) {
     const double r = exp(radius[i]);
-    sigma[i] = log(fmax(law ? linear_power_sigma(power, r) : sigma_of(&w, r), LEAST));
+    sigma[i] = log(fmax(law ? linear_theory_sigma(t, r) : sigma_of(&w, r), LEAST));
   }
   struct linear_sigma *s = allocate(1, sizeof *s, "the variance of the power spectrum");
   s->table = gsl_spline_alloc(gsl_interp_cspline, count);
   if (!s->table || gsl_spline_init(s->table, radius, sigma, count) != 0)
     fail(EXIT_RUN_FAILED, "not enough memory for the variance of the power spectrum");
-  free(w.k);
-  free(w.variance);
+  waves_free(&w);
   free(radius);
   return s;
 }

@@ -68,18 +68,20 @@ struct scale {
 
 struct halo_theory {
   const struct cosmology *cosmology;
-  double a, growth;
+  double a;
   struct linear_sigma *sigma;
 };
 
+/** Of the sphere that has a mass of particles: neutrinos with mass are not among them. */
 static double radius_of(const struct cosmology *c, double mass) {
   return cbrt(3.0 * mass / (4.0 * M_PI * c->omega_m * RHO_CRITICAL));
 }
 
-struct halo_theory *halo_theory_create(const struct linear_power *linear, const struct cosmology *c,
-                                       double a, double low, double high) {
+struct halo_theory *halo_theory_create(const struct linear_theory *linear, double low,
+                                       double high) {
+  const struct cosmology *c = linear->cosmology;
   struct halo_theory *t = allocate(1, sizeof *t, "the theory of halos");
-  *t = (struct halo_theory){.cosmology = c, .a = a, .growth = cosmology_growth(c, a).d1};
+  *t = (struct halo_theory){.cosmology = c, .a = linear->a};
   t->sigma = linear_sigma_create(linear, radius_of(c, low), radius_of(c, high));
   return t;
 }
@@ -92,7 +94,7 @@ void halo_theory_free(struct halo_theory *t) {
 static struct scale scale_of(const struct halo_theory *t, double mass) {
   const double radius = radius_of(t->cosmology, mass);
   return (struct scale){.mass = mass,
-                        .sigma = t->growth * linear_sigma_at(t->sigma, radius),
+                        .sigma = linear_sigma_at(t->sigma, radius),
                         .slope = linear_sigma_slope(t->sigma, radius) / 3.0};
 }
 

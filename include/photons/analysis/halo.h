@@ -151,7 +151,7 @@ struct particles halo_ordered_particles(const struct halo_catalogue *c,
  * Collective. */
 uint64_t *halo_member_ids(const struct halo_catalogue *c);
 
-struct linear_power;
+struct linear_theory;
 struct provenance;
 /** Write fof_tab_NNN.hdf5 in Gadget-4's layout, one rank after the other. Collective.
  * @param length linking length, Mpc/h */
@@ -161,9 +161,9 @@ void halo_catalogue_write(const char *path, const struct parameters *p,
 /** Write massfunc_NNN.txt: halos counted in bins of mass, and theory averaged over the same bins.
  * Collective; rank 0 writes.
  * @param min_members  of the catalogue: the first bin begins there
+ * @param linear       without a spectrum there is no theory
  * @param provenance   NULL: is not written */
 void mass_function_write(const char *path, const struct halo_catalogue *halos, size_t min_members,
-                         const struct linear_power *linear, const struct cosmology *c, double a,
-                         const struct provenance *provenance);
+                         const struct linear_theory *linear, const struct provenance *provenance);
 
 #endif

@@ -110,8 +110,7 @@ struct halo_power_bin *halo_power_measure(const struct density_modes *modes,
                                           const struct halo_catalogue *halos, size_t *count);
 /** The mean bias of these halos by Tinker et al. 2010, of their friends-of-friends masses; 0 without halos or
  * @p linear. Collective; the same bits on any number of ranks. */
-double halo_mean_bias(const struct halo_catalogue *halos, const struct linear_power *linear,
-                      const struct cosmology *c, double a);
+double halo_mean_bias(const struct halo_catalogue *halos, const struct linear_theory *linear);
 /** Write halopower_NNN.txt, beside linear_theory_bias(). @param halos  of the run @param bias  of halo_mean_bias() */
 void halo_power_write(const char *path, const struct halo_power_bin *bins, size_t count,
                       size_t halos, double bias, const struct statistics_state *state);

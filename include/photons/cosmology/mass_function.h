@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Theoretical halo mass functions, from sigma(M). */
+/* Theoretical halo mass functions, from sigma(M) of cold dark matter and baryons: with massive neutrinos, too, halos are
+ * those of the particles (Castorina et al. 2014, JCAP 02, 049). */
 #ifndef PHOTONS_MASS_FUNCTION_H
 #define PHOTONS_MASS_FUNCTION_H
 
-#include "photons/cosmology/cosmology.h"
-
-struct linear_power;
+struct linear_theory;
 
 /** Linear density contrast at collapse, Einstein-de Sitter: (3/20) (12 pi)^(2/3). */
 #define HALO_COLLAPSE 1.686470199841
@@ -25,11 +24,10 @@ struct halo_theory;
 
 /**
  * Prepare for masses between two.
- * @param c          must outlive the result
+ * @param linear     with a spectrum; its cosmology must outlive the result
  * @param low, high  1e10 Msun/h
  */
-struct halo_theory *halo_theory_create(const struct linear_power *linear, const struct cosmology *c,
-                                       double a, double low, double high);
+struct halo_theory *halo_theory_create(const struct linear_theory *linear, double low, double high);
 void halo_theory_free(struct halo_theory *t);
 
 /** dn/dlnM in (Mpc/h)^-3 of all mass functions. @param mass  1e10 Msun/h */

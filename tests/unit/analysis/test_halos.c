@@ -17,6 +17,7 @@
 #include "photons/analysis/halo.h"
 #include "photons/analysis/kernels.h"
 #include "photons/config/parameters.h"
+#include "photons/cosmology/linear_theory.h"
 #include "photons/cosmology/mass_function.h"
 #include "src/analysis/halo_home.h"
 #include "src/analysis/halo_near.h"
@@ -220,12 +221,12 @@ static void check_damage(const char *path, const char *name) {
 static void check_files(const struct halo_catalogue *c, const struct whole_catalogue *w,
                         size_t least) {
   const char *catalogue = "test_halos_output.hdf5", *counts = "test_halos_output.txt";
-  static const struct cosmology flat = {.omega_m = 0.3, .omega_lambda = 0.7, .w0 = -1.0};
   struct parameters p;
   parameters_default(&p);
   p.output.unit_length = LENGTH_MPC_H;
   halo_catalogue_write(catalogue, &p, c, 1.0, 0.2);
-  mass_function_write(counts, c, least, NULL, &flat, 1.0, NULL);
+  const struct linear_theory unknown = {.a = 1.0};
+  mass_function_write(counts, c, least, &unknown, NULL);
   char reason[512] = "";
   if (!hdf5_intact(catalogue, NULL, reason, sizeof reason)) print_error("%s\n", reason);
   assert_string_equal(reason, "");

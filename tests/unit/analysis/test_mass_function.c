@@ -81,8 +81,8 @@ static void test_mass_functions(void **state) {
   (void)state;
   struct linear_power *linear = make_linear();
   for (int z = 0; z <= 1; z++) {
-    struct halo_theory *theory = halo_theory_create(linear, &flat, 1.0 / (1.0 + z), 1e-10 * mass[0],
-                                                    1e-10 * mass[MASSES - 1]);
+    const struct linear_theory at = linear_theory_at(1.0 / (1.0 + z), linear, &flat, NULL, 0.0);
+    struct halo_theory *theory = halo_theory_create(&at, 1e-10 * mass[0], 1e-10 * mass[MASSES - 1]);
     for (enum mass_function k = 0; k < MASS_FUNCTIONS; k++)
       for (int i = 0; i < MASSES; i++) {
         const double found = mass_function(k, theory, 1e-10 * mass[i]);
@@ -104,8 +104,8 @@ static void test_all_mass(void **state) {
   struct linear_power *linear = make_linear();
   const double step = 0.25 * M_LN10, lowest = 1e-18;
   double sum = 0.0;
-  struct halo_theory *theory = halo_theory_create(linear, &flat, 1.0, lowest,
-                                                  lowest * exp(100.0 * step));
+  const struct linear_theory now = linear_theory_at(1.0, linear, &flat, NULL, 0.0);
+  struct halo_theory *theory = halo_theory_create(&now, lowest, lowest * exp(100.0 * step));
   for (int i = 0; i <= 100; i++) {
     const double m = lowest * exp(step * i);
     sum += step * m * mass_function(PRESS_SCHECHTER, theory, m);
@@ -156,12 +156,13 @@ static void test_file(void **state) {
                                    .count = 30,
                                    .members = members,
                                    .halo = halos};
-  mass_function_write(path, &c, 20, linear, &flat, 1.0, NULL);
+  const struct linear_theory now = linear_theory_at(1.0, linear, &flat, NULL, 0.0);
+  mass_function_write(path, &c, 20, &now, NULL);
   FILE *file = fopen(path, "r");
   assert_non_null(file);
   char line[512];
   double total = 0.0, total_200 = 0.0, before = 0.0;
-  struct halo_theory *theory = halo_theory_create(linear, &flat, 1.0, 50.0, 1e4);
+  struct halo_theory *theory = halo_theory_create(&now, 50.0, 1e4);
   while (fgets(line, sizeof line, file)) {
     if (line[0] == '#') continue;
     double v[13];

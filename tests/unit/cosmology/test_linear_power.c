@@ -111,7 +111,8 @@ static void test_power_law(void **state) {
 /** A table of sigma against one integral for each radius. @param tolerance  of the slope: more where P(k) ends */
 static void check_sigma_table(const struct linear_power *power, double tolerance) {
   const double low = 0.02, high = 200.0, step = 1e-3;
-  struct linear_sigma *table = linear_sigma_create(power, low, high);
+  const struct linear_theory today = {.a = 1.0, .power = power, .growth = {.d1 = 1.0}};
+  struct linear_sigma *table = linear_sigma_create(&today, low, high);
   for (double r = low; r <= high; r *= 1.37) {
     const double sigma = linear_power_sigma(power, r);
     assert_relative(linear_sigma_at(table, r), sigma, 1e-5);
