@@ -31,15 +31,24 @@ static bool read_units(hid_t group, const char *path, struct gadget_header *head
   return true;
 }
 
+/** Take a number of a group instead of that of the header, if the group has it. */
+static void take(hid_t group, const char *path, const char *name, double *value) {
+  const double found = number(group, path, name);
+  if (found != GADGET_ABSENT) *value = found;
+}
+
+/* Initial conditions that MUSIC writes for SWIFT have only h here: time, redshift and matter are in their header. */
 static void read_cosmology(hid_t group, const char *path, struct gadget_header *header) {
   if (number(group, path, "Cosmological run") == 0.0) return;
-  header->h = number(group, path, "h");
-  header->omega_m = number(group, path, "Omega_m");
-  header->omega_lambda = number(group, path, "Omega_lambda");
-  header->omega_r = number(group, path, "Omega_r");
-  header->w0 = number(group, path, "w_0");
-  header->wa = number(group, path, "w_a");
-  header->time = number(group, path, "Scale-factor");
+  take(group, path, "h", &header->h);
+  take(group, path, "Omega_m", &header->omega_m);
+  take(group, path, "Omega_lambda", &header->omega_lambda);
+  take(group, path, "Omega_r", &header->omega_r);
+  take(group, path, "w_0", &header->w0);
+  take(group, path, "w_a", &header->wa);
+  const double time = number(group, path, "Scale-factor");
+  if (time == GADGET_ABSENT) return;
+  header->time = time;
   header->redshift = number(group, path, "Redshift");
 }
 

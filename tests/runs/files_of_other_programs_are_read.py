@@ -206,6 +206,11 @@ def make(folder):
             del file['Header'].attrs[name]
         del file['PartType1/Velocities'].attrs['a-scale exponent']
         numbers(file['Header'], Time=A)
+    swift(folder + 'music_swift.hdf5')  # as MUSIC writes it: time, redshift and matter are in the header
+    with h5py.File(folder + 'music_swift.hdf5', 'r+') as file:
+        del file['Cosmology'], file['Header'].attrs['Scale-factor']
+        numbers(file.create_group('Cosmology'), Omega_b=0.05, Omega_cdm=0.25, Omega_lambda=0.7, h=H)
+        numbers(file['Header'], Time=A, Redshift=1 / A - 1, Omega0=0.3, OmegaLambda=0.7, HubbleParam=H)
     swift(folder + 'swift_gas.hdf5', gas=0.16)
     swift(folder + 'swift_sides.hdf5', cube=False)
 

@@ -86,6 +86,7 @@ reads for_swift.hdf5 swift
 sed -i 1,3d gadget.ini
 reads ranks.0.hdf5 swift
 reads ranks.hdf5 swift 'is virtual'
+reads music_swift.hdf5 swift
 refuses swift_sides.hdf5 'must be a cube'
 refuses swift_gas.hdf5 'gas particles'
 
