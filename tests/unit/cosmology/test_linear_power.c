@@ -15,6 +15,7 @@
 #include "photons/config/parameters.h"
 #include "photons/cosmology/linear_power.h"
 #include "photons/cosmology/linear_sigma.h"
+#include "photons/cosmology/species.h"
 
 #include <cmocka.h>
 
@@ -370,19 +371,63 @@ static void test_scaled_table(void **state) {
   linear_power_free(power);
 }
 
+static void data_path(char *path, size_t size, const char *name) {
+  const char *source = getenv("PHOTONS_SOURCE");
+  snprintf(path, size, "%s/tests/data/%s", source ? source : ".", name);
+}
+
+/* sigma of cold dark matter and baryons and the rate of sigma8 with neutrinos of 0.3 eV together, from P(k) of CLASS 3.4.1
+ * (pk_cb_lin()).
+ * The integral ends at k = 2.5 h/Mpc, and the rate is a difference over 0.02 in z: 1e-3. */
+static void test_sigma_with_neutrinos(void **state) {
+  (void)state;
+  static const double radius[] = {8.0, 16.0, 30.0};
+  static const struct {
+    double z, sigma[3], rate;
+  } class[] = {{0.0, {0.81734868, 0.48936129, 0.27977391}, NAN},
+               {0.5, {0.63416121, 0.37959184, 0.21693756}, 0.73902150},
+               {1.0, {0.50341136, 0.30127150, 0.17212584}, 0.85730796}};
+  struct parameters p = *eisenstein_hu(0.3, 0.05, 0.6732, 0.966);
+  p.cosmology.sigma8 = 0.8;
+  p.cosmology.omega_r = 5.46183e-5;
+  p.cosmology.omega_lambda = 0.7 - 5.46183e-5;
+  p.cosmology.w0 = -1.0;
+  p.cosmology.m_nu_count = 3;
+  for (int i = 0; i < 3; i++) p.cosmology.m_nu[i] = 0.1;
+  p.box.size = 500.0;
+  p.ic.z_init = 49.0;
+  p.ic.power_spectrum = POWER_FILE;
+  p.ic.normalise = false;
+  data_path(p.ic.power_spectrum_file, sizeof p.ic.power_spectrum_file, "neutrinos_pk.txt");
+  data_path(p.cosmology.species_file, sizeof p.cosmology.species_file, "neutrinos_species.txt");
+  const struct cosmology c = cosmology_from(&p);
+  struct linear_power *power = linear_power_create(&p);
+  struct species *species = species_create(&p);
+  for (int i = 0; i < 3; i++) {
+    const struct linear_theory t = linear_theory_at(1.0 / (1.0 + class[i].z), power, &c, species,
+                                                    0.0);
+    struct linear_sigma *sigma = linear_sigma_create(&t, radius[0], radius[2]);
+    for (int k = 0; k < 3; k++) {
+      assert_relative(linear_theory_sigma(&t, radius[k]), class[i].sigma[k], 1e-3);
+      assert_relative(linear_sigma_at(sigma, radius[k]), class[i].sigma[k], 1e-3);
+    }
+    const struct growth growth = linear_theory_mean_growth(&t);
+    assert_relative(growth.d1, class[i].sigma[0] / class[0].sigma[0], 1e-3);
+    if (class[i].z > 0.0) assert_relative(growth.f1, class[i].rate, 1e-3);
+    linear_sigma_free(sigma);
+  }
+  species_free(species);
+  linear_power_free(power);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_eisenstein_hu),
-      cmocka_unit_test(test_variance_by_another_rule),
-      cmocka_unit_test(test_transfer_of_a_table),
-      cmocka_unit_test(test_power_law),
-      cmocka_unit_test(test_sigma_table),
-      cmocka_unit_test(test_no_baryons),
-      cmocka_unit_test(test_table),
-      cmocka_unit_test(test_planck_table),
-      cmocka_unit_test(test_bad_tables),
-      cmocka_unit_test(test_scaled_table),
-      cmocka_unit_test(test_other_tables),
+      cmocka_unit_test(test_eisenstein_hu),       cmocka_unit_test(test_variance_by_another_rule),
+      cmocka_unit_test(test_transfer_of_a_table), cmocka_unit_test(test_power_law),
+      cmocka_unit_test(test_sigma_table),         cmocka_unit_test(test_sigma_with_neutrinos),
+      cmocka_unit_test(test_no_baryons),          cmocka_unit_test(test_table),
+      cmocka_unit_test(test_planck_table),        cmocka_unit_test(test_bad_tables),
+      cmocka_unit_test(test_scaled_table),        cmocka_unit_test(test_other_tables),
   };
   gsl_set_error_handler_off(); /* as the program does */
   return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
