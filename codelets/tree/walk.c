@@ -13,6 +13,7 @@
 
 #include "codelets/runtime/task.h"
 #include "cuda/tree/gpu_tree.h"
+#include "photons/base/comm.h"
 #include "photons/base/debug_check.h"
 #include "photons/base/error.h"
 #include "photons/runtime/handle.h"
@@ -69,14 +70,10 @@ static struct target_tree unwrap(void *buffers[], const struct walk_argument *a,
                               targets_first(a->targets, buffers[TARGET_FIRST])};
 }
 
-/** What is here of the neighbours that are ghosts. */
-static void unwrap_parts(const struct walk_argument *a, struct tree_part *part,
-                         const struct tree_part **of_slot) {
-  for (uint32_t i = 0; i < a->g->near.count; i++) {
-    const struct group *source = a->g->near.group[i];
-    part[i] = group_part(a->s->domain, source);
-    of_slot[i] = source->owner == a->g->owner ? NULL : &part[i];
-  }
+/** What is here of the neighbours. */
+static void unwrap_parts(const struct walk_argument *a, struct tree_part *part) {
+  for (uint32_t i = 0; i < a->g->near.count; i++)
+    part[i] = group_part(a->s->domain, a->g->near.group[i]);
 }
 
 /** Leaves below a node. */
@@ -150,11 +147,14 @@ static void walk_on_core(void *buffers[], const struct walk_argument *a, uint32_
   struct tree_part part[n];
   const struct tree_part *of_slot[n];
   const struct target_tree tree = unwrap(buffers + first, a, trees, count, mass);
-  unwrap_parts(a, part, of_slot);
+  unwrap_parts(a, part);
+  for (uint32_t i = 0; i < n; i++)
+    of_slot[i] = a->g->near.group[i]->owner == a->g->owner ? NULL : &part[i];
   a->lists->walked = a->s->kernels->walk.walk(
       &a->s->acceptance, a->targets->count, a->targets->depth, tree.first, tree.nodes, n, trees,
       count, masses_differ(a) ? mass : NULL, of_slot, &tree_scratch(a->s)->walk,
       &a->lists->host[LIST_NEAR], &a->lists->host[LIST_FAR]);
+  walk_check(&a->lists->walked);
   a->lists->on_gpu = false;
   if (DEBUG_CHECKS) check_lists(a, &tree, trees);
 }
@@ -181,9 +181,11 @@ static void walk_gpu(struct gpu *gpu, void *buffers[], const struct walk_argumen
                               .far = STARPU_VECTOR_GET_NX(buffers[far]),
                               .near_entry = VECTOR(uint32_t, buffers[near]),
                               .far_entry = VECTOR(uint32_t, buffers[far])};
+  struct tree_part part[n];
+  unwrap_parts(a, part);
   gpu_walk(gpu, &a->s->acceptance, a->targets->count, a->targets->depth, tree.first, tree.nodes, n,
-           trees, count, masses_differ(a) ? mass : NULL, VECTOR(uint32_t, buffers[offset]), &room,
-           &a->lists->walked);
+           trees, count, masses_differ(a) ? mass : NULL, comm_size() > 1 ? part : NULL,
+           VECTOR(uint32_t, buffers[offset]), &room, &a->lists->walked);
   a->lists->on_gpu = true;
 }
 
@@ -319,6 +321,7 @@ void lists_make(struct short_range *s, struct group *g) {
   starpu_data_release_on_node(l->walk, STARPU_ACQUIRE_NO_NODE);
   job_end_data(job, JOB_ACQUIRE, l->walk, STARPU_R);
   if (l->on_gpu) {
+    walk_check(&l->walked);
     interactions_check(l->walked.entries);
     interactions_check(l->walked.interactions);
     *last_lengths(s, g) = (struct list_lengths){expansions_of(s, g)->targets.count,

@@ -102,19 +102,21 @@ static struct walk_problem problem_of(struct gpu *g, const struct acceptance *a,
                                       const struct node *nodes, uint32_t slots,
                                       const struct node *const *source_nodes,
                                       const uint32_t *source_count, const float *const *source_mass,
-                                      uint32_t *offset) {
+                                      const struct tree_part *source_part, uint32_t *offset) {
   struct walk_problem p = {};
-  char *table = (char *)gpu_scratch(
-      g, SCRATCH_TABLE,
-      sizeof *p.result +
-          slots * (sizeof *source_nodes + sizeof *source_mass + sizeof *source_count));
+  char *table = (char *)gpu_scratch(g, SCRATCH_TABLE,
+                                    sizeof *p.result +
+                                        slots * (sizeof *source_part + sizeof *source_nodes +
+                                                 sizeof *source_mass + sizeof *source_count));
   p.count = count;
   p.depth = depth;
   p.first = first;
   p.slots = slots;
   p.nodes = nodes;
   p.result = (struct walk_result *)table;
-  const float **masses = (const float **)(p.result + 1);
+  struct tree_part *parts = (struct tree_part *)(p.result + 1);
+  const float **masses = (const float **)(parts + (source_part ? slots : 0));
+  p.source_part = source_part ? parts : NULL;
   p.source_mass = source_mass ? masses : NULL;
   p.own_mass = source_mass ? source_mass[0] : NULL;
   p.weight = packed_weight(a, count, source_count[0]);
@@ -125,6 +127,7 @@ static struct walk_problem problem_of(struct gpu *g, const struct acceptance *a,
   gpu_upload_pair(g, (void *)p.source_nodes, source_nodes, slots * sizeof *source_nodes,
                   source_count, slots * sizeof *source_count);
   if (source_mass) gpu_upload(g, masses, source_mass, slots * sizeof *source_mass);
+  if (source_part) gpu_upload(g, parts, source_part, slots * sizeof *source_part);
   return p;
 }
 
@@ -160,10 +163,11 @@ static void count_in_reach(struct gpu *g, const struct acceptance *a,
 void gpu_walk(struct gpu *g, const struct acceptance *a, uint32_t count, unsigned depth,
               const uint32_t *first, const struct node *nodes, uint32_t slots,
               const struct node *const *source_nodes, const uint32_t *source_count,
-              const float *const *source_mass, uint32_t *offset, const struct list_room *room,
-              struct walk_result *result) {
+              const float *const *source_mass, const struct tree_part *source_part,
+              uint32_t *offset, const struct list_room *room, struct walk_result *result) {
   struct walk_problem p = problem_of(g, a, count, depth, first, nodes, slots, source_nodes,
-                                     source_count, source_mass, offset);
+                                     source_count, source_mass, a->newton ? source_part : NULL,
+                                     offset);
   make_kept(g, &p, room, a->newton);
   if (a->newton)
     walk_pairs_count(g, a, &p);
@@ -179,7 +183,7 @@ void gpu_walk_fill(struct gpu *g, const struct acceptance *a, uint32_t count, un
                    const struct walk_result *lengths, uint32_t *near, uint32_t *far) {
   if (lengths->longest == 0) return;
   struct walk_problem p = problem_of(g, a, count, depth, first, nodes, slots, source_nodes,
-                                     source_count, source_mass, (uint32_t *)offset);
+                                     source_count, source_mass, NULL, (uint32_t *)offset);
   p.near = near;
   p.far = far;
   if (a->newton)

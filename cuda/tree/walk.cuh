@@ -25,9 +25,10 @@ struct walk_problem {
   const struct node *nodes;
   const struct node *const *source_nodes;
   const uint32_t *source_count;
-  const float *const *source_mass; /* of their nodes, where masses differ; or NULL */
-  const float *own_mass;           /* the first of these, which is the targets' group's; or NULL */
-  float weight;                    /* of packed targets: see packed_weight() */
+  const float *const *source_mass;     /* of their nodes, where masses differ; or NULL */
+  const struct tree_part *source_part; /* that is here of them; NULL: all */
+  const float *own_mass; /* the first of these, which is the targets' group's; or NULL */
+  float weight;          /* of packed targets: see packed_weight() */
   uint32_t *near_offset, *far_offset; /* lengths of the lists in the counting pass, offsets in the
                                          other */
   uint32_t *near, *far;

@@ -103,6 +103,14 @@ static __device__ inline bool accepts(const struct criterion &c, const struct no
   return error * source_mass <= t.acc_min && error * target_mass <= s.acc_min;
 }
 
+/** Whether what is below a source is not here. The host ends the run then: see walk_check(). */
+static __device__ inline bool lacks_below(const struct pairs_problem &p, uint32_t slot,
+                                          uint32_t source) {
+  if (!p.source_part || part_has_below(&p.source_part[slot], source)) return false;
+  atomicMax(&p.result->lacks, source);
+  return true;
+}
+
 static __device__ inline struct judged judge_pair(const struct pairs_problem &p,
                                                   const struct pair &pair) {
   const struct criterion &c = p.criterion;
@@ -135,6 +143,10 @@ static __device__ inline struct judged judge_pair(const struct pairs_problem &p,
   /* The larger node, if it is the other one, keeps its level: see walk.c. */
   const bool larger = t.radius >= s.radius,
              split = source_ends || (!target_ends && larger); /* see opens_target() */
+  if (!accepted && (j.found || !split) && lacks_below(p, slot, source)) {
+    j.opened = j.found = false;
+    return j;
+  }
   if (split && larger) of_targets = level + 1;
   if (!split && !larger) of_sources = source_level + 1;
   const uint32_t levels = of_targets << TARGET_BITS | of_sources << (TARGET_BITS + LEVEL_BITS),

@@ -83,12 +83,12 @@ void walk_scratch_free(struct walk_scratch *s) {
   *s = (struct walk_scratch){0};
 }
 
-void walk_lacks(uint32_t node) {
-  fail(
-      EXIT_RUN_FAILED,
-      "internal error: forces need what is below node %u of a group of another rank, which was not "
-      "sent",
-      node);
+void walk_check(const struct walk_result *result) {
+  if (result->lacks != 0)
+    fail(EXIT_RUN_FAILED,
+         "internal error: forces need what is below node %u of a group of another rank, which was "
+         "not sent",
+         result->lacks);
 }
 
 void interactions_check(size_t entries) {

@@ -20,7 +20,7 @@ HISTOGRAM = 2048 * 8  # counts of one digit of a cut
 GAS_VALUES, GAS_BATCH = 200, 256  # bytes of a group and a batch of gas on every rank
 CUTS_OF_ALL = 16  # above, each cut has a home
 APART = 8  # ranks whose sets have transpose blocks and row blocks of their own
-TARGETS = 684  # bytes that say where the targets of a rank of an isolated system are
+SOURCES, TARGETS = 72, 696  # bytes that say where the groups and the targets of a rank of an isolated system are
 LOOKS = 64  # levels that all ranks split together, and chunks of a rank
 
 
@@ -258,7 +258,8 @@ class Check:
         far = groups - own - near
         self.kept("groups", 8 * own + 192 * groups)
         tables = 84 * ranks + 96 * own + 44 * (own * (ranks - 1) + groups - own)
-        self.kept("boxes", max(tables, 104 * groups, TARGETS * ranks))
+        opened = max(ranks // systems - 1, 0)  # ranks whose groups walks may open, and the other way round
+        self.kept("boxes", max(tables, 104 * groups, SOURCES * ranks + 2 * TARGETS * opened))
         self.kept("rungs", 92 * own)
         self.kept("ghosts", 40 * (own * (ranks - 1) + groups - own) + 32 * 2 * (ranks - 1))
         self.kept("sources", near * (12 * GROUP + 64 * (32 + 4 * 56)) + far * 2 * (32 + 4 * 56))

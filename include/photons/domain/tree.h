@@ -75,7 +75,7 @@ struct tree_part {
   uint32_t top;      /**< level of the branches */
 };
 /** Whether what is below a node is in the part: its children, or the particles of a leaf. */
-static inline bool part_has_below(const struct tree_part *p, uint32_t node) {
+static HOST_DEVICE inline bool part_has_below(const struct tree_part *p, uint32_t node) {
   const unsigned level = node_level(node);
   if (level < p->top) return level < p->levels;
   return p->branches >> ((node >> (level - p->top)) - (1u << p->top)) & 1;

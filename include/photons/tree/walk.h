@@ -174,8 +174,6 @@ struct walk_pairs {
 struct walk_scratch {
   struct walk_pairs part[WALK_PARTS];
 };
-/** End the run: a walk needs what is below a node of a ghost, which the owner has not sent. */
-void walk_lacks(uint32_t node);
 /** Free the buffers. */
 void walk_scratch_free(struct walk_scratch *s);
 /** Make room for at least n more pairs of a list (0: near, 1: far). */
@@ -186,10 +184,15 @@ struct walk_result {
   uint64_t interactions; /**< entries of the far list */
   uint64_t entries;      /**< entries of the near list */
   uint64_t visits;       /**< pairs of nodes judged */
-  uint32_t longest;      /**< of a walk on a GPU: entries of the longest list */
+  uint32_t
+      lacks; /**< a node of a ghost that was to be opened, and what is below it is not here; 0: none */
+  uint32_t longest;               /**< of a walk on a GPU: entries of the longest list */
   uint32_t near_blocks, far_kept; /**< of a walk on a GPU that keeps entries: blocks and entries */
   uint32_t written; /**< of a walk on a GPU: whether the lists had room, and have their entries */
 };
+
+/** End the run if a walk lacks what is below a node of a ghost, which the owner has not sent. */
+void walk_check(const struct walk_result *result);
 
 struct walk_kernels {
   /**
@@ -220,7 +223,8 @@ struct walk_kernels {
    * @param source_nodes [slots] their trees
    * @param slot_count   [slots] numbers of their particles
    * @param slot_mass    [slots] masses of their nodes; NULL: those of all particles are 1
-   * @param slot_part    [slots] what is here of them, or NULL, all; NULL: all of all. A walk that needs more ends the run
+   * @param slot_part    [slots] what is here of them, or NULL, all; NULL: all of all. Lists of a walk that `lacks` more
+   *         are short of it: walk_check()
    */
   struct walk_result (*walk)(const struct acceptance *a, uint32_t count, unsigned depth,
                              const uint32_t *first, const struct node *nodes, uint32_t slots,

@@ -247,11 +247,16 @@ static inline void push_children(struct stack *stack, const struct pair_batch *b
   }
 }
 
-/** End the run where what is below a source is not here, but needed.
- * @param below  bits: pairs whose source is opened, or a leaf whose particles are needed */
-static void require_below(const struct tree_part *part, const struct pair_batch *b,
-                          uint32_t below) {
-  FOR_BITS(i, below) if (!part_has_below(part, b->source[i])) walk_lacks(b->source[i]);
+/** Leave out pairs for which what is below the source is needed, but not here: those whose source is opened, or is a
+ * leaf whose particles are needed. */
+static void leave_out_lacking(const struct tree_part *part, const struct pair_batch *b,
+                              struct fates *f, struct walk_result *result) {
+  FOR_BITS(i, f->near | (f->opened & ~f->split)) {
+    if (part_has_below(part, b->source[i])) continue;
+    result->lacks = b->source[i];
+    f->near &= ~(1u << i);
+    f->opened &= ~(1u << i);
+  }
 }
 
 /** Walk the targets' tree with that of one source. */
@@ -267,9 +272,9 @@ static void walk_tree(const struct walk_trees *w, uint32_t tag, struct walk_pair
     const int n = take_batch(w, &stack, &b);
     judge_batch(w->a, &b);
     for (int list = 0; list < 2; list++) walk_pairs_reserve(found, list, BATCH);
-    const struct fates f = fates_of(w, &b, n);
+    struct fates f = fates_of(w, &b, n);
     result->visits += (uint64_t)__builtin_popcount(f.here);
-    if (w->part) require_below(w->part, &b, f.near | (f.opened & ~f.split));
+    if (w->part) leave_out_lacking(w->part, &b, &f, result);
     FOR_BITS(i, f.far) emit(found, FAR, b.target[i], tag | b.source[i]);
     FOR_BITS(i, f.near) {
       emit(found, NEAR, b.target[i] - leaves, tag | b.source[i]);
@@ -335,6 +340,7 @@ struct walk_result KERNEL(walk)(const struct acceptance *a, uint32_t count, unsi
   for (uint32_t i = 0; i < work.parts; i++) {
     all.visits += work.result[i].visits;
     all.pairs += work.result[i].pairs;
+    if (work.result[i].lacks != 0) all.lacks = work.result[i].lacks;
     all.interactions += scratch->part[i].count[FAR];
     all.entries += scratch->part[i].count[NEAR];
   }

@@ -17,7 +17,7 @@ void walk_active(const struct bench *b, struct gpu *gpu, struct active_group *a,
                   mass, a->offset, a->result, a->near.entry, a->far.entry);
   else
     gpu_walk(gpu, acceptance, t->count, t->depth, t->first_out, t->nodes_out, n, tree, count, mass,
-             a->offset, &(struct list_room){0}, a->result);
+             NULL, a->offset, &(struct list_room){0}, a->result);
 }
 
 void make_lists(struct active_group *a) {

@@ -130,6 +130,25 @@ static void check_kept(const struct bench *b, const struct list_room *room,
   CUDA(cudaFree(room->far_entry));
 }
 
+/** A walk of an isolated system that has nothing of the sources below a level says which node it lacks: the last one of
+ * that level, as all nodes of its own group are opened. */
+static void check_lacking(const struct bench *b, const struct target_set *t, uint32_t n,
+                          const struct node *const *tree, const uint32_t *count,
+                          const float *const *mass, uint32_t *offset, struct walk_result *result) {
+  const struct acceptance *a = &b->s->short_range.acceptance;
+  if (!a->newton) return;
+  for (uint32_t level = 0; level <= 1; level++) {
+    struct tree_part part[n];
+    for (uint32_t i = 0; i < n; i++) part[i] = (struct tree_part){0, level, 1};
+    gpu_walk(b->gpu, a, t->count, t->depth, t->first_out, t->nodes_out, n, tree, count, mass, part,
+             offset, &(struct list_room){0}, result);
+    CUDA(cudaStreamSynchronize(b->stream));
+    if (result->lacks == (2u << level) - 1) continue;
+    printf("  walk with %u levels of sources lacks node %u: WRONG\n", level, result->lacks);
+    failures++;
+  }
+}
+
 void check_walk(const struct bench *b, const struct group *g, const struct target_set *t,
                 struct list_difference *d) {
   const struct nbody *s = b->s;
@@ -143,8 +162,11 @@ void check_walk(const struct bench *b, const struct group *g, const struct targe
   const float *const *mass = source_trees(b, g, tree, count, node_mass);
   const size_t offset_bytes = offsets_of(t) * sizeof(uint32_t);
   uint32_t *offset = device_memory(offset_bytes);
-  gpu_walk(b->gpu, a, t->count, t->depth, t->first_out, t->nodes_out, n, tree, count, mass, offset,
-           &(struct list_room){0}, result);
+  check_lacking(b, t, n, tree, count, mass, offset, result);
+  struct tree_part part[n];
+  for (uint32_t i = 0; i < n; i++) part[i] = (struct tree_part){UINT64_MAX, a->depth, 0};
+  gpu_walk(b->gpu, a, t->count, t->depth, t->first_out, t->nodes_out, n, tree, count, mass, part,
+           offset, &(struct list_room){0}, result);
   CUDA(cudaStreamSynchronize(b->stream));
   const size_t near_bytes = result->entries * sizeof(uint32_t),
                far_bytes = result->interactions * sizeof(uint32_t);
@@ -169,7 +191,7 @@ void check_walk(const struct bench *b, const struct group *g, const struct targe
                                    .far_entry = device_memory(far_bytes)};
     CUDA(cudaMemset(room.near_entry, 0, near_bytes));
     CUDA(cudaMemset(room.far_entry, 0, far_bytes));
-    gpu_walk(b->gpu, a, t->count, t->depth, t->first_out, t->nodes_out, n, tree, count, mass,
+    gpu_walk(b->gpu, a, t->count, t->depth, t->first_out, t->nodes_out, n, tree, count, mass, NULL,
              offset, &room, result);
     check_kept(b, &room, &lengths, result, &near, &far);
   }

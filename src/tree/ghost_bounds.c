@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Walks open a node of a source where a node of targets is too near, too wide or too heavy for it. The bounds on
+ * targets are those of all nodes of their trees. */
+#include "ghost_bounds.h"
+
+#include <math.h>
+
+#include "photons/tree/short_range.h"
+
+/* More than floats round off, here and in walks: of distances, and of the half widths of boxes. */
+#define SHORTER 0.999f
+#define WIDER 1e-4f
+
+static float length(const float half[3]) {
+  return sqrtf(half[0] * half[0] + half[1] * half[1] + half[2] * half[2]);
+}
+
+/** The widest leaf of a group's targets: they are inside the nodes of the group's tree. */
+static float widest_leaf(const struct short_range *s, const struct group *g) {
+  const unsigned leaves = targets_packed_depth(s, g->targets), top = s->domain->top_depth,
+                 level = leaves < top ? leaves : top;
+  float widest = 0.0f;
+  for (uint32_t node = 1u << level; node < 2u << level; node++)
+    widest = fmaxf(widest, length(g->top[node].half));
+  return widest;
+}
+
+static struct region region_of(const struct short_range *s, const struct group *g) {
+  const float weight = packed_weight(&s->acceptance, g->targets, g->count);
+  return (struct region){.box = g->top[1],
+                         .leaf = widest_leaf(s, g),
+                         .mass = weight * (float)g->targets * s->heaviest};
+}
+
+/** Make a region hold another one, too. */
+static void add_region(const struct geometry *geometry, struct region *r,
+                       const struct region *more) {
+  const float least = fminf(r->box.acc_min, more->box.acc_min);
+  r->box = box_around(geometry, &r->box, &more->box);
+  r->box.acc_min = least;
+  r->leaf = fmaxf(r->leaf, more->leaf);
+  r->mass = fmaxf(r->mass, more->mass);
+}
+
+struct rank_targets ghost_targets(const struct short_range *s, const struct group *group,
+                                  size_t groups) {
+  const struct geometry *geometry = &s->domain->geometry;
+  struct rank_targets t = {.regions = 0};
+  uint32_t last = UINT32_MAX;
+  unsigned bits = 0;
+  while (groups > 0 && (group[groups - 1].index >> bits) - (group->index >> bits) >= REGIONS_MOST)
+    bits++;
+  for (const struct group *g = group; g < group + groups; g++) {
+    if (g->targets == 0) continue;
+    const struct region region = region_of(s, g);
+    if (t.regions == 0)
+      t.all = region;
+    else
+      add_region(geometry, &t.all, &region);
+    if (g->index >> bits == last)
+      add_region(geometry, &t.region[t.regions - 1], &region);
+    else
+      t.region[t.regions++] = region;
+    last = g->index >> bits;
+  }
+  return t;
+}
+
+/** Make a box of sources hold another group, too. */
+static void add_source(const struct geometry *geometry, struct node *box, const struct node *root) {
+  const float radius = fmaxf(box->radius, root->radius), acc = box->acc_min, more = root->acc_min;
+  *box = box_around(geometry, box, root);
+  box->radius = radius;
+  box->acc_min = acc > 0.0f && more > 0.0f ? fminf(acc, more) : fmaxf(acc, more);
+}
+
+/** The first of some consecutive groups on the right of the ORB tree's lowest node above all of them. */
+static uint32_t find_cut(uint32_t first, uint32_t last) {
+  if (first == last) return last + 1;
+  const uint32_t bit = node_level(first ^ last);
+  return last >> bit << bit;
+}
+
+struct rank_sources ghost_sources(const struct short_range *s, const struct group *group,
+                                  size_t groups) {
+  struct rank_sources r = {.boxes = 0};
+  if (groups == 0) return r;
+  const uint32_t cut = find_cut(group->index, group[groups - 1].index);
+  for (const struct group *g = group; g < group + groups; g++) {
+    if (g == group || g->index == cut)
+      r.box[r.boxes++] = g->top[1];
+    else
+      add_source(&s->domain->geometry, &r.box[r.boxes - 1], &g->top[1]);
+  }
+  for (uint32_t k = 0; k < r.boxes; k++)
+    for (int c = 0; c < 3; c++) r.box[k].half[c] *= 1.0f + WIDER;
+  return r;
+}
+
+/** No pair of points of a region and of a box is nearer. */
+static float least_distance(const struct short_range *s, const struct region *r,
+                            const struct node *box) {
+  return SHORTER * sqrtf(box_gap_squared(&s->domain->geometry, &r->box, box)) -
+         WIDER * length(r->box.half);
+}
+
+/** Whether the estimated error may be too large for a pair of nodes: see judge_batch() in src/tree/kernels/walk.c.
+ * @param size   most of the sum of both radii
+ * @param large  most of the larger one
+ * @param sources  most that a source's mass is judged as */
+static bool error_may_be_large(const struct acceptance *a, const struct region *r,
+                               const struct node *source, uint32_t node, float sources, float size,
+                               float large, float distance) {
+  const float leaves = shared_leaves(a, node, node), factor = a->factor;
+  float power = leaves * factor / (distance * distance), sum = leaves * factor;
+  for (int k = 0; k < a->exponent; k++) {
+    power *= size / distance;
+    sum *= large / distance;
+  }
+  return !(power * sources <= a->tolerance * r->box.acc_min &&
+           power * r->mass <= a->tolerance * source->acc_min && sum <= a->sum_tolerance);
+}
+
+/** Whether a walk of targets in a region may open a node of a source, or need the particles of a leaf. It does not
+ * where the verdict on it is ACCEPT with all nodes of targets that are not opened themselves: leaves, and those that
+ * are smaller than the source. A leaf of packed targets may have no known acceleration although its region has.
+ * @param centres  where the centre of the node is */
+static bool may_open(const struct short_range *s, const struct region *r, const struct node *source,
+                     const struct node *centres, uint32_t node, float sources) {
+  const struct acceptance *a = &s->acceptance;
+  const bool leaf = node >= 1u << a->depth, known = source->acc_min > 0.0f;
+  const float targets = leaf ? r->leaf : fmaxf(r->leaf, source->radius),
+              size = targets + source->radius, large = fmaxf(targets, source->radius),
+              distance = least_distance(s, r, centres),
+              theta = a->kind == MAC_GEOMETRIC ? a->theta : fminf(a->theta, a->theta_first);
+  if (!(least_distance(s, r, source) > a->separation) || !(size < theta * distance)) return true;
+  if (!known || a->kind == MAC_GEOMETRIC) return false;
+  /* A target whose acceleration is not known hides those of the others. */
+  return !(r->box.acc_min > 0.0f) ||
+         error_may_be_large(a, r, source, node, sources, size, large, distance);
+}
+
+/** The same for the roots of all groups in a box of sources, of which none has more particles. */
+static bool may_open_any(const struct short_range *s, const struct region *r,
+                         const struct node *box) {
+  const struct domain *d = s->domain;
+  const float most = (float)((d->particles.all + d->group_count - 1) / d->group_count);
+  return may_open(s, r, box, box, 1, most * s->heaviest);
+}
+
+bool ghost_may_open_any(const struct short_range *s, const struct rank_targets *targets,
+                        const struct rank_sources *sources) {
+  for (uint32_t k = 0; k < sources->boxes; k++) {
+    if (targets->regions == 0 || !may_open_any(s, &targets->all, &sources->box[k])) continue;
+    for (uint32_t i = 0; i < targets->regions; i++)
+      if (may_open_any(s, &targets->region[i], &sources->box[k])) return true;
+  }
+  return false;
+}
+
+/** The same for a node of a group. */
+static bool may_open_node(const struct short_range *s, const struct region *r,
+                          const struct node *source, uint32_t node, float sources) {
+  const struct node centre = {.centre = {source->centre[0], source->centre[1], source->centre[2]}};
+  return may_open(s, r, source, &centre, node, sources);
+}
+
+/** A search for the nodes of a source that the targets of a region may open. */
+struct opening {
+  const struct short_range *s;
+  const struct region *region;
+  const struct group *source;
+  struct tree_part part;
+};
+
+/** Whether all branches at or below a node are found to be needed. */
+static bool all_needed(const struct tree_part *p, uint32_t node) {
+  const unsigned levels = p->top - node_level(node);
+  const uint64_t below = UINT64_MAX >> (64 - (1u << levels));
+  return ((p->branches >> ((node << levels) - (1u << p->top))) & below) == below;
+}
+
+/** @param whole  the mass of the largest node of which leaves of targets have opened the parts: see push_children()
+ *                in src/tree/kernels/walk.c */
+static void open_node(struct opening *o, uint32_t node, float whole) {
+  const struct node *source = &o->source->top[node];
+  const uint32_t all = o->source->count;
+  const unsigned level = node_level(node);
+  const float mass = (float)(node_end(all, node) - node_first(all, node)) * o->s->heaviest,
+              sources = fmaxf(whole, mass);
+  if (all_needed(&o->part, node) || !may_open_node(o->s, o->region, source, node, sources)) return;
+  if (level == o->part.top) {
+    o->part.branches |= (uint64_t)1 << (node - (1u << level));
+    return;
+  }
+  if (o->part.levels < level + 1) o->part.levels = level + 1;
+  const float kept = source->radius <= o->region->leaf ? sources : 0.0f;
+  open_node(o, 2 * node, kept);
+  open_node(o, 2 * node + 1, kept);
+}
+
+struct tree_part ghost_part(const struct short_range *s, const struct group *source,
+                            const struct rank_targets *targets) {
+  struct opening o = {.s = s, .source = source, .part = {.top = s->domain->top_depth}};
+  const float mass = (float)source->count * s->heaviest;
+  if (targets->regions == 0 || !may_open_node(s, &targets->all, &source->top[1], 1, mass))
+    return o.part;
+  for (uint32_t k = 0; k < targets->regions; k++) {
+    o.region = &targets->region[k];
+    open_node(&o, 1, 0.0f);
+  }
+  if (o.part.branches != 0) o.part.levels = s->domain->depth;
+  return o.part;
+}
