@@ -58,7 +58,7 @@ static __global__ void green(const struct device_mesh d, uint32_t first_ky, floa
   const struct mesh &m = d.m;
   const struct row r = this_row(d, first_ky, gridDim.x);
   const int kx = signed_index(m, r.x), ky = signed_index(m, r.ky);
-  const float *table = m.green + (size_t)(kx * kx) + (size_t)(ky * ky);
+  const size_t place = green_place(&m, (size_t)(kx * kx) + (size_t)(ky * ky));
   const float window = m.window[kx < 0 ? -kx : kx] * m.window[r.ky];
   double sum = 0.0;
   for (uint32_t z = threadIdx.x; z < m.kzs; z += BLOCK) {
@@ -71,7 +71,7 @@ static __global__ void green(const struct device_mesh d, uint32_t first_ky, floa
       n.x += other.x;
       n.y += other.y;
     }
-    const float scale = table[kz * kz] * window * m.window[kz];
+    const float scale = m.green[place + kz * kz] * window * m.window[kz];
     sum += mode_weight(&m, (uint32_t)kz) * (double)((n.x * n.x + n.y * n.y) * scale);
     n = {n.x * scale, n.y * scale};
     const float2 result = m.gradient == GRADIENT_SPECTRAL ? float2{-n.y, n.x} : float2{-n.x, -n.y};

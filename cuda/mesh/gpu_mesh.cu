@@ -16,7 +16,7 @@ static void create_mesh_tables(struct gpu_mesh *g) {
   *d = *m;
   d->split = NULL;
   d->plans = NULL;
-  d->green = device_copy(m->green, mesh_squares(m));
+  d->green = device_copy(m->green, m->squares);
   d->window = device_copy(m->window, n);
   d->wave = device_copy(m->wave, n);
   d->phase = device_copy(m->phase, 2 * (5 * half + 1));
@@ -110,7 +110,7 @@ struct gpu_mesh *gpu_mesh_create(struct gpu *gpu, const struct mesh *m) {
 }
 
 void gpu_mesh_copy_green(struct gpu_mesh *g) {
-  CHECK_CUDA(cudaMemcpy(g->device.m.green, g->mesh->green, mesh_squares(g->mesh) * sizeof(float),
+  CHECK_CUDA(cudaMemcpy(g->device.m.green, g->mesh->green, g->mesh->squares * sizeof(float),
                         cudaMemcpyHostToDevice));
 }
 

@@ -19,6 +19,7 @@ const char *kept_name(enum kept kind) {
       [KEPT_COSTS] = "costs",   [KEPT_GHOSTS] = "ghosts", [KEPT_CELLS] = "cells",
       [KEPT_PIECES] = "pieces", [KEPT_BLOCKS] = "blocks", [KEPT_CUTS] = "cuts",
       [KEPT_COUNTS] = "counts", [KEPT_TIES] = "ties",     [KEPT_OCTREE] = "octree",
-      [KEPT_LEVELS] = "levels", [KEPT_FOF] = "fof",       [KEPT_SOURCES] = "sources"};
+      [KEPT_LEVELS] = "levels", [KEPT_FOF] = "fof",       [KEPT_SOURCES] = "sources",
+      [KEPT_GREEN] = "green"};
   return names[kind];
 }

@@ -229,10 +229,11 @@ void long_range_start(struct long_range *l, struct domain *d, const struct param
   l->factor = (float)(GRAVITY * d->particles.mass);
   l->mesh = mesh_create(layout.cells, layout.slabs, layout.columns, d->particles.box,
                         p->gravity.assignment, p->gravity.gradient, p->gravity.interlace, split);
-  if (!split && long_range_cut(l, p->gravity.pm_cut)) mesh_make_green(l->mesh, NULL);
+  if (!split) long_range_cut(l, p->gravity.pm_cut);
   mesh_divide(l->mesh, layout.parts, (uint32_t)comm_rank() % layout.parts);
   l->together = are_together(l);
   create_slabs(l);
+  mesh_take_columns(l->mesh, l->own_columns.first, l->own_columns.end);
   create_potential(l);
   l->slab_sum = allocate((size_t)l->sets * l->mesh->slabs, sizeof *l->slab_sum, "sums of slabs");
   l->fft = allocate(engine_workers(), sizeof *l->fft, "FFT scratch");

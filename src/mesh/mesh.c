@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "photons/base/error.h"
+#include "photons/base/kept.h"
 #include "photons/cosmology/species.h"
 #include "photons/fft/fft.h"
 #include "photons/runtime/loop.h"
@@ -80,10 +81,12 @@ static void green_part(void *context, uint32_t part) {
   const struct mesh *m = g->mesh;
   const double fundamental = 2.0 * M_PI / m->box,
                unit = 4.0 * M_PI / (m->box * m->box * m->box) / (m->interlace ? 2.0 : 1.0);
-  const size_t first = (size_t)part * GREEN_PART, all = mesh_squares(m),
-               end = first + GREEN_PART < all ? first + GREEN_PART : all;
-  for (size_t i = first > 0 ? first : 1; i < end; i++) {
-    const double k = fundamental * sqrt((double)i),
+  const size_t first = (size_t)part * GREEN_PART,
+               end = first + GREEN_PART < m->squares ? first + GREEN_PART : m->squares;
+  for (size_t i = first; i < end; i++) {
+    const size_t square = m->first_square + i;
+    if (square == 0) continue;
+    const double k = fundamental * sqrt((double)square),
                  others = g->response ? response_at(g->response, k) : 0;
     const double own = m->split ? split_mesh_factor(m->split, k) : mesh_alone_factor(m, k);
     m->green[i] = (float)(unit / (k * k) * (own + others));
@@ -92,15 +95,39 @@ static void green_part(void *context, uint32_t part) {
 
 void mesh_make_green(struct mesh *m, const struct response *response) {
   struct green g = {m, response};
-  loop_run(&mesh_green_stage, (uint32_t)((mesh_squares(m) + GREEN_PART - 1) / GREEN_PART),
-           green_part, &g);
+  if (m->squares == 0) return;
+  loop_run(&mesh_green_stage, (uint32_t)((m->squares + GREEN_PART - 1) / GREEN_PART), green_part,
+           &g);
+}
+
+static size_t square_of(const struct mesh *m, uint32_t i) {
+  const int n = signed_index(m, i);
+  return (size_t)(n * n);
+}
+
+void mesh_take_columns(struct mesh *m, uint32_t first, uint32_t end) {
+  const uint32_t first_ky = column_first(m, first), end_ky = column_first(m, end),
+                 end_kz = m->first_kz + m->kzs;
+  size_t least = SIZE_MAX, most = 0;
+  for (uint32_t ky = first_ky; ky < end_ky; ky++) {
+    const size_t square = square_of(m, ky);
+    least = square < least ? square : least;
+    most = square > most ? square : most;
+  }
+  const bool any = first_ky < end_ky && m->kzs > 0;
+  m->first_square = any ? least + square_of(m, m->first_kz) : 0;
+  m->squares = any ? most + square_of(m, end_kz - 1) + square_of(m, m->cells / 2) + 1 -
+                         m->first_square
+                   : 0;
+  free(m->green);
+  m->green = allocate(m->squares, sizeof *m->green, "Green's function");
+  kept_set(KEPT_GREEN, m->squares * sizeof *m->green);
+  mesh_make_green(m, NULL);
 }
 
 static void tables_create(struct mesh *m) {
   const uint32_t n = m->cells, half = n / 2;
   const double fundamental = 2.0 * M_PI / m->box;
-  m->green = allocate(mesh_squares(m), sizeof *m->green, "Green's function");
-  mesh_make_green(m, NULL);
   m->window = allocate(n, sizeof *m->window, "assignment window");
   m->wave = allocate(n, sizeof *m->wave, "wave numbers");
   /* the window of a scheme of width w is sinc^w */

@@ -236,11 +236,11 @@ static void scatter(const struct mesh *m, const struct lines *l, float complex *
 static void potential_factor(const struct mesh *m, const struct lines *l, float (*factor)[LINES]) {
   const int ky = signed_index(m, l->ky);
   for (uint32_t kx = 0; kx <= m->cells / 2; kx++) {
-    const float *green = m->green + (size_t)kx * kx + (size_t)(ky * ky);
+    const size_t place = green_place(m, (size_t)kx * kx + (size_t)(ky * ky));
     const float window = m->window[kx] * m->window[l->ky];
     for (uint32_t i = 0; i < l->count; i++) {
       const size_t kz = l->z + i;
-      factor[kx][i] = green[kz * kz] * window * m->window[kz];
+      factor[kx][i] = m->green[place + kz * kz] * window * m->window[kz];
     }
   }
 }

@@ -52,6 +52,7 @@ static void bench(const struct mesh_kernels *kernels, uint32_t cells, enum assig
   struct split split;
   split_init(&split, SPLIT_GAUSS, 1.2 / cells, 6.0 / cells, 9);
   struct mesh *m = mesh_create(cells, slabs, slabs, 1.0, assignment, gradient, false, &split);
+  mesh_take_columns(m, 0, m->columns);
   uint32_t *x = allocate((size_t)groups * 3 * count, sizeof *x, "positions");
   float *acceleration = allocate(3 * (size_t)count, sizeof *acceleration, "accelerations");
   struct patch *patches = allocate(groups, sizeof *patches, "patches");

@@ -160,6 +160,14 @@ class Mesh:
         """Row blocks of the densities, and back of all fields."""
         return self.apart * (1 + FIELDS) * self.slabs * self.parts * (self.parts - 1)
 
+    def squares(self, rank):
+        """Squares of mode numbers from the least to the largest one of a rank's columns."""
+        row, part = divmod(rank, self.parts)
+        ky = [min(y, self.cells - y) ** 2 for c in range(self.columns) if dealt_to(self.columns, self.rows, c) == row
+              for y in range(c * self.cells // self.columns, (c + 1) * self.cells // self.columns)]
+        low, high = ((self.cells // 2 + 1) * j // self.parts for j in (part, part + 1))
+        return (self.cells // 2) ** 2 + max(ky) - min(ky) + (high - 1) ** 2 - low**2 + 1
+
     def runs(self, box, axis, owner):
         """The owners of the cells along an axis to which a group deposits, and from which it reads, by runs."""
         low, high = box[0][axis], box[1][axis]
@@ -244,6 +252,7 @@ class Check:
         rows = SETS * mesh.slabs * FIELDS + mesh.apart * SPECTRA * blocks
         row_blocks = mesh.apart * 2 * mesh.parts * own_slabs if mesh.parts > 1 else 0
         self.kept("blocks", 8 * (rows + row_blocks))
+        self.kept("green", 4 * max(map(mesh.squares, range(self.ranks))))
 
 
     def balance(self, groups):

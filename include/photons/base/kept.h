@@ -11,9 +11,9 @@
 enum kept {
   KEPT_GROUPS, /**< the domain's table of own groups and those that are met */
   KEPT_RUNGS,  /**< particles by rung of own groups, with block steps */
-  KEPT_BOXES, /**< domains of all ranks and boxes of these groups, while neighbours are searched; then targets of all
-                  ranks, while ghosts are found */
-  KEPT_COSTS, /**< of units of groups, for the balance between ranks */
+  KEPT_BOXES, /**< domains of all ranks and boxes of these groups, while neighbours are searched; then where the
+                  sources of all ranks and the targets of some are, while ghosts are found */
+  KEPT_COSTS,   /**< of units of groups, for the balance between ranks */
   KEPT_GHOSTS,  /**< lists of ghosts, and which parts of their trees are sent */
   KEPT_SOURCES, /**< positions, trees and multipoles of ghosts that are received */
   KEPT_CELLS,   /**< cells of the mesh of groups that this rank meets */
@@ -25,6 +25,7 @@ enum kept {
   KEPT_OCTREE,  /**< of gas: the patch groups of all levels and how they are linked */
   KEPT_LEVELS,  /**< of gas: batches and values of the patch groups of all levels */
   KEPT_FOF, /**< boxes of ORB groups and domains of all ranks, while friends of friends are searched */
+  KEPT_GREEN, /**< the table of Green's function */
   KEPT_COUNT
 };
 

@@ -94,9 +94,10 @@ struct mesh {
   const struct split *split; /**< NULL: there are no pairs */
   double
       cut; /**< without pairs: where S = 1/2, over the Nyquist frequency; 0: as mesh_create() has it */
-  /** 4 pi (S(k) + R(k))/(k^2 L^3) at n^2 = 0 .. 3 (N/2)^2, k = 2 pi n/L, see mesh_make_green(); 0 at 0, halved
-   * with interlacing. */
+  /** 4 pi (S(k) + R(k))/(k^2 L^3) at n^2 = first_square .. first_square + squares - 1, k = 2 pi n/L, see
+   * mesh_make_green(); 0 at 0, halved with interlacing. */
   float *green;
+  size_t first_square, squares; /**< of the modes of this rank's columns, mesh_take_columns() */
   float *window;        /**< 1/W^2 of one axis at n = 0 .. N-1: windows of deposit and read-out */
   float *wave;          /**< k_i = 2 pi n/L at n = 0 .. N-1, negative above N/2 and zero at N/2 (the
                              gradient's Nyquist mode) */
@@ -199,11 +200,14 @@ struct mesh *mesh_create(uint32_t cells, uint32_t slabs, uint32_t columns, doubl
 void mesh_divide(struct mesh *m, uint32_t parts, uint32_t part);
 void mesh_free(struct mesh *m);
 
-/** Entries of Green's function: squares of mode numbers, 0 to that of the corner. */
-static inline size_t mesh_squares(const struct mesh *m) {
-  return 3 * (size_t)(m->cells / 2) * (m->cells / 2) + 1;
+/** Make the table of Green's function for columns first .. end - 1, of this rank's part, which are those that it
+ * transforms. After mesh_divide(), and before mesh_fft_x(). */
+void mesh_take_columns(struct mesh *m, uint32_t first, uint32_t end);
+/** Where the square of a mode number is in the table, modulo 2^64: squares may be added one by one. */
+static HOST_DEVICE inline size_t green_place(const struct mesh *m, size_t square) {
+  return square - m->first_square;
 }
-/** Compute Green's function anew, with the response R(k) of species that are not made of particles. The
+/** Compute Green's function of these columns anew, with the response R(k) of species that are not made of particles. The
  * split factor is not applied to it, since there are no pairs of them. Tasks compute it on all workers; the bits
  * do not depend on their number. @param response  NULL: R = 0 */
 void mesh_make_green(struct mesh *m, const struct response *response);

@@ -44,6 +44,7 @@ static void test_deposit(void **state) {
       struct split split = gauss_split(1.0 / n, 1.2, 6.0);
       struct mesh *m = mesh_create(n, slabs[i] < n ? slabs[i] : n, slabs[i] < n ? slabs[i] : n, 1.0,
                                    schemes[a], GRADIENT_SPECTRAL, true, &split);
+      mesh_take_columns(m, 0, m->columns);
       struct workspace w = workspace_create(m, mesh_kernels_select());
       uint64_t random = 7;
       uint32_t x[300], near_edge[300];
@@ -87,6 +88,7 @@ static void test_patch(void **state) {
   struct split split = gauss_split(1.0 / 16, 1.2, 6.0);
   const uint32_t cell = 1u << 28; /* of 16 */
   struct mesh *m = mesh_create(16, 1, 1, 1.0, ASSIGN_PCS, GRADIENT_SPECTRAL, false, &split);
+  mesh_take_columns(m, 0, m->columns);
   /* One particle in the middle of cell 5 touches 4 .. 7. */
   struct patch p = patch_for_box(m, (const uint32_t[]){5 * cell + cell / 2, 0, cell - 1},
                                  (const double[]){0, 0, 1});
@@ -135,6 +137,7 @@ static void check_wave(uint32_t n, uint32_t slabs, enum assignment a, enum gradi
   const double box = 50.0, cell = box / n;
   struct split split = gauss_split(cell, 0.6, 3.0); /* so that waves near Nyquist are not lost */
   struct mesh *m = mesh_create(n, slabs, slabs, box, a, gradient, interlace, &split);
+  mesh_take_columns(m, 0, m->columns);
   struct workspace w = workspace_create(m, mesh_kernels_select());
   fill_wave(&w, 0, k, 0, 1);
   /* on the shifted mesh particles are deposited half a cell to the right of their positions */
@@ -231,6 +234,7 @@ static void test_interlacing_cancels_images(void **state) {
   const int k[3] = {1, -2, 3};
   struct split split = gauss_split(1.0 / 16, 1.2, 6.0);
   struct mesh *m = mesh_create(16, 4, 4, 1.0, ASSIGN_PCS, GRADIENT_SPECTRAL, true, &split);
+  mesh_take_columns(m, 0, m->columns);
   struct workspace w = workspace_create(m, mesh_kernels_select());
   fill_wave(&w, 0, k, 0, 1);
   fill_wave(&w, 1, k, 0.5, 1);
@@ -393,12 +397,14 @@ static void test_pencils_have_the_bits_of_slabs(void **state) {
     const uint32_t n = meshes[i][0], slabs = meshes[i][1];
     struct split split = gauss_split(1.0 / n, 1.2, 6.0);
     struct mesh *m = mesh_create(n, slabs, slabs, 1.0, ASSIGN_PCS, GRADIENT_SPECTRAL, true, &split);
+    mesh_take_columns(m, 0, m->columns);
     struct workspace w = workspace_create(m, mesh_kernels_select());
     static struct pencils p;
     p.parts = meshes[i][2];
     for (uint32_t part = 0; part < p.parts; part++) {
       p.mesh[part] = mesh_create(n, slabs, slabs, 1.0, ASSIGN_PCS, GRADIENT_SPECTRAL, true, &split);
       mesh_divide(p.mesh[part], p.parts, part);
+      mesh_take_columns(p.mesh[part], 0, slabs);
       make_part(&p, part);
     }
     uint64_t random = 5;
