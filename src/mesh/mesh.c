@@ -101,7 +101,7 @@ void mesh_make_green(struct mesh *m, const struct response *response) {
 }
 
 static size_t square_of(const struct mesh *m, uint32_t i) {
-  const int n = signed_index(m, i);
+  const ptrdiff_t n = signed_index(m, i);
   return (size_t)(n * n);
 }
 

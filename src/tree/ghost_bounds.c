@@ -144,8 +144,8 @@ static bool may_open(const struct short_range *s, const struct region *r, const 
 static bool may_open_any(const struct short_range *s, const struct region *r,
                          const struct node *box) {
   const struct domain *d = s->domain;
-  const float most = (float)((d->particles.all + d->group_count - 1) / d->group_count);
-  return may_open(s, r, box, box, 1, most * s->heaviest);
+  const size_t most = (d->particles.all + d->group_count - 1) / d->group_count;
+  return may_open(s, r, box, box, 1, (float)most * s->heaviest);
 }
 
 bool ghost_may_open_any(const struct short_range *s, const struct rank_targets *targets,
