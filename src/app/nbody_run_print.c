@@ -122,6 +122,9 @@ static void print_waves(FILE *out, const struct parameters *p, const struct line
       order[p->ic.order], p->ic.z_init, p->ic.fixed ? ", fixed amplitudes" : "",
       p->ic.sphere_mode ? "" : ", with corner modes", p->ic.glass[0] ? "glass" : "grid",
       way * side / p->box.size);
+  if (p->ic.lattice_growth > 1.0)
+    fprintf(out, "              as in linear theory when its growth factor is %g times that\n",
+            p->ic.lattice_growth);
   ic_print_start(out, p);
 }
 

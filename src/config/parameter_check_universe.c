@@ -95,6 +95,16 @@ static void check_index(const struct parameters *p, struct parameter_problems *p
                  "a power law");
 }
 
+/** Waves on a grid are known of the forces of all particles, from those of a grid. */
+static void check_lattice_growth(const struct parameters *p, struct parameter_problems *problems) {
+  const struct parameter *row = row_of("ic", "lattice_growth");
+  if (!(p->ic.lattice_growth > 1.0)) return;
+  if (p->ic.glass[0]) problem_with(problems, row, p, NULL, "not with ic.glass, which is no grid");
+  if (p->time.step == STEP_PM)
+    problem_with(problems, row, p, NULL,
+                 "not with time.step = pm: the growth on a grid is that with forces of all pairs");
+}
+
 void check_cosmology(const struct parameters *p, struct parameter_problems *problems) {
   const struct parameter *omega_m = row_of("cosmology", "Omega_m"),
                          *omega_b = row_of("cosmology", "Omega_b");
@@ -126,6 +136,7 @@ void check_cosmology(const struct parameters *p, struct parameter_problems *prob
     problem_with(problems, omega_lambda, p, NULL, "%s", reason);
   check_neutrinos(p, problems);
   if (sound(problems, row_of("ic", "power_spectrum"))) check_index(p, problems);
+  check_lattice_growth(p, problems);
   const struct parameter *species = row_of("cosmology", "species_file");
   if (p->cosmology.species_file[0]) check_readable(p, problems, species, p->cosmology.species_file);
 }

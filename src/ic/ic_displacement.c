@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ic_lattice_growth.h"
 #include "photons/base/error.h"
 #include "photons/config/parameters.h"
 #include "photons/domain/particles.h"
@@ -43,6 +44,7 @@ struct loop {
   fftw_complex *out;
   unsigned axis[2]; /* of a gradient; axis[0] of a displacement */
   double factor;
+  enum displacement_field order; /* of a displacement */
 };
 
 static void for_lines(void (*function)(void *context, uint32_t line), struct loop *loop) {
@@ -187,8 +189,11 @@ static void rate_modes(struct displacement *d, const struct wave_growth *waves) 
   free(rate);
 }
 
+static bool on_lattice(const struct parameters *p) { return p->ic.lattice_growth > 1.0; }
+
 size_t displacement_meshes(const struct parameters *p) {
-  const size_t rate = p->cosmology.species_file[0] || p->ic.transfer_file[0] ? 2 : 0;
+  const bool rates = p->cosmology.species_file[0] || p->ic.transfer_file[0] || on_lattice(p);
+  const size_t rate = rates ? 2 : 0;
   /* While the third order is made: modes of two orders, three fields, four slopes of the first order that
    * are in no field, and four sources. */
   return rate + (p->ic.order == 3 ? 2 + 3 + 4 + 4 : 2 * (size_t)p->ic.order);
@@ -202,8 +207,14 @@ struct displacement displacement_create(const struct parameters *p,
   const struct fft_mesh cells = {.cells = {mesh, mesh, mesh}, .spare = between};
   struct displacement d = {
       .fft = fft_create(&cells), .scale = 2.0 * M_PI / p->box.size, .between = between};
+  const bool rates = wave_rate_depends_on_k(waves) || on_lattice(p);
   for (int order = 0; order < p->ic.order; order++) d.field[order] = displacement_planes(&d, true);
-  if (wave_rate_depends_on_k(waves)) d.field[FIRST_RATE] = displacement_planes(&d, true);
+  if (on_lattice(p)) {
+    d.lattice = lattice_growth_create();
+    d.growth = p->ic.lattice_growth;
+    d.particles = (double)p->box.npart_side;
+  }
+  if (rates) d.field[FIRST_RATE] = displacement_planes(&d, true);
   d.modes[0] = displacement_planes(&d, false);
 
   d.window = allocate(mesh, sizeof *d.window, "interpolation window");
@@ -217,7 +228,7 @@ struct displacement displacement_create(const struct parameters *p,
     const struct cosmology c = cosmology_from(p);
     ic_add_local_term(p, power, waves, &c, &d.fft, d.modes[0], d.field[0]);
   }
-  if (wave_rate_depends_on_k(waves)) rate_modes(&d, waves);
+  if (rates) rate_modes(&d, waves);
   if (p->ic.order >= 2) second_order_modes(&d, g);
   return d;
 }
@@ -279,6 +290,18 @@ void displacement_contrast(struct displacement *d) {
   fft_backward(&d->fft, d->field[0]);
 }
 
+/* The component of a displacement by which A_k is multiplied, in units of the fundamental mode. On a grid of particles
+ * the first order is that from which the growth of the grid's waves leads to the fluid's. */
+static double component_of(const struct loop *l, const double q[3]) {
+  const struct displacement *d = l->d;
+  const unsigned axis = l->axis[0];
+  const bool any = q[0] != 0.0 || q[1] != 0.0 || q[2] != 0.0;
+  if (!d->lattice || !any || l->order == SECOND_ORDER) return q[axis];
+  const struct lattice_wave wave = lattice_growth_of(d->lattice, q, d->particles);
+  const double first = wave.direction[axis] * pow(d->growth, 1.0 - wave.rate);
+  return l->order == FIRST_RATE ? wave.rate * first : first;
+}
+
 static void component_line(void *context, uint32_t line) {
   const struct loop *l = context;
   const struct displacement *d = l->d;
@@ -290,7 +313,7 @@ static void component_line(void *context, uint32_t line) {
     for (size_t k = b->first[2]; k < b->first[2] + b->count[2]; k++, m++) {
       const double q[3] = {displacement_frequency(d, i), displacement_frequency(d, j),
                            displacement_frequency(d, k)};
-      const double factor = q[l->axis[0]] * window * d->window[k];
+      const double factor = component_of(l, q) * window * d->window[k];
       l->out[m][0] = factor * l->modes[m][0];
       l->out[m][1] = factor * l->modes[m][1];
     }
@@ -319,7 +342,8 @@ void displacement_transform(struct displacement *d, unsigned axis) {
     struct loop loop = {.d = d,
                         .modes = third ? d->third[axis] : d->modes[order],
                         .out = (fftw_complex *)d->field[order],
-                        .axis = {axis}};
+                        .axis = {axis},
+                        .order = (enum displacement_field)order};
     for_lines(third ? third_line : component_line, &loop);
     fft_backward(&d->fft, d->field[order]);
     if (!d->between) continue;
@@ -361,5 +385,6 @@ void displacement_free(struct displacement *d) {
   for (int axis = 0; axis < 3; axis++) fftw_free(d->third[axis]);
   fft_free(&d->fft);
   free(d->window);
+  free(d->lattice);
   *d = (struct displacement){0};
 }

@@ -46,8 +46,10 @@ void ic_add_local_term(const struct parameters *p, const struct linear_power *po
                        const struct fft *f, fftw_complex *modes, double *scratch);
 
 /** Displacements of each order, and what the first becomes in a unit of ln a, over f1: the same
- * where all k grow alike. */
+ * where all waves grow alike. */
 enum displacement_field { FIRST_ORDER, SECOND_ORDER, THIRD_ORDER, FIRST_RATE, DISPLACEMENT_FIELDS };
+
+struct lattice_growth;
 
 struct displacement {
   struct fft fft;
@@ -55,13 +57,17 @@ struct displacement {
   bool between;   /**< particles lie between mesh points */
   double *window; /**< by index along a side: inverse of the interpolation window, or 1 */
   /** A of each field, where fft.modes says; NULL: SECOND_ORDER with ic.order = 1, THIRD_ORDER, FIRST_RATE
-   * where all k grow alike. */
+   * where all waves grow alike. */
   fftw_complex *modes[DISPLACEMENT_FIELDS];
   /** The third order is no gradient: the modes of its components; NULL with ic.order < 3. */
   fftw_complex *third[3];
   /** One component of the displacement, Mpc/h, where fft.values says; if `between`, the row behind the last
    * one of this rank follows in each plane, and the plane behind the last one. NULL: there is no such displacement. */
   double *field[DISPLACEMENT_FIELDS];
+  /** NULL: the first order grows as that of a fluid. Else displacement_transform() makes it so that it does by the
+   * time when D1 is `growth` times as large, and has directions and rates of waves on a grid of particles. */
+  struct lattice_growth *lattice;
+  double growth, particles; /**< particles: along the box */
 };
 
 /** The most meshes of the mesh's size that are in use at a time. */

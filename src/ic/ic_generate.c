@@ -147,6 +147,16 @@ static void displace_particles(struct displaced *work, struct displacement *fiel
   index_order_free(&order);
 }
 
+/** Waves on a grid come to linear theory within the run. */
+static void require_growth(const struct parameters *p, const struct cosmology *c, double d1) {
+  const double growth = cosmology_growth(c, 1.0 / (1.0 + p->time.z_end)).d1 / d1;
+  if (p->ic.lattice_growth > 1.0 && p->ic.lattice_growth > growth)
+    fail(EXIT_BAD_USAGE,
+         "ic.lattice_growth = %g: expected no more than the growth from ic.z_init = %g to "
+         "time.z_end = %g, which is %.3g",
+         p->ic.lattice_growth, p->ic.z_init, p->time.z_end, growth);
+}
+
 static struct particles generate(const struct parameters *p, const struct cosmology *c,
                                  const struct linear_power *power, struct wave_growth waves) {
   struct lattice lattice = lattice_create(p);
@@ -154,6 +164,7 @@ static struct particles generate(const struct parameters *p, const struct cosmol
   const double box = p->box.size, a = 1.0 / (1.0 + p->ic.z_init);
   const struct growth g = cosmology_growth(c, a);
   struct third_growth third = {0};
+  require_growth(p, c, g.d1);
   waves.a = a;
   waves.d1 = g.d1;
   waves.f1 = g.f1;

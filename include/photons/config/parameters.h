@@ -69,6 +69,7 @@ struct parameters {
     int64_t mesh; /**< 0: npart_side, or twice that if it is odd */
     bool sphere_mode, fixed, paired;
     double f_nl;                    /**< of the potential of matter domination */
+    double lattice_growth;          /**< D1 over that of z_init where waves are those of a fluid */
     char glass[PARAMETER_PATH_MAX]; /**< Gadget file with a glass, or empty for a grid */
     enum power_source power_spectrum;
     char power_spectrum_file[PARAMETER_PATH_MAX];

@@ -62,6 +62,22 @@ static char *complaints(const char *text, const char *const *overrides, size_t c
   return whole;
 }
 
+/* The growth on a grid is that of a grid, with forces of all pairs. */
+static void growth_on_a_grid_needs_a_grid(void **state) {
+  (void)state;
+  static const char *const glass[] = {"ic.lattice_growth=10", "ic.glass=w.txt"},
+                           *const mesh[] = {"ic.lattice_growth=10", "time.step=pm",
+                                            "time.steps=10"};
+  write_file("w.txt", "");
+  char *said = complaints(NEEDED, glass, 2);
+  assert_non_null(strstr(said, "not with ic.glass"));
+  free(said);
+  said = complaints(NEEDED, mesh, 3);
+  assert_non_null(strstr(said, "not with time.step = pm"));
+  free(said);
+  assert_int_equal(remove("w.txt"), 0);
+}
+
 /* A table of w has redshifts or scale factors, and w0 and wa are not given beside it. */
 static void table_of_dark_energy_is_read(void **state) {
   (void)state;
@@ -778,6 +794,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(defaults_are_a_flat_universe),
       cmocka_unit_test(table_of_dark_energy_is_read),
+      cmocka_unit_test(growth_on_a_grid_needs_a_grid),
       cmocka_unit_test(defaults_follow_from_other_values),
       cmocka_unit_test(presets_yield_to_given_values),
       cmocka_unit_test(time_accuracy_chooses_steps),

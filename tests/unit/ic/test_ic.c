@@ -706,6 +706,13 @@ static void test_potential_needs_long_waves(void **state) {
   expect_failure(generate_any, p, EXIT_BAD_INPUT, "it has running = 0.01");
 }
 
+static void test_growth_on_a_grid_takes_time(void **state) {
+  (void)state;
+  struct parameters *p = parameters(8, 9.0, 1); /* to z = 0 */
+  p->ic.lattice_growth = 20.0;
+  expect_failure(generate_any, p, EXIT_BAD_USAGE, "no more than the growth from ic.z_init = 9");
+}
+
 static void generate_curved(void *p) {
   const struct cosmology open = {
       .omega_m = 0.308, .omega_lambda = 0.5, .omega_k = 0.192, .w0 = -1.0};
@@ -776,6 +783,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_impossible_displacements),
       cmocka_unit_test(test_speed_of_light),
       cmocka_unit_test(test_potential_needs_long_waves),
+      cmocka_unit_test(test_growth_on_a_grid_takes_time),
       cmocka_unit_test(test_warning_of_curvature),
       cmocka_unit_test(test_glass_with_nan),
   };
