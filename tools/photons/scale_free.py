@@ -6,18 +6,24 @@ comes from the particles' distance, softening, steps, or the box: it is an error
 program to be seen.
 
 usage: scale_free.py CONFIG [--index N,N,...] [--side N] [--outputs N] [--factor F] [--fewest N] [--seconds S]
-                     [--set SECTION.KEY=VALUE]... [--program PROGRAM] [--ranks N]
+                     [--coarser N] [--set SECTION.KEY=VALUE]... [--program PROGRAM] [--ranks N]
 
-CONFIG is params/scale_free.ini or one like it; index, side, amplitude, first redshift and outputs are set here.
-Lengths are in units of the particles' distance, 1 Mpc/h. The rms of linear theory in spheres of half the box
+CONFIG is params/scale_free.ini or one like it; index, side, amplitude, first redshift, ic.lattice_growth and
+outputs are set here. Lengths are in units of the particles' distance, 1 Mpc/h. The rms of linear theory in spheres of half the box
 is 0.25 at the last output, and at the start 0.04 in spheres of one particle. From output to output k_NL
 falls by F. The runs are in folders n-1.5, n-2 ... of output.dir; one that has ended is not repeated. After S
-seconds no run begins. Tables of all outputs in self-similar variables are in selfsimilar_power.csv,
+seconds no run begins. Waves grow as in a fluid by the
+time when the rms in spheres of one particle is 0.5 in linear theory. Tables of all outputs in self-similar variables are in selfsimilar_power.csv,
 selfsimilar_correlation.csv and selfsimilar_mass_function.csv of each folder, and a figure where there is matplotlib.
 
 Printed is how far one output is from the next one, whose resolution is F times better, at equal k/k_NL, r k_NL or
 M/M_NL: the rms over bins and outputs in bands of k/k_N (the particles' Nyquist wave number), r and particles of
-the earlier output. Power beyond k_N is less shot noise. Needs no module but for the figure."""
+the earlier output. Power beyond k_N is less shot noise.
+
+With --coarser N each index has a run of N particles a side, too, in the same number of nonlinear lengths with the same
+waves, and printed is how far its outputs are from those of the run of --side: what differs comes from the particles'
+distance, softening and steps alone, and neither from the box nor from chance. Needs no module but for the
+figures."""
 
 import csv
 import math
@@ -34,17 +40,19 @@ os.environ["MPLBACKEND"] = "Agg"  # figures go to files, which takes no display
 
 LAST_RMS, LAST_PART = 0.25, 0.5  # linear rms at the end, in spheres of this part of the box
 FIRST_RMS = 0.04  # linear rms at the start, in spheres of the volume of one particle
+LATTICE_RMS = 0.5  # the same where waves on the grid of particles have grown as in a fluid
 FIRST_RADIUS = (3 / (4 * math.pi)) ** (1 / 3)
 SIGMA8_RADIUS = 8.0
 FEWEST = 100  # modes, cells and halos in a bin
-SHOT = 5  # P must be so many times V/N beyond k_N
+SHOT = 5  # P must be so many times V/N beyond k_N,
+GRID_GONE = 0.5  # and k_NL below this part of k_N
 
 
 class Statistic:
     """One function of scale that should not depend on time.
 
     stem     -- of the text files
-    point    -- function of a row and the side of the box: scale, value and number in the bin, or None
+    point    -- function of a row, the side of the box and k_NL: scale, value and number in the bin, or None
     power    -- scale times k_NL to this power is the self-similar scale
     bands    -- edges in units of `unit`"""
 
@@ -53,23 +61,24 @@ class Statistic:
         self.power, self.bands, self.unit = power, bands, unit
 
 
-def power_point(row, side):
-    """k/k_N, Delta^2, modes."""
+def power_point(row, side, k_nl):
+    """k/k_N, Delta^2, modes. Beyond k_N what is left of the grid of particles has as much power, until structures of
+    several particles have formed."""
     k, power, modes, shot = row[:4]
     if k > math.pi:
         power -= shot
-        if power < SHOT * shot:
+        if power < SHOT * shot or k_nl > GRID_GONE * math.pi:
             return None
     return k / math.pi, k**3 * power / (2 * math.pi**2), modes
 
 
-def correlation_point(row, side):
+def correlation_point(row, side, k_nl):
     """r in particles' distances, xi, cells. Where xi is small the box has too few waves."""
     r, xi, cells = row[:3]
     return (r, xi, cells) if xi > 0.1 and r < side / 16 else None
 
 
-def mass_point(row, side):
+def mass_point(row, side, k_nl):
     """Particles of a halo by friends of friends, the part of all particles in halos per dln M, halos."""
     mass = math.sqrt(row[0] * row[1]) / PARTICLE_MASS
     return mass, mass * row[3], row[2]
@@ -101,6 +110,7 @@ def plan(index, side, outputs, factor):
         "box.size": str(side),
         "box.npart_side": str(side),
         "ic.z_init": f"{1 / start - 1:.9g}",
+        "ic.lattice_growth": f"{LATTICE_RMS / FIRST_RMS:g}",
         "output.scale_factors": ", ".join(f"{a:.9g}" for a in times),
         "analysis.statistics_mesh": str(2 * side),
     }
@@ -121,7 +131,7 @@ def nonlinear_wave_number(folder, number, index):
 def curve(folder, statistic, number, side, k_nl, fewest):
     """Points of an output: scale in units of the particles, self-similar scale, value."""
     path = os.path.join(folder, f"{statistic.stem}_{number:03d}.txt")
-    points = [statistic.point(row, side) for row in rows_of(path)] if os.path.exists(path) else []
+    points = [statistic.point(row, side, k_nl) for row in rows_of(path)] if os.path.exists(path) else []
     some = [(x, y) for x, y, count in filter(None, points) if y > 0 and count >= fewest]
     return [(x, x * k_nl**statistic.power, y) for x, y in some]
 
@@ -135,11 +145,11 @@ def at(points, scale):
     return None
 
 
-def distances(curves):
-    """Scale, and value over that of the next output less 1, of all points that the next one has, too."""
+def distances(curves, finer):
+    """Scale, and value over that of the finer curve less 1, of all points that this one has, too."""
     return [
         (x, y / value - 1)
-        for points, later in zip(curves, curves[1:])
+        for points, later in zip(curves, finer)
         for x, scale, y in points
         for value in [at(later, scale)]
         if value
@@ -175,7 +185,7 @@ def plot(path, curves_of, times):
     figure, axes = plt.subplots(1, len(curves_of), figsize=(15, 4.5), layout="constrained")
     for axis, (statistic, curves) in zip(axes, curves_of.items()):
         for a, points in zip(times, curves):
-            axis.loglog([p[1] for p in points], [p[2] for p in points], ".-", ms=3, label=f"a = {a}")
+            axis.loglog([p[1] for p in points], [p[2] for p in points], ".-", ms=3, label=f"a = {float(a):.3g}")
         scale = {-1: "k/k_NL", 1: "r k_NL", 3: "M/M_NL"}[statistic.power]
         axis.set(xlabel=scale, title=statistic.name.replace("_", " "))
     axes[0].legend()
@@ -183,30 +193,93 @@ def plot(path, curves_of, times):
     plt.close(figure)
 
 
-def lines_of(statistic, curves):
-    """What to print of a statistic."""
-    for band, found in zip(zip(statistic.bands, statistic.bands[1:]), in_bands(distances(curves), statistic.bands)):
+def lines_of(statistic, found_at):
+    """What to print of a statistic, by its distances."""
+    for band, found in zip(zip(statistic.bands, statistic.bands[1:]), in_bands(found_at, statistic.bands)):
         where = f"  {statistic.name.replace('_', ' ')}, {statistic.unit} {band[0]:g} to {band[1]:g}: "
         yield where + (
             f"rms {100 * found[0]:.2f} %, mean {100 * found[1]:+.2f} %, {found[2]} bins" if found else "no bins"
         )
 
 
-def measure(folder, index, side, times, fewest):
-    """Compare the outputs of a run, write its tables and figure; returns the lines to print."""
-    numbers = range(len(times))
-    k_nl = [nonlinear_wave_number(folder, number, index) for number in numbers]
+def curves_in(folder, index, side, times, fewest):
+    """All statistics of a run, a curve for each output; writes tables and figure."""
+    k_nl = [nonlinear_wave_number(folder, number, index) for number in range(len(times))]
     curves_of = {
-        statistic: [curve(folder, statistic, i, side, k_nl[i], fewest) for i in numbers]
+        statistic: [curve(folder, statistic, i, side, k_nl[i], fewest) for i in range(len(times))]
         for statistic in STATISTICS
     }
-    lines = [f"n = {index:g}: k_NL/k_N from {k_nl[0] / math.pi:.3g} to {k_nl[-1] / math.pi:.3g}"]
+    print(f"n = {index:g}, {side}^3 particles: k_NL/k_N from {k_nl[0] / math.pi:.3g} to {k_nl[-1] / math.pi:.3g}")
     for statistic, curves in curves_of.items():
         write_curves(os.path.join(folder, f"selfsimilar_{statistic.name}.csv"), statistic, curves, times)
-        lines += lines_of(statistic, curves)
     if can_import("matplotlib"):
         plot(os.path.join(folder, "selfsimilar.png"), curves_of, times)
-    return lines
+    return curves_of
+
+
+def print_next(curves_of):
+    """How far outputs are from the next ones."""
+    for statistic, curves in curves_of.items():
+        for line in lines_of(statistic, distances(curves, curves[1:])):
+            print(line)
+    print(end="", flush=True)
+
+
+def differences(curves_of, finer_of):
+    """The distances of all outputs of a run from those of a finer one: by statistic a list for each output."""
+    return {
+        statistic: [distances([one], [other]) for one, other in zip(curves, finer_of[statistic])]
+        for statistic, curves in curves_of.items()
+    }
+
+
+def print_finer(found_of, side):
+    """How far outputs are from those of a finer run at the same time."""
+    print(f"  over {side}^3 particles:")
+    for statistic, found in found_of.items():
+        for line in lines_of(statistic, [point for output in found for point in output]):
+            print(line)
+    print(end="", flush=True)
+
+
+def plot_finer(path, found_of, times):
+    """Each statistic over that of the finer run, in the scales of the bands; those without points are left out."""
+    known = {statistic: found for statistic, found in found_of.items() if any(found)}
+    if not known:
+        return
+    figure, axes = plt.subplots(1, len(known), figsize=(5 * len(known), 4.5), layout="constrained", squeeze=False)
+    axes = axes[0]
+    for axis, (statistic, found) in zip(axes, known.items()):
+        for a, points in zip(times, found):
+            axis.semilogx([p[0] for p in points], [100 * p[1] for p in points], ".-", ms=3, label=f"a = {float(a):.3g}")
+        axis.axhspan(-1, 1, color="0.9")
+        axis.set(xlabel=statistic.unit, ylim=(-10, 10), title=statistic.name.replace("_", " "))
+    axes[0].set_ylabel("over the finer run, minus 1 [%]")
+    axes[0].legend()
+    figure.savefig(path, dpi=150)
+    plt.close(figure)
+
+
+def run(options, settings, folder, index, side):
+    """Run an index with so many particles a side, if it has not ended; returns its curves and the outputs' times."""
+    planned = plan(index, side, options.outputs, options.factor)
+    place = os.path.join(folder, f"n{index:g}" if side == options.side else f"n{index:g}-{side}")
+    finish(options.config, {**planned, **settings}, place, options)
+    times = planned["output.scale_factors"].split(", ")
+    return curves_in(place, index, side, times, options.fewest), times
+
+
+def run_index(options, settings, folder, index):
+    """The run of an index, and the coarser one."""
+    curves_of, times = run(options, settings, folder, index, options.side)
+    print_next(curves_of)
+    if not options.coarser:
+        return
+    coarse_of, _ = run(options, settings, folder, index, options.coarser)
+    found_of = differences(coarse_of, curves_of)
+    print_finer(found_of, options.side)
+    if can_import("matplotlib"):
+        plot_finer(os.path.join(folder, f"n{index:g}-{options.coarser}", "finer.png"), found_of, times)
 
 
 def main():
@@ -216,6 +289,7 @@ def main():
     parser.add_argument("--side", type=int, default=128, metavar="N", help="particles a side")
     parser.add_argument("--outputs", type=int, default=6, metavar="N", help="outputs of a run")
     parser.add_argument("--factor", type=float, default=1.5, metavar="F", help="of k_NL from output to output")
+    parser.add_argument("--coarser", type=int, metavar="N", help="particles a side of one more run to compare")
     parser.add_argument("--seconds", type=float, default=math.inf, metavar="S", help="then no run begins")
     parser.add_argument(
         "--fewest", type=int, default=FEWEST, metavar="N", help="modes, cells or halos of a bin that counts"
@@ -223,16 +297,14 @@ def main():
     options = parser.parse_args()
     end = time.time() + options.seconds
     try:
+        if options.coarser is not None and not 0 < options.coarser < options.side:
+            raise ValueError(f"--coarser {options.coarser}: expected fewer particles a side than --side {options.side}")
         settings = settings_of(options.set)
         folder = output_folder(options.config, settings, options.program)
         for index in map(float, options.index.split(",")):
             if time.time() > end:
                 break
-            planned = plan(index, options.side, options.outputs, options.factor)
-            place = os.path.join(folder, f"n{index:g}")
-            finish(options.config, {**planned, **settings}, place, options)
-            times = planned["output.scale_factors"].split(", ")
-            print("\n".join(measure(place, index, options.side, times, options.fewest)), flush=True)
+            run_index(options, settings, folder, index)
     except RunFailed as error:
         fail(error)
     except FAULTS as error:
