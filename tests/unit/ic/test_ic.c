@@ -19,6 +19,7 @@
 #include "photons/config/parameters.h"
 #include "photons/cosmology/linear_power.h"
 #include "photons/ic/ic.h"
+#include "src/ic/ic_lattice_growth.h"
 
 #include <cmocka.h>
 
@@ -335,6 +336,34 @@ static void test_fixed_amplitudes_keep_phases(void **state) {
   assert_true(compared > 1000); /* half of 4/3 pi 8^3 */
   fftw_free(random);
   fftw_free(fixed);
+}
+
+/* A wave begins with the amplitude from which it grows as on the grid to what it is in a fluid, here on a mesh that is
+ * finer than the grid. */
+static void test_waves_of_a_grid(void **state) {
+  (void)state;
+  enum { N = 16 };
+  const double growth = 5.0;
+  struct parameters *p = parameters(N, 9.0, 1);
+  p->ic.fixed = true;
+  p->ic.mesh = 2 * N;
+  double complex *fluid = generated_modes(p, N);
+  p->ic.lattice_growth = growth;
+  double complex *grid = generated_modes(p, N);
+  struct lattice_growth *l = lattice_growth_create();
+  size_t compared = 0;
+  for (int m = 0; m < N * N * (N / 2 + 1); m++) {
+    const int i = m / (N / 2 + 1) / N, j = m / (N / 2 + 1) % N, k = m % (N / 2 + 1);
+    const double q[3] = {i < N / 2 ? i : i - N, j < N / 2 ? j : j - N, k};
+    if (i == N / 2 || j == N / 2 || k == N / 2 || cabs(fluid[m]) < 1e-6) continue;
+    const double expected = pow(growth, 1.0 - lattice_growth_of(l, q, N).rate);
+    assert_near(cabs(grid[m] / fluid[m] - expected), 0.0, 1e-4); /* rounded positions */
+    compared++;
+  }
+  assert_true(compared > 500);
+  free(l);
+  fftw_free(fluid);
+  fftw_free(grid);
 }
 
 static void test_pair_is_opposite(void **state) {
@@ -770,6 +799,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_power_spectrum),
       cmocka_unit_test(test_fixed_amplitudes),
       cmocka_unit_test(test_fixed_amplitudes_keep_phases),
+      cmocka_unit_test(test_waves_of_a_grid),
       cmocka_unit_test(test_pair_is_opposite),
       cmocka_unit_test(test_velocities_are_of_the_growing_mode),
       cmocka_unit_test(test_growth_of_second_order),
