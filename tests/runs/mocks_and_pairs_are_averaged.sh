@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # tools/mocks.py makes mocks and their covariance, and goes on after a kill with those that have not ended.
 # tools/pairs.py runs a pair of opposite phases and writes the mean. The commands of the tutorial's section 7 do so,
-# with few particles.
+# with few particles, and those of its sections 3 to 6 leave what they say.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
 need_python h5py matplotlib numpy
 
@@ -70,6 +70,26 @@ PYTHON=$PYTHON PATH=$(dirname "$PHOTONS"):$PATH timeout 120 sh -e commands >out 
   complain "the commands of the tutorial: $(cat err)"
 for file in mocks/mockcovariance_000.txt mocks/figures/mocks_000.png pair/figures/growth.png; do
   [ -s "output/$file" ] || complain "the commands of the tutorial make no output/$file"
+done
+# Sections 3 to 6: every command, and the files that the page has. In the place of the file that stops the run are a few
+# steps.
+few <"$PHOTONS_SOURCE/params/quickstart.ini" >params/quickstart.ini
+ln -s "$PHOTONS" photons-starpu
+awk '/^## 3/ { on = 1 } /^## 7/ { on = 0 }
+  on && /^```/ { inside = !inside; if (inside) file = sprintf("block%d", ++n); next }
+  on && inside { print >file }' "$page"
+[ -s block8 ] && [ ! -e block9 ] || complain 'sections 3 to 6 of the tutorial have another number of blocks'
+halos='--set analysis.min_members=2 --set analysis.linking_length=0.4'
+sed "s/npart_side=32/npart_side=8 $halos/" block1 >part1
+cp block3 mass-functions.py
+few <block5 >my.ini
+sed '/stop/d; s/$/ --steps 3/' block7 >part7
+for part in part1 block2 block4 block6 part7 block8; do
+  PYTHON=$PYTHON timeout 120 sh -e $part >out 2>err || complain "the tutorial: $(cat $part err)"
+  [ $part != part1 ] || ./photons-starpu --quiet params/quickstart.ini 2>err || complain "the quickstart: $(cat err)"
+done
+for file in sigma8/figures/mass_function.png sigma8/figures/power.png my/powerspec_001.txt ../mass-functions.png; do
+  [ -s "output/$file" ] || complain "the tutorial makes no output/$file"
 done
 cd ..
 finish
