@@ -109,9 +109,9 @@ static void gas_potential_gpu(struct gpu *gpu, void *buffers[],
                                                     a->how.massive ? buffers[OTHERS] : NULL,
                                                     buffers[matter], a->factor);
   double *potentials = VECTOR(double, buffers[POTENTIAL]);
-  const struct gpu_half half = {
-      a->how.odd, a->how.mode == POTENTIAL_RELAX ? GPU_OTHERS_COPY : GPU_OTHERS_ZERO,
-      a->how.excess};
+  const struct gpu_half half = {a->how.odd,
+                                a->how.mode == POTENTIAL_RELAX ? GPU_OTHERS_COPY : GPU_OTHERS_ZERO,
+                                a->how.excess};
   if (s->direct) {
     const struct gpu_solved batch = {density, from, potentials, batch_of(&a->batch)->count};
     gpu_gas_solve_directly(&g, &s->waves, VECTOR(const double, buffers[links + 1]), &batch, 1,

@@ -105,8 +105,7 @@ static void solve_group(const struct level_task *t, const struct potential_sourc
   void **buffers = t->buffers;
   double source[GAS_GROUP_CELLS], old[GAS_GROUP_CELLS], *cube = nth_potential(buffers[batch], i);
   g->gravity->kernels->source(
-      nth(buffers[t->at.cells + batch], gas_group_bytes(g), i), t->a->factor,
-      gravity_background(g),
+      nth(buffers[t->at.cells + batch], gas_group_bytes(g), i), t->a->factor, gravity_background(g),
       t->a->first.massive ? nth_potential(buffers[t->at.sheets + batch], i) : NULL, source);
   add_matter(g, buffers + t->at.matter + batch, i, t->a->factor, source);
   memcpy(old, cube, sizeof old);
@@ -157,14 +156,14 @@ static const char **fill_surroundings(const struct level_task *t, uint32_t batch
   const struct potential_task how = potential_solution(a->first, solution, a->solutions);
   const struct gas_batch *b = &a->batch.gas->level[a->batch.level].batch[batch];
   const bool begin = how.weight < 1.0 || how.change != 0.0, end = how.weight > 0.0;
-  *p = (struct gpu_potentials){.cells = cells,
-                               .near = how.mode == POTENTIAL_INTERPOLATE ? 0 : b->near.count,
-                               .begin = begin ? b->coarse.count : 0,
-                               .end = end ? b->coarse.count : 0,
-                               .weight = how.weight,
-                               .change = how.change,
-                               .links = VECTOR(const struct gas_links,
-                                               t->buffers[t->at.links + batch])};
+  *p = (struct gpu_potentials){
+      .cells = cells,
+      .near = how.mode == POTENTIAL_INTERPOLATE ? 0 : b->near.count,
+      .begin = begin ? b->coarse.count : 0,
+      .end = end ? b->coarse.count : 0,
+      .weight = how.weight,
+      .change = how.change,
+      .links = VECTOR(const struct gas_links, t->buffers[t->at.links + batch])};
   for (uint32_t i = 0; i < p->near; i++)
     *cells++ = VECTOR(const char, near_buffers(t, solution)[b->near.batch[i]]);
   for (uint32_t i = 0; i < p->begin; i++)
@@ -200,9 +199,8 @@ static void solve_on_gpu(struct gpu *gpu, const struct level_task *t, int first,
     const struct potential_task how = potential_solution(a->first, k, a->solutions);
     half[k - first] = (struct gpu_half){how.odd, GPU_OTHERS_STAY, how.excess};
   }
-  gpu_gas_solve_directly(&own, &g->gravity->waves,
-                         VECTOR(const double, t->buffers[t->at.pivots]), batch, n, half,
-                         (uint32_t)(end - first));
+  gpu_gas_solve_directly(&own, &g->gravity->waves, VECTOR(const double, t->buffers[t->at.pivots]),
+                         batch, n, half, (uint32_t)(end - first));
   free(cells);
   free(half);
   free(batch);

@@ -80,7 +80,8 @@ static void gas_share_gpu(struct gpu *gpu, void *buffers[], const struct gas_sha
 STAGE(gas_share, 0xcc6677, "gas");
 
 void gas_share_submit(struct gas *g, int level, uint32_t batch, bool massive, bool stress) {
-  const struct gas_share_argument a = {{g, level, batch}, gravity_factor(g, level), massive, stress};
+  const struct gas_share_argument a = {
+      {g, level, batch}, gravity_factor(g, level), massive, stress};
   const struct gas_level *l = &g->level[level];
   const struct gas_batch *b = batch_of(&a.batch);
   const struct surroundings around = surroundings(&a.batch);

@@ -150,8 +150,9 @@ static __global__ void __launch_bounds__(SOLVE_THREADS)
   double source[INNER];
 #pragma unroll
   for (int z = 0; z < INNER; z++)
-    source[z] = b.source ? b.source[(size_t)blockIdx.x * GAS_GROUP_CELLS + z * CUBE_PLANE + threadIdx.x]
-                         : source_at(b.density, i, j, z);
+    source[z] = b.source
+                    ? b.source[(size_t)blockIdx.x * GAS_GROUP_CELLS + z * CUBE_PLANE + threadIdx.x]
+                    : source_at(b.density, i, j, z);
   fill_faces(b.from, l, p, beyond);
   __syncthreads();
 #pragma unroll
@@ -169,8 +170,9 @@ static __global__ void __launch_bounds__(SOLVE_THREADS)
   __syncthreads();
   for (int z = 0; z < INNER; z++) {
     const double solution = along_z[z * STEP_Z];
-    cube[z * CUBE_PLANE] =
-        half.excess == 0.0 ? solution : exceeded(old[z * CUBE_PLANE], solution, half.excess);
+    cube[z * CUBE_PLANE] = half.excess == 0.0
+                               ? solution
+                               : exceeded(old[z * CUBE_PLANE], solution, half.excess);
   }
 }
 
@@ -183,8 +185,8 @@ static __global__ void __launch_bounds__(SOLVE_THREADS)
   const int i = (int)threadIdx.x % INNER, j = (int)threadIdx.x / INNER;
 #pragma unroll 4
   for (int z = 0; z < INNER; z++)
-    b.source[(size_t)blockIdx.x * GAS_GROUP_CELLS + z * CUBE_PLANE + threadIdx.x] =
-        source_at(b.density, i, j, z);
+    b.source[(size_t)blockIdx.x * GAS_GROUP_CELLS + z * CUBE_PLANE + threadIdx.x] = source_at(
+        b.density, i, j, z);
 }
 
 /** The batches in device memory, and their lists after them. @param source  room for all batches, or NULL */
@@ -198,9 +200,10 @@ static const solved_batch<real> *upload(const struct gpu_gas *g, const struct gp
        *list = host + batches * sizeof(solved_batch<real>);
   for (uint32_t i = 0; i < batches; i++) {
     const struct gpu_potentials *from = &batch[i].from;
-    ((solved_batch<real> *)host)[i] = {density_of<real>(g, &batch[i].density), source,
-                                       potentials_in((const double **)(device + (list - host)), from),
-                                       batch[i].to, batch[i].groups};
+    ((solved_batch<real> *)host)[i] = {
+        density_of<real>(g, &batch[i].density), source,
+        potentials_in((const double **)(device + (list - host)), from), batch[i].to,
+        batch[i].groups};
     if (source) source += (size_t)batch[i].groups * GAS_GROUP_CELLS;
     memcpy(list, from->cells, batches_of(from) * sizeof(double *));
     list += batches_of(from) * sizeof(double *);
@@ -220,15 +223,15 @@ static void solve_in(const struct gpu_gas *g, const waves &w, const double *pivo
     most = batch[i].groups > most ? batch[i].groups : most;
     groups += batch[i].groups;
   }
-  double *source = halves <= FEW ? NULL
-                                 : (double *)gpu_scratch(g->gpu, SCRATCH_CELLS,
-                                                         groups * (size_t)GAS_GROUP_CELLS *
-                                                             sizeof *source);
+  double *source = halves <= FEW
+                       ? NULL
+                       : (double *)gpu_scratch(g->gpu, SCRATCH_CELLS,
+                                               groups * (size_t)GAS_GROUP_CELLS * sizeof *source);
   const solved_batch<real> *table = upload<real>(g, batch, batches, source);
   if (source) find_sources<real><<<dim3(most, batches), SOLVE_THREADS, 0, g->gpu->stream>>>(table);
   for (uint32_t k = 0; k < halves; k++) {
-    solve_directly<real><<<dim3(most, batches), SOLVE_THREADS, 0, g->gpu->stream>>>(w, table, pivot,
-                                                                                    half[k]);
+    solve_directly<real>
+        <<<dim3(most, batches), SOLVE_THREADS, 0, g->gpu->stream>>>(w, table, pivot, half[k]);
     gpu_launched("potential");
   }
 }
@@ -304,8 +307,8 @@ INLINE double relax_colour(const double source[CELLS_OF_THREAD], double part, in
 template <typename real>
 static __global__ void __launch_bounds__(RELAX_THREADS)
     relax(const __grid_constant__ density_of_groups<real> d, double square_radius, double tolerance,
-          double least, const struct gas_links *links,
-          const __grid_constant__ struct gpu_half half, const double *blocks, double *potentials) {
+          double least, const struct gas_links *links, const __grid_constant__ struct gpu_half half,
+          const double *blocks, double *potentials) {
   __shared__ double block[POISSON_CELLS];
   const int sweeps = is_solved(links[blockIdx.x], half) ? POISSON_SWEEPS_MAX : 0;
   double source[2][CELLS_OF_THREAD], omega = 1.0, checked = HUGE_VAL;
@@ -338,8 +341,9 @@ static void relax_in(const struct gpu_gas *g, const struct gpu_density *density,
                      double least, const struct gas_links *links, struct gpu_half half,
                      const double *blocks, double *potentials) {
   const double radius = cos(3.14159265358979323846 / (INNER + 1.0)); /* of Jacobi's iteration */
-  relax<real><<<g->groups, RELAX_THREADS, 0, g->gpu->stream>>>(
-      density_of<real>(g, density), radius * radius, tolerance, least, links, half, blocks, potentials);
+  relax<real><<<g->groups, RELAX_THREADS, 0, g->gpu->stream>>>(density_of<real>(g, density),
+                                                               radius * radius, tolerance, least,
+                                                               links, half, blocks, potentials);
   gpu_launched("relaxation");
 }
 

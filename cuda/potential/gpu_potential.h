@@ -50,8 +50,9 @@ void gpu_gas_potential_blocks(const struct gpu_gas *g, const struct gpu_potentia
 /** A batch whose groups are solved directly. */
 struct gpu_solved {
   struct gpu_density density;
-  struct gpu_potentials from; /**< with the coarser level; the batch itself is in the near list, if there is one */
-  double *to;                 /**< [group][z 16][y 16][x 16]; may be what is in the near list, if others stay */
+  struct gpu_potentials
+      from;   /**< with the coarser level; the batch itself is in the near list, if there is one */
+  double *to; /**< [group][z 16][y 16][x 16]; may be what is in the near list, if others stay */
   uint32_t groups;
 };
 /** Solve halves of the groups of batches one after the other. @param waves  in host memory, without the pivots

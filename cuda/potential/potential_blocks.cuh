@@ -5,7 +5,12 @@
 
 #include "cuda/potential/laplacian.cuh"
 
-enum { FILL_THREADS = 256, ALL_FACES = (1 << GAS_FACES) - 1, COARSE = POISSON_COARSE_SIDE, COARSE_GHOSTS = POISSON_COARSE_GHOSTS };
+enum {
+  FILL_THREADS = 256,
+  ALL_FACES = (1 << GAS_FACES) - 1,
+  COARSE = POISSON_COARSE_SIDE,
+  COARSE_GHOSTS = POISSON_COARSE_GHOSTS
+};
 
 /** struct gpu_potentials for kernels; lists that are not read are NULL. */
 struct potentials {

@@ -193,8 +193,8 @@ static void add_level(const struct settling *s, struct particle_migration *m,
   for (uint32_t group = l->own_first; group < l->own_end; group++) {
     const struct gas_leaver *leaver = leaving_of(&s->leaving, group);
     for (uint32_t k = 0; k < s->leaving.leavers[group]; k++)
-      add_particle(m, origin, (struct origin){level, group},
-                   s->leaving.now[group], &leaver[k].particle);
+      add_particle(m, origin, (struct origin){level, group}, s->leaving.now[group],
+                   &leaver[k].particle);
   }
 }
 

@@ -138,24 +138,6 @@ static int relaxations_of(const struct self_gravity *s, struct level_solution ho
   return how.mode == POTENTIAL_CORRECT || how.mode == POTENTIAL_REPEAT ? CORRECTION_RELAXATIONS : 0;
 }
 
-/** Solutions of even and odd groups in turn are red-black relaxation of blocks: where 1.5 times what they change is taken,
- * the errors of long waves, which last longest, become smaller by a factor of 2 in each turn, else by 1.1 (Young
- * 1954, Trans. Am. Math. Soc. 76, 92). The first solutions have no old ones to change. The last ones are taken as they are,
- * for the short waves that the others leave. */
-static double excess_of(int solution, int solutions) {
-  enum { FIRST = 2, LAST = 4 };
-  return solution >= FIRST && solution < solutions - LAST ? 0.5 : 0.0;
-}
-
-struct potential_task potential_solution(struct potential_task first, int k, int solutions) {
-  if (k == 0) return first;
-  return (struct potential_task){.weight = first.weight,
-                                 .mode = POTENTIAL_RELAX,
-                                 .odd = k % 2 == 1,
-                                 .massive = first.massive,
-                                 .excess = excess_of(k, solutions)};
-}
-
 /** Whether one task can solve all groups of a level in turn, without messages. */
 static bool is_in_one_home(const struct gas *g, int level) {
   return engine_gpu() && g->gravity->direct &&

@@ -33,8 +33,8 @@ struct stages {
   cudaStream_t stream;
   struct batch_data *data[GAS_LEVELS_MAX];
   uint32_t random;
-  struct difference blocks, solved, relaxed, shares, mass, means, kicked, border,
-      energy, acceleration, cut, paste, means_of_matter;
+  struct difference blocks, solved, relaxed, shares, mass, means, kicked, border, energy,
+      acceleration, cut, paste, means_of_matter;
   uint32_t beyond, sheets; /* faces at ends of the box; patches beside refined ones */
 };
 
