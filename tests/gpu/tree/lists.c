@@ -222,7 +222,7 @@ void check_reach(const struct bench *b, const struct group *g, const struct targ
 
 void report_walk(const char *stage, const struct list_difference *d) {
   const double different = (double)d->different / (double)d->entries;
-  const bool good = different <= 1e-5 && d->uncovered == 0;
+  const bool good = different <= 3e-5 && d->uncovered == 0; /* judged up to rounding */
   printf("  %-10s %9.2e  of %" PRIu64 " entries, %" PRIu64 " pairs of leaves not met once  %s\n",
          stage, different, d->entries, d->uncovered, good ? "ok" : "WRONG");
   failures += !good;
