@@ -66,7 +66,6 @@ gpus 4 0 256,256,256
 sed -i 's/^flag_density/gravity = self\nflag_density/' config.ini
 gpus 2 0 128,256,256
 gpus 1 1 128,256,256
-gpus 2 1 512,512,256
 sed -i '/^gravity/d' config.ini
 gpus 3 1 32,32,32 STARPU_LIMIT_CUDA_MEM=3
 gpus 4 1 32,32,32 STARPU_NCUDA=3
