@@ -85,9 +85,12 @@ static int compare_densities(const void *a, const void *b) {
   return (x->body > y->body) - (x->body < y->body);
 }
 
-/** Peaks as chains of particles. A chain is known by its first particle, its head. */
+/** Peaks as chains of particles. A chain is known by its first particle, its head. Which chain has a particle is found
+ * along `parent`, where the shorter one of two chains goes below the longer one: a dense peak with most particles of a halo
+ * joins a thousand thin ones, and keeps its particles as they are (Tarjan 1975, J. ACM 22, 215). */
 struct chains {
-  uint32_t *head, *next;   /* [body]; head: NONE: not added yet */
+  uint32_t *parent, *next; /* [body]; parent: NONE: not added yet; itself: the root of its chain */
+  uint32_t *head;          /* [root] */
   uint32_t *tail, *length; /* [head] */
   uint32_t *level;         /* [head] of the candidates inside, plus 1 */
   double *volume;          /* [head] of phase space that they fill: sum of 1/density */
@@ -103,6 +106,20 @@ static void add_candidate(const struct chains *c, uint32_t head) {
       .first = head, .count = c->length[head], .level = c->level[head]++};
 }
 
+/** The root of a particle's chain. Ways to roots become shorter. */
+static uint32_t root_of(const struct chains *c, uint32_t body) {
+  while (c->parent[body] != body) {
+    c->parent[body] = c->parent[c->parent[body]];
+    body = c->parent[body];
+  }
+  return body;
+}
+
+/** The head of a particle's chain; NONE: it has not been added. */
+static uint32_t head_of(const struct chains *c, uint32_t body) {
+  return c->parent[body] == NONE ? NONE : c->head[root_of(c, body)];
+}
+
 /** Append the chain of a smaller peak to that of a larger one. */
 static void join(const struct chains *c, uint32_t large, uint32_t small) {
   if (c->length[small] >= c->least) {
@@ -111,7 +128,10 @@ static void join(const struct chains *c, uint32_t large, uint32_t small) {
     add_candidate(c, small);
   }
   if (c->level[small] > c->level[large]) c->level[large] = c->level[small];
-  for (uint32_t i = small; i != NONE; i = c->next[i]) c->head[i] = large;
+  const uint32_t a = root_of(c, large), b = root_of(c, small);
+  const bool below = c->length[small] <= c->length[large];
+  c->parent[below ? b : a] = below ? a : b;
+  c->head[below ? a : b] = large;
   c->next[c->tail[large]] = small;
   c->tail[large] = c->tail[small];
   c->length[large] += c->length[small];
@@ -131,19 +151,19 @@ static void add_body(const struct chains *c, uint32_t body, double volume,
                      const uint32_t *neighbour, size_t neighbours) {
   uint32_t head = NONE;
   for (size_t k = 0, denser = 0; k < neighbours && denser < 2; k++) {
-    const uint32_t other = c->head[neighbour[k]];
+    const uint32_t other = head_of(c, neighbour[k]);
     if (other == NONE) continue;
     denser++;
     head = head == NONE || head == other ? other : join_at_saddle(c, head, other);
   }
   c->next[body] = NONE;
   if (head == NONE) {
-    c->head[body] = c->tail[body] = body;
+    c->parent[body] = c->head[body] = c->tail[body] = body;
     c->length[body] = 1;
     c->volume[body] = volume;
     return;
   }
-  c->head[body] = head;
+  c->parent[body] = root_of(c, head);
   c->next[c->tail[head]] = body;
   c->tail[head] = body;
   c->length[head]++;
@@ -163,9 +183,9 @@ static void add_by_density(const struct chains *c, const struct field *f, size_t
 
 /** Join chains that no saddle point joined. @return the head of all */
 static uint32_t join_rest(const struct chains *c, size_t n) {
-  uint32_t head = c->head[0];
+  uint32_t head = head_of(c, 0);
   for (uint32_t i = 0; i < n; i++)
-    if (c->head[i] != head) head = join_at_saddle(c, head, c->head[i]);
+    if (head_of(c, i) != head) head = join_at_saddle(c, head, head_of(c, i));
   return head;
 }
 
@@ -201,11 +221,18 @@ struct candidates subhalo_candidates(size_t n, const struct halo_body *b, double
                                      bool shared) {
   struct field f = smooth(n, b, time, shared);
   struct candidates found = {NULL, 0, NULL};
-  uint32_t *memory = allocate(5 * n, sizeof *memory, "peaks in a halo");
+  uint32_t *memory = allocate(6 * n, sizeof *memory, "peaks in a halo");
   double *volume = allocate(n, sizeof *volume, "peaks in a halo");
-  const struct chains c = {memory,         memory + n, memory + 2 * n, memory + 3 * n,
-                           memory + 4 * n, volume,     least,          &found};
-  for (size_t i = 0; i < n; i++) c.head[i] = NONE;
+  const struct chains c = {.parent = memory,
+                           .next = memory + n,
+                           .head = memory + 2 * n,
+                           .tail = memory + 3 * n,
+                           .length = memory + 4 * n,
+                           .level = memory + 5 * n,
+                           .volume = volume,
+                           .least = least,
+                           .found = &found};
+  for (size_t i = 0; i < n; i++) c.parent[i] = NONE;
   add_by_density(&c, &f, n);
   free(f.neighbour);
   free(f.density);
