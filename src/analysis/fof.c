@@ -85,17 +85,24 @@ static void link_to_others(void *context, uint32_t i) {
   link_end(&b.link);
 }
 
+/** The head of a particle's FoF group, while tasks settle heads: each entry is written by the task of its particle alone, where
+ * fof_head() could put an earlier head into an entry that another task has settled. */
+static uint32_t settled_head(const struct fof *f, uint32_t i) {
+  for (uint32_t above = fof_above(f, i); above != i; above = fof_above(f, i)) i = above;
+  return i;
+}
+
 static void settle_heads(void *context, uint32_t i) {
   struct fof *f = context;
   const struct part p = part_of(f, i);
   const uint32_t first = p.side.first + node_first(p.side.count, p.node),
                  end = p.side.first + node_end(p.side.count, p.node);
   uint32_t before = first,
-           root = fof_head(f, first); /* particles with one head mostly follow each other */
+           root = settled_head(f, first); /* particles with one head mostly follow each other */
   for (uint32_t k = first; k < end; k++) {
     const uint32_t head = fof_above(f, k);
     if (head == k) continue;
-    if (head != before) before = head, root = fof_head(f, head);
+    if (head != before) before = head, root = settled_head(f, head);
     atomic_store_explicit((_Atomic uint32_t *)&f->head[k], root, memory_order_relaxed);
   }
 }

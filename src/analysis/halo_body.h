@@ -35,8 +35,8 @@ double body_v_max(size_t n, const double *distance, double mass, double a, doubl
 /** Distance of two points. */
 double body_distance(const double x[3], const double y[3]);
 
-/** What must be given to the kernels that sum over members: terms become multiples of half of this number's rounding, which no
- * sum of n of them rounds.
+/** What must be given to the kernels that sum over members: terms become multiples of the distance of this number from the next
+ * one, and no sum of n of them is rounded.
  * @param most  largest size of a term */
 double halo_grid(size_t n, double most);
 

@@ -107,7 +107,7 @@ static struct away_list count_spans(const struct fof *f, size_t min_members, uin
 struct search {
   struct halo_home *home;
   size_t min_members;
-  uint32_t *slot;            /* [head] other members; after list_halos() of halos number_of() */
+  uint32_t *slot;            /* [head] other members; after list_halos(), of halos, their number */
   uint32_t first[PARTS + 1]; /* halos whose heads are in lower parts */
   struct halo_key *key;      /* [halo] by rising head */
   uint64_t *next;            /* [halo, halo elsewhere] where in a list the next member is stored */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Properties of halos. They do not depend on the order of the particles. */
+/* Properties of halos. They do not depend on the order of the members; those of subhalos are of members in the order of the
+ * catalogue. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -33,6 +33,9 @@ static double mean_mass(const struct particles *light, double least) {
   for (size_t i = 0; i < light->count; i++)
     sum += (uint64_t)((double)light->relative_mass[i] / unit);
   comm_sum_u64(&sum, 1);
+  if (light->all >> (64 - FLT_MANT_DIG - 1) != 0)
+    fail(EXIT_RUN_FAILED, "the masses of %llu light particles do not fit into their sum",
+         (unsigned long long)light->all);
   return (double)(float)((double)sum * unit / (double)light->all);
 }
 

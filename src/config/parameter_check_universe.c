@@ -100,6 +100,13 @@ static void check_lattice_growth(const struct parameters *p, struct parameter_pr
   const struct parameter *row = row_of("ic", "lattice_growth");
   if (!(p->ic.lattice_growth > 1.0)) return;
   if (p->ic.glass[0]) problem_with(problems, row, p, NULL, "not with ic.glass, which is no grid");
+  if (!p->ic.sphere_mode)
+    problem_with(problems, row, p, NULL,
+                 "not with ic.sphere_mode = no: beyond the Nyquist sphere it is not known which of "
+                 "a grid's waves a wave becomes");
+  if (p->cosmology.species_file[0])
+    problem_with(problems, row, p, NULL,
+                 "not with cosmology.species_file: the growth on a grid is known of matter alone");
   if (p->time.step == STEP_PM)
     problem_with(problems, row, p, NULL,
                  "not with time.step = pm: the growth on a grid is that with forces of all pairs");

@@ -104,13 +104,19 @@ def plan(index, side, outputs, factor):
             f"index {index:g}, {side}^3 particles: the first of {outputs} outputs would be at a = {times[0]:.3g},"
             f" less than twice that of the start, {start:.3g}; expected fewer outputs or a smaller factor"
         )
+    growth = LATTICE_RMS / FIRST_RMS
+    if start * growth > 1:
+        raise ValueError(
+            f"index {index:g}, {side}^3 particles: waves grow by {1 / start:.3g}, less than the {growth:g} in which those"
+            " on a grid come to linear theory; expected more particles or a larger index"
+        )
     return {
         "cosmology.n_s": f"{index:g}",
         "cosmology.sigma8": f"{LAST_RMS * (last / SIGMA8_RADIUS) ** slope:.9g}",
         "box.size": str(side),
         "box.npart_side": str(side),
         "ic.z_init": f"{1 / start - 1:.9g}",
-        "ic.lattice_growth": f"{LATTICE_RMS / FIRST_RMS:g}",
+        "ic.lattice_growth": f"{growth:g}",
         "output.scale_factors": ", ".join(f"{a:.9g}" for a in times),
         "analysis.statistics_mesh": str(2 * side),
     }

@@ -67,13 +67,22 @@ static void growth_on_a_grid_needs_a_grid(void **state) {
   (void)state;
   static const char *const glass[] = {"ic.lattice_growth=10", "ic.glass=w.txt"},
                            *const mesh[] = {"ic.lattice_growth=10", "time.step=pm",
-                                            "time.steps=10"};
+                                            "time.steps=10"},
+                           *const cube[] = {"ic.lattice_growth=10", "ic.sphere_mode=no"},
+                           *const species[] = {"ic.lattice_growth=10",
+                                               "cosmology.species_file=w.txt"};
   write_file("w.txt", "");
   char *said = complaints(NEEDED, glass, 2);
   assert_non_null(strstr(said, "not with ic.glass"));
   free(said);
   said = complaints(NEEDED, mesh, 3);
   assert_non_null(strstr(said, "not with time.step = pm"));
+  free(said);
+  said = complaints(NEEDED, cube, 2);
+  assert_non_null(strstr(said, "not with ic.sphere_mode = no"));
+  free(said);
+  said = complaints(NEEDED, species, 2);
+  assert_non_null(strstr(said, "not with cosmology.species_file"));
   free(said);
   assert_int_equal(remove("w.txt"), 0);
 }
