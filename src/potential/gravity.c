@@ -18,10 +18,13 @@ enum { CUBE_BYTES = GAS_GROUP_CELLS * sizeof(double) };
 struct self_gravity *gravity_make(const struct gas *g, const struct parameters *p) {
   if (p->gas.gravity == GAS_GRAVITY_NONE) return NULL;
   struct self_gravity *s = allocate(1, sizeof *s, "self-gravity");
+  uint32_t gpus = engine_gpu();
+  comm_min_u32(&gpus, 1);
   *s = (struct self_gravity){
       .poisson = poisson_kernels_select(),
       .kernels = gravity_kernels_select(p->gas.precision == GAS_DOUBLE),
       .direct = p->gas.poisson == GAS_POISSON_DIRECT,
+      .gpus = gpus != 0,
       .newton_constant = p->gas.comoving ? GRAVITY : p->gas.newton_constant,
       .tolerance = p->gas.sor_tolerance,
       .relaxations = (int)p->gas.sibling_relaxations,
@@ -138,9 +141,12 @@ static int relaxations_of(const struct self_gravity *s, struct level_solution ho
   return how.mode == POTENTIAL_CORRECT || how.mode == POTENTIAL_REPEAT ? CORRECTION_RELAXATIONS : 0;
 }
 
-/** Whether one task can solve all groups of a level in turn, without messages. */
+/** One task has all data of a level on its GPU at once, and the sources of its groups: with more groups tasks are long enough. */
+enum { GROUPS_TOGETHER_MOST = 16384 };
+
+/** Whether one task solves all groups of a level in turn, without messages; the same on all ranks. */
 static bool is_in_one_home(const struct gas *g, int level) {
-  return engine_gpu() && g->gravity->direct &&
+  return g->gravity->gpus && g->gravity->direct && g->level[level].groups <= GROUPS_TOGETHER_MOST &&
          gas_home_of_batch(g, level, 0) ==
              gas_home_of_batch(g, level, g->level[level].batch_count - 1);
 }

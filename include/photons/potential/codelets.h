@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The stages of self-gravity, one task a batch of groups. */
+/* The stages of self-gravity, one task a batch of groups where nothing else is said. */
 #ifndef PHOTONS_POTENTIAL_CODELETS_H
 #define PHOTONS_POTENTIAL_CODELETS_H
 
@@ -43,13 +43,13 @@ void gas_potential_submit(struct gas *g, int level, uint32_t batch, struct poten
 /** The same of all groups of a level finer than the root whose batches have one home, where GPUs solve groups directly:
  * even and odd ones in turn, in one task, in POTENTIAL_END. Between solutions of small levels there is no time to begin
  * other tasks.
- * @param first      of the solutions; the others are further ones
+ * @param first      of the solutions, with a weight above 0; the others are further ones
  * @param solutions  2 or more */
 void gas_potentials_submit(struct gas *g, int level, struct potential_task first, int solutions);
 /** Solution k of `solutions` of the groups of a level. */
 struct potential_task potential_solution(struct potential_task first, int k, int solutions);
 /** Set gas_batch.shares, from POTENTIAL_END, where the level and the next coarser one are at the
- * same time. @param stress  with stresses, which the last correction has */
+ * same time. @param stress  with stresses, which kicks read after the last correction, of gas without particles */
 void gas_share_submit(struct gas *g, int level, uint32_t batch, bool massive, bool stress);
 /** Set gas_batch.sheets, and POTENTIAL_NEXT to POTENTIAL_END with finer means in refined
  * patches. */

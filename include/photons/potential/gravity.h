@@ -31,6 +31,7 @@ struct self_gravity {
   const struct poisson_kernels *poisson;
   const struct gravity_kernels *kernels;
   bool direct; /**< groups are solved directly, not by relaxation */
+  bool gpus;   /**< every rank uses a GPU */
   struct poisson_waves waves;
   starpu_data_handle_t pivots; /**< waves.pivot, where this rank uses a GPU, else NULL */
   double newton_constant;
@@ -43,7 +44,7 @@ struct self_gravity {
   struct root_poisson *root;
 };
 
-/** NULL: the parameters say that there is no gravity. */
+/** NULL: the parameters say that there is no gravity. Collective. */
 struct self_gravity *gravity_make(const struct gas *g, const struct parameters *p);
 /** @param s  may be NULL */
 void gravity_free(struct self_gravity *s);
