@@ -46,7 +46,7 @@ static void sum_offsets(const struct halo_columns *m, int64_t sum[3]) {
 }
 
 static void set_momentum(struct halo *h, const struct halo_columns *m) {
-  const double fastest = (double)m->kernels->fastest(m->count, m->p);
+  const double fastest = (double)m->kernels->fastest(m->count, m->p[0], m->p[1], m->p[2]);
   m->kernels->momenta(m->count, m->p, halo_grid(m->count, fastest), h->momentum);
   for (int c = 0; c < 3; c++) h->momentum[c] /= (double)m->count;
 }

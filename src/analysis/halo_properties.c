@@ -123,7 +123,7 @@ static double length2(const double x[3]) { return x[0] * x[0] + x[1] * x[1] + x[
 static struct halo_frame frame_of(const struct halo *h, const struct halo_columns *m, double unit) {
   const double radius = h->sphere[CRIT_200].radius > 0.0 ? h->sphere[CRIT_200].radius / unit
                                                          : POSITION_TURN,
-               fastest = 2.0 * (double)m->kernels->fastest(m->count, m->p);
+               fastest = 2.0 * (double)m->kernels->fastest(m->count, m->p[0], m->p[1], m->p[2]);
   struct halo_frame f = {.radius2 = radius * radius,
                          .grid_x = halo_grid(m->count, radius),
                          .grid_xx = halo_grid(m->count, radius * radius),

@@ -51,10 +51,10 @@ int main(void) {
                                 .omega_lambda = p.cosmology.omega_lambda};
     const struct halo_background background = halo_background_at(&c, 1.0 / (1.0 + p.ic.z_init));
     watch = watch_start();
-    halo_catalogue_free(halo_catalogue_create(f, 20, 0, &background));
+    halo_catalogue_free(halo_catalogue_create(f, 20, false, 0, &background));
     watch_print("halo catalogue", watch);
     watch = watch_start();
-    struct halo_catalogue *catalogue = halo_catalogue_create(f, 20, 20, &background);
+    struct halo_catalogue *catalogue = halo_catalogue_create(f, 20, true, 20, &background);
     watch_print("halo catalogue with subhalos", watch);
     size_t bins;
     watch = watch_start();

@@ -102,7 +102,7 @@ struct halo_kernels {
   uint32_t (*distances)(uint32_t n, const uint32_t *x, const uint32_t *y, const uint32_t *z,
                         const uint32_t point[3], double limit2, double *distance);
   /** The largest size of a component. */
-  float (*fastest)(size_t n, float *const momentum[3]);
+  float (*fastest)(size_t n, const float *x, const float *y, const float *z);
   /** Sums that do not depend on the order. @param grid  of halo_grid() */
   void (*momenta)(size_t n, float *const momentum[3], double grid, double sum[3]);
   void (*sums)(size_t n, uint32_t *const position[3], float *const momentum[3],

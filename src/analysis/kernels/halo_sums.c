@@ -27,7 +27,8 @@ void KERNEL(halo_momenta)(size_t n, float *const momentum[3], double grid, doubl
   }
 }
 
-float KERNEL(halo_fastest)(size_t n, float *const momentum[3]) {
+float KERNEL(halo_fastest)(size_t n, const float *x, const float *y, const float *z) {
+  const float *const momentum[3] = {x, y, z};
   float most = 0.0f;
   for (int c = 0; c < 3; c++) {
     const float *p = momentum[c];
@@ -62,10 +63,9 @@ static void sum_positions(size_t n, uint32_t *const position[3], const struct ha
   out->xx[3] = zx, out->xx[4] = zy, out->xx[5] = zz;
 }
 
-static void sum_momenta(size_t n, uint32_t *const position[3], float *const momentum[3],
-                        const struct halo_frame *f, struct halo_sums *out) {
+static void sum_momenta(size_t n, uint32_t *const position[3], const float *px, const float *py,
+                        const float *pz, const struct halo_frame *f, struct halo_sums *out) {
   const uint32_t *x = position[0], *y = position[1], *z = position[2];
-  const float *px = momentum[0], *py = momentum[1], *pz = momentum[2];
   const double radius2 = f->radius2, grid = f->grid_p, grid2 = f->grid_pp, mixed = f->grid_xp;
   double p0 = 0.0, p1 = 0.0, p2 = 0.0, pp = 0.0, xp = 0.0, l0 = 0.0, l1 = 0.0, l2 = 0.0;
 #pragma omp simd reduction(+ : p0, p1, p2, pp, xp, l0, l1, l2)
@@ -89,5 +89,5 @@ static void sum_momenta(size_t n, uint32_t *const position[3], float *const mome
 void KERNEL(halo_sums)(size_t n, uint32_t *const position[3], float *const momentum[3],
                        const struct halo_frame *f, struct halo_sums *out) {
   sum_positions(n, position, f, out);
-  sum_momenta(n, position, momentum, f, out);
+  sum_momenta(n, position, momentum[0], momentum[1], momentum[2], f, out);
 }
