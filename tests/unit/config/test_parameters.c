@@ -65,25 +65,23 @@ static char *complaints(const char *text, const char *const *overrides, size_t c
 /* The growth on a grid is that of a grid, with forces of all pairs. */
 static void growth_on_a_grid_needs_a_grid(void **state) {
   (void)state;
-  static const char *const glass[] = {"ic.lattice_growth=10", "ic.glass=w.txt"},
-                           *const mesh[] = {"ic.lattice_growth=10", "time.step=pm",
-                                            "time.steps=10"},
-                           *const cube[] = {"ic.lattice_growth=10", "ic.sphere_mode=no"},
-                           *const species[] = {"ic.lattice_growth=10",
-                                               "cosmology.species_file=w.txt"};
+  static const struct {
+    const char *setting[3];
+    int count;
+    const char *complaint;
+  } wrong[] = {
+      {{"ic.lattice_growth=10", "ic.glass=w.txt"}, 2, "not with ic.glass"},
+      {{"ic.lattice_growth=10", "time.step=pm", "time.steps=10"}, 3, "not with time.step = pm"},
+      {{"ic.lattice_growth=10", "ic.sphere_mode=no"}, 2, "not with ic.sphere_mode = no"},
+      {{"ic.lattice_growth=10", "cosmology.species_file=w.txt"},
+       2,
+       "not with cosmology.species_file"}};
   write_file("w.txt", "");
-  char *said = complaints(NEEDED, glass, 2);
-  assert_non_null(strstr(said, "not with ic.glass"));
-  free(said);
-  said = complaints(NEEDED, mesh, 3);
-  assert_non_null(strstr(said, "not with time.step = pm"));
-  free(said);
-  said = complaints(NEEDED, cube, 2);
-  assert_non_null(strstr(said, "not with ic.sphere_mode = no"));
-  free(said);
-  said = complaints(NEEDED, species, 2);
-  assert_non_null(strstr(said, "not with cosmology.species_file"));
-  free(said);
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    char *said = complaints(NEEDED, wrong[i].setting, wrong[i].count);
+    assert_non_null(strstr(said, wrong[i].complaint));
+    free(said);
+  }
   assert_int_equal(remove("w.txt"), 0);
 }
 
