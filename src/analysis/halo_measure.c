@@ -181,7 +181,9 @@ void halo_measure(struct halo_home *home, bool rows, size_t subhalo_members,
   if (home->count > 0) loop_run(&halos_stage, PARTS, measure_part, &w);
   close_halos(&w);
   free(w.open);
-  if (home->count > 0 && subhalo_members > 0) search_halos(&w);
-  list_subhalos(home, w.subhalo);
+  if (home->count > 0 && subhalo_members > 0) {
+    search_halos(&w);
+    list_subhalos(home, w.subhalo);
+  }
   free(w.subhalo);
 }

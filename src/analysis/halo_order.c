@@ -61,6 +61,10 @@ static void choose_processes(const struct halo_home *home, size_t *send_count) {
  * @param from      where each halo of the catalogue was among those received */
 static void order_subhalos(struct halo_catalogue *c, const struct halo_home *home,
                            const size_t *halos_to, const size_t *from) {
+  uint64_t all = home->subhalos;
+  comm_sum_u64(&all, 1);
+  c->all_subhalos = all;
+  if (all == 0) return;
   size_t *send_count = exchange_counts(), *count_from = exchange_counts(), h = 0;
   const struct halo *of_home = home->halo ? home->halo : c->halo;
   for (int r = 0; r < comm_size(); r++)
@@ -70,9 +74,6 @@ static void order_subhalos(struct halo_catalogue *c, const struct halo_home *hom
   c->subhalos = exchange_total(count_from);
   c->subhalo = allocate(c->subhalos, sizeof *c->subhalo, "subhalos");
   c->first_subhalo = comm_sum_before(c->subhalos);
-  uint64_t all = c->subhalos;
-  comm_sum_u64(&all, 1);
-  c->all_subhalos = all;
   size_t *begin = allocate(c->count + 1, sizeof *begin, "subhalos"); /* [received halo] */
   for (size_t i = 0; i < c->count; i++) begin[from[i] + 1] = c->halo[i].subhalos;
   for (size_t i = 0; i < c->count; i++) begin[i + 1] += begin[i];
@@ -115,16 +116,44 @@ static size_t *place_halos(struct halo_catalogue *c, struct halo_home *home, siz
   return from;
 }
 
+/** Halos on their way to their first rows. */
+struct row_numbers {
+  struct halo_catalogue *catalogue;
+  const size_t *from;        /* [halo] where it was among those received */
+  uint64_t *first;           /* [halo received] its first row */
+  uint64_t begin[PARTS + 1]; /* first row of the part's halos; of the last one, the end */
+};
+
+static void count_rows(void *context, uint32_t part) {
+  struct row_numbers *n = context;
+  const struct halo_catalogue *c = n->catalogue;
+  const size_t end = block_first(c->count, PARTS, (size_t)part + 1);
+  for (size_t i = block_first(c->count, PARTS, part); i < end; i++)
+    n->begin[part + 1] += c->halo[i].count;
+}
+
+static void number_rows(void *context, uint32_t part) {
+  const struct row_numbers *n = context;
+  const struct halo_catalogue *c = n->catalogue;
+  const size_t end = block_first(c->count, PARTS, (size_t)part + 1);
+  uint64_t row = n->begin[part];
+  for (size_t i = block_first(c->count, PARTS, part); i < end; i++) {
+    c->halo[i].first = n->first[n->from[i]] = row;
+    row += c->halo[i].count;
+  }
+}
+
 uint64_t *halo_number(struct halo_catalogue *c, struct halo_home *home) {
   size_t *send_count = exchange_counts(), *count_from = exchange_counts();
   size_t *from = place_halos(c, home, send_count, count_from);
-  uint64_t members = 0, *first = reallocate(NULL, c->count, sizeof *first, "the order of halos");
-  for (size_t i = 0; i < c->count; i++) members += c->halo[i].count;
-  uint64_t totals[2] = {c->count, members}, row = comm_sum_before(members);
-  for (size_t i = 0; i < c->count; i++) {
-    c->halo[i].first = first[from[i]] = row;
-    row += c->halo[i].count;
-  }
+  uint64_t *first = reallocate(NULL, c->count, sizeof *first, "the order of halos");
+  struct row_numbers rows = {.catalogue = c, .from = from, .first = first};
+  loop_run(&halos_stage, PARTS, count_rows, &rows);
+  for (uint32_t part = 0; part < PARTS; part++) rows.begin[part + 1] += rows.begin[part];
+  uint64_t totals[2] = {c->count, rows.begin[PARTS]};
+  rows.begin[0] = comm_sum_before(totals[1]);
+  for (uint32_t part = 0; part < PARTS; part++) rows.begin[part + 1] += rows.begin[0];
+  loop_run(&halos_stage, PARTS, number_rows, &rows);
   c->first_halo = comm_sum_before(c->count);
   comm_sum_u64(totals, 2);
   c->all = totals[0];

@@ -5,15 +5,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "halo_home.h"
 #include "photons/analysis/halo.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/base/output_text.h"
+#include "photons/base/parts.h"
 #include "photons/cosmology/linear_theory.h"
 #include "photons/cosmology/mass_function.h"
 #include "photons/io/provenance.h"
+#include "photons/runtime/loop.h"
 
 #define BIN_DEX 0.15 /* width of a bin in log10 M */
+enum { PARTS = 64 }; /* of a loop over halos */
+
+static const char what[] = "bins of mass";
 
 /** A bin of masses in numbers of particles: the halos in it by members and by particles inside
  * R_Crit200. */
@@ -36,28 +42,63 @@ static void count_in(struct mass_bin *bin, size_t bins, int which, uint64_t part
   if (low < bins && n > bin[low].low) bin[low].count[which]++;
 }
 
+/** Halos on their way into bins. */
+struct counting {
+  const struct halo_catalogue *halos;
+  struct mass_bin *bin;
+  size_t bins;
+  uint64_t largest[PARTS]; /* particles */
+};
+
+static size_t part_end(const struct counting *c, uint32_t part) {
+  return block_first(c->halos->count, PARTS, (size_t)part + 1);
+}
+
+static void find_largest(void *context, uint32_t part) {
+  struct counting *c = context;
+  for (size_t h = block_first(c->halos->count, PARTS, part); h < part_end(c, part); h++) {
+    const struct halo *halo = &c->halos->halo[h];
+    const uint64_t inside = halo->sphere[CRIT_200].count,
+                   most = inside > halo->count ? inside : halo->count;
+    if (most > c->largest[part]) c->largest[part] = most;
+  }
+}
+
+static void count_part(void *context, uint32_t part) {
+  const struct counting *c = context;
+  struct mass_bin *bin = allocate(c->bins, sizeof *bin, what); /* of the part */
+  if (c->bins > 0) memcpy(bin, c->bin, c->bins * sizeof *bin);
+  for (size_t i = 0; i < c->bins; i++) bin[i].count[0] = bin[i].count[1] = 0;
+  for (size_t h = block_first(c->halos->count, PARTS, part); h < part_end(c, part); h++) {
+    count_in(bin, c->bins, 0, c->halos->halo[h].count);
+    count_in(bin, c->bins, 1, c->halos->halo[h].sphere[CRIT_200].count);
+  }
+  for (size_t i = 0; i < c->bins; i++)
+    for (int which = 0; which < 2; which++)
+      __atomic_fetch_add(&c->bin[i].count[which], bin[i].count[which], __ATOMIC_RELAXED);
+  free(bin);
+}
+
 /** The bins from the smallest to the largest halo of the run. Collective. */
 static struct mass_bin *count_halos(const struct halo_catalogue *halos, size_t min_members,
                                     size_t *bins) {
+  struct counting c = {.halos = halos};
+  loop_run(&halos_stage, PARTS, find_largest, &c);
   double largest = 0.0; /* exact: counts are below 2^53 */
-  for (size_t h = 0; h < halos->count; h++)
-    largest = fmax(
-        largest, fmax((double)halos->halo[h].count, (double)halos->halo[h].sphere[CRIT_200].count));
+  for (int part = 0; part < PARTS; part++) largest = fmax(largest, (double)c.largest[part]);
   comm_max_double(&largest, 1);
   /* Masses are integer numbers of particles: bin edges lie between integers. */
-  struct mass_bin *bin = NULL;
   double low = (double)min_members - 0.5;
-  for (*bins = 0; low < largest; low = bin[(*bins)++].high) {
-    bin = reallocate(bin, *bins + 1, sizeof *bin, "bins of mass");
-    const double edge = floor((double)min_members * pow(10.0, BIN_DEX * (double)(*bins + 1))) - 0.5;
-    bin[*bins] = (struct mass_bin){.low = low, .high = fmax(edge, low + 1.0)};
+  for (; low < largest; low = c.bin[c.bins++].high) {
+    c.bin = reallocate(c.bin, c.bins + 1, sizeof *c.bin, what);
+    const double edge = floor((double)min_members * pow(10.0, BIN_DEX * (double)(c.bins + 1))) -
+                        0.5;
+    c.bin[c.bins] = (struct mass_bin){.low = low, .high = fmax(edge, low + 1.0)};
   }
-  for (size_t h = 0; h < halos->count; h++) {
-    count_in(bin, *bins, 0, halos->halo[h].count);
-    count_in(bin, *bins, 1, halos->halo[h].sphere[CRIT_200].count);
-  }
-  for (size_t i = 0; i < *bins; i++) comm_sum_u64(bin[i].count, 2);
-  return bin;
+  loop_run(&halos_stage, PARTS, count_part, &c);
+  for (size_t i = 0; i < c.bins; i++) comm_sum_u64(c.bin[i].count, 2);
+  *bins = c.bins;
+  return c.bin;
 }
 
 static void write_bins(const char *path, const struct halo_catalogue *halos,

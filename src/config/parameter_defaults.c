@@ -24,11 +24,12 @@ static void apply_presets(struct parameters *p) {
 static void apply_computed(struct parameters *p) {
   if (!parameter_given(p, "cosmology", "Omega_lambda"))
     p->cosmology.omega_lambda = 1.0 - p->cosmology.omega_m - p->cosmology.omega_r;
-  /* The mesh alone smooths what aliasing would reach, and what differences get wrong. */
-  if (p->time.step == STEP_PM && !parameter_given(p, "gravity", "interlace"))
-    p->gravity.interlace = false;
-  if (p->time.step == STEP_PM && !parameter_given(p, "gravity", "gradient"))
-    p->gravity.gradient = GRADIENT_FD4;
+  if (p->time.step == STEP_PM) {
+    /* The mesh alone smooths what aliasing would reach, and what differences get wrong. */
+    if (!parameter_given(p, "gravity", "interlace")) p->gravity.interlace = false;
+    if (!parameter_given(p, "gravity", "gradient")) p->gravity.gradient = GRADIENT_FD4;
+    if (!parameter_given(p, "gravity", "assignment")) p->gravity.assignment = ASSIGN_TSC;
+  }
 }
 
 void parameters_complete(struct parameters *p) {

@@ -27,16 +27,16 @@ static const struct cost *cost(void) { return scheduler_any_gpu() ? &gpu_cost : 
 /* If every step sorts, the estimate of the growth of work is reduced by this factor each time, so
  * that the policy eventually tries a step without a sort again. */
 #define FORGET 0.97
-/* Steps between sorts where no pairs tell how loose the trees are: deposits on the mesh and read-outs touch
- * cells in the order of the particles. */
-enum { MESH_ALONE_INTERVAL = 4 };
+/** Steps between sorts where no pairs tell how loose the trees are: deposits on the mesh and read-outs touch
+ * cells in the order of the particles. On a GPU a sort takes as long as it saves in twelve steps. */
+static int64_t mesh_alone_interval(void) { return scheduler_any_gpu() ? 12 : 4; }
 
 /** Sort when the extra work since the last sort, plus the extra work expected in the next step,
  * equals the cost of a sort. If the extra work grows with the age of the trees, this minimises the
  * total. */
 static bool sort_due(const struct sort_policy *s, const struct parameters *p, size_t particles) {
   int64_t interval = p->runtime.sort_interval;
-  if (interval == 0 && p->time.step == STEP_PM) interval = MESH_ALONE_INTERVAL;
+  if (interval == 0 && p->time.step == STEP_PM) interval = mesh_alone_interval();
   if (interval > 0) return s->steps_since_sort >= interval;
   const double loss = s->loosening * (double)s->steps_since_sort;
   return s->sort_debt + loss >= cost()->sort * (double)particles;
