@@ -72,8 +72,10 @@ static void measure_part(void *context, uint32_t part) {
   const struct measuring *w = context;
   struct tools t = tools_create(w->home->fof);
   const size_t end = halo_first_of_part(w->home, part + 1, PARTS);
-  for (size_t h = halo_first_of_part(w->home, part, PARTS); h < end; h++)
+  for (size_t h = halo_first_of_part(w->home, part, PARTS); h < end; h++) {
+    if (h + 1 < end) halo_columns_prefetch(w->home, &w->home->halo[h + 1]);
     w->open[h] = measure_halo(w, &t, &w->home->halo[h]);
+  }
   tools_free(&t);
 }
 

@@ -7,7 +7,12 @@
 #include "photons/base/error.h"
 #include "photons/domain/geometry.h"
 
-enum { RUN = 8 }; /* members that are sorted by insertion, before runs are merged */
+enum {
+  RUN = 8, /* members that are sorted by insertion, before runs are merged */
+  /* Members that mostly follow each other in memory have one fetch, and no halo has more than fit into a core's cache. */
+  PREFETCH_EACH = 8,
+  PREFETCH_MOST = 1 << 13
+};
 
 /** An element of home->member by its id. */
 struct ranked {
@@ -72,17 +77,38 @@ static void make_room(struct halo_columns *m, size_t count) {
   }
 }
 
+void halo_columns_prefetch(const struct halo_home *home, const struct halo *h) {
+  struct particle_block block = {.count = 0};
+  for (size_t i = 0; i < h->count && i < PREFETCH_MOST; i += PREFETCH_EACH) {
+    const struct place place = place_of(home, home->member[h->first + i], &block);
+    for (int c = 0; c < 3; c++) {
+      __builtin_prefetch(place.x[c]);
+      __builtin_prefetch(place.p[c]);
+    }
+  }
+}
+
+/** The first member by x, y and z. */
+static size_t first_by_position(const struct halo_columns *m) {
+  size_t first = 0;
+  for (size_t i = 1; i < m->count; i++) {
+    int c = 0;
+    while (c < 2 && m->x[c][i] == m->x[c][first]) c++;
+    if (m->x[c][i] < m->x[c][first]) first = i;
+  }
+  return first;
+}
+
 void halo_columns_read(struct halo_columns *m, const struct halo_home *home, const struct halo *h) {
   const uint32_t *member = home->member + h->first;
   make_room(m, h->count);
   m->count = h->count;
   struct particle_block block = {.count = 0};
-  size_t reference = 0;
   for (size_t i = 0; i < m->count; i++) {
     const struct place place = place_of(home, member[i], &block);
     for (int c = 0; c < 3; c++) m->x[c][i] = *place.x[c], m->p[c][i] = *place.p[c];
-    if (halo_member_id(home, member[i]) == h->lowest_id) reference = i;
   }
+  const size_t reference = first_by_position(m);
   for (int c = 0; c < 3; c++) {
     m->reference[c] = m->x[c][reference];
     for (size_t i = 0; i < m->count; i++) m->x[c][i] -= m->reference[c];

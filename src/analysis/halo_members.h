@@ -11,7 +11,7 @@
 struct halo_columns {
   const struct halo_kernels *kernels;
   size_t count, room;
-  uint32_t reference[3]; /**< position of the member with the lowest id, position units */
+  uint32_t reference[3]; /**< position of the first member by x, y and z, position units */
   uint32_t peak[3];      /**< the density peak, from the reference: halo_locate() */
   uint32_t *x[3];        /**< [count] from the reference, as signed numbers */
   float *p[3];           /**< [count] a^2 dx/dt, km/s */
@@ -21,6 +21,8 @@ struct halo_columns {
 
 struct halo_columns halo_columns_create(void);
 void halo_columns_free(struct halo_columns *m);
+/** Begin to fetch the members of a halo that is read next. */
+void halo_columns_prefetch(const struct halo_home *home, const struct halo *h);
 /** Read the members of a halo. */
 void halo_columns_read(struct halo_columns *m, const struct halo_home *home, const struct halo *h);
 

@@ -77,6 +77,11 @@ static double threshold_radius(double threshold_count, double n) {
   return cbrt(n / threshold_count);
 }
 
+/** Whether n particles within a radius are at least as dense as the threshold. */
+static bool is_dense(double threshold_count, double n, double radius) {
+  return n >= threshold_count * radius * radius * radius;
+}
+
 /**
  * Where the mean density falls below the threshold: the largest j >= 1 with r_j <= R_j < r_(j+1).
  * Here r_j is the distance of the j-th particle and R_j the radius at which j particles have the
@@ -88,7 +93,7 @@ static double threshold_radius(double threshold_count, double n) {
 static size_t find_crossing(double threshold_count, size_t n, const double *distance,
                             double radius) {
   size_t j = n;
-  while (j > 0 && threshold_radius(threshold_count, (double)j) >= (j < n ? distance[j] : radius))
+  while (j > 0 && is_dense(threshold_count, (double)j, j < n ? distance[j] : radius))
     j--; /* still denser than the threshold */
   for (size_t k = j;; j = k) {
     const double limit = threshold_radius(threshold_count, (double)j);
@@ -140,7 +145,7 @@ static void continue_search(struct open_sphere *s, const struct threshold_counts
     if (radius <= 0.0) continue;
     const size_t inside = count_within(g, radius);
     s->radius[m] = radius * GROWTH;
-    if (s->radius[m] < REACH && threshold_radius(t->of[m], (double)inside) >= radius) continue;
+    if (s->radius[m] < REACH && is_dense(t->of[m], (double)inside, radius)) continue;
     s->radius[m] = 0.0;
     struct halo_sphere *found = &s->halo->sphere[m];
     found->count = find_crossing(t->of[m], inside, g->distance, radius);
