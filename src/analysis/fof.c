@@ -5,7 +5,6 @@
 #include "photons/domain/geometry.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "fof_link.h"
 #include "photons/analysis/codelets.h"
@@ -103,7 +102,8 @@ static void settle_heads(void *context, uint32_t i) {
     const uint32_t head = fof_above(f, k);
     if (head == k) continue;
     if (head != before) before = head, root = settled_head(f, head);
-    atomic_store_explicit((_Atomic uint32_t *)&f->head[k], root, memory_order_relaxed);
+    if (head != root) /* most are settled: memory that is not written need not be stored */
+      atomic_store_explicit((_Atomic uint32_t *)&f->head[k], root, memory_order_relaxed);
   }
 }
 
@@ -111,18 +111,20 @@ static void settle_heads(void *context, uint32_t i) {
 
 static void link_block(void *context, uint32_t g) { fof_link_block(context, g); }
 
-/** All workers write to the memory of the heads first: else the one thread that copies them from a GPU waits for each
- * page. */
+enum { TOUCH = 1024 }; /* heads on a page of memory */
+
+/** All workers write to each page of the heads, and change nothing: else the one thread that copies heads from a GPU waits
+ * for each page. */
 static void touch_heads(void *context, uint32_t i) {
   struct fof *f = context;
   const struct part p = part_of(f, i);
-  const uint32_t first = node_first(p.side.count, p.node), end = node_end(p.side.count, p.node);
-  memset(f->head + p.side.first + first, 0, (end - first) * sizeof *f->head);
+  const uint32_t end = p.side.first + node_end(p.side.count, p.node);
+  for (uint32_t k = p.side.first + node_first(p.side.count, p.node); k < end; k += TOUCH)
+    atomic_fetch_or_explicit((_Atomic uint32_t *)&f->head[k], 0, memory_order_relaxed);
 }
 
 /** Tasks on GPUs link, while cores find the boxes of the trees. */
 static void link_blocks_on_gpus(struct fof *f) {
-  run_parts(f, touch_heads);
   const uint32_t blocks = (uint32_t)f->particles->blocks;
   starpu_data_handle_t *position = allocate(2 * (size_t)blocks, sizeof *position, "data handles"),
                        *head = position + blocks;
@@ -132,6 +134,7 @@ static void link_blocks_on_gpus(struct fof *f) {
     head[g] = handle_register(f->head + b.first, b.count, sizeof *f->head);
     fof_link_submit(f, g, position[g], head[g]);
   }
+  run_parts(f, touch_heads);
   run_parts(f, fill_boxes);
   loop_run(&fof_stage, blocks, fill_upper_boxes, f);
   for (uint32_t g = 0; g < 2 * blocks; g++) handle_unregister(&position[g]);

@@ -108,6 +108,7 @@ struct search {
   struct halo_home *home;
   size_t min_members;
   uint32_t *slot;            /* [head] other members; after list_halos(), of halos, their number */
+  uint32_t *heads[PARTS];    /* of halos in the part */
   uint32_t first[PARTS + 1]; /* halos whose heads are in lower parts */
   struct halo_key *key;      /* [halo] by rising head */
   uint64_t *next;            /* [halo, halo elsewhere] where in a list the next member is stored */
@@ -130,11 +131,19 @@ static bool is_head_of_halo(const struct search *s, size_t i) {
          s->home->fof->head[i] == i;
 }
 
-static void count_heads(void *context, uint32_t part) {
+static void find_heads(void *context, uint32_t part) {
   struct search *s = context;
   const size_t end = part_first(s->home->fof, part + 1);
-  for (size_t i = part_first(s->home->fof, part); i < end; i++)
-    s->first[part + 1] += is_head_of_halo(s, i);
+  size_t room = 0, count = 0;
+  for (size_t i = part_first(s->home->fof, part); i < end; i++) {
+    if (!is_head_of_halo(s, i)) continue;
+    if (count == room) {
+      room = 2 * room + 64;
+      s->heads[part] = reallocate(s->heads[part], room, sizeof *s->heads[part], "halos");
+    }
+    s->heads[part][count++] = (uint32_t)i;
+  }
+  s->first[part + 1] = (uint32_t)count;
 }
 
 /** The slot of the head of a halo: smaller ones are those of FoF groups that are no halos. */
@@ -151,19 +160,18 @@ static bool find_number(const struct search *s, size_t i, size_t *number) {
 
 static void list_heads(void *context, uint32_t part) {
   const struct search *s = context;
-  const size_t end = part_first(s->home->fof, part + 1);
-  size_t next = s->first[part];
-  for (size_t i = part_first(s->home->fof, part); i < end; i++) {
-    if (!is_head_of_halo(s, i)) continue;
-    s->key[next] = (struct halo_key){(uint64_t)s->slot[i] + 1, UINT64_MAX, 0};
-    s->slot[i] = slot_of(s, next++);
+  const uint32_t *head = s->heads[part];
+  for (size_t next = s->first[part]; next < s->first[part + 1]; next++, head++) {
+    s->key[next] = (struct halo_key){(uint64_t)s->slot[*head] + 1, UINT64_MAX, 0};
+    s->slot[*head] = slot_of(s, next);
   }
+  free(s->heads[part]);
 }
 
 /** List the halos whose home is this rank. The numbers of halos whose home is elsewhere are larger. */
 static void list_halos(struct search *s, const struct away_list *away) {
   struct halo_home *home = s->home;
-  loop_run(&halos_stage, PARTS, count_heads, s);
+  loop_run(&halos_stage, PARTS, find_heads, s);
   for (uint32_t part = 0; part < PARTS; part++) s->first[part + 1] += s->first[part];
   home->count = s->first[PARTS];
   s->key = reallocate(NULL, home->count, sizeof *s->key, "halos");
