@@ -18,16 +18,21 @@ struct row {
   size_t in_block;
 };
 
-static __device__ inline struct row this_row(const struct device_mesh &d, uint32_t first_ky,
-                                             uint32_t width) {
+static __device__ inline struct row row_of(const struct device_mesh &d, uint32_t first_ky,
+                                           uint32_t width, uint32_t x) {
   const struct mesh &m = d.m;
   struct row r;
-  r.x = blockIdx.y;
+  r.x = x;
   r.ky = first_ky + blockIdx.x;
   r.in_column = ((size_t)r.x * width + blockIdx.x) * m.kzs;
   r.slab = d.slab_of_plane[r.x];
   r.in_block = ((size_t)(r.x - slab_first(&m, r.slab)) * width + blockIdx.x) * m.kzs;
   return r;
+}
+
+static __device__ inline struct row this_row(const struct device_mesh &d, uint32_t first_ky,
+                                             uint32_t width) {
+  return row_of(d, first_ky, width, blockIdx.y);
 }
 
 static __global__ void gather(const struct device_mesh d, uint32_t first_ky,
@@ -51,35 +56,51 @@ static __device__ inline float2 times(float2 a, float2 b) {
 }
 
 /** Density to the potential phi (fd4) or to -i phi (spectral), written to `field`; the same times
- * k_x to x_field. `shifted`: density of the shifted mesh, NULL without interlacing. The sum of -phi
- * n^* of a row goes to energy[ky][x]. */
+ * k_x to x_field. `shifted`: density of the shifted mesh, NULL without interlacing.
+ * @return the term of -phi n^* */
+static __device__ inline double solve(const struct device_mesh &d, const struct row &r, uint32_t z,
+                                      float scale, float2 *field, const float2 *shifted,
+                                      float2 *x_field) {
+  const struct mesh &m = d.m;
+  float2 n = field[r.in_column + z];
+  if (shifted) {
+    /* the aliased images of k have opposite signs in the two densities (Hockney & Eastwood 1981,
+     * section 7-8-3) */
+    const float2 other = times(shifted[r.in_column + z], shift(m, r, z, 1.0f));
+    n.x += other.x;
+    n.y += other.y;
+  }
+  const double term = mode_weight(&m, m.first_kz + z) * (double)((n.x * n.x + n.y * n.y) * scale);
+  n = {n.x * scale, n.y * scale};
+  const float2 result = m.gradient == GRADIENT_SPECTRAL ? float2{-n.y, n.x} : float2{-n.x, -n.y};
+  field[r.in_column + z] = result;
+  if (x_field) x_field[r.in_column + z] = {result.x * m.wave[r.x], result.y * m.wave[r.x]};
+  return term;
+}
+
+/** solve() for the rows of k_x and -k_x, which have the same Green's function. The sum of -phi n^* of a row goes to
+ * energy[ky][x]. */
 static __global__ void green(const struct device_mesh d, uint32_t first_ky, float2 *field,
                              const float2 *shifted, float2 *x_field, double *energy) {
   const struct mesh &m = d.m;
-  const struct row r = this_row(d, first_ky, gridDim.x);
+  const struct row r = this_row(d, first_ky, gridDim.x),
+                   other = row_of(d, first_ky, gridDim.x, (m.cells - r.x) % m.cells);
+  const bool two = other.x != r.x;
   const int kx = signed_index(m, r.x), ky = signed_index(m, r.ky);
   const size_t place = green_place(&m, (size_t)(kx * kx) + (size_t)(ky * ky));
-  const float window = m.window[kx < 0 ? -kx : kx] * m.window[r.ky];
-  double sum = 0.0;
+  const float window = m.window[kx] * m.window[r.ky];
+  double sum = 0.0, sum_of_other = 0.0;
   for (uint32_t z = threadIdx.x; z < m.kzs; z += BLOCK) {
     const size_t kz = m.first_kz + z;
-    float2 n = field[r.in_column + z];
-    if (shifted) {
-      /* the aliased images of k have opposite signs in the two densities (Hockney & Eastwood 1981,
-       * section 7-8-3) */
-      const float2 other = times(shifted[r.in_column + z], shift(m, r, z, 1.0f));
-      n.x += other.x;
-      n.y += other.y;
-    }
     const float scale = m.green[place + kz * kz] * window * m.window[kz];
-    sum += mode_weight(&m, (uint32_t)kz) * (double)((n.x * n.x + n.y * n.y) * scale);
-    n = {n.x * scale, n.y * scale};
-    const float2 result = m.gradient == GRADIENT_SPECTRAL ? float2{-n.y, n.x} : float2{-n.x, -n.y};
-    field[r.in_column + z] = result;
-    if (x_field) x_field[r.in_column + z] = {result.x * m.wave[r.x], result.y * m.wave[r.x]};
+    sum += solve(d, r, z, scale, field, shifted, x_field);
+    if (two) sum_of_other += solve(d, other, z, scale, field, shifted, x_field);
   }
   sum = block_sum<WARPS>(sum);
   if (threadIdx.x == 0) energy[(size_t)blockIdx.x * m.cells + r.x] = sum;
+  if (!two) return;
+  sum_of_other = block_sum<WARPS>(sum_of_other);
+  if (threadIdx.x == 0) energy[(size_t)blockIdx.x * m.cells + other.x] = sum_of_other;
 }
 
 /** Sum up the rows of a ky, a CUDA block for each, to the first kz of that ky. */
@@ -171,8 +192,8 @@ void gpu_fft_x(struct gpu_mesh *g, uint32_t column, const float *const *in, floa
     gather<<<c.grid, BLOCK, 0, g->gpu->stream>>>(g->device, first_ky, from + slabs, c.result);
     transform(&c, c.result, c.result, CUFFT_FORWARD);
   }
-  green<<<c.grid, BLOCK, 0, g->gpu->stream>>>(g->device, first_ky, c.field,
-                                              m->interlace ? c.result : NULL, x_field, of_row);
+  green<<<dim3(width, m->cells / 2 + 1), BLOCK, 0, g->gpu->stream>>>(
+      g->device, first_ky, c.field, m->interlace ? c.result : NULL, x_field, of_row);
   add_rows<<<width, BLOCK, 0, g->gpu->stream>>>(m->cells, m->kzs, of_row, energy);
   scatter_spectra(&c, to);
   if (m->interlace) {

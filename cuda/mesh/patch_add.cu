@@ -13,6 +13,11 @@ struct patches {
   } at[PATCHES];
 };
 
+/** Cells from the origin of a patch to a cell, around the box. */
+static __device__ inline uint32_t steps_to(uint32_t cell, uint32_t origin, uint32_t cells) {
+  return cell >= origin ? cell - origin : cell + cells - origin;
+}
+
 static __global__ void __launch_bounds__(BLOCK)
     add(const __grid_constant__ struct patches p, uint32_t cells, uint32_t row, uint32_t part_y,
         uint32_t ys, uint32_t first_plane, size_t plane_step, bool clear,
@@ -52,21 +57,19 @@ static __global__ void __launch_bounds__(BLOCK)
   }
   __syncthreads();
   if (hits == 0 && !clear) return;
-  for (uint32_t k = threadIdx.x; k < ROWS * row; k += BLOCK) {
-    const uint32_t y = first_y + k / row, z = k % row;
-    if (y >= part_y + ys) continue;
-    float *cell = slab + blockIdx.y * plane_step + (size_t)(y - part_y) * row + z;
-    float sum = clear ? 0.0f : *cell;
-    if (z < cells)
-      for (uint32_t i = 0; i < hits; i++) {
-        const uint32_t dy = y >= hit[i].origin[0] ? y - hit[i].origin[0]
-                                                  : y + cells - hit[i].origin[0];
-        const uint32_t dz = z >= hit[i].origin[1] ? z - hit[i].origin[1]
-                                                  : z + cells - hit[i].origin[1];
+  for (uint32_t y = first_y; y < first_y + ROWS && y < part_y + ys; y++) {
+    float *to = slab + blockIdx.y * plane_step + (size_t)(y - part_y) * row;
+#pragma unroll 4
+    for (uint32_t z = threadIdx.x; z < row; z += BLOCK) {
+      float sum = clear ? 0.0f : to[z];
+      for (uint32_t i = 0; i < hits && z < cells; i++) {
+        const uint32_t dy = steps_to(y, hit[i].origin[0], cells),
+                       dz = steps_to(z, hit[i].origin[1], cells);
         if (dy < hit[i].size[0] && dz < hit[i].size[1])
           sum += hit[i].plane[(size_t)dy * hit[i].size[1] + dz];
       }
-    *cell = sum;
+      to[z] = sum;
+    }
   }
 }
 

@@ -10,7 +10,14 @@
 #ifndef PM_NODE
 #define PM_NODE 256
 #endif
-enum { BLOCK = 128, NODE_MOST = PM_NODE, TILE_CELLS = 3072, PLACES = 32, TILE_PLACES = 30 };
+enum {
+  BLOCK = 128,
+  NODE_MOST = PM_NODE,
+  TILE_CELLS = 3072,
+  PLACES = 32,
+  TILE_PLACES = 30,
+  EACH = 8
+};
 /* Nodes that are too wide for a tile are divided. */
 enum { PART_LEVELS = 2, PARTS = 1 << PART_LEVELS };
 
@@ -165,10 +172,15 @@ static __global__ void __launch_bounds__(BLOCK)
   }
 }
 
+/** A thread has several numbers to wait for at a time. */
 static __global__ void to_float(size_t n, const unsigned long long *__restrict__ sum,
                                 float *__restrict__ data) {
-  const size_t i = (size_t)blockIdx.x * BLOCK + threadIdx.x;
-  if (i < n) data[i] = __ull2float_rn(sum[i]) * 0x1p-32f;
+  const size_t first = (size_t)blockIdx.x * EACH * BLOCK + threadIdx.x;
+#pragma unroll
+  for (int k = 0; k < EACH; k++) {
+    const size_t i = first + (size_t)k * BLOCK;
+    if (i < n) data[i] = __ull2float_rn(sum[i]) * 0x1p-32f;
+  }
 }
 
 template <int SCHEME> static void launch(struct gpu_mesh *g, const struct assignment_task &t) {
@@ -195,6 +207,6 @@ void gpu_deposit(struct gpu_mesh *g, uint32_t count, const uint32_t *x, const fl
   t.sum = (unsigned long long *)gpu_scratch(g->gpu, SCRATCH_CELLS, cells * sizeof *t.sum);
   CHECK_CUDA(cudaMemsetAsync(t.sum, 0, cells * sizeof *t.sum, g->gpu->stream));
   FOR_SCHEME(g->mesh->assignment, launch, g, t);
-  to_float<<<blocks_for(cells, BLOCK), BLOCK, 0, g->gpu->stream>>>(cells, t.sum, data);
+  to_float<<<blocks_for(cells, EACH * BLOCK), BLOCK, 0, g->gpu->stream>>>(cells, t.sum, data);
   gpu_launched("pm_assign");
 }
