@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "photons/app/type_masses.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/config/parameters.h"
@@ -20,30 +21,17 @@
 
 static bool isolated(const struct parameters *p) { return p->box.boundary == BOUNDARY_ISOLATED; }
 
-/** Numbers and masses of the particles of each type. Collective. */
-static void sum_types(const struct particles *s, double count[PARTICLE_TYPES],
-                      double mass[PARTICLE_TYPES]) {
-  for (int t = 0; t < PARTICLE_TYPES; t++) count[t] = mass[t] = 0.0;
-  for (size_t i = 0; i < s->count; i++) {
-    count[particle_type(s, i)]++;
-    mass[particle_type(s, i)] += particle_mass(s, i);
-  }
-  comm_sum_double(count, PARTICLE_TYPES);
-  comm_sum_double(mass, PARTICLE_TYPES);
-}
-
 static struct softening_types look(const struct parameters *p, const struct particles *s) {
   struct softening_types types = {0};
-  double count[PARTICLE_TYPES], mass[PARTICLE_TYPES];
-  sum_types(s, count, mass);
-  double all = 0.0;
-  for (int t = 0; t < PARTICLE_TYPES; t++) all += count[t];
-  if (all == 0.0) count[PARTICLE_HALO] = (double)s->all;
+  struct type_masses m = type_masses_of(s);
+  uint64_t all = 0;
+  for (int t = 0; t < PARTICLE_TYPES; t++) all += m.count[t];
+  if (all == 0) m.count[PARTICLE_HALO] = s->all;
   for (int t = 0; t < PARTICLE_TYPES; t++) {
-    types.present[t] = count[t] > 0.0;
+    types.present[t] = m.count[t] > 0;
     if (!types.present[t] || isolated(p)) continue;
     types.spacing[t] = particles_have(s, COLUMN_relative_mass)
-                           ? cbrt(mass[t] / count[t] / (s->mass * (double)s->all))
+                           ? cbrt(m.mass[t] / (double)m.count[t] / (s->mass * (double)s->all))
                            : 1.0 / cbrt((double)s->all);
   }
   return types;

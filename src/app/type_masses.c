@@ -6,19 +6,49 @@
 
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
+#include "photons/base/parts.h"
 #include "photons/cosmology/cosmology.h"
+#include "photons/runtime/exact_sums.h"
+#include "photons/runtime/loop.h"
 #include "photons/step/pair_steps.h"
 
 #define TOLERANCE 0.01 /* of the sum of all masses, relative */
 
+LOOP_STAGE(type_masses, 0x557755, .untimed = true);
+
+/** Particles on their way into sums. */
+struct adding {
+  const struct particles *particles;
+  struct type_masses *sums;
+  struct exact_sums mass; /* [type] */
+};
+
+static void add_part(void *context, uint32_t part) {
+  const struct adding *a = context;
+  const struct particles *s = a->particles;
+  const size_t end = block_first(s->count, a->mass.parts, (size_t)part + 1);
+  uint64_t count[PARTICLE_TYPES] = {0};
+  for (size_t i = block_first(s->count, a->mass.parts, part); i < end; i++) {
+    const unsigned type = particle_type(s, i);
+    count[type]++;
+    if (particles_have(s, COLUMN_relative_mass))
+      exact_add(exact_sums_of(&a->mass, part) + type, particle_mass(s, i));
+  }
+  for (int t = 0; t < PARTICLE_TYPES; t++)
+    __atomic_fetch_add(&a->sums->count[t], count[t], __ATOMIC_RELAXED);
+}
+
 struct type_masses type_masses_of(const struct particles *s) {
   struct type_masses m = {0};
-  for (size_t i = 0; i < s->count; i++) {
-    m.count[particle_type(s, i)]++;
-    m.mass[particle_type(s, i)] += particle_mass(s, i);
-  }
+  struct adding a = {s, &m, exact_sums_create(PARTICLE_TYPES, s->count)};
+  if (particles_have(s, COLUMN_type) || particles_have(s, COLUMN_relative_mass))
+    loop_run(&type_masses_stage, a.mass.parts, add_part, &a);
+  else
+    m.count[PARTICLE_HALO] = s->count;
+  exact_sums_finish(&a.mass, m.mass);
   comm_sum_u64(m.count, PARTICLE_TYPES);
-  comm_sum_double(m.mass, PARTICLE_TYPES);
+  for (int t = 0; t < PARTICLE_TYPES && !particles_have(s, COLUMN_relative_mass); t++)
+    m.mass[t] = (double)m.count[t] * s->mass;
   return m;
 }
 

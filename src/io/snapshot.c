@@ -9,10 +9,14 @@
 
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
+#include "photons/base/parts.h"
 #include "photons/cosmology/cosmology.h"
+#include "photons/runtime/loop.h"
 #include "snapshot_set.h"
 
-enum { TYPES = PARTICLE_TYPES };
+enum { TYPES = PARTICLE_TYPES, PARTS = 64 /* of a loop over particles */ };
+
+LOOP_STAGE(survey, 0x665533, .untimed = true);
 
 static const double cm_per_kpc = 3.085678e21;
 
@@ -24,26 +28,56 @@ static uint64_t largest_of_ranks(uint64_t own) {
   return largest;
 }
 
-/** Count the particles of all ranks, and find the types with one mass. Collective. */
-static void survey(struct snapshot *s) {
+/** What particles of a rank, or of a part of them, are. */
+struct census {
+  uint64_t count[TYPES], largest_id;
+  double extremes[2 * TYPES]; /* of each type the largest mass, and the least with a minus sign */
+};
+
+static struct census census_create(void) {
+  struct census c = {.largest_id = 0};
+  for (int k = 0; k < 2 * TYPES; k++) c.extremes[k] = -HUGE_VAL;
+  return c;
+}
+
+static void census_join(struct census *c, const struct census *other) {
+  for (int t = 0; t < TYPES; t++) c->count[t] += other->count[t];
+  if (other->largest_id > c->largest_id) c->largest_id = other->largest_id;
+  for (int k = 0; k < 2 * TYPES; k++) c->extremes[k] = fmax(c->extremes[k], other->extremes[k]);
+}
+
+struct surveying {
+  const struct particles *particles;
+  struct census of[PARTS];
+};
+
+static void survey_part(void *context, uint32_t part) {
+  struct surveying *s = context;
   const struct particles *p = s->particles;
-  uint64_t own[TYPES] = {0};
-  uint64_t largest_id = 0;
-  double extremes[2 * TYPES]; /* largest mass, and least with a minus sign */
-  for (int k = 0; k < 2 * TYPES; k++) extremes[k] = -HUGE_VAL;
-  for (size_t i = 0; i < p->count; i++) {
+  const size_t end = block_first(p->count, PARTS, (size_t)part + 1);
+  struct census c = census_create();
+  for (size_t i = block_first(p->count, PARTS, part); i < end; i++) {
     const unsigned type = particle_type(p, i);
     const double mass = particle_mass(p, i);
-    own[type]++;
-    if (p->id[i] > largest_id) largest_id = p->id[i];
-    extremes[2 * type] = fmax(extremes[2 * type], mass);
-    extremes[2 * type + 1] = fmax(extremes[2 * type + 1], -mass);
+    c.count[type]++;
+    if (p->id[i] > c.largest_id) c.largest_id = p->id[i];
+    c.extremes[2 * type] = fmax(c.extremes[2 * type], mass);
+    c.extremes[2 * type + 1] = fmax(c.extremes[2 * type + 1], -mass);
   }
-  comm_max_double(extremes, 2 * TYPES);
-  comm_gather_all(own, sizeof own, s->count);
-  s->largest_id = largest_of_ranks(largest_id);
+  s->of[part] = c;
+}
+
+/** Count the particles of all ranks, and find the types with one mass. Collective. */
+static void survey(struct snapshot *s) {
+  struct surveying parts = {.particles = s->particles};
+  struct census own = census_create();
+  loop_run(&survey_stage, PARTS, survey_part, &parts);
+  for (int part = 0; part < PARTS; part++) census_join(&own, &parts.of[part]);
+  comm_max_double(own.extremes, 2 * TYPES);
+  comm_gather_all(own.count, sizeof own.count, s->count);
+  s->largest_id = largest_of_ranks(own.largest_id);
   for (int t = 0; t < TYPES; t++)
-    s->mass[t] = extremes[2 * t] == -extremes[2 * t + 1] ? extremes[2 * t] : 0.0;
+    s->mass[t] = own.extremes[2 * t] == -own.extremes[2 * t + 1] ? own.extremes[2 * t] : 0.0;
 }
 
 /** The names of the files: of NAME.hdf5 and several files NAME.k.hdf5, in Gadget-2's format NAME and NAME.k. */

@@ -11,7 +11,7 @@
 
 struct type_masses {
   uint64_t count[PARTICLE_TYPES];
-  double mass[PARTICLE_TYPES]; /**< their sum, 1e10 Msun/h */
+  double mass[PARTICLE_TYPES]; /**< their sum, 1e10 Msun/h, with the same bits on any ranks */
 };
 
 /** Of all ranks; zeros where no particles are in memory. Collective. */
