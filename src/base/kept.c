@@ -20,6 +20,6 @@ const char *kept_name(enum kept kind) {
       [KEPT_PIECES] = "pieces", [KEPT_BLOCKS] = "blocks", [KEPT_CUTS] = "cuts",
       [KEPT_COUNTS] = "counts", [KEPT_TIES] = "ties",     [KEPT_OCTREE] = "octree",
       [KEPT_LEVELS] = "levels", [KEPT_FOF] = "fof",       [KEPT_SOURCES] = "sources",
-      [KEPT_GREEN] = "green"};
+      [KEPT_GREEN] = "green",   [KEPT_WALKS] = "walks"};
   return names[kind];
 }

@@ -29,10 +29,32 @@ static void sort_ghosts(struct ghosts *g) {
   g->count = n;
 }
 
+/** The same where all groups are sources of all. */
+static struct ghosts list_all(const struct domain *d, bool sent) {
+  const size_t own = d->particles.blocks, most = sent ? own * (size_t)comm_size() : d->met_count;
+  struct ghosts g = {.ghost = allocate(most, sizeof *g.ghost, "ghosts")};
+  bool targets = false; /* of the rank that receives */
+  FOR_GROUPS(d, mine) targets |= !sent && mine->targets > 0;
+  for (uint32_t i = 0; i < d->met_count; i++) {
+    const struct group *met = &d->met[i];
+    const bool last = i + 1 == d->met_count || met[1].owner != met->owner;
+    if (sent) targets |= met->targets > 0;
+    if (!sent && targets)
+      g.ghost[g.count++] = (struct ghost){.group = met->index, .rank = met->owner};
+    if (!sent || !last) continue;
+    FOR_GROUPS(d, mine)
+    if (targets) g.ghost[g.count++] = (struct ghost){.group = mine->index, .rank = met->owner};
+    targets = false;
+  }
+  g.ghost = reallocate(g.ghost, g.count, sizeof *g.ghost, "ghosts");
+  return g;
+}
+
 /** List this rank's groups to send, or the groups to receive, with the other rank: the sources of
  * targets there, or here. If A is a neighbour of B, then B is one of A, so both ends find the same
  * list. */
 static struct ghosts list_ghosts(const struct domain *d, bool sent) {
+  if (d->sources_later) return list_all(d, sent);
   const int me = comm_rank();
   size_t most = 0;
   FOR_GROUPS(d, own) most += own->near.count;

@@ -21,7 +21,7 @@ struct search {
   uint32_t tasks;
 };
 
-static void add_neighbour(struct neighbours *near, struct group *group) {
+void neighbours_add(struct neighbours *near, struct group *group) {
   if (near->count == near->room) {
     near->room = 2 * near->room + 30;
     near->group = reallocate(near->group, near->room, sizeof(struct group *), "neighbours");
@@ -32,13 +32,13 @@ static void add_neighbour(struct neighbours *near, struct group *group) {
 static void find_neighbours(const struct search *search, struct group *group) {
   const struct box_tree *tree = &search->tree;
   group->near.count = 0;
-  add_neighbour(&group->near, group);
+  neighbours_add(&group->near, group);
   for (uint32_t i = 0; i < tree->count;) {
     const struct box_node *node = &tree->node[i];
     const float reach = node->group ? reach_squared(group->moved, node->group->moved)
                                     : reach_squared(group->moved, tree->moved) + BOX_ROUNDING;
     const bool near = box_gap_squared(&search->domain->geometry, &group->root, &node->box) < reach;
-    if (near && node->group && node->group != group) add_neighbour(&group->near, node->group);
+    if (near && node->group && node->group != group) neighbours_add(&group->near, node->group);
     i = near ? i + 1 : node->next;
   }
 }
@@ -98,6 +98,7 @@ static struct box_tree tree_of_known(struct domain *d) {
 void domain_find_neighbours(struct domain *d) {
   FOR_GROUPS(d, g) g->root = g->top[1];
   domain_meet(d);
+  if (d->sources_later) return;
   struct search search = {.domain = d, .tree = tree_of_known(d)};
   search.tasks = d->particles.blocks < 64 ? 1 : 64;
   if (search.tasks == 1) /* less work than a task */

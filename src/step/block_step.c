@@ -234,12 +234,13 @@ static void drift_wanted(struct nbody *n, const struct base_step *b) {
   }
   frame_follow(n);
   motion_check(n, longest);
-  domain_find_neighbours(&n->domain);
+  const bool all = mesh_due(b) || n->domain.sources_later;
+  if (!n->domain.sources_later) domain_find_neighbours(&n->domain);
   FOR_GROUPS(&n->domain, g) {
-    if (mesh_due(b) || domain_source_wanted(g)) drift_now(n, b, g);
+    if (all || domain_source_wanted(g)) drift_now(n, b, g);
   }
-  /* Other ranks and the mesh need the new boxes now; else no one waits for them. */
-  if (comm_size() > 1 || mesh_due(b)) message_wait();
+  /* Other ranks, the mesh and nodes above groups need the new boxes now; else no one waits for them. */
+  if (comm_size() > 1 || all) message_wait();
 }
 
 static void choose_active(struct nbody *n, struct group *g, void *top) {
@@ -307,7 +308,7 @@ static void renew_groups(struct nbody *n, struct base_step *b, uint8_t top) {
     g->targets = active_of(n, g, top);
     g->moved = 0.0f;
   }
-  domain_find_neighbours(&n->domain);
+  if (!n->domain.sources_later) domain_find_neighbours(&n->domain);
   b->rebuilds++;
 }
 
@@ -337,7 +338,7 @@ static void kick_active(struct nbody *n, struct base_step *b, uint8_t top) {
   struct rung_kick k = kick_at(b, top, true, true);
   const bool mesh = nbody_has_mesh(n) && mesh_due(b);
   k.choice = RUNG_DEEPENS;
-  if (mesh) { /* all groups have new boxes */
+  if (mesh || n->domain.sources_later) { /* all groups have new boxes */
     FOR_GROUPS(&n->domain, g) g->moved = 0.0f;
     domain_find_neighbours(&n->domain);
   }

@@ -132,6 +132,7 @@ static void submit_multipoles(struct domain *d, struct short_range *s) {
     m2m_submit(s, g);
   }
   multipoles_transfer(s);
+  multipoles_above(s);
 }
 
 static void submit_near(struct short_range *s, struct group *g) {

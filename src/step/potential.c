@@ -17,6 +17,7 @@ static void submit_multipoles(struct domain *d, struct short_range *s) {
     m2m_submit(s, g);
   }
   multipoles_transfer(s);
+  multipoles_above(s);
 }
 
 /** @param of_particles  of this rank, or NULL */

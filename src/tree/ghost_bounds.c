@@ -25,11 +25,13 @@ static float widest_leaf(const struct short_range *s, const struct group *g) {
   return widest;
 }
 
+static float mass_of_targets(const struct short_range *s, const struct group *g) {
+  return packed_weight(&s->acceptance, g->targets, g->count) * (float)g->targets * s->heaviest;
+}
+
 static struct region region_of(const struct short_range *s, const struct group *g) {
-  const float weight = packed_weight(&s->acceptance, g->targets, g->count);
-  return (struct region){.box = g->top[1],
-                         .leaf = widest_leaf(s, g),
-                         .mass = weight * (float)g->targets * s->heaviest};
+  return (struct region){
+      .box = g->top[1], .leaf = widest_leaf(s, g), .mass = mass_of_targets(s, g)};
 }
 
 /** Make a region hold another one, too. */
@@ -104,40 +106,53 @@ static float least_distance(const struct short_range *s, const struct region *r,
          WIDER * length(r->box.half);
 }
 
-/** Whether the estimated error may be too large for a pair of nodes: see judge_batch() in src/tree/kernels/walk.c.
- * @param size   most of the sum of both radii
- * @param large  most of the larger one
- * @param sources  most that a source's mass is judged as */
+/** A node of a source as walks judge it at most. */
+struct judged {
+  const struct node *node, *centres; /* centres: where the centre of the node is */
+  float targets;                     /* radius of the widest node of targets with which the verdict counts */
+  float leaves;                      /* see shared_leaves() */
+  float mass;
+};
+
+/** Whether the estimated error may be too large for a pair of nodes: see judge_batch() in src/tree/kernels/walk.c. */
 static bool error_may_be_large(const struct acceptance *a, const struct region *r,
-                               const struct node *source, uint32_t node, float sources, float size,
-                               float large, float distance) {
-  const float leaves = shared_leaves(a, node, node), factor = a->factor;
-  float power = leaves * factor / (distance * distance), sum = leaves * factor;
+                               const struct judged *j, float distance) {
+  const float size = j->targets + j->node->radius, large = fmaxf(j->targets, j->node->radius);
+  float power = j->leaves * a->factor / (distance * distance), sum = j->leaves * a->factor;
   for (int k = 0; k < a->exponent; k++) {
     power *= size / distance;
     sum *= large / distance;
   }
-  return !(power * sources <= a->tolerance * r->box.acc_min &&
-           power * r->mass <= a->tolerance * source->acc_min && sum <= a->sum_tolerance);
+  return !(power * j->mass <= a->tolerance * r->box.acc_min &&
+           power * r->mass <= a->tolerance * j->node->acc_min && sum <= a->sum_tolerance);
 }
 
 /** Whether a walk of targets in a region may open a node of a source, or need the particles of a leaf. It does not
- * where the verdict on it is ACCEPT with all nodes of targets that are not opened themselves: leaves, and those that
- * are smaller than the source. A leaf of packed targets may have no known acceleration although its region has.
- * @param centres  where the centre of the node is */
-static bool may_open(const struct short_range *s, const struct region *r, const struct node *source,
-                     const struct node *centres, uint32_t node, float sources) {
+ * where the verdict on it is ACCEPT with all nodes of targets that are not opened themselves. A leaf of packed targets
+ * may have no known acceleration although its region has. */
+static bool may_open(const struct short_range *s, const struct region *r, const struct judged *j) {
   const struct acceptance *a = &s->acceptance;
-  const bool leaf = node >= 1u << a->depth, known = source->acc_min > 0.0f;
-  const float targets = leaf ? r->leaf : fmaxf(r->leaf, source->radius),
-              size = targets + source->radius, large = fmaxf(targets, source->radius),
-              distance = least_distance(s, r, centres),
+  const bool known = j->node->acc_min > 0.0f;
+  const float distance = least_distance(s, r, j->centres),
               theta = a->kind == MAC_GEOMETRIC ? a->theta : fminf(a->theta, a->theta_first);
-  if (!(least_distance(s, r, source) > a->separation) || !(size < theta * distance)) return true;
+  if (!(least_distance(s, r, j->node) > a->separation) ||
+      !(j->targets + j->node->radius < theta * distance))
+    return true;
   if (!known || a->kind == MAC_GEOMETRIC) return false;
   /* A target whose acceleration is not known hides those of the others. */
-  return !(r->box.acc_min > 0.0f) ||
-         error_may_be_large(a, r, source, node, sources, size, large, distance);
+  return !(r->box.acc_min > 0.0f) || error_may_be_large(a, r, j, distance);
+}
+
+/** The same for a node of a group, or some nodes of that number. Nodes of targets that are not opened themselves are
+ * leaves, and those that are smaller than the source.
+ * @param centres  where the centres of these nodes are */
+static bool may_open_in_group(const struct short_range *s, const struct region *r,
+                              const struct node *source, const struct node *centres, uint32_t node,
+                              float mass) {
+  const bool leaf = node >= 1u << s->acceptance.depth;
+  const struct judged j = {source, centres, leaf ? r->leaf : fmaxf(r->leaf, source->radius),
+                           shared_leaves(&s->acceptance, node, node), mass};
+  return may_open(s, r, &j);
 }
 
 /** The same for the roots of all groups in a box of sources, of which none has more particles. */
@@ -145,7 +160,7 @@ static bool may_open_any(const struct short_range *s, const struct region *r,
                          const struct node *box) {
   const struct domain *d = s->domain;
   const size_t most = (d->particles.all + d->group_count - 1) / d->group_count;
-  return may_open(s, r, box, box, 1, (float)most * s->heaviest);
+  return may_open_in_group(s, r, box, box, 1, (float)most * s->heaviest);
 }
 
 bool ghost_may_open_any(const struct short_range *s, const struct rank_targets *targets,
@@ -158,11 +173,25 @@ bool ghost_may_open_any(const struct short_range *s, const struct rank_targets *
   return false;
 }
 
+static struct node centre_of(const struct node *n) {
+  return (struct node){.centre = {n->centre[0], n->centre[1], n->centre[2]}};
+}
+
 /** The same for a node of a group. */
 static bool may_open_node(const struct short_range *s, const struct region *r,
                           const struct node *source, uint32_t node, float sources) {
-  const struct node centre = {.centre = {source->centre[0], source->centre[1], source->centre[2]}};
-  return may_open(s, r, source, &centre, node, sources);
+  const struct node centre = centre_of(source);
+  return may_open_in_group(s, r, source, &centre, node, sources);
+}
+
+bool ghost_may_open_above(const struct short_range *s, const struct group *targets,
+                          const struct group *above) {
+  const struct node centre = centre_of(&above->root);
+  /* No node of the targets is wider, packed or not. Walks count the leaves of their root. */
+  const struct region r = {.box = targets->root, .mass = mass_of_targets(s, targets)};
+  const struct judged j = {&above->root, &centre, length(targets->root.half),
+                           shared_leaves(&s->acceptance, 1, 1), (float)above->count * s->heaviest};
+  return may_open(s, &r, &j);
 }
 
 /** A search for the nodes of a source that the targets of a region may open. */

@@ -51,5 +51,10 @@ bool ghost_may_open_any(const struct short_range *s, const struct rank_targets *
 /** What such walks may need of the tree and of the particles of a group, besides its root. */
 struct tree_part ghost_part(const struct short_range *s, const struct group *source,
                             const struct rank_targets *targets);
+/** Whether a walk of the targets of a group may open a node above other groups. If not it accepts that node, with the
+ * group's root or with smaller nodes. The answer is the same on any number of ranks.
+ * @param above  as in photons/tree/upper.h */
+bool ghost_may_open_above(const struct short_range *s, const struct group *targets,
+                          const struct group *above);
 
 #endif

@@ -107,7 +107,7 @@ static size_t bytes_received(const struct short_range *s) {
   return bytes;
 }
 
-void short_range_find_ghosts(struct short_range *s) {
+static void find_ghosts(struct short_range *s) {
   if (comm_size() == 1) return;
   if (s->acceptance.newton) {
     struct finding f = begin_finding(s);
@@ -118,4 +118,9 @@ void short_range_find_ghosts(struct short_range *s) {
   }
   short_range_follow_ghosts(s);
   kept_set(KEPT_SOURCES, bytes_received(s));
+}
+
+void short_range_find_ghosts(struct short_range *s) {
+  find_ghosts(s);
+  if (s->domain->sources_later) upper_find(s);
 }

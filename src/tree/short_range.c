@@ -69,6 +69,7 @@ void short_range_start(struct short_range *s, struct domain *d, const struct par
     s->eta_pair = (float)p->time.eta_pair;
   set_split(s, p);
   s->order = s->acceptance.order;
+  d->sources_later = upper_used(s);
   s->heaviest = heaviest_of(d);
   s->scratch = allocate(engine_workers(), sizeof *s->scratch, "worker scratch");
   s->gpu = allocate(engine_workers(), sizeof(struct gpu_split *), "tables of the split");
@@ -184,6 +185,8 @@ static struct ghost_multipole *find_ghost(const struct ghost_multipoles *g, uint
 }
 
 starpu_data_handle_t multipole_of(struct short_range *s, const struct group *g) {
+  if (g->index >= s->domain->group_count)
+    return s->upper.node[g->index - s->domain->group_count].multipole;
   if (g->owner == comm_rank()) return expansions_of(s, g)->multipole;
   const struct ghost_multipole *ghost = find_ghost(&s->ghosts, g->index);
   return ghost ? ghost->multipole : NULL;
@@ -216,6 +219,7 @@ void short_range_register(struct short_range *s) {
 
 void short_range_unregister(struct short_range *s) {
   drop_ghosts(s);
+  upper_free(s);
   for (uint32_t i = 0; i < s->count; i++) {
     handle_drop(&s->groups[i].multipole);
     handle_drop(&s->groups[i].local);

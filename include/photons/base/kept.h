@@ -16,6 +16,7 @@ enum kept {
   KEPT_COSTS,   /**< of units of groups, for the balance between ranks */
   KEPT_GHOSTS,  /**< lists of ghosts, and which parts of their trees are sent */
   KEPT_SOURCES, /**< positions, trees and multipoles of ghosts that are received */
+  KEPT_WALKS,   /**< nodes above groups, and which of them and which groups walks of own groups begin with */
   KEPT_CELLS,   /**< cells of the mesh of groups that this rank meets */
   KEPT_PIECES,  /**< lists of mesh planes that are sent or received */
   KEPT_BLOCKS,  /**< tables of the slabs and transpose blocks of the mesh */

@@ -113,6 +113,9 @@ struct domain {
                              *   order */
   struct ghosts sent, received;
   bool ghost_momenta; /**< ghosts have momenta, ghosts_momenta_submit() */
+  /** All groups are sources of all, and forces make the lists of neighbours themselves, of nodes above groups
+   * (photons/tree/upper.h). Ranks with targets receive all groups. */
+  bool sources_later;
 };
 
 /**
@@ -173,12 +176,14 @@ void domain_acquire_positions(struct domain *d);
 void domain_release_positions(struct domain *d);
 
 /** Send the boxes of this rank's groups at their last refit, and their `targets` and `moved`, to the ranks
- * whose domains they may reach, and find the neighbours of this rank's groups, or all that may be
+ * whose domains they may reach, and unless domain.sources_later find the neighbours of this rank's groups, or all that may be
  * neighbours where particles may have moved. No task may run that knows a group of another rank. Collective. */
 void domain_find_neighbours(struct domain *d);
 /** Whether a group of this rank has targets, or a neighbour that has some. After
- * domain_find_neighbours(). */
+ * domain_find_neighbours(), unless domain.sources_later. */
 bool domain_source_wanted(const struct group *g);
+/** Add a group to a list of neighbours. */
+void neighbours_add(struct neighbours *near, struct group *group);
 /** After domain_find_neighbours(): find the groups to send to and receive from other ranks, because
  * they are neighbours of groups with targets, and the parts of their trees that are needed; and
  * make handles for them. Collective.

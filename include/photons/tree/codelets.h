@@ -29,6 +29,8 @@ void potential_sum_submit(struct short_range *s, struct group *g, float *of_part
 
 /** Send and receive the multipoles of ghosts. Collective. */
 void multipoles_transfer(struct short_range *s);
+/** After multipoles_transfer(): submit the tasks that make the multipoles of nodes above groups (upper.h). */
+void multipoles_above(struct short_range *s);
 /** Kinds of messages, see message_transfer(). */
 enum { MESSAGE_MULTIPOLE = 2 };
 

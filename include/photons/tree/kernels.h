@@ -30,6 +30,7 @@ KERNEL_FUNCTION(p2p_kernels, potential, p2p_potential);
 KERNEL_FUNCTION(p2p_kernels, pair_rates, pair_rates);
 KERNEL_FUNCTION(walk_kernels, pack, pack);
 KERNEL_FUNCTION(walk_kernels, refit, refit);
+KERNEL_FUNCTION(walk_kernels, join, join);
 KERNEL_FUNCTION(walk_kernels, walk, walk);
 #endif
 

@@ -13,6 +13,7 @@
 #include "photons/tree/lists.h"
 #include "photons/tree/split.h"
 #include "photons/tree/targets.h"
+#include "photons/tree/upper.h"
 
 struct parameters;
 struct gpu_split;
@@ -62,6 +63,7 @@ struct short_range {
   struct group_expansions *groups; /**< of this rank's groups */
   uint32_t first, count;           /**< the first of these groups, and their number */
   struct ghost_multipoles ghosts;
+  struct upper upper;
   float *multipole, *local;     /**< memory of this rank's groups, in group order */
   struct tree_scratch *scratch; /**< [worker] */
   struct gpu_split **gpu;       /**< [worker] the split's tables on its GPU; NULL on CPU
@@ -97,7 +99,7 @@ void short_range_set_order(struct short_range *s, int order);
 void short_range_register(struct short_range *s);
 void short_range_unregister(struct short_range *s);
 /** After domain_find_neighbours() and refits: find the ghosts of the next forces, and make handles for what is
- * received of them. In isolated systems ranks receive what their walks can open, by bounds that hold for the
+ * received of them; and where domain.sources_later the sources of groups. In isolated systems ranks receive what their walks can open, by bounds that hold for the
  * acceptance as it is now. No task may be at work. Collective. */
 void short_range_find_ghosts(struct short_range *s);
 /** After domain_find_ghosts(): make handles for the multipoles of ghosts, and drop those of groups
@@ -107,7 +109,7 @@ void short_range_follow_ghosts(struct short_range *s);
 static inline struct group_expansions *expansions_of(struct short_range *s, const struct group *g) {
   return &s->groups[g->index - s->first];
 }
-/** Of a group of this rank or of a ghost; NULL: of another group. */
+/** Of a group of this rank, of a ghost, or of a node above groups; NULL: of another group. */
 starpu_data_handle_t multipole_of(struct short_range *s, const struct group *g);
 static inline struct tree_scratch *tree_scratch(struct short_range *s) {
   return &s->scratch[worker_number()];

@@ -215,6 +215,8 @@ struct walk_kernels {
    *               is their rms, with which boxes have the same errors for the same work */
   void (*refit)(uint32_t count, unsigned depth, const uint32_t *first, float scale, float acc_unit,
                 bool least, const uint32_t *x, const float *acceleration, struct node *nodes);
+  /** Compute the node above two nodes. */
+  void (*join)(float scale, const struct node *a, const struct node *b, struct node *parent);
   /**
    * Make the lists of one group's targets (targets.h). Targets of the near list are leaves
    * (2^depth), those of the far list all heap nodes (tree_nodes(depth)).

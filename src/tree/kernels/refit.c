@@ -45,10 +45,8 @@ static void refit_leaf(uint32_t n, uint32_t stride, float scale, float acc_unit,
   node->acc_min = n > 0 ? sqrtf(acc2) * acc_unit : FLT_MAX;
 }
 
-/** Compute a parent: the union of two boxes, relative to the first box, so that it is correct
- * across the periodic edge. */
-static void refit_parent(float scale, const struct node *a, const struct node *b,
-                         struct node *parent) {
+/** The union of two boxes is computed relative to the first box, so that it is correct across the periodic edge. */
+void KERNEL(join)(float scale, const struct node *a, const struct node *b, struct node *parent) {
   float half2 = 0.0f, da2 = 0.0f, db2 = 0.0f;
   for (int c = 0; c < 3; c++) {
     float d = (float)position_difference(b->centre[c], a->centre[c]) * scale;
@@ -85,7 +83,7 @@ void KERNEL(refit)(uint32_t count, unsigned depth, const uint32_t *first, float 
     else if (first && tree_node_count(count, depth, first, 2 * i + 1) == 0)
       nodes[i] = *a;
     else
-      refit_parent(scale, a, b, &nodes[i]);
+      KERNEL(join)(scale, a, b, &nodes[i]);
   }
 }
 

@@ -9,5 +9,8 @@ const struct tree_kernels KERNEL(tree_kernels) = {
     .p2p = {.p2p = KERNEL(p2p),
             .potential = KERNEL(p2p_potential),
             .pair_rates = KERNEL(pair_rates)},
-    .walk = {.pack = KERNEL(pack), .refit = KERNEL(refit), .walk = KERNEL(walk)},
+    .walk = {.pack = KERNEL(pack),
+             .refit = KERNEL(refit),
+             .join = KERNEL(join),
+             .walk = KERNEL(walk)},
 };

@@ -147,6 +147,68 @@ static void forces_approach_direct_sums(void **state) {
   }
 }
 
+/** A sphere of uniform density, and one of the same size whose centre is so far away, with half of the particles each. */
+static struct particles uniform_spheres(size_t count, double radius, double away) {
+  struct particles s = particles_create(count, FRAME, MASS / (double)count);
+  seed = 5;
+  for (size_t i = 0; i < count; i++) {
+    double x[3];
+    direction(radius * cbrt(uniform()), x);
+    x[0] += i % 2 ? 0.5 * away : -0.5 * away;
+    put(&s, i, x, (double[]){0, 0, 0});
+  }
+  return s;
+}
+
+/** First forces with nodes above groups, or with the roots of all groups.
+ * @param[out] error    [PROBES] sorted
+ * @param[out] sources  groups and nodes with which the walks of all groups begin */
+static struct work_counts sphere_forces(const struct parameters *p, double away, bool upper,
+                                        double *error, size_t *sources) {
+  struct nbody *n = nbody_create(p, uniform_spheres(SPHERE, 5 * SCALE, away));
+  assert_true(n->domain.sources_later);
+  n->domain.sources_later = upper;
+  step_first_forces(n);
+  *sources = 0;
+  FOR_GROUPS(&n->domain, g) *sources += g->near.count;
+  force_errors(n, 0.02 * KPC, PROBES, error);
+  const struct work_counts work = short_range_work(&n->short_range);
+  nbody_free(n);
+  return work;
+}
+
+/** Walks begin with fewer nodes where some above groups are far enough, and forces err no more. */
+static void far_groups_attract_together(void **state) {
+  (void)state;
+  static const struct {
+    double away; /* of two spheres */
+    uint32_t group, leaf;
+    double fewer; /* share of the sources that is left, at most */
+  } cases[] = {{0.0, 16, 4, 0.9}, {80 * SCALE, 1024, 32, 17.0 / 32.0}};
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+    struct parameters p = parameters(6, 1e-3, 0.02);
+    p.runtime.group_size = cases[k].group;
+    p.runtime.leaf_size = cases[k].leaf;
+    double error[2][PROBES];
+    size_t sources[2];
+    struct work_counts work[2];
+    for (int upper = 0; upper < 2; upper++) {
+      work[upper] = sphere_forces(&p, cases[k].away, upper, error[upper], &sources[upper]);
+      printf("%zu sources of groups, %llu pairs of nodes judged, %llu pairs, %llu expansions, "
+             "median error %.3g, 99 %% %.3g\n",
+             sources[upper], (unsigned long long)work[upper].visits,
+             (unsigned long long)work[upper].pairs, (unsigned long long)work[upper].interactions,
+             error[upper][PROBES / 2], error[upper][PROBES * 99 / 100]);
+    }
+    assert_true((double)sources[1] <= cases[k].fewer * (double)sources[0]);
+    assert_true(work[1].visits <= work[0].visits && work[1].interactions < work[0].interactions);
+    assert_true((double)work[1].pairs <= 1.001 * (double)work[0].pairs);
+    /* Accelerations that differ by their errors judge other pairs of nodes. */
+    assert_true(error[1][PROBES / 2] <= 1.1 * error[0][PROBES / 2]);
+    assert_true(error[1][PROBES * 99 / 100] <= 1.1 * error[0][PROBES * 99 / 100]);
+  }
+}
+
 /** |sum of x x a| over the sum of |x x a|, x from the middle of the frame. */
 static double torque_of_forces(struct nbody *n) {
   const struct particles *s = &n->domain.particles;
@@ -269,6 +331,7 @@ static void a_sphere_keeps_energy_and_momentum(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(forces_approach_direct_sums),
+      cmocka_unit_test(far_groups_attract_together),
       cmocka_unit_test(two_spheres_turn_little),
       cmocka_unit_test(two_bodies_attract_each_other),
       cmocka_unit_test(close_bodies_attract_each_other),

@@ -132,6 +132,7 @@ static struct trees make_trees(const struct setting *of) {
     s->kernels->walk.refit(g->count, d->depth, NULL, d->geometry.scale, 1.0f / s->factor, true,
                            b.x[0], a, t.nodes[k]);
     g->top = t.nodes[k]; /* has the upper levels first */
+    g->root = g->top[1];
     g->targets = g->count;
     t.depth[k] = d->depth;
     if (of->active > 1) pack_targets(&t, g, b.x[0], a, of->active);
@@ -243,6 +244,57 @@ static void check_ranks(const struct trees *t, uint32_t to, uint32_t from, struc
   }
 }
 
+/** Walk the targets of a group with its own group and a node above others, which has no tree below it. */
+static uint32_t walk_above(const struct trees *t, uint32_t target, const struct group *above,
+                           float mass) {
+  const struct short_range *s = &t->n->short_range;
+  const struct group *g = &t->n->domain.groups[target];
+  struct interaction_list list[2] = {{0}, {0}};
+  static struct walk_scratch scratch;
+  const bool packed = t->first[target];
+  const struct node root[2] = {{{0}}, above->root};
+  const struct tree_part part = {.top = t->n->domain.top_depth};
+  const struct walk_result r = s->kernels->walk.walk(
+      &s->acceptance, g->targets, t->depth[target], t->first[target],
+      packed ? t->targets[target] : t->nodes[target], 2,
+      (const struct node *[]){t->nodes[target], root}, (uint32_t[]){g->count, above->count},
+      t->mass[0] ? (const float *[]){t->mass[target], (float[]){0.0f, mass}} : NULL,
+      (const struct tree_part *[]){NULL, &part}, &scratch, &list[0], &list[1]);
+  for (uint32_t kind = 0; kind < 2; kind++) interaction_list_free(&list[kind]);
+  return r.lacks;
+}
+
+/** The boxes, numbers and masses of nodes above groups. @param[out] node, mass  [2 GROUPS] in heap order */
+static void fit_above(const struct trees *t, struct group *node, float *mass) {
+  const struct domain *d = &t->n->domain;
+  for (uint32_t k = 0; k < GROUPS; k++) {
+    node[GROUPS + k] = d->groups[k];
+    mass[GROUPS + k] = t->mass[k] ? t->mass[k][1] : (float)d->groups[k].count;
+  }
+  for (uint32_t k = GROUPS - 1; k > 0; k--) {
+    t->n->short_range.kernels->walk.join(d->geometry.scale, &node[2 * k].root,
+                                         &node[2 * k + 1].root, &node[k].root);
+    node[k].count = node[2 * k].count + node[2 * k + 1].count;
+    mass[k] = mass[2 * k] + mass[2 * k + 1];
+  }
+}
+
+/** Walks accept all nodes above groups that they begin with. */
+static void check_above(const struct trees *t, uint32_t accepted[2]) {
+  struct group node[2 * GROUPS] = {{0}};
+  float mass[2 * GROUPS];
+  fit_above(t, node, mass);
+  for (uint32_t target = 0; target < GROUPS; target++)
+    for (uint32_t k = 1; k < GROUPS; k++) {
+      const bool open = ghost_may_open_above(&t->n->short_range, &t->n->domain.groups[target],
+                                             &node[k]);
+      const uint32_t lacks = walk_above(t, target, &node[k], mass[k]);
+      assert_true(open || lacks == 0);
+      accepted[0] += lacks == 0;
+      accepted[1] += !open;
+    }
+}
+
 static void ranks_get_all_that_walks_open(void **state) {
   (void)state;
   static const struct setting settings[] = {
@@ -260,6 +312,7 @@ static void ranks_get_all_that_walks_open(void **state) {
       {"geometric, one of 10 is active", MAC_GEOMETRIC, 0.0, 10, 0.0, false},
   };
   struct sums all = {0};
+  uint32_t above = 0;
   for (size_t k = 0; k < sizeof settings / sizeof *settings; k++) {
     struct trees t = make_trees(&settings[k]);
     struct sums sums = {0};
@@ -267,6 +320,11 @@ static void ranks_get_all_that_walks_open(void **state) {
       for (uint32_t from = 0; from < RANKS; from++)
         if (to != from) check_ranks(&t, to, from, &sums);
     for (uint32_t source = 1; source < GROUPS; source++) check_lacking(&t, 0, source);
+    uint32_t accepted[2] = {0};
+    check_above(&t, accepted);
+    print_message("%u pairs of a group and a node above others: %u can be accepted, %u are\n",
+                  GROUPS * (GROUPS - 1), accepted[0], accepted[1]);
+    above += accepted[1];
     print_message(
         "%s: %llu branches needed, %llu sent; of %u groups %u upper levels, %u roots; of %u "
         "pairs of ranks %u open nothing\n",
@@ -277,7 +335,7 @@ static void ranks_get_all_that_walks_open(void **state) {
     all.closed += sums.closed;
     free_trees(&t);
   }
-  assert_true(all.upper > 0 && all.closed > 0);
+  assert_true(all.upper > 0 && all.closed > 0 && above > 0);
 }
 
 int main(void) {

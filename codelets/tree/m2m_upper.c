@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* m2m_upper: multipoles, and where they differ masses, of nodes above groups (photons/tree/upper.h): of a node and of
+ * those below it, down to those that another task has made or to groups.
+ *
+ * reads  of the lowest of these nodes multipoles and masses, and boxes in the memory of the host
+ * writes multipoles and masses of those above that are wanted */
+#include <stdlib.h>
+#include <string.h>
+
+#include "codelets/runtime/task.h"
+#include "photons/base/error.h"
+#include "photons/tree/codelets.h"
+
+struct m2m_upper_argument {
+  const struct short_range *s;
+  uint32_t node; /* the highest one */
+};
+/* The lowest nodes are followed by those above in heap order, and then by the masses of all these. */
+enum { NODES_MOST = 2 << UPPER_LEVELS };
+
+static double m2m_upper_work(const struct m2m_upper_argument *a) {
+  return tree_nodes(upper_levels(a->s, a->node));
+}
+
+/** The place in the heap of all nodes of a node of the heap below `top`. */
+static uint32_t node_below(uint32_t top, uint32_t k) {
+  const unsigned level = node_level(k);
+  return (top << level) + (k - (1u << level));
+}
+
+/** The nodes whose data a task has: all lowest ones, then those above that are wanted, as nodes of the heap below the
+ * highest one. @param[out] node  [NODES_MOST] @return their number */
+static uint32_t list_nodes(const struct short_range *s, uint32_t top, uint32_t *node) {
+  const uint32_t lowest = 1u << upper_levels(s, top);
+  uint32_t n = 0;
+  for (uint32_t k = lowest; k < 2 * lowest; k++) node[n++] = k;
+  for (uint32_t k = 1; k < lowest; k++)
+    if (s->upper.node[node_below(top, k)].wanted) node[n++] = k;
+  return n;
+}
+
+/** The sums of the masses of all nodes above the lowest ones. */
+static void sum_masses(uint32_t lowest, float *mass) {
+  for (uint32_t k = lowest - 1; k > 0; k--) mass[k] = mass[2 * k] + mass[2 * k + 1];
+}
+
+/** Copy the numbers of nodes from or to their buffers, in which they are those of node 1.
+ * @param all  [node of the heap][size] */
+static void copy_lowest(void *buffers[], const uint32_t *node, uint32_t n, size_t size,
+                        float *all) {
+  for (uint32_t i = 0; i < n; i++)
+    memcpy(all + node[i] * size, VECTOR(const float, buffers[i]) + size, size * sizeof *all);
+}
+static void copy_upper(void *buffers[], const uint32_t *node, uint32_t n, size_t size,
+                       const float *all) {
+  for (uint32_t i = 0; i < n; i++)
+    memcpy(VECTOR(float, buffers[i]) + size, all + node[i] * size, size * sizeof *all);
+}
+
+static void m2m_upper_cpu(void *buffers[], const struct m2m_upper_argument *a) {
+  const struct short_range *s = a->s;
+  const unsigned levels = upper_levels(s, a->node);
+  const uint32_t lowest = 1u << levels;
+  const size_t size = fmm_multipole_size(s->order);
+  uint32_t node[NODES_MOST];
+  struct node box[NODES_MOST];
+  float mass[NODES_MOST],
+      *multipole = allocate(2 * lowest * size, sizeof *multipole, "multipoles");
+  const uint32_t n = list_nodes(s, a->node, node);
+  for (uint32_t k = 1; k < 2 * lowest; k++) box[k] = upper_at(s, node_below(a->node, k))->root;
+  copy_lowest(buffers, node, lowest, size, multipole);
+  s->kernels->fmm.m2m(s->order, levels, expansion_scale(s), box, multipole);
+  copy_upper(buffers + lowest, node + lowest, n - lowest, size, multipole);
+  free(multipole);
+  if (!particles_have(&s->domain->particles, COLUMN_relative_mass)) return;
+  copy_lowest(buffers + n, node, lowest, 1, mass);
+  sum_masses(lowest, mass);
+  copy_upper(buffers + n + lowest, node + lowest, n - lowest, 1, mass);
+}
+
+STAGE_ON_CPU(m2m_upper, 0x448899, NULL);
+
+static void submit(struct short_range *s, uint32_t top) {
+  uint32_t node[NODES_MOST];
+  struct starpu_data_descr data[2 * NODES_MOST];
+  const uint32_t n = list_nodes(s, top, node), lowest = 1u << upper_levels(s, top);
+  const bool masses = particles_have(&s->domain->particles, COLUMN_relative_mass);
+  for (uint32_t i = 0; i < n; i++) {
+    const struct group *g = upper_at(s, node_below(top, node[i]));
+    const enum starpu_data_access_mode mode = i < lowest ? STARPU_R : STARPU_W;
+    data[i] = (struct starpu_data_descr){multipole_of(s, g), mode};
+    data[n + i] = (struct starpu_data_descr){g->node_mass, mode};
+  }
+  m2m_upper_insert(
+      (struct m2m_upper_argument){s, top},
+      (struct task){.data = data, .count = masses ? 2 * n : n, .priority = PRIORITY_MIDDLE});
+}
+
+void multipoles_above(struct short_range *s) {
+  for (uint32_t i = s->upper.tasks; i-- > 0;) submit(s, s->upper.task[i]);
+}
