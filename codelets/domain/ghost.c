@@ -95,10 +95,11 @@ static size_t position_bytes(const struct ghost *g) {
   return aligned(3 * sizeof(uint32_t) * g->count);
 }
 
-/** Bytes of the nodes of a ghost that are sent.
+/** Bytes of the nodes of a ghost that are sent. Nodes above groups have no others.
  * @param bytes  of the data: whole ones where they are cut, else what there is room for */
 static size_t node_bytes(const struct domain *d, const struct ghost *g, size_t bytes, bool cut) {
-  return cut ? bytes / tree_nodes(d->depth) * tree_nodes(g->levels) : bytes;
+  const bool whole = !cut || g->group >= d->group_count;
+  return whole ? bytes : bytes / tree_nodes(d->depth) * tree_nodes(g->levels);
 }
 
 /** Data of a ghost, of nodes or of particles. */

@@ -13,7 +13,7 @@
 
 struct m2m_upper_argument {
   const struct short_range *s;
-  uint32_t node; /* the highest one */
+  const struct upper_node *node; /* the highest one */
 };
 /* The lowest nodes are followed by those above in heap order, and then by the masses of all these. */
 enum { NODES_MOST = 2 << UPPER_LEVELS };
@@ -22,20 +22,20 @@ static double m2m_upper_work(const struct m2m_upper_argument *a) {
   return tree_nodes(upper_levels(a->s, a->node));
 }
 
-/** The place in the heap of all nodes of a node of the heap below `top`. */
-static uint32_t node_below(uint32_t top, uint32_t k) {
-  const unsigned level = node_level(k);
-  return (top << level) + (k - (1u << level));
+/** The nodes of a task in heap order: so many levels below `g`, which is node k. */
+static void heap_of(const struct group *g, uint32_t k, unsigned levels, const struct group **heap) {
+  heap[k] = g;
+  for (uint32_t child = 0; levels > 0 && child < 2; child++)
+    heap_of(upper_node_of(g)->child[child], 2 * k + child, levels - 1, heap);
 }
 
-/** The nodes whose data a task has: all lowest ones, then those above that are wanted, as nodes of the heap below the
- * highest one. @param[out] node  [NODES_MOST] @return their number */
-static uint32_t list_nodes(const struct short_range *s, uint32_t top, uint32_t *node) {
-  const uint32_t lowest = 1u << upper_levels(s, top);
+/** The nodes whose data a task has, by their places in the heap: all lowest ones, then those above that are wanted.
+ * @param[out] node  [NODES_MOST] @return their number */
+static uint32_t list_nodes(const struct group *const *heap, uint32_t lowest, uint32_t *node) {
   uint32_t n = 0;
   for (uint32_t k = lowest; k < 2 * lowest; k++) node[n++] = k;
   for (uint32_t k = 1; k < lowest; k++)
-    if (s->upper.node[node_below(top, k)].wanted) node[n++] = k;
+    if (upper_node_of(heap[k])->wanted) node[n++] = k;
   return n;
 }
 
@@ -63,11 +63,13 @@ static void m2m_upper_cpu(void *buffers[], const struct m2m_upper_argument *a) {
   const uint32_t lowest = 1u << levels;
   const size_t size = fmm_multipole_size(s->order);
   uint32_t node[NODES_MOST];
+  const struct group *heap[NODES_MOST];
   struct node box[NODES_MOST];
   float mass[NODES_MOST],
       *multipole = allocate(2 * lowest * size, sizeof *multipole, "multipoles");
-  const uint32_t n = list_nodes(s, a->node, node);
-  for (uint32_t k = 1; k < 2 * lowest; k++) box[k] = upper_at(s, node_below(a->node, k))->root;
+  heap_of(&a->node->group, 1, levels, heap);
+  const uint32_t n = list_nodes(heap, lowest, node);
+  for (uint32_t k = 1; k < 2 * lowest; k++) box[k] = heap[k]->root;
   copy_lowest(buffers, node, lowest, size, multipole);
   s->kernels->fmm.m2m(s->order, levels, expansion_scale(s), box, multipole);
   copy_upper(buffers + lowest, node + lowest, n - lowest, size, multipole);
@@ -80,13 +82,17 @@ static void m2m_upper_cpu(void *buffers[], const struct m2m_upper_argument *a) {
 
 STAGE_ON_CPU(m2m_upper, 0x448899, NULL);
 
-static void submit(struct short_range *s, uint32_t top) {
+static void submit(struct short_range *s, const struct upper_node *top) {
   uint32_t node[NODES_MOST];
+  const struct group *heap[NODES_MOST];
   struct starpu_data_descr data[2 * NODES_MOST];
-  const uint32_t n = list_nodes(s, top, node), lowest = 1u << upper_levels(s, top);
+  const unsigned levels = upper_levels(s, top);
+  const uint32_t lowest = 1u << levels;
   const bool masses = particles_have(&s->domain->particles, COLUMN_relative_mass);
+  heap_of(&top->group, 1, levels, heap);
+  const uint32_t n = list_nodes(heap, lowest, node);
   for (uint32_t i = 0; i < n; i++) {
-    const struct group *g = upper_at(s, node_below(top, node[i]));
+    const struct group *g = heap[node[i]];
     const enum starpu_data_access_mode mode = i < lowest ? STARPU_R : STARPU_W;
     data[i] = (struct starpu_data_descr){multipole_of(s, g), mode};
     data[n + i] = (struct starpu_data_descr){g->node_mass, mode};
@@ -96,6 +102,8 @@ static void submit(struct short_range *s, uint32_t top) {
       (struct task){.data = data, .count = masses ? 2 * n : n, .priority = PRIORITY_MIDDLE});
 }
 
-void multipoles_above(struct short_range *s) {
-  for (uint32_t i = s->upper.tasks; i-- > 0;) submit(s, s->upper.task[i]);
+void m2m_upper_submit(struct short_range *s, bool own) {
+  const uint32_t first = own ? s->upper.first_own : 0,
+                 end = own ? s->upper.tasks : s->upper.first_own;
+  for (uint32_t i = end; i-- > first;) submit(s, s->upper.task[i]);
 }

@@ -20,8 +20,7 @@ static int compare_ghosts(const void *a, const void *b) {
                             : (x->group > y->group) - (x->group < y->group);
 }
 
-/** Sort by rank and group, and remove duplicates. */
-static void sort_ghosts(struct ghosts *g) {
+void ghosts_sort(struct ghosts *g) {
   qsort(g->ghost, g->count, sizeof *g->ghost, compare_ghosts);
   uint32_t n = 0;
   for (uint32_t i = 0; i < g->count; i++)
@@ -29,24 +28,14 @@ static void sort_ghosts(struct ghosts *g) {
   g->count = n;
 }
 
-/** The same where all groups are sources of all. */
-static struct ghosts list_all(const struct domain *d, bool sent) {
-  const size_t own = d->particles.blocks, most = sent ? own * (size_t)comm_size() : d->met_count;
-  struct ghosts g = {.ghost = allocate(most, sizeof *g.ghost, "ghosts")};
-  bool targets = false; /* of the rank that receives */
-  FOR_GROUPS(d, mine) targets |= !sent && mine->targets > 0;
-  for (uint32_t i = 0; i < d->met_count; i++) {
-    const struct group *met = &d->met[i];
-    const bool last = i + 1 == d->met_count || met[1].owner != met->owner;
-    if (sent) targets |= met->targets > 0;
-    if (!sent && targets)
-      g.ghost[g.count++] = (struct ghost){.group = met->index, .rank = met->owner};
-    if (!sent || !last) continue;
-    FOR_GROUPS(d, mine)
-    if (targets) g.ghost[g.count++] = (struct ghost){.group = mine->index, .rank = met->owner};
-    targets = false;
-  }
-  g.ghost = reallocate(g.ghost, g.count, sizeof *g.ghost, "ghosts");
+/** The same where forces tell ranks of each other's groups. */
+static struct ghosts list_told(const struct domain *d, bool sent) {
+  struct ghosts g = {.count = sent ? d->told.count : d->met_count};
+  g.ghost = allocate(g.count, sizeof *g.ghost, "ghosts");
+  for (uint32_t i = 0; i < g.count; i++)
+    g.ghost[i] = sent ? d->told.ghost[i]
+                      : (struct ghost){.group = d->met[i].index, .rank = d->met[i].owner};
+  ghosts_sort(&g);
   return g;
 }
 
@@ -54,7 +43,7 @@ static struct ghosts list_all(const struct domain *d, bool sent) {
  * targets there, or here. If A is a neighbour of B, then B is one of A, so both ends find the same
  * list. */
 static struct ghosts list_ghosts(const struct domain *d, bool sent) {
-  if (d->sources_later) return list_all(d, sent);
+  if (d->sources_later) return list_told(d, sent);
   const int me = comm_rank();
   size_t most = 0;
   FOR_GROUPS(d, own) most += own->near.count;
@@ -66,7 +55,7 @@ static struct ghosts list_ghosts(const struct domain *d, bool sent) {
       g.ghost[g.count++] = (struct ghost){.group = sent ? own->index : other->index,
                                           .rank = other->owner};
   }
-  sort_ghosts(&g);
+  ghosts_sort(&g);
   g.ghost = reallocate(g.ghost, g.count, sizeof *g.ghost, "ghosts");
   return g;
 }
@@ -260,6 +249,7 @@ void domain_find_ghosts(struct domain *d, const struct ghost_rule *rule) {
     fit_handles(d, group_known(d, d->received.ghost[i].group));
   kept_set(KEPT_GHOSTS,
            (d->sent.count + d->received.count) * (sizeof *d->sent.ghost + sizeof(struct told)) +
+               d->told.count * sizeof *d->told.ghost +
                (d->sent.bundles + d->received.bundles) * sizeof *d->sent.bundle);
 }
 
@@ -270,5 +260,7 @@ void domain_drop_ghosts(struct domain *d) {
   make_bundles(&d->received);
   free(d->sent.bundle);
   free(d->received.bundle);
+  free(d->told.ghost);
+  d->told = (struct ghosts){0};
   d->sent.bundle = d->received.bundle = NULL;
 }

@@ -31,9 +31,25 @@ static int compare_groups(const void *a, const void *b) {
   return (x->index > y->index) - (x->index < y->index);
 }
 
+/** Of the nodes above groups of this rank alone. */
+static struct group *find_above(const struct domain *d, uint32_t index) {
+  uint32_t low = 0, high = d->above_count; /* it is in low .. high - 1 if it is there */
+  while (low < high) {
+    const uint32_t middle = low + (high - low) / 2;
+    if (d->above[middle]->index == index) return d->above[middle];
+    if (d->above[middle]->index < index)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return NULL;
+}
+
 struct group *group_known(const struct domain *d, uint32_t index) {
   const size_t place = index - d->particles.first_block;
   if (place < d->particles.blocks) return &d->groups[place];
+  struct group *above = index >= d->group_count ? find_above(d, index) : NULL;
+  if (above) return above;
   const struct group key = {.index = index};
   return d->met_count > 0 ? bsearch(&key, d->met, d->met_count, sizeof key, compare_groups) : NULL;
 }

@@ -98,41 +98,90 @@ static struct letters write_letters(const struct domain *d, const struct box_tre
   return l;
 }
 
-/** The groups that others have told of replace those that were met before. Both are by rising index. */
+/** The particles of a group or of a node above groups. */
+static uint32_t particles_of(const struct domain *d, uint32_t index) {
+  const size_t of = d->group_count, node = index < of ? of + index : index - of;
+  const unsigned below = node_level((uint32_t)of) - node_level((uint32_t)node);
+  const size_t count = block_first(d->particles.all, of, ((node + 1) << below) - of) -
+                       block_first(d->particles.all, of, (node << below) - of);
+  return count <= INT32_MAX ? (uint32_t)count : 0;
+}
+
+static int compare_met(const void *a, const void *b) {
+  const struct group *x = a, *y = b;
+  return (x->index > y->index) - (x->index < y->index);
+}
+
+/** What others have told of, by rising index. */
+static struct group *list_met(const struct domain *d, const struct announcement *letter,
+                              const struct sparse_from *from, uint32_t *count) {
+  size_t most = 0;
+  for (uint32_t k = 0; k < from->ranks; k++) most += from->bytes[k] / sizeof *letter;
+  struct group *met = allocate(most, sizeof *met, "groups");
+  uint32_t n = 0;
+  for (uint32_t k = 0; k < from->ranks; k++)
+    for (size_t i = from->bytes[k] / sizeof *letter; i-- > 0; letter++)
+      met[n++] = (struct group){.index = letter->index,
+                                .count = particles_of(d, letter->index),
+                                .owner = from->rank[k],
+                                .root = letter->box,
+                                .targets = letter->targets,
+                                .moved = letter->moved};
+  qsort(met, n, sizeof *met, compare_met);
+  *count = n;
+  return met;
+}
+
+/** What is here of a group stays, if it is told of again. */
+static void keep_data(struct group *g, const struct group *old) {
+  const struct group now = *g;
+  *g = *old;
+  g->owner = now.owner;
+  g->root = now.root;
+  g->count = now.count;
+  g->targets = now.targets;
+  g->moved = now.moved;
+}
+
+/** The groups that others have told of replace those that were met before. */
 static void replace_met(struct domain *d, const struct announcement *letter,
                         const struct sparse_from *from) {
-  size_t count = 0;
-  for (uint32_t k = 0; k < from->ranks; k++) count += from->bytes[k] / sizeof *letter;
-  struct group *met = allocate(count, sizeof *met, "groups");
-  uint32_t n = 0, old = 0;
-  for (uint32_t k = 0; k < from->ranks; k++)
-    for (size_t i = from->bytes[k] / sizeof *letter; i-- > 0; letter++, n++) {
-      for (; old < d->met_count && d->met[old].index < letter->index; old++)
-        ghost_drop(&d->met[old]);
-      if (old < d->met_count && d->met[old].index == letter->index) met[n] = d->met[old++];
-      const size_t of = d->group_count, first = block_first(d->particles.all, of, letter->index),
-                   end = block_first(d->particles.all, of, (size_t)letter->index + 1);
-      met[n].index = letter->index;
-      met[n].count = (uint32_t)(end - first);
-      met[n].owner = from->rank[k];
-      met[n].root = letter->box;
-      met[n].targets = letter->targets;
-      met[n].moved = letter->moved;
-    }
+  uint32_t count, old = 0;
+  struct group *met = list_met(d, letter, from, &count);
+  for (uint32_t n = 0; n < count; n++) {
+    for (; old < d->met_count && d->met[old].index < met[n].index; old++) ghost_drop(&d->met[old]);
+    if (old < d->met_count && d->met[old].index == met[n].index) keep_data(&met[n], &d->met[old++]);
+  }
   for (; old < d->met_count; old++) ghost_drop(&d->met[old]);
   free(d->met);
   d->met = met;
-  d->met_count = n;
+  d->met_count = count;
 }
 
-static void count_kept(const struct domain *d, const struct box_tree *own,
-                       const struct letters *sent) {
-  const size_t letters = sent->letters + d->met_count, ranks = (size_t)comm_size();
+/** @param each  bytes of each rank. @param own  of own groups */
+static void count_kept(const struct domain *d, const struct letters *sent, size_t each,
+                       size_t own) {
+  const size_t letters = sent->letters + d->met_count;
   kept_set(KEPT_BOXES,
-           ranks * (sizeof(struct rank_domain) + sizeof *sent->rank + sizeof *sent->bytes) +
-               2 * d->particles.blocks * sizeof *own->node + letters * sizeof(struct announcement));
+           (size_t)comm_size() * (each + sizeof *sent->rank + sizeof *sent->bytes) + own +
+               letters * sizeof(struct announcement));
   kept_set(KEPT_GROUPS, d->particles.blocks * (sizeof *d->groups + sizeof *d->group_seconds) +
                             d->met_count * sizeof *d->met);
+}
+
+/** Send letters and read those of others. */
+static void deliver(struct domain *d, const struct letters *l) {
+  struct sparse_from from;
+  struct announcement *letter = comm_exchange_sparse(l->letter, l->rank, l->bytes, l->ranks, &from);
+  replace_met(d, letter, &from);
+  sparse_from_free(&from);
+  free(letter);
+}
+
+static void free_letters(struct letters *l) {
+  free(l->letter);
+  free(l->rank);
+  free(l->bytes);
 }
 
 void domain_meet(struct domain *d) {
@@ -142,15 +191,27 @@ void domain_meet(struct domain *d) {
                      *all = allocate((size_t)comm_size(), sizeof *all, "domains of ranks");
   comm_gather_all(&mine, sizeof mine, all);
   struct letters l = write_letters(d, &own, all);
-  struct sparse_from from;
-  struct announcement *letter = comm_exchange_sparse(l.letter, l.rank, l.bytes, l.ranks, &from);
-  replace_met(d, letter, &from);
-  count_kept(d, &own, &l);
-  sparse_from_free(&from);
-  free(letter);
-  free(l.letter);
-  free(l.rank);
-  free(l.bytes);
+  deliver(d, &l);
+  count_kept(d, &l, sizeof *all, 2 * d->particles.blocks * sizeof *own.node);
+  free_letters(&l);
   free(all);
   box_tree_free(&own);
+}
+
+void domain_tell(struct domain *d, struct ghosts told) {
+  const size_t ranks = (size_t)comm_size();
+  ghosts_sort(&told);
+  struct letters l = {.rank = allocate(ranks, sizeof *l.rank, "message sizes"),
+                      .bytes = allocate(ranks, sizeof *l.bytes, "message sizes")};
+  for (uint32_t i = 0; i < told.count; i++) {
+    if (i == 0 || told.ghost[i].rank != told.ghost[i - 1].rank)
+      l.rank[l.ranks++] = told.ghost[i].rank;
+    l.bytes[l.ranks - 1] += sizeof *l.letter;
+    add_letter(&l, group_known(d, told.ghost[i].group));
+  }
+  deliver(d, &l);
+  count_kept(d, &l, 0, 0);
+  free_letters(&l);
+  free(d->told.ghost);
+  d->told = told;
 }

@@ -97,8 +97,8 @@ static struct box_tree tree_of_known(struct domain *d) {
 
 void domain_find_neighbours(struct domain *d) {
   FOR_GROUPS(d, g) g->root = g->top[1];
-  domain_meet(d);
   if (d->sources_later) return;
+  domain_meet(d);
   struct search search = {.domain = d, .tree = tree_of_known(d)};
   search.tasks = d->particles.blocks < 64 ? 1 : 64;
   if (search.tasks == 1) /* less work than a task */

@@ -125,14 +125,26 @@ static bool far_certain(const struct short_range *s) {
   return s->expansions && s->acceptance.newton;
 }
 
-static void submit_multipoles(struct domain *d, struct short_range *s) {
+static void submit_own_multipoles(struct domain *d, struct short_range *s) {
   FOR_GROUPS(d, g) {
     if (!far_certain(s) && !multipoles_wanted(s, g)) continue;
     p2m_submit(s, g);
     m2m_submit(s, g);
   }
+  m2m_upper_submit(s, true);
+}
+
+/** @param own  those of this rank, too */
+static void submit_multipoles(struct domain *d, struct short_range *s, bool own) {
+  if (own) submit_own_multipoles(d, s);
   multipoles_transfer(s);
-  multipoles_above(s);
+  m2m_upper_submit(s, false);
+}
+
+/** Whether nodes above groups have masses of their own. */
+static bool masses_above(const struct short_range *s) {
+  return far_certain(s) && s->domain->sources_later &&
+         particles_have(&s->domain->particles, COLUMN_relative_mass);
 }
 
 static void submit_near(struct short_range *s, struct group *g) {
@@ -143,7 +155,7 @@ static void submit_near(struct short_range *s, struct group *g) {
 static void submit_tree(struct domain *d, struct short_range *s) {
   for (int ghosts = 0; lists_wait() && ghosts < 2; ghosts++) /* first those without ghosts */
     FOR_TARGETS(d, g) if (meets_ghosts(g) == ghosts) submit_near(s, g);
-  if (!far_certain(s) && any_far_wanted(d, s)) submit_multipoles(d, s);
+  if (!far_certain(s) && any_far_wanted(d, s)) submit_multipoles(d, s, true);
   FOR_TARGETS(d, g) {
     if (!lists_wait()) submit_near(s, g);
     if (far_wanted(s, g)) {
@@ -182,13 +194,15 @@ void forces_submit(struct nbody *n, bool mesh,
   short_range_find_ghosts(s);
   if (mesh) long_range_place(l);
   message_begin();
+  const bool early = masses_above(s); /* which are among the ghosts */
+  if (early) submit_own_multipoles(d, s);
   ghosts_submit(d);
   if (n->holes) holes_submit(n);
   FOR_TARGETS(d, g) choose(n, g, context);
   /* The walks come before submit_mesh(), whose tasks keep GPUs busy while the host waits for
    * walks. */
   FOR_TARGETS(d, g) lists_begin(s, g);
-  if (far_certain(s)) submit_multipoles(d, s);
+  if (far_certain(s)) submit_multipoles(d, s, !early);
   if (mesh) submit_mesh(d, l);
   /* With accelerations of their own these need not come after p2p. */
   const bool reads_first = particles_have(&d->particles, COLUMN_mesh_acceleration);

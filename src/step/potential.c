@@ -11,13 +11,18 @@
 #include "photons/runtime/message.h"
 #include "photons/tree/codelets.h"
 
-static void submit_multipoles(struct domain *d, struct short_range *s) {
+/** Before ghosts are sent, among which the masses of nodes above groups are. */
+static void submit_own_multipoles(struct domain *d, struct short_range *s) {
   FOR_GROUPS(d, g) {
     p2m_submit(s, g);
     m2m_submit(s, g);
   }
+  m2m_upper_submit(s, true);
+}
+
+static void submit_other_multipoles(struct short_range *s) {
   multipoles_transfer(s);
-  multipoles_above(s);
+  m2m_upper_submit(s, false);
 }
 
 /** @param of_particles  of this rank, or NULL */
@@ -43,12 +48,13 @@ static void submit(struct nbody *n, bool expansions, float *of_particles) {
   struct short_range *s = &n->short_range;
   short_range_find_ghosts(s);
   message_begin();
+  if (expansions) submit_own_multipoles(d, s);
   ghosts_submit(d);
   FOR_GROUPS(d, g) {
     targets_all(s, g, false);
     lists_begin(s, g);
   }
-  if (expansions) submit_multipoles(d, s);
+  if (expansions) submit_other_multipoles(s);
   FOR_GROUPS(d, g) submit_group(s, g, expansions, of_particles);
   message_wait();
 }

@@ -10,6 +10,8 @@
 /* More than floats round off, here and in walks: of distances, and of the half widths of boxes. */
 #define SHORTER 0.999f
 #define WIDER 1e-4f
+/* More than floats round off where the boxes of some groups are judged in the place of the box of one. */
+#define NEARER 0.9999f
 
 static float length(const float half[3]) {
   return sqrtf(half[0] * half[0] + half[1] * half[1] + half[2] * half[2]);
@@ -30,8 +32,10 @@ static float mass_of_targets(const struct short_range *s, const struct group *g)
 }
 
 static struct region region_of(const struct short_range *s, const struct group *g) {
-  return (struct region){
-      .box = g->top[1], .leaf = widest_leaf(s, g), .mass = mass_of_targets(s, g)};
+  return (struct region){.box = g->top[1],
+                         .leaf = widest_leaf(s, g),
+                         .widest = length(g->top[1].half),
+                         .mass = mass_of_targets(s, g)};
 }
 
 /** Make a region hold another one, too. */
@@ -41,6 +45,7 @@ static void add_region(const struct geometry *geometry, struct region *r,
   r->box = box_around(geometry, &r->box, &more->box);
   r->box.acc_min = least;
   r->leaf = fmaxf(r->leaf, more->leaf);
+  r->widest = fmaxf(r->widest, more->widest);
   r->mass = fmaxf(r->mass, more->mass);
 }
 
@@ -68,37 +73,6 @@ struct rank_targets ghost_targets(const struct short_range *s, const struct grou
   return t;
 }
 
-/** Make a box of sources hold another group, too. */
-static void add_source(const struct geometry *geometry, struct node *box, const struct node *root) {
-  const float radius = fmaxf(box->radius, root->radius), acc = box->acc_min, more = root->acc_min;
-  *box = box_around(geometry, box, root);
-  box->radius = radius;
-  box->acc_min = acc > 0.0f && more > 0.0f ? fminf(acc, more) : fmaxf(acc, more);
-}
-
-/** The first of some consecutive groups on the right of the ORB tree's lowest node above all of them. */
-static uint32_t find_cut(uint32_t first, uint32_t last) {
-  if (first == last) return last + 1;
-  const uint32_t bit = node_level(first ^ last);
-  return last >> bit << bit;
-}
-
-struct rank_sources ghost_sources(const struct short_range *s, const struct group *group,
-                                  size_t groups) {
-  struct rank_sources r = {.boxes = 0};
-  if (groups == 0) return r;
-  const uint32_t cut = find_cut(group->index, group[groups - 1].index);
-  for (const struct group *g = group; g < group + groups; g++) {
-    if (g == group || g->index == cut)
-      r.box[r.boxes++] = g->top[1];
-    else
-      add_source(&s->domain->geometry, &r.box[r.boxes - 1], &g->top[1]);
-  }
-  for (uint32_t k = 0; k < r.boxes; k++)
-    for (int c = 0; c < 3; c++) r.box[k].half[c] *= 1.0f + WIDER;
-  return r;
-}
-
 /** No pair of points of a region and of a box is nearer. */
 static float least_distance(const struct short_range *s, const struct region *r,
                             const struct node *box) {
@@ -108,10 +82,11 @@ static float least_distance(const struct short_range *s, const struct region *r,
 
 /** A node of a source as walks judge it at most. */
 struct judged {
-  const struct node *node, *centres; /* centres: where the centre of the node is */
-  float targets;                     /* radius of the widest node of targets with which the verdict counts */
-  float leaves;                      /* see shared_leaves() */
+  const struct node *node;
+  float targets; /* radius of the widest node of targets with which the verdict counts */
+  float leaves;  /* see shared_leaves() */
   float mass;
+  float nearer; /* distances are taken as so much shorter */
 };
 
 /** Whether the estimated error may be too large for a pair of nodes: see judge_batch() in src/tree/kernels/walk.c. */
@@ -127,15 +102,20 @@ static bool error_may_be_large(const struct acceptance *a, const struct region *
            power * r->mass <= a->tolerance * j->node->acc_min && sum <= a->sum_tolerance);
 }
 
+static struct node centre_of(const struct node *n) {
+  return (struct node){.centre = {n->centre[0], n->centre[1], n->centre[2]}};
+}
+
 /** Whether a walk of targets in a region may open a node of a source, or need the particles of a leaf. It does not
  * where the verdict on it is ACCEPT with all nodes of targets that are not opened themselves. A leaf of packed targets
  * may have no known acceleration although its region has. */
 static bool may_open(const struct short_range *s, const struct region *r, const struct judged *j) {
   const struct acceptance *a = &s->acceptance;
   const bool known = j->node->acc_min > 0.0f;
-  const float distance = least_distance(s, r, j->centres),
+  const struct node centre = centre_of(j->node);
+  const float distance = j->nearer * least_distance(s, r, &centre),
               theta = a->kind == MAC_GEOMETRIC ? a->theta : fminf(a->theta, a->theta_first);
-  if (!(least_distance(s, r, j->node) > a->separation) ||
+  if (!(j->nearer * least_distance(s, r, j->node) > a->separation) ||
       !(j->targets + j->node->radius < theta * distance))
     return true;
   if (!known || a->kind == MAC_GEOMETRIC) return false;
@@ -143,55 +123,38 @@ static bool may_open(const struct short_range *s, const struct region *r, const 
   return !(r->box.acc_min > 0.0f) || error_may_be_large(a, r, j, distance);
 }
 
-/** The same for a node of a group, or some nodes of that number. Nodes of targets that are not opened themselves are
- * leaves, and those that are smaller than the source.
- * @param centres  where the centres of these nodes are */
-static bool may_open_in_group(const struct short_range *s, const struct region *r,
-                              const struct node *source, const struct node *centres, uint32_t node,
-                              float mass) {
+/** The same for a node of a group. Nodes of targets that are not opened themselves are leaves, and those that are
+ * smaller than the source. */
+static bool may_open_node(const struct short_range *s, const struct region *r,
+                          const struct node *source, uint32_t node, float mass) {
   const bool leaf = node >= 1u << s->acceptance.depth;
-  const struct judged j = {source, centres, leaf ? r->leaf : fmaxf(r->leaf, source->radius),
-                           shared_leaves(&s->acceptance, node, node), mass};
+  const struct judged j = {source, leaf ? r->leaf : fmaxf(r->leaf, source->radius),
+                           shared_leaves(&s->acceptance, node, node), mass, 1.0f};
   return may_open(s, r, &j);
 }
 
-/** The same for the roots of all groups in a box of sources, of which none has more particles. */
-static bool may_open_any(const struct short_range *s, const struct region *r,
-                         const struct node *box) {
-  const struct domain *d = s->domain;
-  const size_t most = (d->particles.all + d->group_count - 1) / d->group_count;
-  return may_open_in_group(s, r, box, box, 1, (float)most * s->heaviest);
-}
-
-bool ghost_may_open_any(const struct short_range *s, const struct rank_targets *targets,
-                        const struct rank_sources *sources) {
-  for (uint32_t k = 0; k < sources->boxes; k++) {
-    if (targets->regions == 0 || !may_open_any(s, &targets->all, &sources->box[k])) continue;
-    for (uint32_t i = 0; i < targets->regions; i++)
-      if (may_open_any(s, &targets->region[i], &sources->box[k])) return true;
-  }
-  return false;
-}
-
-static struct node centre_of(const struct node *n) {
-  return (struct node){.centre = {n->centre[0], n->centre[1], n->centre[2]}};
-}
-
-/** The same for a node of a group. */
-static bool may_open_node(const struct short_range *s, const struct region *r,
-                          const struct node *source, uint32_t node, float sources) {
-  const struct node centre = centre_of(source);
-  return may_open_in_group(s, r, source, &centre, node, sources);
+/** The same for a node above groups. Walks count the leaves of the root of the targets. */
+static bool may_open_above(const struct short_range *s, const struct region *r,
+                           const struct group *above, float nearer) {
+  const struct judged j = {&above->root, r->widest, shared_leaves(&s->acceptance, 1, 1),
+                           (float)above->count * s->heaviest, nearer};
+  return may_open(s, r, &j);
 }
 
 bool ghost_may_open_above(const struct short_range *s, const struct group *targets,
                           const struct group *above) {
-  const struct node centre = centre_of(&above->root);
-  /* No node of the targets is wider, packed or not. Walks count the leaves of their root. */
-  const struct region r = {.box = targets->root, .mass = mass_of_targets(s, targets)};
-  const struct judged j = {&above->root, &centre, length(targets->root.half),
-                           shared_leaves(&s->acceptance, 1, 1), (float)above->count * s->heaviest};
-  return may_open(s, &r, &j);
+  const struct region r = {.box = targets->root,
+                           .widest = length(targets->root.half),
+                           .mass = mass_of_targets(s, targets)};
+  return may_open_above(s, &r, above, 1.0f);
+}
+
+bool ghost_may_open_above_any(const struct short_range *s, const struct rank_targets *targets,
+                              const struct group *above) {
+  if (targets->regions == 0 || !may_open_above(s, &targets->all, above, NEARER)) return false;
+  for (uint32_t k = 0; k < targets->regions; k++)
+    if (may_open_above(s, &targets->region[k], above, NEARER)) return true;
+  return false;
 }
 
 /** A search for the nodes of a source that the targets of a region may open. */

@@ -185,8 +185,7 @@ static struct ghost_multipole *find_ghost(const struct ghost_multipoles *g, uint
 }
 
 starpu_data_handle_t multipole_of(struct short_range *s, const struct group *g) {
-  if (g->index >= s->domain->group_count)
-    return s->upper.node[g->index - s->domain->group_count].multipole;
+  if (upper_node_of(g)) return upper_node_of(g)->multipole;
   if (g->owner == comm_rank()) return expansions_of(s, g)->multipole;
   const struct ghost_multipole *ghost = find_ghost(&s->ghosts, g->index);
   return ghost ? ghost->multipole : NULL;
@@ -236,7 +235,7 @@ void short_range_follow_ghosts(struct short_range *s) {
   const struct ghosts *received = &s->domain->received;
   struct ghost_multipoles now = {.count = received->count};
   now.ghost = allocate(now.count, sizeof *now.ghost, "multipoles of ghosts");
-  for (uint32_t i = 0; i < now.count; i++) { /* ranks have rising groups, and so has the list */
+  for (uint32_t i = 0; i < now.count; i++) {
     struct ghost_multipole *before = find_ghost(&s->ghosts, received->ghost[i].group);
     now.ghost[i].group = received->ghost[i].group;
     const size_t floats = (size_t)tree_nodes(received->ghost[i].levels) *
@@ -249,6 +248,7 @@ void short_range_follow_ghosts(struct short_range *s) {
     }
   }
   drop_ghosts(s);
+  qsort(now.ghost, now.count, sizeof *now.ghost, compare_ghosts); /* they were by rank */
   s->ghosts = now;
 }
 

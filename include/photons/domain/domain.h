@@ -113,9 +113,12 @@ struct domain {
                              *   order */
   struct ghosts sent, received;
   bool ghost_momenta; /**< ghosts have momenta, ghosts_momenta_submit() */
-  /** All groups are sources of all, and forces make the lists of neighbours themselves, of nodes above groups
-   * (photons/tree/upper.h). Ranks with targets receive all groups. */
+  /** All groups are sources of all. Forces tell ranks of each other's groups (domain_tell()), and make the lists of
+   * neighbours themselves, of nodes above groups (photons/tree/upper.h). */
   bool sources_later;
+  struct group **above; /**< [above_count] such nodes that have groups of this rank alone, by rising index */
+  uint32_t above_count;
+  struct ghosts told; /**< what this rank has told others of, by rank, then index */
 };
 
 /**
@@ -151,7 +154,11 @@ int group_owner(const struct domain *d, uint32_t group);
 static inline uint32_t group_place(const struct domain *d, const struct group *g) {
   return g->index - (uint32_t)d->particles.first_block;
 }
-/** A group that this rank owns or has met, by its index. */
+/** Index of a node above groups, by its place in a heap of 2 group_count nodes whose leaves are the groups. */
+static inline uint32_t index_above(const struct domain *d, uint32_t node) {
+  return d->group_count + node;
+}
+/** A group that this rank owns or has met, or such a node above groups, by its index; NULL: neither. */
 struct group *group_known(const struct domain *d, uint32_t index);
 /** Register handles for this rank's groups and their memory; unregister them, after copying the
  * data back to host memory. */
@@ -175,13 +182,19 @@ void domain_double_frame(struct domain *d);
 void domain_acquire_positions(struct domain *d);
 void domain_release_positions(struct domain *d);
 
-/** Send the boxes of this rank's groups at their last refit, and their `targets` and `moved`, to the ranks
- * whose domains they may reach, and unless domain.sources_later find the neighbours of this rank's groups, or all that may be
+/** Note the boxes of this rank's groups at their last refit. Unless domain.sources_later send them, and `targets` and
+ * `moved` of groups, to the ranks whose domains they may reach, and find the neighbours of this rank's groups, or all that may be
  * neighbours where particles may have moved. No task may run that knows a group of another rank. Collective. */
 void domain_find_neighbours(struct domain *d);
 /** Whether a group of this rank has targets, or a neighbour that has some. After
  * domain_find_neighbours(), unless domain.sources_later. */
 bool domain_source_wanted(const struct group *g);
+/** Where domain.sources_later: tell ranks of groups of this rank and of domain.above, their boxes and targets. What is
+ * told here replaces the groups that were met before. Collective.
+ * @param told  by rank and in any order; the domain frees it */
+void domain_tell(struct domain *d, struct ghosts told);
+/** Sort by rank and group, and remove duplicates. */
+void ghosts_sort(struct ghosts *g);
 /** Add a group to a list of neighbours. */
 void neighbours_add(struct neighbours *near, struct group *group);
 /** After domain_find_neighbours(): find the groups to send to and receive from other ranks, because

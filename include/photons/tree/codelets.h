@@ -10,6 +10,9 @@
 void refit_submit(struct short_range *s, struct group *g);
 void p2m_submit(struct short_range *s, struct group *g);
 void m2m_submit(struct short_range *s, struct group *g);
+/** The multipoles of nodes above groups (upper.h).
+ * @param own  of those with groups of this rank alone; else of the others, after multipoles_transfer() */
+void m2m_upper_submit(struct short_range *s, bool own);
 void p2p_submit(struct short_range *s, struct group *g);
 void m2l_submit(struct short_range *s, struct group *g);
 void l2l_submit(struct short_range *s, struct group *g);
@@ -29,8 +32,6 @@ void potential_sum_submit(struct short_range *s, struct group *g, float *of_part
 
 /** Send and receive the multipoles of ghosts. Collective. */
 void multipoles_transfer(struct short_range *s);
-/** After multipoles_transfer(): submit the tasks that make the multipoles of nodes above groups (upper.h). */
-void multipoles_above(struct short_range *s);
 /** Kinds of messages, see message_transfer(). */
 enum { MESSAGE_MULTIPOLE = 2 };
 
