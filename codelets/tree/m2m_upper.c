@@ -65,8 +65,7 @@ static void m2m_upper_cpu(void *buffers[], const struct m2m_upper_argument *a) {
   uint32_t node[NODES_MOST];
   const struct group *heap[NODES_MOST];
   struct node box[NODES_MOST];
-  float mass[NODES_MOST],
-      *multipole = allocate(2 * lowest * size, sizeof *multipole, "multipoles");
+  float mass[NODES_MOST], *multipole = allocate(2 * lowest * size, sizeof *multipole, "multipoles");
   heap_of(&a->node->group, 1, levels, heap);
   const uint32_t n = list_nodes(heap, lowest, node);
   for (uint32_t k = 1; k < 2 * lowest; k++) box[k] = heap[k]->root;

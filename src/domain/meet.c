@@ -162,9 +162,8 @@ static void replace_met(struct domain *d, const struct announcement *letter,
 static void count_kept(const struct domain *d, const struct letters *sent, size_t each,
                        size_t own) {
   const size_t letters = sent->letters + d->met_count;
-  kept_set(KEPT_BOXES,
-           (size_t)comm_size() * (each + sizeof *sent->rank + sizeof *sent->bytes) + own +
-               letters * sizeof(struct announcement));
+  kept_set(KEPT_BOXES, (size_t)comm_size() * (each + sizeof *sent->rank + sizeof *sent->bytes) +
+                           own + letters * sizeof(struct announcement));
   kept_set(KEPT_GROUPS, d->particles.blocks * (sizeof *d->groups + sizeof *d->group_seconds) +
                             d->met_count * sizeof *d->met);
 }

@@ -26,8 +26,8 @@ static struct span span_of(const struct domain *d, uint32_t node) {
                        (((size_t)node + 1) << below) - d->group_count};
 }
 
-static struct upper_node *new_node(struct upper_node *nodes, uint32_t *count, const struct domain *d,
-                                   uint32_t node) {
+static struct upper_node *new_node(struct upper_node *nodes, uint32_t *count,
+                                   const struct domain *d, uint32_t node) {
   struct upper_node *u = &nodes[(*count)++];
   *u = (struct upper_node){.group = {.index = index_above(d, node), .owner = UPPER_OWNER}};
   return u;

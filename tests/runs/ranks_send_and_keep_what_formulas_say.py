@@ -20,7 +20,8 @@ HISTOGRAM = 2048 * 8  # counts of one digit of a cut
 GAS_VALUES, GAS_BATCH = 200, 256  # bytes of a group and a batch of gas on every rank
 CUTS_OF_ALL = 16  # above, each cut has a home
 APART = 8  # ranks whose sets have transpose blocks and row blocks of their own
-SOURCES, TARGETS = 72, 696  # bytes that say where the groups and the targets of a rank of an isolated system are
+TARGETS, TOLD, LETTER = 752, 24, 44  # bytes that say where the targets of a rank of an isolated system are, and which groups
+NODE = 296  # bytes of a node above groups
 LOOKS = 64  # levels that all ranks split together, and chunks of a rank
 
 
@@ -260,18 +261,19 @@ class Check:
         self.kept("costs", 16 * min(groups, 64 * self.ranks))
 
     def isolated(self, groups, systems=1):
-        """All groups are neighbours of all. A rung has 4 bytes of a group. Groups of the same system are received whole,
-        with trees of 64 nodes and multipoles of order 6; of other systems, far away, the roots alone (and index 0)."""
+        """A rung has 4 bytes of a group. Groups of the same system are received whole, with trees of 64 nodes and multipoles of
+        order 6. Of other systems, far away, each rank is a node above its groups, which has no tree (but index 0)."""
         own, ranks = groups // self.ranks, self.ranks
         near = max(groups // systems - own, 0)
-        far = groups - own - near
-        self.kept("groups", 8 * own + 192 * groups)
-        tables = 84 * ranks + 96 * own + 44 * (own * (ranks - 1) + groups - own)
-        opened = max(ranks // systems - 1, 0)  # ranks whose groups walks may open, and the other way round
-        self.kept("boxes", max(tables, 104 * groups, SOURCES * ranks + 2 * TARGETS * opened))
+        far = ranks - ranks // systems
+        met, told = near + far, own * (ranks // systems - 1) + far
+        self.kept("groups", 8 * own + 192 * (own + met))
+        self.kept("boxes", max(TARGETS * ranks, 12 * ranks + LETTER * (told + met)))
         self.kept("rungs", 92 * own)
-        self.kept("ghosts", 40 * (own * (ranks - 1) + groups - own) + 32 * 2 * (ranks - 1))
+        self.kept("ghosts", 40 * (told + met) + TOLD * told + 32 * 2 * (ranks - 1))
         self.kept("sources", near * (12 * GROUP + 64 * (32 + 4 * 56)) + far * 2 * (32 + 4 * 56))
+        sources = own + near + systems - 1  # of each own group: the other system is one node
+        self.kept("walks", NODE * (own - 1 + met) + 8 * own + 8 * own * sources)
         # Those of all groups of a rank are in one message, which has room for an eighth more. Ranks that have no targets in a sub-step
         # receive none, so that the mean is not that of all pairs of ranks.
         for name, particles, node in (("ghosts", 12 * GROUP, 32), ("multipoles", 0, 4 * 56)):

@@ -48,7 +48,7 @@ images = no
 group_size = 512
 END
 run_on 4 isolated isolated.ini
-# Two spheres far from each other. Ranks with one of them receive the roots of the other one's groups.
+# Two spheres far from each other. Ranks with one of them receive a node above the groups of each rank with the other one.
 awk 'function next_one() { seed = (16807 * seed) % 2147483647; return 2 * seed / 2147483647 - 1 }
   BEGIN {
     seed = 1
@@ -60,10 +60,18 @@ awk 'function next_one() { seed = (16807 * seed) % 2147483647; return 2 * seed /
         print x + side, y, z, 0, 0, 0, 1e-4
       }
   }' >spheres.text
-for ranks in 2 4 8; do
-  run_on "$ranks" "apart-$ranks" --set ic.source=gadget --set ic.file=spheres.text --set galaxy.component_1= \
-    --set time.end=1 isolated.ini
+apart='--set ic.source=gadget --set ic.file=spheres.text --set galaxy.component_1= isolated.ini'
+for ranks in 1 2 4 8; do
+  run_on "$ranks" "apart-$ranks" --set time.end=1 $apart
+  cmp apart-1/log/statistics.csv "apart-$ranks/log/statistics.csv" || complain "two spheres on $ranks ranks: other bits"
 done
+# Groups of two leaves: walks begin with nodes above the groups of the own sphere, too, of one rank and of several.
+# Masses differ.
+awk '{ $7 = 1e-4 * (1 + NR % 7); print }' spheres.text >masses.text
+for ranks in 1 3; do
+  run_on "$ranks" "small-$ranks" $apart --set ic.file=masses.text --set runtime.group_size=64 --set runtime.leaf_size=32
+done
+cmp small-1/log/statistics.csv small-3/log/statistics.csv || complain 'small groups on 3 ranks: other bits'
 cat >gas.ini <<END
 [run]
 system = gas

@@ -16,15 +16,15 @@ enum kept {
   KEPT_COSTS,   /**< of units of groups, for the balance between ranks */
   KEPT_GHOSTS,  /**< lists of ghosts, and which parts of their trees are sent */
   KEPT_SOURCES, /**< positions, trees and multipoles of ghosts that are received */
-  KEPT_WALKS,   /**< nodes above groups, and which of them and which groups walks of own groups begin with */
-  KEPT_CELLS,   /**< cells of the mesh of groups that this rank meets */
-  KEPT_PIECES,  /**< lists of mesh planes that are sent or received */
-  KEPT_BLOCKS,  /**< tables of the slabs and transpose blocks of the mesh */
-  KEPT_CUTS,    /**< nodes and cuts, while the domain is decomposed */
-  KEPT_COUNTS,  /**< particles by digits of the cuts, of all chunks of this rank */
-  KEPT_TIES,    /**< particles at the cuts */
-  KEPT_OCTREE,  /**< of gas: the patch groups of all levels and how they are linked */
-  KEPT_LEVELS,  /**< of gas: batches and values of the patch groups of all levels */
+  KEPT_WALKS, /**< nodes above groups, and which of them and which groups walks of own groups begin with */
+  KEPT_CELLS,  /**< cells of the mesh of groups that this rank meets */
+  KEPT_PIECES, /**< lists of mesh planes that are sent or received */
+  KEPT_BLOCKS, /**< tables of the slabs and transpose blocks of the mesh */
+  KEPT_CUTS,   /**< nodes and cuts, while the domain is decomposed */
+  KEPT_COUNTS, /**< particles by digits of the cuts, of all chunks of this rank */
+  KEPT_TIES,   /**< particles at the cuts */
+  KEPT_OCTREE, /**< of gas: the patch groups of all levels and how they are linked */
+  KEPT_LEVELS, /**< of gas: batches and values of the patch groups of all levels */
   KEPT_FOF, /**< boxes of ORB groups and domains of all ranks, while friends of friends are searched */
   KEPT_GREEN, /**< the table of Green's function */
   KEPT_COUNT

@@ -116,7 +116,8 @@ struct domain {
   /** All groups are sources of all. Forces tell ranks of each other's groups (domain_tell()), and make the lists of
    * neighbours themselves, of nodes above groups (photons/tree/upper.h). */
   bool sources_later;
-  struct group **above; /**< [above_count] such nodes that have groups of this rank alone, by rising index */
+  struct group *
+      *above; /**< [above_count] such nodes that have groups of this rank alone, by rising index */
   uint32_t above_count;
   struct ghosts told; /**< what this rank has told others of, by rank, then index */
 };

@@ -36,12 +36,14 @@ struct upper_node {
 
 /** Runs with GPUs have none: their walks begin with all groups. */
 struct upper {
-  struct upper_node *own, *top; /**< with groups of this rank alone, and those above; parents come before children */
+  struct upper_node *own,
+      *top; /**< with groups of this rank alone, and those above; parents come before children */
   uint32_t own_count, top_count;
-  struct group **highest;              /**< [highest_count] own nodes and groups below no other own node */
+  struct group **highest; /**< [highest_count] own nodes and groups below no other own node */
   uint32_t highest_count;
-  struct group *root;        /**< above all groups, or the only group */
-  struct upper_node **task;  /**< [tasks] the highest nodes of those that a task makes, parents before children */
+  struct group *root; /**< above all groups, or the only group */
+  struct upper_node *
+      *task; /**< [tasks] the highest nodes of those that a task makes, parents before children */
   uint32_t tasks, first_own; /**< the first of own nodes; those before need what is received */
 };
 

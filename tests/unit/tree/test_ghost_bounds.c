@@ -324,10 +324,9 @@ static void ranks_get_all_that_walks_open(void **state) {
     print_message("%u pairs of a group and a node above others: %u can be accepted, %u are\n",
                   GROUPS * (GROUPS - 1), accepted[0], accepted[1]);
     above += accepted[1];
-    print_message(
-        "%s: %llu branches needed, %llu sent; of %u groups %u upper levels, %u roots\n",
-        settings[k].name, (unsigned long long)sums.needed, (unsigned long long)sums.sent,
-        GROUPS * (RANKS - 1), sums.upper, sums.nothing);
+    print_message("%s: %llu branches needed, %llu sent; of %u groups %u upper levels, %u roots\n",
+                  settings[k].name, (unsigned long long)sums.needed, (unsigned long long)sums.sent,
+                  GROUPS * (RANKS - 1), sums.upper, sums.nothing);
     assert_true(sums.needed > 0);
     all.upper += sums.upper;
     free_trees(&t);
