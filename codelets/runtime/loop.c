@@ -9,6 +9,7 @@
 #include "photons/base/error.h"
 #include "photons/runtime/background.h"
 #include "photons/runtime/engine.h"
+#include "photons/runtime/offers.h"
 #include "photons/runtime/scheduler.h"
 #include "photons/runtime/task_graph.h"
 #include "photons/runtime/task_log.h"
@@ -106,3 +107,31 @@ void loop_run(struct stage *stage, uint32_t n, void (*function)(void *context, u
   job_end(loop->job, JOB_LOOP, stage_name(stage), NO_OWNER, n, NULL, 0);
   leave(loop);
 }
+
+/** What a thread has in loop_parts(). */
+struct loop_offer {
+  struct parts parts; /* first */
+  const struct stage *stage;
+};
+
+static void log_help(const struct parts *parts, double start, double end) {
+  const struct loop_offer *offer = (const struct loop_offer *)parts;
+  if (!offer->stage->untimed && starpu_worker_get_id() >= 0)
+    task_log_add_part(offer->stage, NO_OWNER, 1e-6 * start, 1e-6 * end);
+}
+
+void loop_parts(const struct stage *stage, uint32_t n, void (*function)(void *context, uint32_t j),
+                void *context) {
+  struct loop_offer offer = {.parts = {.function = function,
+                                       .context = context,
+                                       .n = n,
+                                       .singly = true,
+                                       .helped = log_help},
+                             .stage = stage};
+  if (n > 1)
+    offer_parts(&offer.parts);
+  else
+    (void)parts_take(&offer.parts);
+}
+
+bool loop_help(void) { return starpu_is_initialized() && offers_help(); }

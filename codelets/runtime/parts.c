@@ -2,6 +2,7 @@
 #include "photons/runtime/parts.h"
 
 #include "codelets/runtime/task.h"
+#include "photons/runtime/idle_workers.h"
 #include "photons/runtime/offers.h"
 #include "photons/runtime/task_log.h"
 
@@ -21,7 +22,7 @@ static void log_help(const struct parts *parts, double start, double end) {
 void parts_run(uint32_t n, void (*function)(void *context, uint32_t i), void *context) {
   struct task_parts p = {
       .parts = {.function = function, .context = context, .n = n, .helped = log_help}};
-  if (n > 1 && offers_allowed()) p.stage = task_stage(&p.owner);
+  if (n > 1 && idle_workers_help_tasks()) p.stage = task_stage(&p.owner);
   if (p.stage)
     offer_parts(&p.parts);
   else

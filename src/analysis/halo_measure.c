@@ -2,8 +2,10 @@
 /* Properties of halos. They do not depend on the order of the members; those of subhalos are of members in the order of the
  * catalogue. */
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "halo_body.h"
 #include "halo_home.h"
@@ -16,10 +18,7 @@
 
 enum {
   PARTS = 1024, /* of a loop over all halos */
-  /* All workers share the work on a halo of so many members, if these are more than this part of all. Other halos are
-   * the work of one worker each, which is faster: little of the work on one halo must be done in order. */
-  LARGE = 1 << 15,
-  LARGE_SHARE = 100
+  NAP = 50000   /* ns */
 };
 
 struct measuring {
@@ -31,6 +30,7 @@ struct measuring {
   bool rows;                /* members are brought into the order of the catalogue */
   size_t subhalo_members;   /* least; 0: there are no subhalos */
   struct subhalo **subhalo; /* [halo] */
+  _Atomic size_t searched;  /* members of the halos in which subhalos are searched for now */
 };
 
 /** What one task measures halos with, one after the other. */
@@ -100,13 +100,24 @@ static void order_members(const struct halo_home *home, const struct halo *h,
   free(old);
 }
 
-static void find_subhalos(const struct measuring *w, size_t i, bool shared) {
+/** Wait until the members of one more halo may be searched beside others, and help those who search them. */
+static void wait_for_room(struct measuring *w, size_t count) {
+  const struct timespec nap = {.tv_nsec = NAP};
+  const size_t most = subhalos_at_a_time(w->home->fof->particles->count);
+  for (;;) {
+    size_t now = atomic_load(&w->searched);
+    while (now == 0 || now + count <= most)
+      if (atomic_compare_exchange_weak(&w->searched, &now, now + count)) return;
+    if (!loop_help()) nanosleep(&nap, NULL);
+  }
+}
+
+static void find_subhalos(const struct measuring *w, size_t i) {
   const struct particles *s = w->home->fof->particles;
   struct halo *h = &w->home->halo[i];
   struct halo_body *body = halo_bodies(w->home, h, w->background->a);
   uint32_t *order = allocate(h->count, sizeof *order, "subhalos");
-  w->subhalo[i] = subhalos_of(h, body, s->box, s->mass, w->subhalo_members, w->background, shared,
-                              order);
+  w->subhalo[i] = subhalos_of(h, body, s->box, s->mass, w->subhalo_members, w->background, order);
   order_members(w->home, h, order);
   for (size_t k = 0; k < h->subhalos; k++) {
     struct subhalo *subhalo = &w->subhalo[i][k];
@@ -116,25 +127,22 @@ static void find_subhalos(const struct measuring *w, size_t i, bool shared) {
   free(body);
 }
 
-static bool is_large(const struct halo_home *home, size_t h) {
-  return home->halo[h].count >= LARGE && home->halo[h].count > home->members / LARGE_SHARE;
-}
-
 static void search_part(void *context, uint32_t part) {
-  const struct measuring *w = context;
+  struct measuring *w = context;
   const size_t end = halo_first_of_part(w->home, part + 1, PARTS);
-  for (size_t h = halo_first_of_part(w->home, part, PARTS); h < end; h++)
-    if (!is_large(w->home, h)) find_subhalos(w, h, false);
+  for (size_t h = halo_first_of_part(w->home, part, PARTS); h < end; h++) {
+    const size_t count = w->home->halo[h].count;
+    wait_for_room(w, count);
+    find_subhalos(w, h);
+    atomic_fetch_sub(&w->searched, count);
+  }
 }
 
-/** All workers share the work on a large halo. */
+/** Each worker has halos of its own, the largest first. Those who find none left help with the halos that others have. */
 static void search_halos(struct measuring *w) {
-  struct halo_home *home = w->home;
   const double start = wall_clock();
-  for (size_t h = 0; h < home->count; h++)
-    if (is_large(home, h)) find_subhalos(w, h, true);
   loop_run(&halos_stage, PARTS, search_part, w);
-  home->subhalo_seconds = wall_clock() - start;
+  w->home->subhalo_seconds = wall_clock() - start;
 }
 
 /** Bring the subhalos of all halos into one list. */

@@ -10,14 +10,13 @@
 #include "photons/domain/tree.h"
 #include "photons/runtime/loop.h"
 
-enum { LEAF = 16 }; /* most particles of a leaf */
+enum {
+  LEAF = 16,  /* most particles of a leaf */
+  PART = 4096 /* and of a node that is one part of a loop with all below it */
+};
 
-void halo_loop(bool shared, uint32_t n, void (*function)(void *context, uint32_t i),
-               void *context) {
-  if (shared)
-    loop_run(&halos_stage, n, function, context);
-  else
-    for (uint32_t i = 0; i < n; i++) function(context, i);
+void halo_loop(uint32_t n, void (*function)(void *context, uint32_t i), void *context) {
+  loop_parts(&halos_stage, n, function, context);
 }
 
 static void exchange_places(struct halo_tree *t, size_t i, size_t j) {
@@ -101,25 +100,46 @@ static void round_leaf(const struct halo_tree *t, uint32_t first, uint32_t end) 
   }
 }
 
-struct level {
-  struct halo_tree *tree;
-  unsigned number;
-};
-
-/** Measure node j of a level and cut it in two. */
-static void make_node(void *context, uint32_t j) {
-  const struct level *level = context;
-  struct halo_tree *t = level->tree;
-  const uint32_t node = (1u << level->number) + j, first = node_first(t->count, node),
-                 end = node_end(t->count, node);
+/** Measure a node and cut it in two. */
+static void make_node(struct halo_tree *t, uint32_t node) {
+  const uint32_t first = node_first(t->count, node), end = node_end(t->count, node);
   t->node[node] = measure_node(t, first, end);
-  if (level->number < t->depth)
+  if (node < 1u << t->depth)
     select_median(t, longest_side(&t->node[node]), first, node_end(t->count, 2 * node), end);
   else if (t->single)
     round_leaf(t, first, end);
 }
 
-struct halo_tree halo_tree_create(size_t n, const struct halo_body *b, double time, bool shared) {
+struct level {
+  struct halo_tree *tree;
+  unsigned number;
+};
+
+static void make_one(void *context, uint32_t j) {
+  const struct level *level = context;
+  make_node(level->tree, (1u << level->number) + j);
+}
+
+static void make_from(struct halo_tree *t, uint32_t node) {
+  make_node(t, node);
+  if (node >= 1u << t->depth) return;
+  make_from(t, 2 * node);
+  make_from(t, 2 * node + 1);
+}
+
+static void make_branch(void *context, uint32_t j) {
+  const struct level *level = context;
+  make_from(level->tree, (1u << level->number) + j);
+}
+
+static void make_nodes(struct halo_tree *t) {
+  struct level level = {t, 0};
+  for (; level.number < t->depth && t->count >> level.number > PART; level.number++)
+    halo_loop(1u << level.number, make_one, &level);
+  halo_loop(1u << level.number, make_branch, &level);
+}
+
+struct halo_tree halo_tree_create(size_t n, const struct halo_body *b, double time) {
   const bool phase_space = time > 0.0;
   struct halo_tree t = {.count = (uint32_t)n, .axes = phase_space ? HALO_AXES : 3};
   while (n > (size_t)LEAF << t.depth) t.depth++;
@@ -136,8 +156,7 @@ struct halo_tree halo_tree_create(size_t n, const struct halo_body *b, double ti
       t.x[i][3 + c] = phase_space ? b[i].v[c] : 0.0;
     }
   }
-  for (unsigned level = 0; level <= t.depth; level++)
-    halo_loop(shared, 1u << level, make_node, &(struct level){&t, level});
+  make_nodes(&t);
   return t;
 }
 

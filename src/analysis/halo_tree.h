@@ -6,8 +6,6 @@
 #ifndef PHOTONS_HALO_TREE_H
 #define PHOTONS_HALO_TREE_H
 
-#include <stdbool.h>
-
 #include "halo_body.h"
 #include "photons/analysis/kernels.h"
 
@@ -28,15 +26,13 @@ struct halo_tree {
   struct halo_node *node; /**< heap order; node 1 is the root */
 };
 
-/** Run function(context, i) for i < n: as tasks on all workers, or one after the other where the caller
- * is a task itself. */
-void halo_loop(bool shared, uint32_t n, void (*function)(void *context, uint32_t i), void *context);
+/** loop_parts() of halos: run function(context, i) for i < n, with the help of workers that have nothing to do. */
+void halo_loop(uint32_t n, void (*function)(void *context, uint32_t i), void *context);
 
 /** @param n       particles, 1 .. 2^32 - 1
  *  @param time    of a tree of phase space, Mpc/h / (km/s): distances there are of sqrt(v^2 + (x/time)^2); 0: a tree of
- *                 positions
- *  @param shared  by all workers: halo_loop() */
-struct halo_tree halo_tree_create(size_t n, const struct halo_body *b, double time, bool shared);
+ *                 positions */
+struct halo_tree halo_tree_create(size_t n, const struct halo_body *b, double time);
 void halo_tree_free(struct halo_tree *t);
 
 /** Rounded coordinates along an axis of a tree of phase space: [place], with HALO_SINGLE_PADDING numbers behind them. */

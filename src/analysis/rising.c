@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "rising.h"
 
-#include <stdint.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +10,8 @@
 /* Numbers go into buckets of equal width, about as many as there are numbers. What is in a bucket is then sorted by
  * insertion, or where it is more than FEW by the library. */
 enum { FEW = 32, MOST_BUCKETS = 1 << 20 };
+
+enum { DIGITS = 8, DIGIT_VALUES = 256 }; /* of 64 bits */
 
 static int compare(const void *a, const void *b) {
   const double x = *(const double *)a, y = *(const double *)b;
@@ -69,4 +71,75 @@ void sort_rising(size_t n, double *value) {
   for (size_t k = 0, first = 0; k < buckets; first = end[k++])
     sort_part(end[k] - first, value + first);
   free(end);
+}
+
+/** Rising keys belong to rising or falling values. */
+struct keyed {
+  uint64_t key;
+  uint32_t index;
+};
+
+/** Bits that rise with the value: all bits of negative numbers are inverted, and the sign of others. Both zeros are
+ * equal. */
+static uint64_t key_of(double value) {
+  const double x = value + 0.0;
+  uint64_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  return bits ^ (bits >> 63 ? UINT64_MAX : (uint64_t)1 << 63);
+}
+
+static void insert_keys(size_t n, struct keyed *k) {
+  for (size_t i = 1; i < n; i++) {
+    const struct keyed one = k[i];
+    size_t j = i;
+    for (; j > 0 && k[j - 1].key > one.key; j--) k[j] = k[j - 1];
+    k[j] = one;
+  }
+}
+
+static unsigned digit_of(const struct keyed *k, unsigned digit) {
+  return k->key >> (8 * digit) & (DIGIT_VALUES - 1);
+}
+
+/** Bring keys in the order of one digit; those with an equal one keep their order. @return whether they moved */
+static bool order_digit(size_t n, const struct keyed *from, struct keyed *to, unsigned digit,
+                        const uint32_t count[DIGIT_VALUES]) {
+  uint32_t next[DIGIT_VALUES], sum = 0;
+  if (count[digit_of(&from[0], digit)] == n) return false;
+  for (unsigned v = 0; v < DIGIT_VALUES; sum += count[v++]) next[v] = sum;
+  for (size_t i = 0; i < n; i++) to[next[digit_of(&from[i], digit)]++] = from[i];
+  return true;
+}
+
+/** Sort by one digit after the other, the lowest first. @return `k` or `room`, which has the result */
+static struct keyed *order_digits(size_t n, struct keyed *k, struct keyed *room) {
+  uint32_t count[DIGITS][DIGIT_VALUES] = {{0}};
+  for (size_t i = 0; i < n; i++)
+    for (unsigned d = 0; d < DIGITS; d++) count[d][digit_of(&k[i], d)]++;
+  for (unsigned d = 0; d < DIGITS; d++)
+    if (order_digit(n, k, room, d, count[d])) {
+      struct keyed *const sorted = room;
+      room = k;
+      k = sorted;
+    }
+  return k;
+}
+
+static void order_by_value(size_t n, const double *value, double sign, uint32_t *order) {
+  struct keyed *const keys = reallocate(NULL, 2 * n, sizeof *keys, "an order"), *sorted = keys;
+  for (uint32_t i = 0; i < n; i++) keys[i] = (struct keyed){key_of(sign * value[i]), i};
+  if (n <= FEW)
+    insert_keys(n, keys);
+  else
+    sorted = order_digits(n, keys, keys + n);
+  for (size_t i = 0; i < n; i++) order[i] = sorted[i].index;
+  free(keys);
+}
+
+void order_rising(size_t n, const double *value, uint32_t *order) {
+  order_by_value(n, value, 1.0, order);
+}
+
+void order_falling(size_t n, const double *value, uint32_t *order) {
+  order_by_value(n, value, -1.0, order);
 }

@@ -22,17 +22,24 @@
  * one middle are 1.5 to 2.3 from each other, and subhalos that cross the middle 3 or more. */
 #define NEAR 2.5
 
-/* Members of the halos that are searched at a time, a part of all particles: 16 workers have a halo of a hundredth of all
- * members each, which are 0.4 of the particles of a box of 25 Mpc/h at z = 0. The largest halo there has 0.033 alone. */
+/* Members of the halos that are searched at a time, a part of all particles, or FEW where that is more: the 16 largest halos
+ * of a box of 100 Mpc/h at z = 0 have 0.055 of the particles. */
 #define SEARCHED_SHARE 0.064
-/* Of a member while particles are removed: itself, its place in two orders, its energy, and a copy of it
- * in a tree (struct halo_body, struct candidates, struct bound, struct halo_tree). While densities are
- * smoothed it has 10 neighbours instead, and while subhalos grow one more tree: both are smaller. */
-#define MEMBER_BYTES 230.0
+enum { FEW = 1 << 19 };
+/* Of a member while particles are removed: itself, its numbers and its potential in lists, its energy, and two copies of it
+ * while a tree is made (struct halo_body, struct candidates, struct known_potential, struct bound, struct halo_tree). While
+ * densities are smoothed it has 10 neighbours instead, and while subhalos grow one more tree: both are smaller. */
+#define MEMBER_BYTES 260.0
+
+size_t subhalos_at_a_time(size_t particles) {
+  const size_t share = (size_t)(SEARCHED_SHARE * (double)particles);
+  return share > FEW ? share : FEW;
+}
 
 double subhalos_memory(const struct parameters *p, size_t particles) {
   if (!p->output.subhalos || !p->analysis.fof) return 0.0;
-  return MEMBER_BYTES * SEARCHED_SHARE * (double)particles;
+  const size_t most = subhalos_at_a_time(particles);
+  return MEMBER_BYTES * (double)(most < particles ? most : particles);
 }
 
 /** The search in one halo. */
@@ -77,21 +84,19 @@ static uint32_t list_rest(const struct search *s, const struct candidate *c, uin
   return count;
 }
 
-static void grow_inside(const struct search *s, const struct candidate *c, uint32_t rest_count,
-                        const uint32_t *rest, bool shared) {
-  struct candidate **inside = NULL;
-  const uint32_t count = list_inside(s, c, &inside, 0);
+static void grow_inside(const struct search *s, uint32_t rest_count, const uint32_t *rest,
+                        uint32_t count, struct candidate *const *inside) {
   set_taken(s, count, inside, false);
-  subhalos_grow(&s->unbinding, s->size_time, rest_count, rest, count, inside, shared);
+  subhalos_grow(&s->unbinding, s->size_time, rest_count, rest, count, inside);
   set_taken(s, count, inside, true);
-  free(inside);
 }
 
 /** The particle that is bound most to all of a candidate; NONE: nothing is bound. */
-static uint32_t most_bound(const struct search *s, const struct candidate *c, bool shared) {
+static uint32_t most_bound(const struct search *s, const struct candidate *c,
+                           const struct known_potential *known) {
   uint32_t *all = allocate(c->count, sizeof *all, "subhalos");
-  memcpy(all, s->candidates.order + c->first, c->count * sizeof *all);
-  const uint32_t found = subhalo_unbind(&s->unbinding, c->count, all, shared) > 0 ? all[0] : NONE;
+  const size_t bound = subhalo_unbind_known(&s->unbinding, c->count, known, NULL, all);
+  const uint32_t found = bound > 0 ? all[0] : NONE;
   free(all);
   return found;
 }
@@ -106,29 +111,32 @@ static bool has(const struct candidate *c, uint32_t body) {
  * of it, as compact subhalos far from the middle also may. A saddle point in the middle, or two peaks that are alike, leave
  * the rest without its middle. NULL: the rest has that particle. */
 static struct candidate *find_middle(const struct search *s, const struct candidate *c,
-                                     bool shared) {
-  struct candidate **inside = NULL, *middle = NULL;
-  const uint32_t count = list_inside(s, c, &inside, 0),
-                 body = count > 0 ? most_bound(s, c, shared) : NONE;
-  for (uint32_t i = 0; i < count && !middle; i++)
-    if (has(inside[i], body)) middle = inside[i];
-  free(inside);
-  return middle;
+                                     const struct known_potential *known, uint32_t count,
+                                     struct candidate *const *inside) {
+  const uint32_t body = most_bound(s, c, known);
+  for (uint32_t i = 0; i < count; i++)
+    if (has(inside[i], body)) return inside[i];
+  return NULL;
+}
+
+/** Unbind the rest of a candidate. */
+static uint32_t unbind_rest(const struct search *s, const struct candidate *c,
+                            const struct known_potential *known, uint32_t *member) {
+  return (uint32_t)subhalo_unbind_known(&s->unbinding, c->count, known, s->taken, member);
 }
 
 /** Unbind the rest of a candidate with its middle: both are one subhalo, or as they are if nothing is bound to both. */
 static void unbind_with(const struct search *s, struct candidate *c, struct candidate *middle,
-                        bool shared) {
+                        const struct known_potential *known) {
   uint32_t *both = allocate(c->count, sizeof *both, "subhalos");
-  const uint32_t count = list_rest(s, c, both);
-  memcpy(both + count, middle->member, middle->bound * sizeof *both);
-  const uint32_t bound = (uint32_t)subhalo_unbind(&s->unbinding, count + middle->bound, both,
-                                                  shared);
+  set_taken(s, 1, &middle, false);
+  const uint32_t bound = unbind_rest(s, c, known, both);
   if (bound > 0) {
-    set_taken(s, 1, &middle, false);
     middle->bound = 0;
     c->bound = bound;
     memcpy(c->member, both, bound * sizeof *both);
+  } else {
+    set_taken(s, 1, &middle, true);
   }
   free(both);
 }
@@ -141,18 +149,32 @@ static bool is_middle(const struct search *s, const struct candidate *c,
          subhalo_distance2(&s->unbinding, s->size_time, inside, c) < NEAR * NEAR;
 }
 
+/** Unbind the rest of a candidate around subhalos, which may be all of its particles. */
+static void unbind_around(const struct search *s, struct candidate *c, uint32_t count,
+                          struct candidate *const *inside) {
+  uint32_t rest = 0;
+  for (uint32_t k = 0; k < c->count; k++) rest += !s->taken[s->candidates.order[c->first + k]];
+  struct known_potential *known = subhalo_potentials(&s->unbinding, c->count,
+                                                     s->candidates.order + c->first);
+  struct candidate *middle = find_middle(s, c, known, count, inside);
+  c->bound = unbind_rest(s, c, known, c->member);
+  if (middle && is_middle(s, c, middle, rest)) unbind_with(s, c, middle, known);
+  free(known);
+}
+
 /** Subhalos inside the candidate grow, and what is bound of the rest is a subhalo. */
-static void unbind_candidate(const struct search *s, struct candidate *c, bool shared) {
+static void unbind_candidate(const struct search *s, struct candidate *c) {
+  struct candidate **inside = NULL;
+  const uint32_t count = list_inside(s, c, &inside, 0);
   c->member = allocate(c->count, sizeof *c->member, "subhalos");
-  uint32_t count = list_rest(s, c, c->member);
-  struct candidate *middle = NULL;
-  if (c->level > 0) {
-    grow_inside(s, c, count, c->member, shared);
-    middle = find_middle(s, c, shared);
-    count = list_rest(s, c, c->member);
+  const uint32_t rest = list_rest(s, c, c->member);
+  if (count > 0) {
+    grow_inside(s, rest, c->member, count, inside);
+    unbind_around(s, c, count, inside);
+  } else {
+    c->bound = (uint32_t)subhalo_unbind(&s->unbinding, rest, c->member);
   }
-  c->bound = (uint32_t)subhalo_unbind(&s->unbinding, count, c->member, shared);
-  if (middle && is_middle(s, c, middle, count)) unbind_with(s, c, middle, shared);
+  free(inside);
   for (uint32_t k = 0; k < c->bound; k++) s->taken[c->member[k]] = true;
   c->member = reallocate(c->member, c->bound + 1, sizeof *c->member, "subhalos");
 }
@@ -161,20 +183,20 @@ static void unbind_candidate(const struct search *s, struct candidate *c, bool s
 static void unbind_small(void *context, uint32_t i) {
   const struct search *s = context;
   struct candidate *c = &s->candidates.list[i];
-  if (c->level == s->level && c->count < SUBHALO_LARGE) unbind_candidate(s, c, false);
+  if (c->level == s->level && c->count < SUBHALO_LARGE) unbind_candidate(s, c);
 }
 
-static void unbind_all(struct search *s, bool shared) {
+static void unbind_all(struct search *s) {
   const struct candidates *c = &s->candidates;
   for (uint32_t i = (uint32_t)c->count; --i > 0;) {
     s->next[i] = s->inner[c->list[i].around];
     s->inner[c->list[i].around] = i;
   }
   for (s->level = 0; s->level <= c->list[0].level; s->level++) {
-    halo_loop(shared, (uint32_t)c->count, unbind_small, s);
+    halo_loop((uint32_t)c->count, unbind_small, s);
     for (size_t i = 0; i < c->count; i++)
       if (c->list[i].level == s->level && c->list[i].count >= SUBHALO_LARGE)
-        unbind_candidate(s, &c->list[i], shared);
+        unbind_candidate(s, &c->list[i]);
   }
 }
 
@@ -279,15 +301,14 @@ static double time_at(const struct halo_background *g, double factor) {
 }
 
 struct subhalo *subhalos_of(struct halo *h, const struct halo_body *b, double box, double mass,
-                            size_t least, const struct halo_background *g, bool shared,
-                            uint32_t *order) {
+                            size_t least, const struct halo_background *g, uint32_t *order) {
   struct search s = {.unbinding = {b, g, mass, softening_of(mass, g), least},
                      .size_time = time_at(g, SIZE),
-                     .candidates = subhalo_candidates(h->count, b, time_at(g, PEAK), least, shared),
+                     .candidates = subhalo_candidates(h->count, b, time_at(g, PEAK), least),
                      .taken = allocate(h->count, sizeof *s.taken, "subhalos")};
   s.inner = allocate(2 * s.candidates.count, sizeof *s.inner, "subhalos");
   s.next = s.inner + s.candidates.count;
-  unbind_all(&s, shared);
+  unbind_all(&s);
   free(s.inner);
   const size_t all = s.candidates.count;
   h->subhalos = sort_subhalos(&s.candidates);
@@ -295,7 +316,7 @@ struct subhalo *subhalos_of(struct halo *h, const struct halo_body *b, double bo
   number_subhalos(s.candidates.list, h->subhalos, subhalo, order);
   number_rest(h->count, s.taken, order);
   struct measuring m = {&s.unbinding, s.candidates.list, h->centre, box, subhalo};
-  halo_loop(shared, (uint32_t)h->subhalos, measure, &m);
+  halo_loop((uint32_t)h->subhalos, measure, &m);
   for (size_t i = 0; i < all; i++) free(s.candidates.list[i].member);
   subhalo_candidates_free(&s.candidates);
   free(s.taken);

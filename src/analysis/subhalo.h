@@ -29,14 +29,14 @@ struct candidates {
   uint32_t *order; /**< [place] number of a body */
 };
 
-/** All workers share the work on candidates of so many particles. */
-enum { SUBHALO_LARGE = 1 << 15 };
+/** Candidates of so many particles are unbound one after the other, with the help of other workers. Smaller ones are parts
+ * of a loop. */
+enum { SUBHALO_LARGE = 1 << 12 };
 
 /** Find candidates of at least `least` particles; the whole halo is one in any case.
- * @param time    Mpc/h / (km/s): a distance in phase space is sqrt(v^2 + (x/time)^2)
- * @param shared  by all workers: halo_loop() */
-struct candidates subhalo_candidates(size_t n, const struct halo_body *b, double time, size_t least,
-                                     bool shared);
+ * @param time    Mpc/h / (km/s): a distance in phase space is sqrt(v^2 + (x/time)^2) */
+struct candidates subhalo_candidates(size_t n, const struct halo_body *b, double time,
+                                     size_t least);
 void subhalo_candidates_free(struct candidates *c);
 
 /** What the unbinding needs to know. */
@@ -51,7 +51,24 @@ struct unbinding {
  * @param count   particles, numbers in `body`
  * @param number  [count] on return: bound particles, the most bound one first
  * @return bound particles; 0 if they are fewer than u->least */
-size_t subhalo_unbind(const struct unbinding *u, size_t count, uint32_t *number, bool shared);
+size_t subhalo_unbind(const struct unbinding *u, size_t count, uint32_t *number);
+
+/** A particle and its potential in the field of others and its own, (km/s)^2. */
+struct known_potential {
+  double potential;
+  uint32_t number;
+};
+
+/** Potentials of particles in the field of all of them. Neighbours follow each other in the list; free().
+ * @param number  [count] numbers in `body` */
+struct known_potential *subhalo_potentials(const struct unbinding *u, size_t count,
+                                           const uint32_t *number);
+/** subhalo_unbind() of particles of which some are left out, from the potentials of all of them.
+ * @param left_out     [body]; NULL: none is
+ * @param[out] number  [count] */
+size_t subhalo_unbind_known(const struct unbinding *u, size_t count,
+                            const struct known_potential *known, const bool *left_out,
+                            uint32_t *number);
 
 /** Give subhalos those particles of their host that are bound to them and closer to them in phase space.
  * @param time    Mpc/h / (km/s): a distance in phase space is sqrt(v^2 + (x/time)^2). Particles further in space than
@@ -59,15 +76,18 @@ size_t subhalo_unbind(const struct unbinding *u, size_t count, uint32_t *number,
  * @param rest    [rest_count] numbers of the host's own particles, the densest one first
  * @param inside  [count] subhalos; `member` and `bound` change */
 void subhalos_grow(const struct unbinding *u, double time, uint32_t rest_count,
-                   const uint32_t *rest, uint32_t count, struct candidate *const *inside,
-                   bool shared);
+                   const uint32_t *rest, uint32_t count, struct candidate *const *inside);
 
 /** The squared distance of two subhalos in phase space, over the squared largest circular velocity of the first one.
  * @param time  Mpc/h / (km/s): a distance in phase space is sqrt(v^2 + (x/time)^2) */
 double subhalo_distance2(const struct unbinding *u, double time, const struct candidate *c,
                          const struct candidate *other);
 
-/** Find the subhalos of a halo, the largest first.
+/** Members of halos that are searched at a time on a rank with so many particles, for the sake of memory; a halo alone may
+ * have more. */
+size_t subhalos_at_a_time(size_t particles);
+
+/** Find the subhalos of a halo, the largest first. Within a loop other workers help.
  * @param b           members of the halo
  * @param least       particles of a subhalo
  * @param[out] order  [h->count] numbers of the members: those of each subhalo, the most bound one first,
@@ -75,7 +95,6 @@ double subhalo_distance2(const struct unbinding *u, double time, const struct ca
  * @return h->subhalos subhalos, whose `first` counts from the first member; free(). Complete but for
  *         `halo` and `id` */
 struct subhalo *subhalos_of(struct halo *h, const struct halo_body *b, double box, double mass,
-                            size_t least, const struct halo_background *g, bool shared,
-                            uint32_t *order);
+                            size_t least, const struct halo_background *g, uint32_t *order);
 
 #endif

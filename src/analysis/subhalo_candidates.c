@@ -8,6 +8,7 @@
 #include "halo_near.h"
 #include "photons/base/error.h"
 #include "photons/domain/tree.h"
+#include "rising.h"
 #include "subhalo.h"
 
 enum {
@@ -63,26 +64,15 @@ static void smooth_part(void *context, uint32_t part) {
   halo_near_free(&near);
 }
 
-static struct field smooth(size_t n, const struct halo_body *b, double time, bool shared) {
-  struct halo_tree tree = halo_tree_create(n, b, time, shared);
+static struct field smooth(size_t n, const struct halo_body *b, double time) {
+  struct halo_tree tree = halo_tree_create(n, b, time);
   struct field f = {&tree, n < SMOOTHED ? n : SMOOTHED, n < LINKED ? n : LINKED, NULL, NULL};
   f.density = allocate(n, sizeof *f.density, "densities in a halo");
   f.neighbour = allocate(n * f.linked, sizeof *f.neighbour, "neighbours in a halo");
-  halo_loop(shared, ((1U << tree.depth) + LEAVES - 1) / LEAVES, smooth_part, &f);
+  halo_loop(((1U << tree.depth) + LEAVES - 1) / LEAVES, smooth_part, &f);
   halo_tree_free(&tree);
   f.tree = NULL;
   return f;
-}
-
-struct ranked {
-  double density;
-  uint32_t body;
-};
-
-static int compare_densities(const void *a, const void *b) {
-  const struct ranked *x = a, *y = b;
-  if (x->density != y->density) return x->density < y->density ? 1 : -1;
-  return (x->body > y->body) - (x->body < y->body);
 }
 
 /** Peaks as chains of particles. A chain is known by its first particle, its head. Which chain has a particle is found
@@ -171,14 +161,13 @@ static void add_body(const struct chains *c, uint32_t body, double volume,
 }
 
 static void add_by_density(const struct chains *c, const struct field *f, size_t n) {
-  struct ranked *ranked = allocate(n, sizeof *ranked, "densities in a halo");
-  for (uint32_t i = 0; i < n; i++) ranked[i] = (struct ranked){f->density[i], i};
-  qsort(ranked, n, sizeof *ranked, compare_densities);
+  uint32_t *order = allocate(n, sizeof *order, "densities in a halo");
+  order_falling(n, f->density, order);
   for (size_t i = 0; i < n; i++) {
-    const uint32_t body = ranked[i].body;
+    const uint32_t body = order[i];
     add_body(c, body, 1.0 / f->density[body], f->neighbour + body * f->linked, f->linked);
   }
-  free(ranked);
+  free(order);
 }
 
 /** Join chains that no saddle point joined. @return the head of all */
@@ -217,9 +206,9 @@ static void nest(const struct candidates *c) {
   }
 }
 
-struct candidates subhalo_candidates(size_t n, const struct halo_body *b, double time, size_t least,
-                                     bool shared) {
-  struct field f = smooth(n, b, time, shared);
+struct candidates subhalo_candidates(size_t n, const struct halo_body *b, double time,
+                                     size_t least) {
+  struct field f = smooth(n, b, time);
   struct candidates found = {NULL, 0, NULL};
   uint32_t *memory = allocate(6 * n, sizeof *memory, "peaks in a halo");
   double *volume = allocate(n, sizeof *volume, "peaks in a halo");

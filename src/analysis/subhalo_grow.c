@@ -174,7 +174,7 @@ static bool tried_before(struct growing *s, uint32_t count, uint32_t *taken) {
 }
 
 /** What is bound of a subhalo's core and the particles that it has got. The core alone where that is too little. */
-static void take_claims(const struct growth *g, uint32_t i, bool shared) {
+static void take_claims(const struct growth *g, uint32_t i) {
   struct growing *s = &g->list[i];
   struct candidate *c = s->candidate;
   uint32_t *taken = allocate(s->core_count + s->claims, sizeof *taken, "subhalos");
@@ -183,8 +183,7 @@ static void take_claims(const struct growth *g, uint32_t i, bool shared) {
   c->member = reallocate(c->member, count, sizeof *c->member, "subhalos");
   memcpy(c->member, taken, count * sizeof *taken);
   c->bound = 0; /* the core is known to be bound */
-  if (count > s->core_count)
-    c->bound = (uint32_t)subhalo_unbind(g->unbinding, count, c->member, shared);
+  if (count > s->core_count) c->bound = (uint32_t)subhalo_unbind(g->unbinding, count, c->member);
   if (c->bound > 0) return;
   memcpy(c->member, s->core, s->core_count * sizeof *s->core);
   c->bound = s->core_count;
@@ -192,7 +191,7 @@ static void take_claims(const struct growth *g, uint32_t i, bool shared) {
 
 static void take_small(void *context, uint32_t i) {
   const struct growth *g = context;
-  if (g->list[i].core_count < SUBHALO_LARGE) take_claims(g, i, false);
+  if (g->list[i].core_count < SUBHALO_LARGE) take_claims(g, i);
 }
 
 static void host_part(void *context, uint32_t part) {
@@ -203,12 +202,12 @@ static void host_part(void *context, uint32_t part) {
     g->host2[k] = closeness2(host, body_at(g, k), g->time);
 }
 
-static void grow_once(struct growth *g, bool shared) {
-  halo_loop(shared, g->count, claim_all, g);
+static void grow_once(struct growth *g) {
+  halo_loop(g->count, claim_all, g);
   settle_claims(g);
-  halo_loop(shared, g->count, take_small, g);
+  halo_loop(g->count, take_small, g);
   for (uint32_t i = 0; i < g->count; i++)
-    if (g->list[i].core_count >= SUBHALO_LARGE) take_claims(g, i, shared);
+    if (g->list[i].core_count >= SUBHALO_LARGE) take_claims(g, i);
 }
 
 static void keep_cores(struct growth *g, struct candidate *const *inside) {
@@ -235,14 +234,13 @@ static void free_growth(struct growth *g) {
 }
 
 void subhalos_grow(const struct unbinding *u, double time, uint32_t rest_count,
-                   const uint32_t *rest, uint32_t count, struct candidate *const *inside,
-                   bool shared) {
+                   const uint32_t *rest, uint32_t count, struct candidate *const *inside) {
   if (rest_count == 0 || count == 0) return;
   struct halo_body *body = allocate(rest_count, sizeof *body, "subhalos");
   for (uint32_t k = 0; k < rest_count; k++) body[k] = u->body[rest[k]];
   struct growth g = {.unbinding = u,
                      .rest = rest,
-                     .tree = halo_tree_create(rest_count, body, 0.0, shared),
+                     .tree = halo_tree_create(rest_count, body, 0.0),
                      .time = time,
                      .host2 = allocate(rest_count, sizeof *g.host2, "subhalos"),
                      .best2 = allocate(rest_count, sizeof *g.best2, "subhalos"),
@@ -252,7 +250,7 @@ void subhalos_grow(const struct unbinding *u, double time, uint32_t rest_count,
   free(body);
   keep_cores(&g, inside);
   g.list[count].object = object_of(u, rest_count, rest);
-  halo_loop(shared, (rest_count + PART - 1) / PART, host_part, &g);
-  for (int round = 0; round < ROUNDS; round++) grow_once(&g, shared);
+  halo_loop((rest_count + PART - 1) / PART, host_part, &g);
+  for (int round = 0; round < ROUNDS; round++) grow_once(&g);
   free_growth(&g);
 }

@@ -5,36 +5,51 @@
 #include <starpu.h>
 #include <starpu_scheduler.h>
 
-/** What a worker offers. Who wants to look at the parts counts himself as a helper first. The worker takes
+/* Threads beside the workers that may offer parts at a time: that of the steps, and that of outputs beside them. */
+enum { OTHERS = 2, OFFERS = STARPU_NMAXWORKERS + OTHERS };
+
+/** What a thread offers. Who wants to look at the parts counts himself as a helper first. The thread takes
  * the offer back and then waits until no helper is left, so that no helper sees parts that have gone. */
 static struct offer {
   _Atomic(struct parts *) parts;
   atomic_uint helpers;
-  atomic_bool open; /* there may be parts to take: workers without a task look at this alone */
-  char padding[44]; /* a cache line each */
-} offers[STARPU_NMAXWORKERS];
-static atomic_uint offered; /* open offers */
+  atomic_bool open;  /* there may be parts to take: workers without a task look at this alone */
+  atomic_bool taken; /* by a thread that is no worker */
+  char padding[43];  /* a cache line each */
+} offers[OFFERS];
+static atomic_uint offered;             /* open offers */
+static _Thread_local struct offer *own; /* of the calling thread, while it offers parts */
 
 /** Whoever finds no part left closes the offer, so that others do not look while the last parts run. */
 static void close_offer(struct offer *offer) {
   if (atomic_exchange(&offer->open, false)) atomic_fetch_sub(&offered, 1);
 }
 
-bool parts_take(struct parts *p) {
-  uint32_t i = atomic_fetch_add(&p->next, 1);
+static bool take_one(struct parts *p) {
+  const uint32_t i = atomic_fetch_add(&p->next, 1);
   if (i >= p->n) return false;
-  for (; i < p->n; i = atomic_fetch_add(&p->next, 1)) p->function(p->context, i);
+  p->function(p->context, i);
   return true;
 }
 
-bool offers_allowed(void) {
-  const int worker = starpu_worker_get_id();
-  return worker >= 0 && starpu_worker_get_type(worker) == STARPU_CPU_WORKER &&
-         !atomic_load(&offers[worker].parts);
+bool parts_take(struct parts *p) {
+  if (!take_one(p)) return false;
+  while (take_one(p)) {}
+  return true;
 }
 
-void offer_parts(struct parts *p) {
-  struct offer *offer = &offers[starpu_worker_get_id_check()];
+/** An offer that the calling thread may make; NULL: there is none. */
+static struct offer *find_offer(void) {
+  if (own || !starpu_is_initialized()) return NULL;
+  const int worker = starpu_worker_get_id();
+  if (worker >= 0) return &offers[worker];
+  for (int k = STARPU_NMAXWORKERS; k < OFFERS; k++)
+    if (!atomic_exchange(&offers[k].taken, true)) return &offers[k];
+  return NULL;
+}
+
+/** Make the offer, and wait for those who have helped. */
+static void share(struct offer *offer, struct parts *p) {
   atomic_store(&offer->parts, p);
   atomic_fetch_add(&offered, 1);
   atomic_store(&offer->open, true);
@@ -44,13 +59,25 @@ void offer_parts(struct parts *p) {
   while (atomic_load(&offer->helpers) > 0) sched_yield();
 }
 
+void offer_parts(struct parts *p) {
+  struct offer *offer = find_offer();
+  if (!offer) {
+    (void)parts_take(p);
+    return;
+  }
+  own = offer;
+  share(offer, p);
+  own = NULL;
+  atomic_store(&offer->taken, false);
+}
+
 /** Help with the parts of an offer. The helper leaves after helped() has ended. */
 static bool help(struct offer *offer) {
   atomic_fetch_add(&offer->helpers, 1);
   struct parts *p = atomic_load(&offer->parts);
   const double start = starpu_timing_now();
-  const bool helped = p && parts_take(p);
-  if (p) close_offer(offer);
+  const bool helped = p && (p->singly ? take_one(p) : parts_take(p));
+  if (p && atomic_load(&p->next) >= p->n) close_offer(offer);
   if (helped) p->helped(p, start, starpu_timing_now());
   atomic_fetch_sub(&offer->helpers, 1);
   return helped;
@@ -58,11 +85,11 @@ static bool help(struct offer *offer) {
 
 bool offers_help(void) {
   if (atomic_load_explicit(&offered, memory_order_relaxed) == 0) return false;
-  const unsigned workers = starpu_worker_get_count(), own = (unsigned)starpu_worker_get_id();
+  const unsigned first = (unsigned)(starpu_worker_get_id() + 1);
   bool helped = false;
   starpu_worker_relax_on(); /* others may change the state of this worker meanwhile */
-  for (unsigned k = 1; k < workers && !helped; k++) { /* idle workers begin at different offers */
-    struct offer *offer = &offers[(own + k) % workers];
+  for (unsigned k = 0; k < OFFERS && !helped; k++) { /* idle workers begin at different offers */
+    struct offer *offer = &offers[(first + k) % OFFERS];
     if (atomic_load_explicit(&offer->open, memory_order_relaxed)) helped = help(offer);
   }
   starpu_worker_relax_off();

@@ -12,8 +12,7 @@ struct starpu_sched_policy;
  * for tasks without pause. On a node of 64 cores they pass the cache lines of the scheduler and of the
  * memory nodes round, and slow down those that have a task.
  *
- * A CPU worker without a task helps others whose tasks are in parts (parts.h), but under schedulers with
- * performance models (dm*), which would learn how long tasks take with help. First of all it helps with work
+ * A CPU worker without a task helps others whose work is in parts (parts.h, loop.h). First of all it helps with work
  * beside the steps (background.h). One that has found nothing
  * for a time t sleeps for t/8, 1 ms at most, before it looks again.
  * The first `awake` CPU workers poll without pause: they find short tasks at once. With `crowded`, all CPU
@@ -29,7 +28,10 @@ struct starpu_sched_policy;
 struct starpu_sched_policy *idle_workers_policy(const struct starpu_sched_policy *policy,
                                                 unsigned awake, bool crowded);
 
-/** CPU workers that found no task when they looked last, and may help. */
+/** Whether idle workers may help with tasks: not under schedulers with performance models (dm*), which would learn how
+ * long tasks take with help. */
+bool idle_workers_help_tasks(void);
+/** CPU workers that found no task when they looked last, and may help with tasks. */
 unsigned idle_workers_now(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What workers with a long task offer to those without one: see parts.h. */
+/* What threads with long work offer to workers without any: see parts.h, and loop_parts() in loop.h. */
 #ifndef PHOTONS_RUNTIME_OFFERS_H
 #define PHOTONS_RUNTIME_OFFERS_H
 
@@ -7,25 +7,25 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** A task in parts. It lives on the stack of the worker that has the task. */
+/** Work in parts. It lives on the stack of the thread that has the work. */
 struct parts {
   void (*function)(void *context, uint32_t i);
   void *context;
   uint32_t n;
   _Atomic uint32_t next; /**< the next part to take */
-  /** Called by a worker that has helped, with the time in us of starpu_timing_now(). */
+  bool singly;           /**< a helper takes one part and then looks for a task again */
+  /** Called by a thread that has helped, with the time in us of starpu_timing_now(). */
   void (*helped)(const struct parts *p, double start, double end);
 };
 
 /** Run one part after the other until none is left. @return whether there was one */
 bool parts_take(struct parts *p);
 
-/** Whether the calling thread is a CPU worker that offers nothing: it may call offer_parts(). */
-bool offers_allowed(void);
-/** Run all parts with the help of others, and wait for these. */
+/** Run all parts with the help of others, and wait for these. A thread that offers parts already, as within one of
+ * them, runs all itself. Not on workers of GPUs. */
 void offer_parts(struct parts *p);
 
-/** Called by a CPU worker that has no task: help another one with its parts.
+/** Called by a thread that has nothing to do, no worker of a GPU: help another one with its parts.
  * @return whether there was a part left */
 bool offers_help(void);
 

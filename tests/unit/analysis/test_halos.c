@@ -700,8 +700,8 @@ static void test_growth(void **state) {
     else
       rest[count++] = i;
   assert_true(clump.bound < spheres[LARGE_CLUMP].count / 2);
-  clump.bound = (uint32_t)subhalo_unbind(&u, clump.bound, clump.member, false);
-  subhalos_grow(&u, 3.7e-4, count, rest, 1, inside, false);
+  clump.bound = (uint32_t)subhalo_unbind(&u, clump.bound, clump.member);
+  subhalos_grow(&u, 3.7e-4, count, rest, 1, inside);
   size_t own = 0;
   for (uint32_t k = 0; k < clump.bound; k++) own += clump.member[k] >= first;
   assert_true(own > spheres[LARGE_CLUMP].count * 95 / 100);
@@ -839,7 +839,7 @@ static void test_potentials(void **state) {
   for (size_t i = 0; i < BODIES; i++)
     for (size_t c = 0; c < 3; c++)
       body[i].x[c] = 7.0 + 4.0 * gsl_pow_3(fmod((double)i * weyl[c], 1.0) - 0.5);
-  struct halo_tree tree = halo_tree_create(BODIES, body, 0.0, false);
+  struct halo_tree tree = halo_tree_create(BODIES, body, 0.0);
   for (int first = 0; first < BODIES; first += HALO_POINTS) {
     struct halo_points points = {.count = BODIES - first < HALO_POINTS ? BODIES - first
                                                                        : HALO_POINTS - 1};
@@ -903,7 +903,7 @@ static void test_neighbours(void **state) {
   const struct halo_kernels *const kernels[] = {halo_kernels_select(), &halo_kernels_baseline};
   static struct halo_body body[NEAR_BODIES];
   place_bodies(body);
-  struct halo_tree tree = halo_tree_create(NEAR_BODIES, body, 0.5 / 200.0, false);
+  struct halo_tree tree = halo_tree_create(NEAR_BODIES, body, 0.5 / 200.0);
   for (int set = 0; set < 2; set++) {
     struct halo_near near = halo_near_create(&tree, HALO_NEAREST_MOST);
     near.kernels = kernels[set];
@@ -931,6 +931,40 @@ static void check_distances(gsl_rng *rng, size_t n, double clump) {
   assert_memory_equal(found, right, n * sizeof *right);
   free(right);
   free(found);
+}
+
+/** Orders of numbers of few values, of both signs, of both zeros and without bounds. */
+static void check_order_of_values(gsl_rng *rng, size_t n, unsigned long values) {
+  double *value = allocate(n, sizeof *value, "numbers");
+  uint32_t *order = allocate(n, sizeof *order, "an order");
+  for (size_t i = 0; i < n; i++)
+    value[i] = (double)gsl_rng_uniform_int(rng, values) - 0.5 * (double)values;
+  for (size_t i = 0; i + 3 < n; i += 50)
+    value[i] = HUGE_VAL, value[i + 1] = -HUGE_VAL, value[i + 3] = -0.0;
+  for (int sign = -1; sign <= 1; sign += 2) {
+    bool *seen = calloc(n + 1, sizeof *seen);
+    (sign > 0 ? order_rising : order_falling)(n, value, order);
+    for (size_t i = 0; i < n; i++) {
+      assert_false(seen[order[i]]);
+      seen[order[i]] = true;
+      if (i == 0) continue;
+      const double before = sign * value[order[i - 1]], now = sign * value[order[i]];
+      assert_true(before < now || (before <= now && order[i - 1] < order[i]));
+    }
+    free(seen);
+  }
+  free(order);
+  free(value);
+}
+
+static void test_orders_of_values(void **state) {
+  (void)state;
+  static const size_t sizes[] = {0, 1, 2, 32, 33, 500, 5000};
+  gsl_rng *rng = gsl_rng_alloc(gsl_rng_ranlxd1);
+  for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
+    for (unsigned long values = 1; values < 1UL << 30; values *= 10)
+      check_order_of_values(rng, sizes[k], values);
+  gsl_rng_free(rng);
 }
 
 static void test_distances_rise(void **state) {
@@ -984,6 +1018,7 @@ int main(int argc, char **argv) {
                                      cmocka_unit_test(test_members_at_one_point),
                                      cmocka_unit_test(test_heavy_particles),
                                      cmocka_unit_test(test_distances_rise),
+                                     cmocka_unit_test(test_orders_of_values),
                                      cmocka_unit_test(test_halos_are_sorted)};
   int failed = 0;
   comm_start(&argc, &argv);

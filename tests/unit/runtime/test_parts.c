@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Tasks in parts: each part runs once, workers without a task take some of them, and the task log has
+/* Tasks and loops in parts: each part runs once, workers without a task take some of them, and the task log has
  * the time of all. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,6 +14,8 @@
 
 #include "codelets/runtime/task.h"
 #include "photons/config/parameters.h"
+#include "photons/runtime/background.h"
+#include "photons/runtime/loop.h"
 #include "photons/runtime/parts.h"
 
 enum { PARTS = 40, PART = 2000 /* us */, TASKS = 500 };
@@ -45,6 +47,24 @@ static void parted_cpu(void *buffers[], const struct parted_argument *a) {
   parts_run(PARTS, part, a->counts);
 }
 STAGE_ON_CPU(parted, 0x000000, NULL);
+
+LOOP_STAGE(looped, 0x000000);
+
+static void loop_part(void *context, uint32_t i) {
+  struct counts *c = context;
+  const int worker = starpu_worker_get_id();
+  atomic_fetch_add(&c->calls[i], 1);
+  if (worker >= 0) atomic_fetch_or(&c->workers, 1u << worker);
+  loop_parts(&looped_stage, PARTS, inner_part, c);
+  if (c->time > 0) usleep(c->time);
+}
+
+/** All but the first i of this loop end at once. */
+static void long_first(void *context, uint32_t i) {
+  if (i == 0) loop_parts(&looped_stage, PARTS, loop_part, context);
+}
+
+static void run_loop(void *context) { loop_run(&looped_stage, PARTS, long_first, context); }
 
 static void check(const struct counts *c, unsigned times) {
   for (int i = 0; i < PARTS; i++) {
@@ -127,11 +147,41 @@ static void test_many_tasks(void **state) {
   check(&c, TASKS);
 }
 
+/* The first of the parts of a loop is long: those who have the others help with it, whichever thread has it, and so do they
+ * with a loop beside the steps. Under schedulers with performance models, too, which know nothing of loops. */
+static void test_long_part_of_a_loop(void **state) {
+  (void)state;
+  static const char *const schedulers[] = {"lws", "dmda"};
+  for (size_t i = 0; i < sizeof schedulers / sizeof *schedulers; i++) {
+    struct counts c = {.time = PART}, beside = {.time = PART};
+    start(2, schedulers[i]);
+    run_loop(&c);
+    background_begin(run_loop, &beside);
+    background_wait();
+    engine_stop();
+    check(&c, 1);
+    check(&beside, 1);
+    assert_int_equal(atomic_load(&c.workers), 3);
+    assert_int_equal(atomic_load(&beside.workers), 3);
+  }
+}
+
+/* Short parts of a loop, which end while others look at them. */
+static void test_many_loops(void **state) {
+  (void)state;
+  struct counts c = {0};
+  start(2, "lws");
+  for (int i = 0; i < TASKS; i++) run_loop(&c);
+  engine_stop();
+  check(&c, TASKS);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_without_starpu), cmocka_unit_test(test_idle_worker_helps),
       cmocka_unit_test(test_one_worker),     cmocka_unit_test(test_models_have_no_help),
-      cmocka_unit_test(test_many_tasks),
+      cmocka_unit_test(test_many_tasks),     cmocka_unit_test(test_long_part_of_a_loop),
+      cmocka_unit_test(test_many_loops),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
