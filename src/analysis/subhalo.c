@@ -179,11 +179,10 @@ static void unbind_candidate(const struct search *s, struct candidate *c) {
   c->member = reallocate(c->member, c->bound + 1, sizeof *c->member, "subhalos");
 }
 
-/** Small candidates of a level have no particle in common. */
-static void unbind_small(void *context, uint32_t i) {
+/** Candidates of a level have no particle in common. */
+static void unbind_of_level(void *context, uint32_t i) {
   const struct search *s = context;
-  struct candidate *c = &s->candidates.list[i];
-  if (c->level == s->level && c->count < SUBHALO_LARGE) unbind_candidate(s, c);
+  if (s->candidates.list[i].level == s->level) unbind_candidate(s, &s->candidates.list[i]);
 }
 
 static void unbind_all(struct search *s) {
@@ -192,12 +191,8 @@ static void unbind_all(struct search *s) {
     s->next[i] = s->inner[c->list[i].around];
     s->inner[c->list[i].around] = i;
   }
-  for (s->level = 0; s->level <= c->list[0].level; s->level++) {
-    halo_loop((uint32_t)c->count, unbind_small, s);
-    for (size_t i = 0; i < c->count; i++)
-      if (c->list[i].level == s->level && c->list[i].count >= SUBHALO_LARGE)
-        unbind_candidate(s, &c->list[i]);
-  }
+  for (s->level = 0; s->level <= c->list[0].level; s->level++)
+    halo_loop((uint32_t)c->count, unbind_of_level, s);
 }
 
 static int compare_bound(const void *a, const void *b) {

@@ -29,10 +29,6 @@ struct candidates {
   uint32_t *order; /**< [place] number of a body */
 };
 
-/** Candidates of so many particles are unbound one after the other, with the help of other workers. Smaller ones are parts
- * of a loop. */
-enum { SUBHALO_LARGE = 1 << 12 };
-
 /** Find candidates of at least `least` particles; the whole halo is one in any case.
  * @param time    Mpc/h / (km/s): a distance in phase space is sqrt(v^2 + (x/time)^2) */
 struct candidates subhalo_candidates(size_t n, const struct halo_body *b, double time,

@@ -174,7 +174,8 @@ static bool tried_before(struct growing *s, uint32_t count, uint32_t *taken) {
 }
 
 /** What is bound of a subhalo's core and the particles that it has got. The core alone where that is too little. */
-static void take_claims(const struct growth *g, uint32_t i) {
+static void take_claims(void *context, uint32_t i) {
+  const struct growth *g = context;
   struct growing *s = &g->list[i];
   struct candidate *c = s->candidate;
   uint32_t *taken = allocate(s->core_count + s->claims, sizeof *taken, "subhalos");
@@ -189,11 +190,6 @@ static void take_claims(const struct growth *g, uint32_t i) {
   c->bound = s->core_count;
 }
 
-static void take_small(void *context, uint32_t i) {
-  const struct growth *g = context;
-  if (g->list[i].core_count < SUBHALO_LARGE) take_claims(g, i);
-}
-
 static void host_part(void *context, uint32_t part) {
   struct growth *g = context;
   const struct object *host = &g->list[g->count].object;
@@ -205,9 +201,7 @@ static void host_part(void *context, uint32_t part) {
 static void grow_once(struct growth *g) {
   halo_loop(g->count, claim_all, g);
   settle_claims(g);
-  halo_loop(g->count, take_small, g);
-  for (uint32_t i = 0; i < g->count; i++)
-    if (g->list[i].core_count >= SUBHALO_LARGE) take_claims(g, i);
+  halo_loop(g->count, take_claims, g);
 }
 
 static void keep_cores(struct growth *g, struct candidate *const *inside) {

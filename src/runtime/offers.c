@@ -4,21 +4,25 @@
 #include <sched.h>
 #include <starpu.h>
 #include <starpu_scheduler.h>
+#include <stddef.h>
 
 /* Threads beside the workers that may offer parts at a time: that of the steps, and that of outputs beside them. */
-enum { OTHERS = 2, OFFERS = STARPU_NMAXWORKERS + OTHERS };
+enum { OTHERS = 2, THREADS = STARPU_NMAXWORKERS + OTHERS };
+/* Offers of a thread: within a part of one it may make another. */
+enum { DEEP = 3 };
 
 /** What a thread offers. Who wants to look at the parts counts himself as a helper first. The thread takes
  * the offer back and then waits until no helper is left, so that no helper sees parts that have gone. */
 static struct offer {
   _Atomic(struct parts *) parts;
   atomic_uint helpers;
-  atomic_bool open;  /* there may be parts to take: workers without a task look at this alone */
-  atomic_bool taken; /* by a thread that is no worker */
-  char padding[43];  /* a cache line each */
-} offers[OFFERS];
+  atomic_bool open; /* there may be parts to take: workers without a task look at this alone */
+  char padding[44]; /* a cache line each */
+} offers[THREADS][DEEP];
 static atomic_uint offered;             /* open offers */
-static _Thread_local struct offer *own; /* of the calling thread, while it offers parts */
+static atomic_bool taken[OTHERS];       /* rows of `offers` behind those of workers */
+static _Thread_local struct offer *own; /* the row of the calling thread, while it offers parts */
+static _Thread_local int depth;         /* offers of the calling thread */
 
 /** Whoever finds no part left closes the offer, so that others do not look while the last parts run. */
 static void close_offer(struct offer *offer) {
@@ -38,14 +42,19 @@ bool parts_take(struct parts *p) {
   return true;
 }
 
-/** An offer that the calling thread may make; NULL: there is none. */
-static struct offer *find_offer(void) {
-  if (own || !starpu_is_initialized()) return NULL;
-  const int worker = starpu_worker_get_id();
-  if (worker >= 0) return &offers[worker];
-  for (int k = STARPU_NMAXWORKERS; k < OFFERS; k++)
-    if (!atomic_exchange(&offers[k].taken, true)) return &offers[k];
+/** A row of offers for the calling thread; NULL: there is none. */
+static struct offer *find_row(void) {
+  const int worker = starpu_is_initialized() ? starpu_worker_get_id() : -1;
+  if (worker >= 0) return offers[worker];
+  for (int k = 0; k < OTHERS; k++)
+    if (!atomic_exchange(&taken[k], true)) return offers[STARPU_NMAXWORKERS + k];
   return NULL;
+}
+
+static void give_row_back(void) {
+  const ptrdiff_t k = (own - offers[STARPU_NMAXWORKERS]) / DEEP;
+  if (k >= 0) atomic_store(&taken[k], false);
+  own = NULL;
 }
 
 /** Make the offer, and wait for those who have helped. */
@@ -60,15 +69,13 @@ static void share(struct offer *offer, struct parts *p) {
 }
 
 void offer_parts(struct parts *p) {
-  struct offer *offer = find_offer();
-  if (!offer) {
+  if (depth == 0) own = find_row();
+  if (!own || depth == DEEP) {
     (void)parts_take(p);
     return;
   }
-  own = offer;
-  share(offer, p);
-  own = NULL;
-  atomic_store(&offer->taken, false);
+  share(&own[depth++], p);
+  if (--depth == 0) give_row_back();
 }
 
 /** Help with the parts of an offer. The helper leaves after helped() has ended. */
@@ -83,15 +90,19 @@ static bool help(struct offer *offer) {
   return helped;
 }
 
+static bool help_thread(struct offer *row) {
+  for (int k = 0; k < DEEP; k++)
+    if (atomic_load_explicit(&row[k].open, memory_order_relaxed) && help(&row[k])) return true;
+  return false;
+}
+
 bool offers_help(void) {
   if (atomic_load_explicit(&offered, memory_order_relaxed) == 0) return false;
   const unsigned first = (unsigned)(starpu_worker_get_id() + 1);
   bool helped = false;
   starpu_worker_relax_on(); /* others may change the state of this worker meanwhile */
-  for (unsigned k = 0; k < OFFERS && !helped; k++) { /* idle workers begin at different offers */
-    struct offer *offer = &offers[(first + k) % OFFERS];
-    if (atomic_load_explicit(&offer->open, memory_order_relaxed)) helped = help(offer);
-  }
+  for (unsigned k = 0; k < THREADS && !helped; k++) /* idle workers begin at different offers */
+    helped = help_thread(offers[(first + k) % THREADS]);
   starpu_worker_relax_off();
   return helped;
 }

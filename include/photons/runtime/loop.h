@@ -31,9 +31,8 @@ void loop_run(struct stage *stage, uint32_t n, void (*function)(void *context, u
 /**
  * Within a function that loop_run() runs, for what takes long in one i: run function(context, j) for all j < n, and return
  * when all have ended. The calling thread takes one j after the other. CPU workers that have no task take some, too, each
- * of them one before it looks for a task again. A j should take 50 us or more. Within a j a thread that helps may call this
- * function again; the thread that is helped runs all itself there. In the task log helpers have the time that they help
- * for as time of the stage.
+ * of them one before it looks for a task again. A j should take 50 us or more. Within a j this function may be called again.
+ * In the task log helpers have the time that they help for as time of the stage.
  */
 void loop_parts(const struct stage *stage, uint32_t n, void (*function)(void *context, uint32_t j),
                 void *context);

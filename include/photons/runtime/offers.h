@@ -21,8 +21,8 @@ struct parts {
 /** Run one part after the other until none is left. @return whether there was one */
 bool parts_take(struct parts *p);
 
-/** Run all parts with the help of others, and wait for these. A thread that offers parts already, as within one of
- * them, runs all itself. Not on workers of GPUs. */
+/** Run all parts with the help of others, and wait for these. Within a part a thread may call this function again; three
+ * calls deep it runs all parts itself. Not on workers of GPUs. */
 void offer_parts(struct parts *p);
 
 /** Called by a thread that has nothing to do, no worker of a GPU: help another one with its parts.

@@ -14,7 +14,7 @@
  * A step has few long tasks where few groups are active, fewer than a large node has workers. Smaller
  * groups would need more tasks, which one thread submits.
  *
- * Elsewhere than in a task on a core, and within a part, the calling thread runs all parts.
+ * Elsewhere than in a task on a core, and within a part on a worker that helps, the calling thread runs all parts.
  */
 void parts_run(uint32_t n, void (*function)(void *context, uint32_t i), void *context);
 
