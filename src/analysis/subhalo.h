@@ -65,12 +65,6 @@ struct known_potential *subhalo_potentials(const struct unbinding *u, size_t cou
 size_t subhalo_unbind_known(const struct unbinding *u, size_t count,
                             const struct known_potential *known, const bool *left_out,
                             uint32_t *number);
-/** subhalo_unbind() of particles and some more, which are near each other in their list.
- * @param known   [count] potentials of particles in the field of these
- * @param number  [count + more_count] the same particles, in any order, and then the others; on return those bound */
-size_t subhalo_unbind_more(const struct unbinding *u, size_t count,
-                           const struct known_potential *known, size_t more_count,
-                           uint32_t *number);
 
 /** Give subhalos those particles of their host that are bound to them and closer to them in phase space.
  * @param time    Mpc/h / (km/s): a distance in phase space is sqrt(v^2 + (x/time)^2). Particles further in space than

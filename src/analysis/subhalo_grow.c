@@ -26,8 +26,7 @@ struct claim {
 /** A subhalo that grows. */
 struct growing {
   struct candidate *candidate;
-  uint32_t *core;                /**< members before */
-  struct known_potential *known; /**< of the core; NULL: not needed so far */
+  uint32_t *core; /**< members before */
   uint32_t core_count;
   uint32_t *tried; /**< core and claims of the last round, tried_count of them */
   uint32_t tried_count;
@@ -174,13 +173,6 @@ static bool tried_before(struct growing *s, uint32_t count, uint32_t *taken) {
   return same;
 }
 
-/** Unbind a core with more particles. */
-static uint32_t unbind_grown(const struct growth *g, struct growing *s, uint32_t more,
-                             uint32_t *member) {
-  if (!s->known) s->known = subhalo_potentials(g->unbinding, s->core_count, s->core);
-  return (uint32_t)subhalo_unbind_more(g->unbinding, s->core_count, s->known, more, member);
-}
-
 /** What is bound of a subhalo's core and the particles that it has got. The core alone where that is too little. */
 static void take_claims(void *context, uint32_t i) {
   const struct growth *g = context;
@@ -192,7 +184,7 @@ static void take_claims(void *context, uint32_t i) {
   c->member = reallocate(c->member, count, sizeof *c->member, "subhalos");
   memcpy(c->member, taken, count * sizeof *taken);
   c->bound = 0; /* the core is known to be bound */
-  if (count > s->core_count) c->bound = unbind_grown(g, s, count - s->core_count, c->member);
+  if (count > s->core_count) c->bound = (uint32_t)subhalo_unbind(g->unbinding, count, c->member);
   if (c->bound > 0) return;
   memcpy(c->member, s->core, s->core_count * sizeof *s->core);
   c->bound = s->core_count;
@@ -225,7 +217,6 @@ static void keep_cores(struct growth *g, struct candidate *const *inside) {
 static void free_growth(struct growth *g) {
   for (uint32_t i = 0; i < g->count; i++) {
     free(g->list[i].core);
-    free(g->list[i].known);
     free(g->list[i].tried);
     free(g->list[i].claim);
   }

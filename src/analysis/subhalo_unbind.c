@@ -15,8 +15,6 @@
 #define MOST_REMOVED 0.25 /* at a time: the rest frame changes with those that leave */
 /* A share of removed particles whose potential is cheaper than that of all others. */
 #define FEW 0.125
-/* A share of added particles with which a potential is brought up to date. */
-#define FEW_MORE 0.5
 enum {
   CHUNK = 256, /* particles of a part of a loop: their potentials, */
   PART = 4096  /* and their energies */
@@ -42,19 +40,20 @@ static struct bound *particle_at(const struct group *g, size_t k) {
   return &g->particle[g->place[k]];
 }
 
-static uint32_t parts_of(const struct group *g) { return (uint32_t)((g->count + PART - 1) / PART); }
+static uint32_t parts_of(const struct group *g, size_t part) {
+  return (uint32_t)((g->count + part - 1) / part);
+}
 
-static size_t end_of(const struct group *g, uint32_t part) {
-  const size_t end = ((size_t)part + 1) * PART;
+static size_t end_of(const struct group *g, uint32_t part, size_t size) {
+  const size_t end = (part + 1) * size;
   return end < g->count ? end : g->count;
 }
 
-/** The field of particles, which acts on some of those left: places first .. end - 1. */
+/** The field of particles, which acts on those that are left. */
 struct field {
   const struct halo_kernels *kernels;
   const struct group *group;
   const struct halo_tree *tree;
-  size_t first, end;
   double unit; /* of a particle of the tree */
 };
 
@@ -70,19 +69,16 @@ static void add_points(const struct field *f, size_t first, int count) {
 
 static void add_chunk(void *context, uint32_t chunk) {
   const struct field *f = context;
-  const size_t first = f->first + (size_t)chunk * CHUNK,
-               end = first + CHUNK < f->end ? first + CHUNK : f->end;
-  for (size_t k = first; k < end; k += HALO_POINTS)
+  const size_t end = end_of(f->group, chunk, CHUNK);
+  for (size_t k = (size_t)chunk * CHUNK; k < end; k += HALO_POINTS)
     add_points(f, k, end - k < HALO_POINTS ? (int)(end - k) : HALO_POINTS);
 }
 
-/** Add the potential of the particles of a tree, times a factor, to that of the particles left at places first .. end - 1. */
-static void add_potential(const struct group *g, const struct halo_tree *tree, double factor,
-                          size_t first, size_t end) {
+/** Add the potential of the particles of a tree, times a factor, to that of those left. */
+static void add_potential(const struct group *g, const struct halo_tree *tree, double factor) {
   const struct unbinding *u = g->unbinding;
-  struct field f = {
-      halo_kernels_select(), g, tree, first, end, factor * GRAVITY * u->mass / u->background->a};
-  halo_loop((uint32_t)((end - first + CHUNK - 1) / CHUNK), add_chunk, &f);
+  struct field f = {halo_kernels_select(), g, tree, factor * GRAVITY * u->mass / u->background->a};
+  halo_loop(parts_of(g, CHUNK), add_chunk, &f);
 }
 
 static struct halo_tree tree_of(const struct group *g, size_t first, size_t count) {
@@ -93,15 +89,12 @@ static struct halo_tree tree_of(const struct group *g, size_t first, size_t coun
   return tree;
 }
 
-/** What takes from the potential of all what a particle adds to its own. */
-static double own_term(const struct unbinding *u) {
-  return GRAVITY * u->mass / (u->background->a * u->softening);
-}
-
 /** Set the potentials of all that are left. @param tree  of these, in any order */
 static void set_potential(const struct group *g, const struct halo_tree *tree) {
-  for (size_t k = 0; k < g->count; k++) particle_at(g, k)->potential = own_term(g->unbinding);
-  add_potential(g, tree, 1.0, 0, g->count);
+  const struct unbinding *u = g->unbinding;
+  const double self = GRAVITY * u->mass / (u->background->a * u->softening);
+  for (size_t k = 0; k < g->count; k++) particle_at(g, k)->potential = self;
+  add_potential(g, tree, 1.0);
 }
 
 /** Bring the potentials of those left to what they are without those removed last. */
@@ -109,7 +102,7 @@ static void leave_behind(const struct group *g, size_t removed) {
   const bool few = (double)removed < FEW * (double)g->count;
   struct halo_tree tree = few ? tree_of(g, g->count, removed) : tree_of(g, 0, g->count);
   if (few)
-    add_potential(g, &tree, -1.0, 0, g->count);
+    add_potential(g, &tree, -1.0);
   else
     set_potential(g, &tree);
   halo_tree_free(&tree);
@@ -160,7 +153,7 @@ struct measuring {
 
 static void add_part(void *context, uint32_t part) {
   const struct measuring *m = context;
-  const size_t end = end_of(m->group, part);
+  const size_t end = end_of(m->group, part, PART);
   struct frame sum = {{0.0}, {0.0}};
   for (size_t k = (size_t)part * PART; k < end; k++) {
     const struct halo_body *b = &particle_at(m->group, k)->body;
@@ -173,7 +166,7 @@ static void add_part(void *context, uint32_t part) {
 static void set_part(void *context, uint32_t part) {
   const struct measuring *m = context;
   const struct halo_background *g = m->group->unbinding->background;
-  const size_t end = end_of(m->group, part);
+  const size_t end = end_of(m->group, part, PART);
   for (size_t k = (size_t)part * PART; k < end; k++) {
     const struct bound *b = particle_at(m->group, k);
     double energy = b->potential;
@@ -187,7 +180,7 @@ static void set_part(void *context, uint32_t part) {
 }
 
 static void set_energies(const struct group *g) {
-  const uint32_t parts = parts_of(g);
+  const uint32_t parts = parts_of(g, PART);
   const double n = (double)g->count;
   struct measuring m = {g, allocate(parts, sizeof *m.sum, "bound particles"), {{0.0}, {0.0}}};
   halo_loop(parts, add_part, &m);
@@ -285,34 +278,6 @@ size_t subhalo_unbind_known(const struct unbinding *u, size_t count,
   }
   g.count = stay;
   if (stay < count && stay >= u->least) leave_behind(&g, count - stay);
-  const size_t bound = unbind(&g, number);
-  group_free(&g);
-  return bound;
-}
-
-/** Add particles to a group whose potentials are known. */
-static void add_more(struct group *g, size_t count, const uint32_t *more) {
-  const struct unbinding *u = g->unbinding;
-  const size_t before = g->count;
-  g->count += count;
-  for (size_t k = 0; k < count; k++) g->particle[before + k] = bound_of(u, own_term(u), more[k]);
-  struct halo_tree added = tree_of(g, before, count), all = tree_of(g, 0, g->count);
-  add_potential(g, &added, 1.0, 0, before);
-  add_potential(g, &all, 1.0, before, g->count);
-  halo_tree_free(&added);
-  halo_tree_free(&all);
-}
-
-size_t subhalo_unbind_more(const struct unbinding *u, size_t count,
-                           const struct known_potential *known, size_t more_count,
-                           uint32_t *number) {
-  if ((double)more_count > FEW_MORE * (double)count)
-    return subhalo_unbind(u, count + more_count, number);
-  struct group g = group_create(u, count + more_count);
-  for (size_t k = 0; k < count; k++)
-    g.particle[k] = bound_of(u, known[k].potential, known[k].number);
-  g.count = count;
-  add_more(&g, more_count, number + count);
   const size_t bound = unbind(&g, number);
   group_free(&g);
   return bound;
