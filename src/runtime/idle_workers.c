@@ -63,9 +63,9 @@ static void note(struct worker *worker, bool is_idle) {
     atomic_fetch_sub(&idle.now, 1);
 }
 
-bool idle_workers_help_tasks(void) { return idle.helps; }
+bool idle_workers_help_tasks(void) { return idle.helps && !idle.crowded; }
 
-unsigned idle_workers_now(void) { return idle.crowded || !idle.helps ? 0 : atomic_load(&idle.now); }
+unsigned idle_workers_now(void) { return idle_workers_help_tasks() ? atomic_load(&idle.now) : 0; }
 
 /** Schedulers that give tasks to workers themselves, as random does, have no pop_task(). */
 static struct starpu_task *pop_task(unsigned context) {
@@ -77,7 +77,7 @@ static struct starpu_task *pop_task(unsigned context) {
     idle.worker[number].looked = 0.0;
     return task;
   }
-  if (background_help() || (!idle.crowded && offers_help()))
+  if (background_help() || offers_help())
     idle.worker[number].looked = 0.0;
   else if (idle.crowded)
     sched_yield();

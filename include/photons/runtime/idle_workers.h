@@ -29,7 +29,7 @@ struct starpu_sched_policy *idle_workers_policy(const struct starpu_sched_policy
                                                 unsigned awake, bool crowded);
 
 /** Whether idle workers may help with tasks: not under schedulers with performance models (dm*), which would learn how
- * long tasks take with help. */
+ * long tasks take with help, nor on a crowded host. Loops have help in any case. */
 bool idle_workers_help_tasks(void);
 /** CPU workers that found no task when they looked last, and may help with tasks. */
 unsigned idle_workers_now(void);

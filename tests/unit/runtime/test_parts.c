@@ -22,7 +22,8 @@ enum { PARTS = 40, PART = 2000 /* us */, TASKS = 500 };
 
 struct counts {
   useconds_t time; /* of a part, in us */
-  atomic_uint calls[PARTS], inner[PARTS], workers;
+  atomic_uint calls[PARTS], inner[PARTS], workers, helped;
+  atomic_bool ended;
 };
 
 static void inner_part(void *context, uint32_t i) {
@@ -62,6 +63,17 @@ static void loop_part(void *context, uint32_t i) {
 /** All but the first i of this loop end at once. */
 static void long_first(void *context, uint32_t i) {
   if (i == 0) loop_parts(&looped_stage, PARTS, loop_part, context);
+}
+
+/** The second part of this loop waits for the first one, and helps with it. */
+static void wait_for_first(void *context, uint32_t i) {
+  struct counts *c = context;
+  if (i == 0) {
+    loop_parts(&looped_stage, PARTS, loop_part, c);
+    atomic_store(&c->ended, true);
+  } else {
+    while (!atomic_load(&c->ended)) atomic_fetch_add(&c->helped, loop_help());
+  }
 }
 
 static void run_loop(void *context) { loop_run(&looped_stage, PARTS, long_first, context); }
@@ -166,6 +178,17 @@ static void test_long_part_of_a_loop(void **state) {
   }
 }
 
+/* The thread that waits helps from within its own part of a loop. */
+static void test_who_waits_helps(void **state) {
+  (void)state;
+  struct counts c = {.time = PART};
+  start(1, "lws");
+  loop_run(&looped_stage, 2, wait_for_first, &c);
+  engine_stop();
+  check(&c, 1);
+  assert_true(atomic_load(&c.helped) > 0);
+}
+
 /* Short parts of a loop, which end while others look at them. */
 static void test_many_loops(void **state) {
   (void)state;
@@ -181,7 +204,7 @@ int main(void) {
       cmocka_unit_test(test_without_starpu), cmocka_unit_test(test_idle_worker_helps),
       cmocka_unit_test(test_one_worker),     cmocka_unit_test(test_models_have_no_help),
       cmocka_unit_test(test_many_tasks),     cmocka_unit_test(test_long_part_of_a_loop),
-      cmocka_unit_test(test_many_loops),
+      cmocka_unit_test(test_many_loops),     cmocka_unit_test(test_who_waits_helps),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
