@@ -11,6 +11,7 @@
 #include "photons/step/kick.h"
 #include "photons/step/moments.h"
 #include "photons/step/momentum_sum.h"
+#include "photons/step/net_force.h"
 #include "photons/step/rungs.h"
 
 #ifdef __cplusplus
@@ -36,6 +37,11 @@ void gpu_momentum_sum(struct gpu *g, uint32_t count, const float *momentum, cons
                       struct momentum_sum *sum);
 /** @param sum  [PARTICLE_TYPES] in pinned host memory */
 void gpu_moments(struct gpu *g, const struct moment_arrays *arrays, struct moments *sum);
+/** @param sums  in pinned host memory */
+void gpu_net_force(struct gpu *g, const struct net_force_arrays *arrays,
+                   struct net_force_sums *sums);
+void gpu_net_force_remove(struct gpu *g, const struct net_force_arrays *arrays,
+                          const struct net_force_change *change);
 
 #ifdef __cplusplus
 }

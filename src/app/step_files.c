@@ -21,8 +21,9 @@ static FILE *open_file(const char *folder, const char *name, int64_t last_step) 
 
 /** The columns of log/energy.csv end with those of the types of particles. */
 static void write_energy_header(FILE *out, unsigned types, bool external) {
-  fprintf(out, "step,time_myr,kinetic,potential,total,virial,momentum_x,momentum_y,momentum_z,"
-               "angular_x,angular_y,angular_z,centre_x,centre_y,centre_z,escaped");
+  fprintf(out,
+          "step,time_myr,kinetic,potential,total,virial,momentum_x,momentum_y,momentum_z,"
+          "angular_x,angular_y,angular_z,centre_x,centre_y,centre_z,escaped,net_force,net_torque");
   for (int t = 0; t < PARTICLE_TYPES; t++)
     if (types >> t & 1)
       fprintf(out,
@@ -118,6 +119,11 @@ static void write_vector(FILE *out, const double v[3], double unit) {
   for (int c = 0; c < 3; c++) fprintf(out, ",%.9g", unit * v[c]);
 }
 
+/** NAN is an empty field. */
+static void write_known(FILE *out, double value) {
+  fprintf(out, isnan(value) ? "," : ",%.4g", value);
+}
+
 static unsigned types_of(const struct statistics *s) {
   unsigned types = 0;
   for (int t = 0; t < PARTICLE_TYPES; t++) types |= (unsigned)(s->types[t].mass > 0.0) << t;
@@ -147,6 +153,8 @@ static void write_energy(FILE *out, const struct step_record *record, unsigned t
   write_vector(out, s->angular, MPC_IN_KPC);
   write_vector(out, s->centre, MPC_IN_KPC);
   fprintf(out, ",%.15g", s->escaped);
+  write_known(out, s->net_force.force);
+  write_known(out, s->net_force.torque);
   for (int t = 0; t < PARTICLE_TYPES; t++)
     if (types >> t & 1) write_component(out, &s->types[t]);
   if (external) fprintf(out, isnan(s->jacobi) ? ",%.15g," : ",%.15g,%.15g", s->external, s->jacobi);

@@ -342,14 +342,14 @@ static void kick_active(struct nbody *n, struct base_step *b, uint8_t top) {
     FOR_GROUPS(&n->domain, g) g->moved = 0.0f;
     domain_find_neighbours(&n->domain);
   }
-  /* Isolated systems always use expansions: without them a force costs N^2. Elsewhere what makes the
-   * multipoles of all groups costs more than the few pairs of few active particles. GPUs never use
-   * expansions here: there they took 18 % of the time to replace 1 % of the pairs (512^3 particles in
-   * 100 Mpc/h, z = 0.5 to 0.2, one H200). */
+  /* Isolated systems always use expansions: without them a force costs N^2. Elsewhere what makes the multipoles of
+   * all groups costs more than the few pairs of few active particles. GPUs never use expansions here: there they
+   * took 18 % of the time to replace 1 % of the pairs (512^3 particles in 100 Mpc/h, z = 0.5 to 0.2, one H200). */
   short_range_expansions(&n->short_range,
                          !nbody_has_mesh(n) || (n->steps.expansions && !scheduler_any_gpu()));
   n->short_range.keep_near = by_pairs(b);
   forces_submit(n, mesh, choose_active, &top);
+  forces_submit_external(n);
   rung_kicks_submit(n, &k);
   n->short_range.keep_near = false;
   FOR_GROUPS(&n->domain, g)

@@ -168,8 +168,7 @@ static void submit_tree(struct domain *d, struct short_range *s) {
   }
 }
 
-/** After the forces of particles. */
-static void submit_external(struct nbody *n) {
+void forces_submit_external(struct nbody *n) {
   if (!n->external) return;
   FOR_TARGETS(&n->domain, g) external_submit(n, g);
 }
@@ -179,7 +178,6 @@ static void submit_tracers(struct nbody *n, void (*choose)(struct nbody *, struc
                            void *context) {
   message_begin();
   FOR_TARGETS(&n->domain, g) choose(n, g, context);
-  submit_external(n);
 }
 
 void forces_submit(struct nbody *n, bool mesh,
@@ -209,6 +207,5 @@ void forces_submit(struct nbody *n, bool mesh,
   if (mesh && reads_first) submit_reads(d, l);
   submit_tree(d, s);
   if (mesh && !reads_first) submit_reads(d, l);
-  submit_external(n);
   if (n->holes) holes_gather(n);
 }

@@ -8,14 +8,17 @@
 #include "photons/step/nbody.h"
 
 /**
- * Submit the tasks that compute the forces on the targets of all groups. Their neighbours are found
- * (domain_find_neighbours()), and their trees are refitted, or will be by tasks submitted before;
- * with several ranks these tasks have ended. Afterwards message_wait() must follow. Collective.
+ * Submit the tasks that compute the forces by particles on the targets of all groups. Their neighbours are
+ * found (domain_find_neighbours()), and their trees are refitted, or will be by tasks submitted before;
+ * with several ranks these tasks have ended. Afterwards forces_submit_external() and message_wait() must
+ * follow. Collective.
  * @param mesh     compute the long-range forces, too; they are those of all particles
  * @param choose   makes the targets of a group (targets.h); called for groups that have some
  * @param context  its last argument
  */
 void forces_submit(struct nbody *n, bool mesh,
                    void (*choose)(struct nbody *n, struct group *g, void *context), void *context);
+/** Submit the tasks that add the potentials of section [external], if there are any. */
+void forces_submit_external(struct nbody *n);
 
 #endif

@@ -38,6 +38,7 @@ struct nbody *nbody_create(const struct parameters *p, struct particles particle
   n->parameters = p;
   n->kernels = step_kernels_select();
   n->a = 1.0;
+  n->net_force = (struct net_force){NAN, NAN};
   n->mesh_alone = p->time.step == STEP_PM;
   const bool block = p->time.step == STEP_BLOCK;
   if (block) particles_add_columns(&particles, columns_present(PRESENT_BLOCK_STEPS));

@@ -71,6 +71,7 @@ struct statistics statistics_measure(struct nbody *n, double a) {
                          .potential = NAN,
                          .external = NAN,
                          .clausius = NAN,
+                         .net_force = n->net_force,
                          .jacobi = NAN,
                          .layzer_irvine = NAN,
                          .layzer_irvine_error = NAN,

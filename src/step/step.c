@@ -14,6 +14,7 @@
 #include "photons/runtime/scheduler.h"
 #include "photons/step/codelets.h"
 #include "photons/step/light_cone.h"
+#include "photons/step/net_force.h"
 #include "photons/tree/codelets.h"
 
 static void choose_all(struct nbody *n, struct group *g, void *context) {
@@ -53,12 +54,19 @@ static void judge_expansions(struct nbody *n) {
                         SHARE_WORTHWHILE * (double)last.pairs;
 }
 
+/** Whether forces on all particles are those by themselves, and by nothing else. */
+static bool moves_itself(const struct nbody *n) {
+  return !nbody_has_mesh(n) && n->parameters->external.self_gravity;
+}
+
 void step_all_forces(struct nbody *n, void (*close)(struct nbody *, const void *), const void *kick,
                      void (*meanwhile)(void *), void *context) {
   const bool expansions = wants_expansions(n);
   short_range_expansions(&n->short_range, expansions);
   find_neighbours(n, !n->mesh_alone);
   forces_submit(n, nbody_has_mesh(n), choose_all, NULL);
+  if (moves_itself(n)) net_force_remove(n);
+  forces_submit_external(n);
   close(n, kick);
   FOR_GROUPS(&n->domain, g) {
     if (g->targets > 0) targets_release(&n->short_range, g);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* isolated_forces CONFIG PROBES ["section.key=value ..."] ...: errors of the forces on an isolated
  * system at its beginning, against direct sums in double precision at so many particles, the counted
- * work, and the torque of all forces together. Each further argument is a row of the table with other
- * settings of the acceptance or of the expansions; it must not change the particles.
+ * work, and the torque of all forces together before it is removed (net_force.h). Each further argument
+ * is a row of the table with other settings of the acceptance or of the expansions; it must not change
+ * the particles.
  *
  * The last rows are those of an octree of monopoles with the acceptance of GOTHIC (Miki & Umemura
  * 2017, New Astron. 52, 65), in double precision: a node with the mass m, whose farthest particle has
@@ -236,25 +237,8 @@ static void print_errors(struct probes *p) {
          p->error[p->count * 99 / 100], p->error[p->count - 1]);
 }
 
-/** |sum of m x x a| over the sum of |m x x a|, which is 0 for exact forces; x from the middle of the frame. */
-static double torque_of(const struct bodies *b, double box, const float *a) {
-  double torque[3] = {0}, sum = 0.0;
-  for (size_t i = 0; i < b->count; i++) {
-    double own[3];
-    for (int c = 0; c < 3; c++) {
-      const int d = (c + 1) % 3, e = (c + 2) % 3;
-      own[c] = b->mass[i] * ((b->x[i][d] - 0.5 * box) * (double)a[3 * i + (size_t)e] -
-                             (b->x[i][e] - 0.5 * box) * (double)a[3 * i + (size_t)d]);
-      torque[c] += own[c];
-    }
-    sum += length(own);
-  }
-  return length(torque) / sum;
-}
-
 /** @return the accelerations by rising id, [N][3] */
-static float *print_solver(const char *config, char *settings, const struct bodies *bodies,
-                           double box, struct probes *probes) {
+static float *print_solver(const char *config, char *settings, struct probes *probes) {
   const char *overrides[16] = {0};
   size_t count = 0;
   for (char *s = strtok(settings, " "); s && count < 16; s = strtok(NULL, " "))
@@ -264,14 +248,15 @@ static float *print_solver(const char *config, char *settings, const struct bodi
   struct particles particles = ic_isolated(&p);
   const double n = (double)particles.count;
   struct work_counts work;
-  float *a = solver_accelerations(&p, particles, &work);
+  struct net_force net_force;
+  float *a = solver_accelerations(&p, particles, &work, &net_force);
   for (size_t k = 0; k < probes->count; k++) {
     const float *found = a + 3 * probes->index[k];
     set_error(probes, k, (double[]){(double)found[0], (double)found[1], (double)found[2]});
   }
   print_errors(probes);
   printf("  %7.0f  %6.2f  %6.1f    %.2e", (double)work.pairs / n, (double)work.interactions / n,
-         (double)work.visits / n, torque_of(bodies, box, a));
+         (double)work.visits / n, net_force.torque);
   for (size_t i = 0; i < count; i++) printf(" %s", overrides[i]);
   printf("\n");
   fflush(stdout);
@@ -312,8 +297,8 @@ int main(int argc, char **argv) {
   particles_free(&particles);
   struct probes probes = probes_of(&bodies, strtoul(argv[2], NULL, 10));
   printf("median    90 %%      99 %%      largest   pairs/p  m2l/p   visits/p  torque\n");
-  float *a = print_solver(argv[1], (char[]){""}, &bodies, box, &probes);
-  for (int i = 3; i < argc; i++) free(print_solver(argv[1], argv[i], &bodies, box, &probes));
+  float *a = print_solver(argv[1], (char[]){""}, &probes);
+  for (int i = 3; i < argc; i++) free(print_solver(argv[1], argv[i], &probes));
   const struct octree tree = octree_of(&bodies, box);
   double *size = allocate(bodies.count, sizeof *size, "accelerations");
   uint32_t *place = allocate(bodies.count, sizeof *place, "an octree");

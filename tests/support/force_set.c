@@ -149,13 +149,14 @@ struct force_error force_compare(const float *acceleration, const double *refere
 }
 
 float *solver_accelerations(const struct parameters *p, struct particles particles,
-                            struct work_counts *work) {
+                            struct work_counts *work, struct net_force *net_force) {
   struct nbody *n = nbody_create(p, particles);
   step_first_forces(n);
   domain_acquire(&n->domain);
   float *a = accelerations_by_id(&n->domain.particles);
   domain_release(&n->domain);
   if (work) *work = short_range_work(&n->short_range);
+  if (net_force) *net_force = n->net_force;
   nbody_free(n);
   return a;
 }
@@ -176,7 +177,7 @@ float *force_set_solve(const struct force_set *set, const char *const *overrides
                        struct work_counts *work) {
   struct parameters p;
   struct particles particles = force_set_particles(set, &p, overrides, count);
-  return solver_accelerations(&p, particles, work);
+  return solver_accelerations(&p, particles, work, NULL);
 }
 
 struct force_error force_set_error(const struct force_set *set, const char *const *overrides,

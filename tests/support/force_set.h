@@ -28,9 +28,9 @@ void start_starpu_for_tests(void);
 /** Accelerations of particles in the order of rising id, [N][3] in (km/s)^2/(Mpc/h); free() it. */
 float *accelerations_by_id(const struct particles *s);
 /** The accelerations that the solver computes for these particles, in the same format. Takes over
- * and frees the particles. @p work may be NULL. */
+ * and frees the particles. @p work and @p net_force may be NULL. */
 float *solver_accelerations(const struct parameters *p, struct particles particles,
-                            struct work_counts *work);
+                            struct work_counts *work, struct net_force *net_force);
 struct force_error force_compare(const float *acceleration, const double *reference, size_t n);
 
 /** The whole solver of the particles in a Gadget file, with default parameters but for a softening

@@ -204,7 +204,8 @@ def read_energy(path):
     """Read log/energy.csv of an isolated system, one row for each step that was measured: step,
     time_myr [Myr]; kinetic, potential, total [1e10 Msun (km/s)^2]; virial, -2 T/W; momentum,
     angular momentum and centre of mass by axis [1e10 Msun, kpc, km/s]; by the type N of particles
-    kinetic_type_N, potential_type_N, angular_type_N_x and others. Rows as in read_timings().
+    kinetic_type_N, potential_type_N, angular_type_N_x and others; net_force and net_torque, what was
+    removed from forces on all particles. Rows as in read_timings().
 
     Raises ValueError if the energies are not there."""
     table = _read_log(path)

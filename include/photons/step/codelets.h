@@ -9,6 +9,7 @@
 #include "photons/step/moments.h"
 #include "photons/step/momentum_sum.h"
 #include "photons/step/nbody.h"
+#include "photons/step/net_force.h"
 
 /** Kick the particles of a group. */
 void kick_submit(struct nbody *n, struct group *g, struct kick kick);
@@ -34,6 +35,13 @@ void external_submit(struct nbody *n, struct group *g);
  * @param potential  [count] the potentials are added to these; NULL: to none */
 void external_sum_submit(struct nbody *n, struct group *g, struct external_sums *sum,
                          float *potential);
+
+/** Find the sums of all particles of a group, which are its targets. @param[out] sums  in page-locked memory
+ * (pinned.h), written when the task has ended */
+void net_force_submit(struct nbody *n, struct group *g, struct net_force_sums *sums);
+/** Change the accelerations of the targets of a group. */
+void net_force_remove_submit(struct nbody *n, struct group *g,
+                             const struct net_force_change *change);
 
 /** Find the sums. @param[out] sum  in page-locked memory (pinned.h), written when the task has ended */
 void momentum_sum_submit(const struct nbody *n, struct group *g, struct momentum_sum *sum);

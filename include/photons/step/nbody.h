@@ -6,6 +6,7 @@
 #include "photons/domain/domain.h"
 #include "photons/mesh/long_range.h"
 #include "photons/step/kernels.h"
+#include "photons/step/net_force.h"
 #include "photons/tree/short_range.h"
 
 struct external;
@@ -40,9 +41,10 @@ struct nbody {
   struct group_rungs *rungs; /**< [group of this rank]; NULL: global steps */
   bool mesh_alone; /**< time.step = pm: the mesh has the whole force, and no group has targets */
   struct step_state steps;
-  struct light_cone *cone; /**< of an observer, see light_cone.h; NULL: there is none */
-  int64_t step;            /**< what is being computed: the number of the step, */
-  double a;                /**< and the scale factor at its end; 1 until it is set */
+  struct net_force net_force; /**< that the last forces on all particles had */
+  struct light_cone *cone;    /**< of an observer, see light_cone.h; NULL: there is none */
+  int64_t step;               /**< what is being computed: the number of the step, */
+  double a;                   /**< and the scale factor at its end; 1 until it is set */
 };
 
 static inline struct group_rungs *rungs_of(const struct nbody *n, const struct group *g) {

@@ -25,7 +25,8 @@ struct statistics {
   double external;      /**< energy in potentials of section [external]; NAN: there are none */
   double clausius;      /**< sum of m x times acceleration in them */
   double jacobi;        /**< Jacobi's integral, where a bar turns; else NAN */
-  double escaped;       /**< energy that escapers took with them (escapers.h) */
+  struct net_force net_force; /**< what the last forces on all particles had of it */
+  double escaped;             /**< energy that escapers took with them (escapers.h) */
   double layzer_irvine_error; /**< its change since the first, over |a W| */
   /** Of isolated systems at these steps, about the origin of snapshots: */
   double angular[3]; /**< angular momentum sum m x times v, 1e10 Msun Mpc km/s */

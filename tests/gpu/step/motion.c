@@ -90,6 +90,53 @@ static void check_moments(const struct bench *b, const struct group *g, const fl
   CUDA(cudaFree(type_out));
 }
 
+/** Within the rounding of sums whose terms have sizes that add up to `size`. */
+static bool same_sums(const double *a, const double *b, int count, double size) {
+  bool same = true;
+  for (int k = 0; k < count; k++) same = same && fabs(a[k] - b[k]) <= 1e-12 * size;
+  return same;
+}
+
+/** Net forces of a group, and accelerations without them. The frame is taken for 128 kpc. */
+static void check_net_force(const struct bench *b, const struct group *g, struct difference *d) {
+  const struct particle_block p = particles_block(&b->s->domain.particles, g->index);
+  const size_t n = 3 * (size_t)g->count;
+  uint32_t *x_out = to_device(p.x[0], n * sizeof *x_out);
+  float *out = to_device(p.acc[0], n * sizeof *out);
+  float *cpu = allocate(n, sizeof *cpu, "accelerations"),
+        *back = allocate(n, sizeof *back, "accelerations");
+  memcpy(cpu, p.acc[0], n * sizeof *cpu);
+  struct net_force_arrays arrays = {.count = g->count,
+                                    .unit = 0.128 / POSITION_TURN,
+                                    .position = p.x[0],
+                                    .mass = b->mass ? p.relative_mass : NULL,
+                                    .acceleration = cpu},
+                          device = arrays;
+  device.position = x_out;
+  device.mass = b->mass ? b->mass + p.first : NULL;
+  device.acceleration = out;
+  struct net_force_sums sums = {0}, found;
+  for (size_t i = 0; i < g->count; i++) net_force_add(&arrays, i, &sums);
+  gpu_net_force(b->gpu, &device, &found);
+  CUDA(cudaDeviceSynchronize());
+  const bool good = same_sums(&sums.weight, &found.weight, 10, sums.weight) &&
+                    same_sums(sums.force, found.force, 3, sums.force_size) &&
+                    same_sums(sums.torque, found.torque, 3, sums.torque_size) &&
+                    same_sums(&sums.force_size, &found.force_size, 1, sums.force_size) &&
+                    same_sums(&sums.torque_size, &found.torque_size, 1, sums.torque_size);
+  if (!good) printf("  group %u: the sums of its accelerations DIFFER\n", g->index);
+  failures += !good;
+  const struct net_force_change change = net_force_change_of(&sums);
+  for (size_t i = 0; i < g->count; i++) net_force_remove_from(&arrays, i, &change);
+  gpu_net_force_remove(b->gpu, &device, &change);
+  to_host(b, back, out, n * sizeof *back);
+  compare(d, cpu, back, n);
+  free(cpu);
+  free(back);
+  CUDA(cudaFree(x_out));
+  CUDA(cudaFree(out));
+}
+
 /** Every kind of potential, and a table of a mass that grows as the radius. */
 static struct external_field all_potentials(double **values) {
   static const char *const texts[] = {"point mass=1e9 softening=1",
@@ -153,6 +200,7 @@ void check_motion(const struct bench *b, struct group *g, struct difference *kic
   check_momentum_sum(b, g, momentum_out);
   check_moments(b, g, momentum_out);
   check_external(b, g, kick);
+  check_net_force(b, g, kick);
   uint32_t *x_out = to_device(x, n * sizeof *x);
   const struct kick half = {.push = 1e-3f, .loss = 0.2f};
   largest[0] = s->kernels->kick(g->count, half, p.acc[0], momentum);

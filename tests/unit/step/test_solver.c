@@ -78,7 +78,7 @@ static void parameters_for(struct parameters *p, const char *settings) {
 static float *solve(const struct points *points, const char *settings) {
   struct parameters p;
   parameters_for(&p, settings);
-  return solver_accelerations(&p, particles_from(points), NULL);
+  return solver_accelerations(&p, particles_from(points), NULL, NULL);
 }
 
 /* Exact accelerations of every stride-th particle, [n/stride][3]. */
