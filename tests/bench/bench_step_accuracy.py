@@ -3,16 +3,18 @@
 """What time steps do to P(k): runs of several boxes and seeds to z = 0 with each setting of steps,
 several at once, and a table of P(k) over that of short adaptive steps, less 1.
 
-usage: bench_step_accuracy.py PROGRAM [--out FOLDER] [--boxes 64-50:8,128-25:4,...] [--seeds N]
-       [--setting 'NAME SECTION.KEY=VALUE ...'] [--gpus N] [--jobs N] [--workers N] [--minutes M]
+usage: bench_step_accuracy.py PROGRAM [--out FOLDER] [--boxes 64-50:8,64-12.5:8,...] [--seeds N]
+       [--setting 'NAME SECTION.KEY=VALUE ...'] [--over NAME] [--gpus N] [--jobs N] [--workers N]
+       [--minutes M]
 
 A box is SIDE-SIZE[:SEEDS]: SIDE^3 particles in SIZE Mpc/h from z = 49 on, with the first SEEDS
 seeds. Boxes run in their order. Bands are parts of the particles' Nyquist wave number k_N, and each
 mode counts once. A cell has the mean over seeds and its standard error; pairs, time and drift are
-means, too. With --gpus N each run has one of the first N GPUs, in turn. Runs that are in the folder
-already are not run again. After M minutes no run begins, and those at work are ended. The time is
-wall-clock time beside other runs. The drift is that of the Layzer-Irvine integral from a = 0.3 to
-0.9. Needs Python 3.8 alone.
+means, too. All rows share the chance of the runs that P(k) is divided by: --over NAME divides by
+those of another setting. With --gpus N each run has one of the first N GPUs, in turn. Runs that are
+in the folder already are not run again. After M minutes no run begins, and those at work are ended.
+The time is wall-clock time beside other runs. The drift is that of the Layzer-Irvine integral from
+a = 0.3 to 0.9. Needs Python 3.8 alone.
 """
 import argparse
 import concurrent.futures
@@ -71,7 +73,7 @@ class Bench:
             self.places.put(job)
 
     def folder(self, box, seed, name):
-        parts = f"{box[0]}-{box[1]}", str(seed), name.replace(" ", "_")
+        parts = f"{box[0]}-{box[1]:g}", str(seed), name.replace(" ", "_")
         return pathlib.Path(self.options.out).joinpath(*parts)
 
     def run(self, *run):
@@ -121,29 +123,33 @@ class Bench:
                 for name, changes in settings.items():
                     yield box, seed, name, changes
 
+    def over(self, box):
+        """The setting over which a table is."""
+        return self.options.over or reference(box)[0]
+
     def seeds(self, box):
         """Those of a box."""
         return [seed or FIRST_SEED for seed in range(self.options.boxes[box])]
 
     def ratio(self, box, seed, name, output):
         """P(k) over the reference's, less 1, by band; None: one of the two has no such output."""
-        folders = [self.folder(box, seed, who) for who in (name, reference(box)[0])]
+        folders = [self.folder(box, seed, who) for who in (name, self.over(box))]
         spectra = [read_spectrum(folder, output) for folder in folders]
         if not all(spectra):
             return None
         return [mean_difference(*spectra, band) for band in BANDS]
 
     def table(self, box):
-        print(f"\n{box[0]}^3 in {box[1]} Mpc/h, over {reference(box)[0]}")
+        print(f"\n{box[0]}^3 in {box[1]:g} Mpc/h, over {self.over(box)}")
         bands = " | ".join(f"{a:g}-{b:g} k_N" for a, b in BANDS)
         print(f"| z | steps | seeds | {bands} | pairs | time | drift |")
         print("| --- " * (6 + len(BANDS)) + "|")
         for output, z in enumerate(OUTPUTS):
-            for name, _ in self.options.settings:
-                if name != reference(box)[0]:
+            for name in dict([reference(box)] + self.options.settings):
+                if name != self.over(box):
                     self.row(box, output, z, name)
-        cost = self.cost(box, reference(box)[0])
-        print(f"reference: {cost[0]:.3g} pairs, {cost[1]:.1f} s, drift {cost[2]:+.1e}")
+        cost = self.cost(box, self.over(box))
+        print(f"{self.over(box)}: {cost[0]:.3g} pairs, {cost[1]:.1f} s, drift {cost[2]:+.1e}")
 
     def row(self, box, output, z, name):
         all_ratios = (self.ratio(box, seed, name, output) for seed in self.seeds(box))
@@ -219,7 +225,7 @@ def box_of(text, seeds):
     """(side, size), seeds."""
     box, _, number = text.partition(":")
     side, size = box.split("-")
-    return (int(side), int(size)), int(number or seeds)
+    return (int(side), float(size)), int(number or seeds)
 
 
 def parse(words):
@@ -231,6 +237,7 @@ def parse(words):
     parser.add_argument("--seeds", type=int, default=8, help="seeds of boxes that name no number")
     parser.add_argument("--setting", action="append", default=[], metavar="'NAME KEY=VALUE ...'",
                         help="one more setting of steps")
+    parser.add_argument("--over", metavar="NAME", help="the setting over which the table is")
     parser.add_argument("--gpus", type=int, default=0,
                         help="GPUs, of which each run has one; 0: runs see all GPUs")
     parser.add_argument("--jobs", type=int, help="runs at once: 4, or one on each of --gpus")
@@ -244,6 +251,8 @@ def parse(words):
         options.workers = max(1, share - (GPU_CORES if options.gpus else 0))
     more = [text.split() for text in options.setting]
     options.settings = SETTINGS + [(words[0], words[1:]) for words in more]
+    if options.over and options.over not in [name for name, _ in options.settings]:
+        parser.error(f"{options.over} is no setting")
     program = shutil.which(options.program)
     if not program:
         parser.error(f"{options.program} is no program")
