@@ -46,7 +46,8 @@ static void solve(const double inertia[6], const double torque[3], double x[3]) 
 struct net_force_change net_force_change_of(const struct net_force_sums *s) {
   struct net_force_change change = {{0}, {0}, {0}};
   double inertia[6], moved[3], torque[3];
-  if (!(s->weight > 0.0)) return change;
+  if (!(s->weight > 0.0) || !isfinite(s->weight))
+    return change; /* motion_check() tells of the particle */
   for (int c = 0; c < 3; c++) {
     change.centre[c] = s->first[c] / s->weight;
     change.push[c] = s->force[c] / s->weight;

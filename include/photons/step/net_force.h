@@ -100,7 +100,8 @@ static HOST_DEVICE inline void net_force_remove_from(const struct net_force_arra
     p->acceleration[c * p->count + i] = (float)(a[c] - a2 * (change->push[c] + turned[c]));
 }
 
-/** The change that removes the net force and the net torque. Where the weights lie on a line, or nearly, the torque stays. */
+/** The change that removes the net force and the net torque. Where the weights lie on a line, or nearly, the
+ * torque stays. Where an acceleration is not finite, or all vanish, there is no change. */
 struct net_force_change net_force_change_of(const struct net_force_sums *sums);
 
 /** Remove the net force and the net torque of the targets' accelerations, which are those of all particles

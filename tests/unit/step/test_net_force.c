@@ -61,13 +61,32 @@ static void net_forces_are_removed(void **state) {
     }
     for (size_t i = 0; i < 3 * COUNT; i++) assert_true(isfinite(acceleration[i]));
   }
-  p.count = 0;
-  const struct net_force_sums none = sums_of(&p);
-  const struct net_force_change change = net_force_change_of(&none);
+}
+
+static void require_no_change(const struct net_force_arrays *p) {
+  const struct net_force_sums sums = sums_of(p);
+  const struct net_force_change change = net_force_change_of(&sums);
   for (int c = 0; c < 3; c++) assert_true(change.push[c] == 0.0 && change.turn[c] == 0.0);
 }
 
+/** No particles, and one whose acceleration is not finite: the others do not take part in its fault. */
+static void faults_stay_where_they_are(void **state) {
+  (void)state;
+  enum { COUNT = 10 };
+  uint32_t position[3 * COUNT];
+  float acceleration[3 * COUNT], mass[COUNT];
+  struct net_force_arrays p = {COUNT, 1e-9, position, mass, acceleration};
+  put_pulls(&p, position, mass, (const double[]){1.0, 1.0, 1.0});
+  acceleration[4] = INFINITY;
+  require_no_change(&p);
+  acceleration[4] = NAN;
+  require_no_change(&p);
+  p.count = 0;
+  require_no_change(&p);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(net_forces_are_removed)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(net_forces_are_removed),
+                                     cmocka_unit_test(faults_stay_where_they_are)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
