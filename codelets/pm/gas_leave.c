@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* gas_leave: lists the particles of a batch that may have left their groups. The batch is one of
+/* gas_leave: lists the particles of a batch that have left their groups, or may have. The batch is one of
  * particle_level, whose groups are those of the last gas_particles_settle().
  *
  * reads  particles of the batch
@@ -37,6 +37,17 @@ static struct leave_range range_of(const struct gas_leave_argument *a) {
                               .before = l->first[first] - (size_t)(l->particle - l->all)};
 }
 
+/** Which groups beside a group this rank has: a bit for each of NEIGHBOURS. */
+static uint32_t own_groups(const struct gas *g, int level, const struct gas_group *me) {
+  uint32_t own = me->there;
+  if (comm_size() == 1) return own;
+  for (uint32_t left = own; left; left &= left - 1) {
+    const int n = __builtin_ctz(left);
+    if (gas_owner(g, level, me->near[n]) != comm_rank()) own &= ~(1u << n);
+  }
+  return own;
+}
+
 /** What tells which particles stay in a group of particle_level. */
 static struct gas_fence fence_of(const struct gas_leaving *s, uint32_t group) {
   const struct gas *g = s->gas;
@@ -46,12 +57,10 @@ static struct gas_fence fence_of(const struct gas_leaving *s, uint32_t group) {
   const struct gas_group *me = &g->topology.level[s->level].group[now];
   memcpy(fence.place, me->place, sizeof fence.place);
   fence.open = s->level > 0 && me->outside != 0; /* clouds of coarser levels may reach outside */
-  for (int n = 0; n < NEIGHBOURS; n++)
-    if (me->near[n] != NO_GROUP &&
-        (comm_size() == 1 || gas_owner(g, s->level, me->near[n]) == comm_rank()))
-      fence.inside |= 1u << n;
+  fence.inside = own_groups(g, s->level, me);
   for (int p = 0; p < GAS_PATCHES && s->level < s->last; p++)
-    if (me->son[p] != NO_GROUP) fence.refined |= 1u << p;
+    if (me->son[p] != NO_GROUP)
+      fence.finer[p] = g->topology.level[s->level + 1].group[me->son[p]].there;
   return fence;
 }
 

@@ -9,7 +9,7 @@ static __global__ void __launch_bounds__(LEAVE_THREADS)
     leave(double cell, double time, const struct gas_fence *fences, const uint32_t *first,
           const struct gas_particle *particle, struct gas_leaver *leaver, uint32_t *leavers) {
   __shared__ uint32_t count;
-  const struct gas_fence fence = fences[blockIdx.x];
+  const struct gas_fence &fence = fences[blockIdx.x];
   const uint32_t begin = first[blockIdx.x], end = first[blockIdx.x + 1];
   if (threadIdx.x == 0) count = 0;
   __syncthreads();

@@ -81,6 +81,11 @@ static uint32_t outside_of(const struct topology *t, int level, const uint32_t p
   return bits;
 }
 
+static void set_near(struct gas_group *g, int n, uint32_t near) {
+  g->near[n] = near;
+  g->there = (g->there & ~(1u << n)) | (uint32_t)(near != NO_GROUP) << n;
+}
+
 static void link_root(struct topology *t) {
   struct gas_tree_level *l = &t->level[0];
   for (uint32_t i = 0; i < l->count; i++) {
@@ -89,7 +94,7 @@ static void link_root(struct topology *t) {
     for (int n = 0; n < NEIGHBOURS; n++) {
       int64_t place[3];
       neighbour_place(l->group[i].place, n, place);
-      l->group[i].near[n] = topology_find(t, 0, place);
+      set_near(&l->group[i], n, topology_find(t, 0, place));
     }
   }
 }
@@ -131,7 +136,7 @@ static void place_part(void *context, uint32_t part) {
     for (int c = 0; c < 3; c++) g->place[c] = 2 * father->place[c] + (uint32_t)(patch >> c & 1);
     g->outside = outside_of(t, new->level, g->place);
     for (int n = 0; n < NEIGHBOURS; n++)
-      g->near[n] = topology_finer_neighbour(t, new->level - 1, g->father, patch, n);
+      set_near(g, n, topology_finer_neighbour(t, new->level - 1, g->father, patch, n));
   }
 }
 
@@ -276,9 +281,8 @@ static void mark_nested(const struct topology *t, int level, uint8_t *wanted) {
 
 /** The patches of a group all of whose neighbours exist or are outside the box. */
 static uint32_t nested_patches(const struct topology *t, const struct gas_group *g) {
-  uint32_t missing = 0, patches = 0;
-  for (int n = 0; n < NEIGHBOURS; n++) missing |= (uint32_t)(g->near[n] == NO_GROUP) << n;
-  missing &= ~g->outside;
+  const uint32_t missing = ~(g->there | g->outside);
+  uint32_t patches = 0;
   for (int p = 0; p < 8; p++) patches |= (uint32_t)((t->around[p] & missing) == 0) << p;
   return patches;
 }

@@ -131,6 +131,7 @@ struct gas *gas_create(const struct parameters *p) {
 }
 
 void gas_free(struct gas *g) {
+  gas_particles_free(g->particles); /* waits for tasks, which look at the levels */
   gas_forget_replaced(g);
   for (int level = 0; level <= g->topology.finest; level++) {
     struct gas_level l = gas_take_level(g, level);
@@ -141,7 +142,6 @@ void gas_free(struct gas *g) {
   handle_drop(&g->tasks.scratch);
   free(g->tasks.block);
   gravity_free(g->gravity);
-  gas_particles_free(g->particles);
   topology_free(&g->topology);
   free(g);
 }

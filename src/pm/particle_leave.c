@@ -25,8 +25,7 @@ size_t leaving_count(const struct gas_leaving *s) {
   const struct particle_level *l = s->from;
   size_t count = 0;
   if (!l->first) return l->count;
-  for (uint32_t b = 0; b < l->batches; b++)
-    if (particle_batch_count(l, b) > 0) handle_wait(l->handle[b]);
+  for (uint32_t b = 0; b < l->batches; b++) handle_wait(l->handle[b]);
   for (uint32_t i = l->own_first; i < l->own_end; i++) count += s->leavers[i];
   return count;
 }

@@ -51,6 +51,7 @@ size_t particle_batch_count(const struct particle_level *l, uint32_t batch);
  * the lists and gas_leaving.now. Particles that have no groups yet are not listed, but counted.
  * @param s  stays where it is until leaving_end() */
 void leaving_begin(struct gas_leaving *s);
+/** This waits for all tasks that were submitted and have the particles of `from`. */
 size_t leaving_count(const struct gas_leaving *s);
 /** Those of a group of `from`; gas_leaving.leavers has their number. */
 const struct gas_leaver *leaving_of(const struct gas_leaving *s, uint32_t group);

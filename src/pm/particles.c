@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "particle_migrate.h"
+#include "particle_settle.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/config/parameters.h"
@@ -37,8 +37,15 @@ struct gas_particles *gas_particles_make(const struct parameters *p) {
   return allocate(1, sizeof(struct gas_particles), "particles");
 }
 
+/** Free a level's particles, when their tasks have ended. */
+static void free_level(struct gas_particles *s, int level) {
+  particle_level_free(&s->level[level]);
+  arrivals_forget_particles(s, level);
+  arrivals_forget_tables(s, level);
+}
+
 void gas_particles_free(struct gas_particles *s) {
-  for (int level = 0; s && level < GAS_LEVELS_MAX; level++) particle_level_free(&s->level[level]);
+  for (int level = 0; s && level < GAS_LEVELS_MAX; level++) free_level(s, level);
   free(s);
 }
 
@@ -65,7 +72,7 @@ void gas_particles_add(struct gas *g, const struct gas_particle *particle, size_
   if (l->count > 0) memcpy(new.all, l->particle, l->count * sizeof *particle);
   if (count > 0) memcpy(new.all + l->count, particle, count * sizeof *particle);
   gas_particles_release(g, 0);
-  particle_level_free(l);
+  free_level(s, 0);
   *l = new;
   for (size_t i = 0; i < count; i++) {
     minus_lightest = fmax(minus_lightest, -particle[i].mass);

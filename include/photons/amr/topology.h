@@ -37,6 +37,7 @@ struct gas_group {
   uint32_t father;           /**< group of the next coarser level; NO_GROUP on the root level */
   uint32_t son[8];           /**< by patch: group of the next finer level, or NO_GROUP */
   uint32_t near[NEIGHBOURS]; /**< groups of its level, or NO_GROUP */
+  uint32_t there;            /**< a bit for each of NEIGHBOURS: near has it */
   uint32_t outside;          /**< a bit for each of NEIGHBOURS: its place is outside the box */
 };
 

@@ -44,11 +44,14 @@ struct particle_level {
   struct particle_sums *sums;     /**< [groups] of own ones, when they have been measured */
 };
 
+struct particle_past;
+
 struct gas_particles {
   size_t count; /**< particles of all ranks */
   double mass;  /**< of all particles of all ranks */
   size_t seen;  /**< particles that the host has looked at in the last gas_particles_settle() */
   struct particle_level level[GAS_LEVELS_MAX];
+  struct particle_past *past[GAS_LEVELS_MAX]; /**< what tasks of the last settling of a level read */
 };
 
 /** Whether a run has particles. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Particles get new groups: the arithmetic of the stages gas_leave and gas_arrive, for cores and GPUs.
  *
- * gas_leave looks at all particles of a batch, and lists those that may have left their group. The
- * host looks at the listed ones alone. gas_arrive makes the particles of a new batch: of each group
+ * gas_leave looks at all particles of a batch, and lists those that have left their group, and the few of
+ * which it cannot tell. The host looks at the listed ones alone. gas_arrive makes the particles of a new batch: of each group
  * those that stay, and those that arrive, in the order of their numbers. */
 #ifndef PHOTONS_PM_SETTLING_H
 #define PHOTONS_PM_SETTLING_H
@@ -13,31 +13,46 @@
 
 /** What tells which particles stay in a group. */
 struct gas_fence {
-  uint32_t place[3]; /**< of struct gas_group */
-  uint32_t inside;   /**< a bit for each of NEIGHBOURS: this rank has the group there */
-  uint32_t refined;  /**< a bit for each patch: finer groups may take its particles over */
-  uint32_t open;     /**< 1: all particles may leave */
+  uint32_t place[3];           /**< of struct gas_group */
+  uint32_t inside;             /**< a bit for each of NEIGHBOURS: this rank has the group there */
+  uint32_t finer[GAS_PATCHES]; /**< gas_group.there of the group that refines a patch and may take its
+                                    particles over; 0: there is none */
+  uint32_t open;               /**< 1: all particles may leave */
 };
 
-/** Whether a particle at a position may have left its group: if it is in another group, if its cloud
- * reaches groups that do not exist or that other ranks have, or if it is in a refined patch.
- * @param cell  side of a cell of the group's level */
-static HOST_DEVICE inline bool may_leave(const struct gas_fence *f, double cell,
-                                         const double position[3]) {
-  int direction[3], patch = 0;
-  if (f->open) return true;
-  for (int c = 0; c < 3; c++) {
-    const double at = position[c] / cell - GAS_GROUP_SIDE * (double)f->place[c];
-    if (!(at >= 0.0 && at < GAS_GROUP_SIDE)) return true;
-    direction[c] = at < 0.5 ? -1 : at >= GAS_GROUP_SIDE - 0.5 ? 1 : 0;
-    patch |= (at >= GAS_PATCH_SIDE) << c;
-  }
+/** Whether groups have the eight cells of the cloud at a position inside a group.
+ * @param there  a bit for each of NEIGHBOURS of the group: the group there counts
+ * @param at     from the low corner of the group, in cells of its level */
+static HOST_DEVICE inline bool have_cloud(uint32_t there, const double at[3]) {
+  int direction[3];
+  for (int c = 0; c < 3; c++)
+    direction[c] = at[c] < 0.5 ? -1 : at[c] >= GAS_GROUP_SIDE - 0.5 ? 1 : 0;
   for (int k = 0; k < 8; k++) {
     const int n = MYSELF + (k & 1) * direction[0] + 3 * (k >> 1 & 1) * direction[1] +
                   9 * (k >> 2) * direction[2];
-    if (!(f->inside >> n & 1)) return true;
+    if (!(there >> n & 1)) return false;
   }
-  return f->refined >> patch & 1;
+  return true;
+}
+
+/** Whether a particle at a position may have left its group: if it is in another group, if its cloud
+ * reaches groups that do not exist or that other ranks have, or if finer groups have its cloud of the next
+ * finer level.
+ * @param cell  side of a cell of the group's level */
+static HOST_DEVICE inline bool may_leave(const struct gas_fence *f, double cell,
+                                         const double position[3]) {
+  double at[3], finer[3]; /* finer: in cells of half the side, which is exact */
+  int patch = 0;
+  if (f->open) return true;
+  for (int c = 0; c < 3; c++) {
+    const double cells = position[c] / cell;
+    at[c] = cells - GAS_GROUP_SIDE * (double)f->place[c];
+    if (!(at[c] >= 0.0 && at[c] < GAS_GROUP_SIDE)) return true;
+    const int upper = at[c] >= GAS_PATCH_SIDE;
+    finer[c] = 2.0 * cells - GAS_GROUP_SIDE * (2.0 * (double)f->place[c] + upper);
+    patch |= upper << c;
+  }
+  return !have_cloud(f->inside, at) || have_cloud(f->finer[patch], finer);
 }
 
 /** The same of a particle that is at its place and also moves on for a time. */
