@@ -8,6 +8,7 @@
 #define PHOTONS_CUDA_PM_CLOUD_SUMS_CUH
 
 #include "cuda/pm/clouds.cuh"
+#include "photons/pm/cloud_reach.h"
 
 /** Add what a cloud has in a group. @param density  in units of the sums */
 INLINE void add_cloud(const struct cloud &cloud, double density, const int offset[3],
@@ -54,21 +55,23 @@ INLINE void add_clouds_of(const clouds &s, int n, unsigned long long *sums) {
     place[c] = ((int)l.place[c] + direction[c] + groups) % groups;
     offset[c] = SIDE * direction[c];
   }
+  const struct cloud_reach reach = cloud_reach_of(s.box.cell, place, direction);
   const uint32_t group = (near >> GAS_LINK_SHIFT) * (s.group + 1) + (near & GAS_LINK_MASK);
   for (uint32_t r = s.first[group]; r < s.first[group + 1]; r++) {
     const struct gpu_particle_range range = s.range[r];
     const struct gas_particle *particle = s.batch[range.batch] + range.first;
     for (uint32_t i = threadIdx.x; i < range.count; i += CLOUD_THREADS) {
       const struct gas_particle &p = particle[i];
-      const double density = p.mass / s.unit;
-      const struct cloud now = cloud_at(s.box, place, p.position);
-      add_cloud(now, s.moving ? -density : density, offset, sums);
+      if (!cloud_is_away(&reach, p.position)) {
+        const double density = p.mass / s.unit;
+        add_cloud(cloud_at(s.box, place, p.position), s.moving ? -density : density, offset, sums);
+      }
       if (!s.moving) continue;
       double later[3];
 #pragma unroll
       for (int c = 0; c < 3; c++) later[c] = p.position[c] + s.time * p.velocity[c];
-      const struct cloud after = cloud_at(s.box, place, later);
-      add_cloud(after, density, offset, sums);
+      if (cloud_is_away(&reach, later)) continue;
+      add_cloud(cloud_at(s.box, place, later), p.mass / s.unit, offset, sums);
     }
   }
 }

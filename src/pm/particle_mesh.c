@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "particle_migrate.h"
+#include "photons/pm/cloud_reach.h"
 #include "photons/pm/particles.h"
 #include "photons/potential/poisson.h"
 
@@ -77,20 +78,44 @@ static void add_cloud(const struct cloud *cloud, double density, const int offse
   }
 }
 
+/** A neighbour whose particles may reach into a group. */
+struct reaching {
+  const struct gas_group *group;
+  int offset[3]; /* of its cells from those of the group */
+  double volume; /* of a cell */
+  struct cloud_reach reach;
+};
+
+static struct reaching reaching_of(const struct gas *g, int level, const struct gas_group *group,
+                                   int n) {
+  const int direction[3] = {n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1},
+            place[3] = {(int)group->place[0], (int)group->place[1], (int)group->place[2]};
+  return (struct reaching){
+      .group = group,
+      .offset = {SIDE * direction[0], SIDE * direction[1], SIDE * direction[2]},
+      .volume = pow(gas_cell(g, level), 3.0),
+      .reach = cloud_reach_of(gas_cell(g, level), place, direction)};
+}
+
+/** Add what the cloud at a position has in a group. @param from  whose particle it is */
+static void add_cloud_of(const struct gas *g, int level, const struct reaching *from,
+                         const double position[3], double mass, double *cells) {
+  if (cloud_is_away(&from->reach, position)) return;
+  const struct cloud cloud = cloud_at(g, level, from->group, position);
+  add_cloud(&cloud, mass / from->volume, from->offset, cells);
+}
+
 void gas_particles_assign(const struct gas *g, int level, uint32_t group,
                           double density[GAS_GROUP_CELLS]) {
   const struct gas_group *groups = g->topology.level[level].group;
   const struct particle_level *l = &g->particles->level[level];
-  const double volume = pow(gas_cell(g, level), 3.0);
   memset(density, 0, GAS_GROUP_CELLS * sizeof *density);
   for (int n = 0; n < NEIGHBOURS; n++) {
     const uint32_t near = groups[group].near[n];
-    const int offset[3] = {SIDE * (n % 3 - 1), SIDE * (n / 3 % 3 - 1), SIDE * (n / 9 - 1)};
     if (near == NO_GROUP) continue;
-    for (size_t i = l->first[near]; i < l->first[near + 1]; i++) {
-      const struct cloud cloud = cloud_of(g, level, &groups[near], &l->all[i]);
-      add_cloud(&cloud, l->all[i].mass / volume, offset, density);
-    }
+    const struct reaching from = reaching_of(g, level, &groups[near], n);
+    for (size_t i = l->first[near]; i < l->first[near + 1]; i++)
+      add_cloud_of(g, level, &from, l->all[i].position, l->all[i].mass, density);
   }
 }
 
@@ -102,19 +127,16 @@ void gas_particles_move_on(const struct gas *g, int level, uint32_t group,
                            const struct particle_level *moving, double time,
                            double density[GAS_GROUP_CELLS]) {
   const struct gas_group *groups = g->topology.level[level].group;
-  const double volume = pow(gas_cell(g, level), 3.0);
   for (int n = 0; n < NEIGHBOURS; n++) {
     const uint32_t near = groups[group].near[n];
-    const int offset[3] = {SIDE * (n % 3 - 1), SIDE * (n / 3 % 3 - 1), SIDE * (n / 9 - 1)};
     if (near == NO_GROUP) continue;
+    const struct reaching from = reaching_of(g, level, &groups[near], n);
     for (size_t i = moving->first[near]; i < moving->first[near + 1]; i++) {
       const struct gas_particle *p = &moving->all[i];
       double position[3];
       particle_move_on(p, time, position);
-      const struct cloud before = cloud_of(g, level, &groups[near], p);
-      const struct cloud after = cloud_at(g, level, &groups[near], position);
-      add_cloud(&before, -p->mass / volume, offset, density);
-      add_cloud(&after, p->mass / volume, offset, density);
+      add_cloud_of(g, level, &from, p->position, -p->mass, density);
+      add_cloud_of(g, level, &from, position, p->mass, density);
     }
   }
 }

@@ -16,6 +16,7 @@
 #include "photons/config/parameters.h"
 #include "photons/gas/create.h"
 #include "photons/gas/evolve.h"
+#include "photons/pm/cloud_reach.h"
 #include "photons/pm/particles.h"
 #include "photons/potential/gravity.h"
 #include "photons/runtime/handle.h"
@@ -312,6 +313,45 @@ static void nothing_waits_for_new_particles(void **state) {
   gas_free(g);
 }
 
+/** A cloud that reaches into a neighbour is never taken to be away, also where a particle has left its group, and on the
+ * other side of a periodic box. Most of the others are. */
+static void no_cloud_is_missed(void **state) {
+  (void)state;
+  static struct gas_particle particle[ALL];
+  long reached = 0, away = 0, others = 0;
+  make_clump(particle, false);
+  struct gas *g = make_mesh(&(struct setup){"periodic", "0.003, 0.006", 2, 1, 4}, particle, ALL);
+  for (int k = 0; k < 100000; k++) {
+    const int level = k % 3;
+    const double cell = gas_cell(g, level), stray = k % 7 == 0 ? 6.0 : 0.0;
+    const uint32_t i = (uint32_t)(uniform() * g->topology.level[level].count);
+    const struct gas_group *group = &g->topology.level[level].group[i];
+    int place[3];
+    double position[3];
+    for (int c = 0; c < 3; c++) {
+      const double at = -stray + (16.0 + 2.0 * stray) * uniform();
+      place[c] = (int)group->place[c];
+      position[c] = fmod((16.0 * place[c] + at) * cell + 32.0, 32.0);
+    }
+    const uint32_t touched = gas_particles_touched(g, level, i, position);
+    for (int n = 0; n < NEIGHBOURS;
+         n++) { /* the group is in the opposite direction from a neighbour */
+      const int direction[3] = {1 - n % 3, 1 - n / 3 % 3, 1 - n / 9};
+      const struct cloud_reach reach = cloud_reach_of(cell, place, direction);
+      const bool is_away = cloud_is_away(&reach, position);
+      if (group->near[n] == NO_GROUP || n == MYSELF) continue;
+      reached += touched >> n & 1;
+      others += !(touched >> n & 1);
+      away += is_away;
+      assert_false(is_away && touched >> n & 1);
+    }
+  }
+  print_message("%ld neighbours are reached; %ld of %ld others are seen to be away\n", reached,
+                away, others);
+  assert_true(reached > 10000 && away > others / 10 * 9);
+  gas_free(g);
+}
+
 /** Let all particles be at rest and give them their accelerations as velocities. */
 static void accelerate_all(struct gas *g) {
   const int levels = topology_levels(&g->topology);
@@ -434,6 +474,7 @@ int main(void) {
       cmocka_unit_test(momentum_is_conserved), cmocka_unit_test(wave_attracts),
       cmocka_unit_test(masses_attract),        cmocka_unit_test(many_particles_are_refined),
       cmocka_unit_test(only_leavers_are_seen), cmocka_unit_test(nothing_waits_for_new_particles),
+      cmocka_unit_test(no_cloud_is_missed),
   };
   return cmocka_run_group_tests(tests, start, stop);
 }
