@@ -231,6 +231,8 @@ static void check_runs(int precision) {
 void check_gas_gravity(void) {
   puts("stages of self-gravity:");
   for (int precision = 0; precision < PRECISIONS; precision++)
+    check_together(precision, precision == GAS_SINGLE);
+  for (int precision = 0; precision < PRECISIONS; precision++)
     for (int periodic = 0; periodic < 2; periodic++) check_stages(precision, periodic);
   puts("runs with self-gravity:");
   for (int precision = 0; precision < PRECISIONS; precision++) check_runs(precision);

@@ -93,6 +93,8 @@ void check_work(struct prepared *t);
 void check_field(struct prepared *t);
 /** Means of densities of all groups of a batch, from the first ones to the last ones. */
 void check_means(struct stages *s, const struct gas_batch *b, const struct mirrored *from);
+/** The potentials of levels of several batches, in one task and in a task for each batch and solution. */
+void check_together(int precision, bool periodic);
 /** A message with parts of all groups of a batch: of potentials, shares or densities of particles. */
 void check_messages(struct stages *s, const struct gas_batch *b, const struct mirrored *from,
                     enum gpu_ghost_kind kind);
