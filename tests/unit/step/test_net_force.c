@@ -73,8 +73,8 @@ static void require_no_change(const struct net_force_arrays *p) {
 static void faults_stay_where_they_are(void **state) {
   (void)state;
   enum { COUNT = 10 };
-  uint32_t position[3 * COUNT];
-  float acceleration[3 * COUNT], mass[COUNT];
+  static uint32_t position[3 * COUNT];
+  float acceleration[3 * COUNT] = {0}, mass[COUNT];
   struct net_force_arrays p = {COUNT, 1e-9, position, mass, acceleration};
   put_pulls(&p, position, mass, (const double[]){1.0, 1.0, 1.0});
   for (int k = 0; k < 2; k++) {
