@@ -11,6 +11,11 @@ for steps in fast default high; do
   awk -F' *[|] *' -v steps=$steps '$2 == 1 && $3 == steps { good = $7 > -1e-3 && $7 < 1e-3 && $7 != 0 }
     END { exit !good }' table || complain "no P(k) of $steps near that of short steps"
 done
+# The same runs over another setting: short adaptive steps have a row then.
+"$PYTHON" "$PHOTONS_SOURCE/tests/bench/bench_step_accuracy.py" "$PHOTONS" --out runs --boxes 8-50 --seeds 1 \
+  --over default >over 2>err || complain "over another setting: exit code $?: $(cat err)"
+[ "$(grep -c 'short adaptive' over)" = 2 ] || complain "two rows of short adaptive steps: $(cat over)"
+grep -q '^| [01] | default' over && complain "a row of the setting that P(k) is divided by"
 # Runs of several seeds have the GPUs in turn. A program that fails stands for one that needs them.
 cat >needs-gpu <<'END'
 #!/bin/sh
