@@ -90,7 +90,8 @@ static void follow_flags(struct gas *g, int level, double weight) {
     if (!gas_regrid(g, l, l == level ? weight : 1.0, NULL)) continue;
     changed = true;
     if (!g->particles) continue;
-    gas_place_particles(g, level); /* the next flags compare their densities */
+    gas_place_particles(g, l);          /* the next flags compare their densities */
+    gas_particles_collect(g, level, l); /* particles of coarser levels stay where they are */
     for (int finer = l + 1; finer <= finest; finer++) g->level[finer].flagged = false;
   }
   if (changed) solve_potentials(g, level, weight);

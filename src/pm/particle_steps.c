@@ -14,16 +14,20 @@ void gas_particles_deposit_level(struct gas *g, int level, bool ahead) {
   gas_ghosts_submit(g, level, GHOST_MATTER);
 }
 
-void gas_particles_deposit(struct gas *g, int level) {
-  const int finest = topology_levels(&g->topology) - 1;
-  for (int l = level; l <= finest; l++) gas_particles_deposit_level(g, l, false);
-  for (int l = finest - 1; l >= level; l--) {
+void gas_particles_collect(struct gas *g, int first, int end) {
+  for (int l = end - 1; l >= first; l--) {
     gas_ghosts_submit(g, l + 1, GHOST_MATTER_MEANS);
     for (uint32_t k = 0; k < g->level[l].own; k++) {
       const uint32_t i = g->level[l].turn[k];
       if (g->level[l].batch[i].sons.count > 0) gas_collect_submit(g, l, i);
     }
   }
+}
+
+void gas_particles_deposit(struct gas *g, int level) {
+  const int finest = topology_levels(&g->topology) - 1;
+  for (int l = level; l <= finest; l++) gas_particles_deposit_level(g, l, false);
+  gas_particles_collect(g, level, finest);
 }
 
 /** Submit tasks of the batches that have particles. */

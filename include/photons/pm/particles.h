@@ -81,6 +81,9 @@ void gas_particles_settle(struct gas *g, int first, int last);
 
 /** Give all levels from `level` on, which are at the same time, the densities of the particles. */
 void gas_particles_deposit(struct gas *g, int level);
+/** Give levels from `first` on, up to `end`, what the densities of finer levels have become. Their groups and particles
+ * are the same as in gas_particles_deposit(), and so are the groups of level `end`. */
+void gas_particles_collect(struct gas *g, int first, int end);
 /** The same for one level that is ahead of the finer ones by a time: particles of these are taken to
  * move on at their velocities, with clouds of the level. Collective. */
 void gas_particles_deposit_ahead(struct gas *g, int level, double time);
