@@ -179,6 +179,12 @@ void migration_end(struct particle_migration *m) {
   *m = (struct particle_migration){0};
 }
 
+size_t particle_batch_count(const struct particle_level *l, uint32_t batch) {
+  const uint32_t first = batch * l->batch_groups, left = l->groups - first;
+  if (first < l->own_first || first >= l->own_end) return 0;
+  return l->first[first + (left < l->batch_groups ? left : l->batch_groups)] - l->first[first];
+}
+
 void particle_level_free(struct particle_level *l) {
   for (uint32_t i = 0; i < l->batches; i++) handle_drop(&l->handle[i]); /* waits for their tasks */
   gas_free_shared(l->all, (l->first ? l->first[l->groups] : l->count) * sizeof *l->all);

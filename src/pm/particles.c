@@ -86,12 +86,6 @@ void gas_particles_add(struct gas *g, const struct gas_particle *particle, size_
   s->count += all;
 }
 
-size_t particle_batch_count(const struct particle_level *l, uint32_t batch) {
-  const uint32_t first = batch * l->batch_groups, left = l->groups - first;
-  if (first < l->own_first || first >= l->own_end) return 0;
-  return l->first[first + (left < l->batch_groups ? left : l->batch_groups)] - l->first[first];
-}
-
 static void hold(struct gas *g, int first, bool acquire) {
   for (int level = first; level <= g->topology.finest; level++) {
     const struct particle_level *l = &g->particles->level[level];
