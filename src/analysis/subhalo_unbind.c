@@ -14,7 +14,7 @@
 
 #define MOST_REMOVED 0.25 /* at a time: the rest frame changes with those that leave */
 /* A share of removed particles whose potential is cheaper than that of all others. */
-#define FEW 0.125
+#define FEW 0.5
 enum {
   CHUNK = 256, /* particles of a part of a loop: their potentials, */
   PART = 4096  /* and their energies */
