@@ -267,16 +267,18 @@ static struct growth_step plain_step(const struct cosmology *c, double a0, doubl
                               .close = cosmology_drift(c, middle, a1)};
 }
 
-/** A step drift-kick-drift of the mesh alone. */
-static void mesh_step(struct nbody_run *r, double a0, double a1, struct sort_choice *choice) {
+/** A step drift-kick-drift of the mesh alone.
+ * @param due  outputs follow, which read the boxes of trees; the next step begins with a drift */
+static void mesh_step(struct nbody_run *r, double a0, double a1, struct sort_choice *choice,
+                      bool due) {
   const bool growth = r->parameters->time.kicks == KICKS_GROWTH;
   const struct growth_step s = growth ? cosmology_growth_step(&r->cosmology, a0, a1)
                                       : plain_step(&r->cosmology, a0, a1);
-  step_move(r->nbody, a0, s.middle, s.open);
+  step_move(r->nbody, a0, s.middle, s.open, true);
   reorder(r, choice);
   respond(r, s.middle);
   step_kick(r->nbody, (struct kick){.push = (float)s.push, .loss = (float)s.loss});
-  step_move(r->nbody, s.middle, a1, s.close);
+  step_move(r->nbody, s.middle, a1, s.close, due);
 }
 
 static void step(void *state, struct progress *now, bool (*output_due)(void *context, double a),
@@ -309,7 +311,7 @@ static void step(void *state, struct progress *now, bool (*output_due)(void *con
   if (p->time.step == STEP_BLOCK) {
     block_step(r, a0, a1, &choice, meanwhile, record);
   } else if (p->time.step == STEP_PM) {
-    mesh_step(r, a0, a1, &choice);
+    mesh_step(r, a0, a1, &choice, due);
   } else {
     global_step(r, a0, a1, &choice, meanwhile);
   }

@@ -63,6 +63,7 @@ static const char *settle(struct w_table *d) {
   if (d->a[0] > d->a[d->rows - 1]) turn(d);
   for (size_t i = 1; i < d->rows; i++)
     if (!(d->a[i] > d->a[i - 1])) return "its first column neither rises nor falls all the way";
+  if (d->a[d->rows - 1] < 1.0) return "it has no row of today, a = 1 or z = 0";
   if (d->w[0] > 0.0) return "w is above 0 at first: dark energy would rule the early universe";
   w_table_integrate(d);
   return NULL;

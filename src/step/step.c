@@ -108,7 +108,6 @@ static bool is_bounded(const struct nbody *n) { return !nbody_has_mesh(n) || n->
 static void move_group(struct nbody *n, struct group *g, double from, double to, double drift) {
   if (n->cone) light_cone_submit(n, g, from, to, (float)drift);
   drift_submit(n, g, (float)drift);
-  refit_submit(&n->short_range, g);
 }
 
 void step_drift(struct nbody *n, double kick, double drift) {
@@ -122,14 +121,18 @@ void step_drift(struct nbody *n, double kick, double drift) {
   FOR_GROUPS(&n->domain, g) {
     if (!bounded) kick_submit(n, g, open);
     move_group(n, g, from, to, drift);
+    refit_submit(&n->short_range, g);
   }
   message_wait();
   motion_check(n, drift);
 }
 
-void step_move(struct nbody *n, double from, double to, double drift) {
+void step_move(struct nbody *n, double from, double to, double drift, bool boxes) {
   if (is_bounded(n)) follow_drift(n, drift);
-  FOR_GROUPS(&n->domain, g) move_group(n, g, from, to, drift);
+  FOR_GROUPS(&n->domain, g) {
+    move_group(n, g, from, to, drift);
+    if (boxes || n->cone) refit_submit(&n->short_range, g);
+  }
   message_wait();
   motion_check(n, drift);
 }

@@ -15,10 +15,11 @@
 void step_drift(struct nbody *n, double kick, double drift);
 
 /**
- * A drift from the scale factor @p from to @p to, and the refit, after forces of the same particles.
+ * A drift from the scale factor @p from to @p to.
  * @param drift  as in step_drift(), over the drift
+ * @param boxes  fit the boxes of trees: forces or outputs follow, not another drift. Light cones need them always.
  */
-void step_move(struct nbody *n, double from, double to, double drift);
+void step_move(struct nbody *n, double from, double to, double drift, bool boxes);
 
 /** The forces at the current positions, whose trees are refitted, and a kick by all of them. */
 void step_kick(struct nbody *n, struct kick kick);

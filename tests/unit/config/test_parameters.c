@@ -100,6 +100,7 @@ static void table_of_dark_energy_is_read(void **state) {
                {"# a w\n0.5 -11\n", "has no w of -10 .. 1"},
                {"# a w\n0.5 -1\n0.5 -1\n", "neither rises nor falls"},
                {"# z w\n0 -1\n5 0.1\n", "rule the early universe"},
+               {"# a w\n0.1 -1\n0.5 -0.9\n", "it has no row of today"},
                {"# z w\n", "it has no rows"}};
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
     write_file("w.txt", wrong[i].text);
