@@ -125,7 +125,8 @@ void loop_parts(const struct stage *stage, uint32_t n, void (*function)(void *co
   struct loop_offer offer = {.parts = {.function = function,
                                        .context = context,
                                        .n = n,
-                                       .singly = true,
+                                       .of_loop = true,
+                                       .beside = background_works(),
                                        .helped = log_help},
                              .stage = stage};
   if (n > 1)

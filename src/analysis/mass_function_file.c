@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "halo_home.h"
 #include "photons/analysis/halo.h"
@@ -67,8 +66,7 @@ static void find_largest(void *context, uint32_t part) {
 static void count_part(void *context, uint32_t part) {
   const struct counting *c = context;
   struct mass_bin *bin = allocate(c->bins, sizeof *bin, what); /* of the part */
-  if (c->bins > 0) memcpy(bin, c->bin, c->bins * sizeof *bin);
-  for (size_t i = 0; i < c->bins; i++) bin[i].count[0] = bin[i].count[1] = 0;
+  for (size_t i = 0; i < c->bins; i++) bin[i].low = c->bin[i].low, bin[i].high = c->bin[i].high;
   for (size_t h = block_first(c->halos->count, PARTS, part); h < part_end(c, part); h++) {
     count_in(bin, c->bins, 0, c->halos->halo[h].count);
     count_in(bin, c->bins, 1, c->halos->halo[h].sphere[CRIT_200].count);

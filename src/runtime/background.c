@@ -62,7 +62,7 @@ static void *run(void *unused) {
 static void wait_before_failing(void) {
   const struct timespec nap = {.tv_nsec = NAP};
   const double start = wall_clock();
-  if (here || helps || !background.begun) return;
+  if (background_works() || !background.begun) return;
   atomic_store(&background.hurry, true);
   while (!background_ended() && wall_clock() - start < LAST_WAIT) nanosleep(&nap, NULL);
 }
@@ -117,19 +117,30 @@ void background_loop(uint32_t n, void (*function)(void *context, uint32_t i), vo
   while (atomic_load(&background.helpers) > 0) nanosleep(&nap, NULL);
 }
 
-bool background_help(void) {
-  if (!atomic_load_explicit(&background.loop, memory_order_relaxed)) return false;
-  bool helped = false;
+bool background_works(void) { return here || helps; }
+
+bool background_enter(void) {
   const unsigned others = atomic_fetch_add(&background.helpers, 1);
+  helps = others < background.helpers_most || atomic_load(&background.hurry);
+  if (!helps) atomic_fetch_sub(&background.helpers, 1);
+  return helps;
+}
+
+void background_leave(void) {
+  helps = false;
+  atomic_fetch_sub(&background.helpers, 1);
+}
+
+bool background_help(void) {
+  if (!atomic_load_explicit(&background.loop, memory_order_relaxed) || !background_enter())
+    return false;
+  bool helped = false;
   struct shared_loop *loop = atomic_load(&background.loop);
-  if (loop && (others < background.helpers_most || atomic_load(&background.hurry)) &&
-      atomic_load(&loop->next) < loop->n) {
+  if (loop && atomic_load(&loop->next) < loop->n) {
     starpu_worker_relax_on(); /* others may change the state of this worker meanwhile */
-    helps = true;
     helped = run_next(loop);
-    helps = false;
     starpu_worker_relax_off();
   }
-  atomic_fetch_sub(&background.helpers, 1);
+  background_leave();
   return helped;
 }

@@ -6,6 +6,8 @@
 #include <starpu_scheduler.h>
 #include <stddef.h>
 
+#include "photons/runtime/background.h"
+
 /* Threads beside the workers that may offer parts at a time: that of the steps, and that of outputs beside them. */
 enum { OTHERS = 2, THREADS = STARPU_NMAXWORKERS + OTHERS };
 /* Offers of a thread: within a part of one it may make another. */
@@ -78,14 +80,30 @@ void offer_parts(struct parts *p) {
   if (--depth == 0) give_row_back();
 }
 
+/** Take parts. @return whether there were any */
+static bool help_with(struct parts *p) {
+  const double start = starpu_timing_now();
+  const bool helped = p->of_loop ? take_one(p) : parts_take(p);
+  if (helped) p->helped(p, start, starpu_timing_now());
+  return helped;
+}
+
+/** Parts of tasks use what workers have, as their scratch memory. */
+static bool may_help(const struct parts *p) { return p->of_loop || starpu_worker_get_id() >= 0; }
+
 /** Help with the parts of an offer. The helper leaves after helped() has ended. */
 static bool help(struct offer *offer) {
   atomic_fetch_add(&offer->helpers, 1);
   struct parts *p = atomic_load(&offer->parts);
-  const double start = starpu_timing_now();
-  const bool helped = p && (p->singly ? take_one(p) : parts_take(p));
+  bool helped = false;
+  if (p && may_help(p)) {
+    const bool enters = p->beside && !background_works();
+    if (!enters || background_enter()) {
+      helped = help_with(p);
+      if (enters) background_leave();
+    }
+  }
   if (p && atomic_load(&p->next) >= p->n) close_offer(offer);
-  if (helped) p->helped(p, start, starpu_timing_now());
   atomic_fetch_sub(&offer->helpers, 1);
   return helped;
 }
@@ -98,11 +116,15 @@ static bool help_thread(struct offer *row) {
 
 bool offers_help(void) {
   if (atomic_load_explicit(&offered, memory_order_relaxed) == 0) return false;
-  const unsigned first = (unsigned)(starpu_worker_get_id() + 1);
+  const unsigned first = (unsigned)(starpu_worker_get_id() + 1),
+                 workers = starpu_worker_get_count();
   bool helped = false;
   starpu_worker_relax_on(); /* others may change the state of this worker meanwhile */
-  for (unsigned k = 0; k < THREADS && !helped; k++) /* idle workers begin at different offers */
-    helped = help_thread(offers[(first + k) % THREADS]);
+  for (unsigned k = 0; k < workers + OTHERS && !helped; k++) {
+    const unsigned row = (first + k) %
+                         (workers + OTHERS); /* idle workers begin at different offers */
+    helped = help_thread(offers[row < workers ? row : STARPU_NMAXWORKERS + row - workers]);
+  }
   starpu_worker_relax_off();
   return helped;
 }

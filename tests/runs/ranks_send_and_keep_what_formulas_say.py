@@ -289,7 +289,7 @@ class Check:
     def gas(self, batch):
         """A root level alone, in groups of 16^3 cells: all ranks have all groups and their batches."""
         groups = (self.side // 16) ** 3
-        self.kept("octree", 168 * groups)
+        self.kept("octree", 172 * groups)
         self.kept("levels", GAS_VALUES * groups + GAS_BATCH * math.ceil(groups / batch))
 
 

@@ -129,7 +129,7 @@ void halo_count_heavy(struct halo_catalogue *c, const struct particles *s, doubl
 void halo_catalogue_free(struct halo_catalogue *c);
 
 struct parameters;
-/** Bytes that the search for subhalos in the largest halo takes on its rank; 0 without subhalos. An
+/** Bytes that the search for subhalos in the halos that are searched at a time takes on its rank; 0 without subhalos. An
  * estimate. Local. */
 double subhalos_memory(const struct parameters *p, size_t particles);
 

@@ -28,6 +28,12 @@ bool background_possible(void);
 bool background_here(void);
 /** On that thread: run function(i) for all i < n with the help of workers, and wait for these. */
 void background_loop(uint32_t n, void (*function)(void *context, uint32_t i), void *context);
+/** Whether the calling thread works on it: that thread, or a worker that helps. */
+bool background_works(void);
+/** Begin to help, where enough workers are left for tasks of steps. @return false: they are not */
+bool background_enter(void);
+/** End the help that background_enter() began. */
+void background_leave(void);
 /** Called by a CPU worker without a task: run one i of such a loop. @return whether there was one left */
 bool background_help(void);
 

@@ -13,7 +13,8 @@ struct parts {
   void *context;
   uint32_t n;
   _Atomic uint32_t next; /**< the next part to take */
-  bool singly;           /**< a helper takes one part and then looks for a task again */
+  bool of_loop; /**< any thread may help; a worker takes one part and then looks for a task again */
+  bool beside;  /**< of an output beside the steps: some workers stay free for tasks */
   /** Called by a thread that has helped, with the time in us of starpu_timing_now(). */
   void (*helped)(const struct parts *p, double start, double end);
 };
@@ -25,7 +26,8 @@ bool parts_take(struct parts *p);
  * calls deep it runs all parts itself. Not on workers of GPUs. */
 void offer_parts(struct parts *p);
 
-/** Called by a thread that has nothing to do, no worker of a GPU: help another one with its parts.
+/** Called by a thread that has nothing to do, no worker of a GPU: help another one with its parts, those of loops
+ * alone where the thread is no worker.
  * @return whether there was a part left */
 bool offers_help(void);
 

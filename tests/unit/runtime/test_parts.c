@@ -22,8 +22,9 @@ enum { PARTS = 40, PART = 2000 /* us */, TASKS = 500 };
 
 struct counts {
   useconds_t time; /* of a part, in us */
-  atomic_uint calls[PARTS], inner[PARTS], workers, helped;
-  atomic_bool ended;
+  atomic_uint calls[PARTS], inner[PARTS], workers, helped,
+      outside; /* outside: calls by other threads */
+  atomic_bool waits, ended;
 };
 
 static void inner_part(void *context, uint32_t i) {
@@ -34,7 +35,10 @@ static void part(void *context, uint32_t i) {
   struct counts *c = context;
   const int worker = starpu_worker_get_id();
   atomic_fetch_add(&c->calls[i], 1);
-  if (worker >= 0) atomic_fetch_or(&c->workers, 1u << worker);
+  if (worker >= 0)
+    atomic_fetch_or(&c->workers, 1u << worker);
+  else
+    atomic_fetch_add(&c->outside, 1);
   parts_run(PARTS, inner_part, c);
   if (c->time > 0) usleep(c->time);
 }
@@ -69,9 +73,11 @@ static void long_first(void *context, uint32_t i) {
 static void wait_for_first(void *context, uint32_t i) {
   struct counts *c = context;
   if (i == 0) {
+    while (!atomic_load(&c->waits)) usleep(PART);
     loop_parts(&looped_stage, PARTS, loop_part, c);
     atomic_store(&c->ended, true);
   } else {
+    atomic_store(&c->waits, true);
     while (!atomic_load(&c->ended)) atomic_fetch_add(&c->helped, loop_help());
   }
 }
@@ -189,6 +195,19 @@ static void test_who_waits_helps(void **state) {
   assert_true(atomic_load(&c.helped) > 0);
 }
 
+/* A thread that is no worker has nothing that parts of tasks need, and takes none. */
+static void test_parts_of_tasks_are_for_workers(void **state) {
+  (void)state;
+  struct counts c = {.time = PART};
+  start(1, "lws");
+  submit(&c);
+  while (atomic_load(&c.calls[PARTS - 1]) == 0) assert_false(loop_help());
+  assert_int_equal(starpu_task_wait_for_all(), 0);
+  engine_stop();
+  check(&c, 1);
+  assert_int_equal(atomic_load(&c.outside), 0);
+}
+
 /* Short parts of a loop, which end while others look at them. */
 static void test_many_loops(void **state) {
   (void)state;
@@ -201,10 +220,15 @@ static void test_many_loops(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_without_starpu), cmocka_unit_test(test_idle_worker_helps),
-      cmocka_unit_test(test_one_worker),     cmocka_unit_test(test_models_have_no_help),
-      cmocka_unit_test(test_many_tasks),     cmocka_unit_test(test_long_part_of_a_loop),
-      cmocka_unit_test(test_many_loops),     cmocka_unit_test(test_who_waits_helps),
+      cmocka_unit_test(test_without_starpu),
+      cmocka_unit_test(test_idle_worker_helps),
+      cmocka_unit_test(test_one_worker),
+      cmocka_unit_test(test_models_have_no_help),
+      cmocka_unit_test(test_many_tasks),
+      cmocka_unit_test(test_long_part_of_a_loop),
+      cmocka_unit_test(test_many_loops),
+      cmocka_unit_test(test_who_waits_helps),
+      cmocka_unit_test(test_parts_of_tasks_are_for_workers),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
