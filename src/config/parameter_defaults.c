@@ -6,6 +6,8 @@
 #include "photons/config/parameter_table.h"
 #include "photons/config/parameters.h"
 
+#define CLOUDS_MOST 4.0 /* Mpc/h between particles */
+
 /** The accuracy that chooses a preset. Steps of gas follow its flow: time.accuracy is none of its
  * parameters, and its longest step is that of fast. */
 static unsigned accuracy_of(const struct parameters *p, const struct parameter *row) {
@@ -20,6 +22,12 @@ static void apply_presets(struct parameters *p) {
       parameter_reset(row, parameter_initial(row, accuracy_of(p, row), p->box.boundary), p);
 }
 
+/** Whether the mesh alone may assign particles by triangular clouds: a lattice that is much wider dissolves late or
+ * never, and its waves alias to long ones. How wide that of a file is, is not known yet. */
+static bool clouds_will_do(const struct parameters *p) {
+  return p->ic.source == IC_GENERATE && p->box.size <= CLOUDS_MOST * (double)p->box.npart_side;
+}
+
 /** Defaults that follow from other values, but for time.z_end, which follows from the outputs. */
 static void apply_computed(struct parameters *p) {
   if (!parameter_given(p, "cosmology", "Omega_lambda"))
@@ -28,7 +36,8 @@ static void apply_computed(struct parameters *p) {
     /* The mesh alone smooths what aliasing would reach, and what differences get wrong. */
     if (!parameter_given(p, "gravity", "interlace")) p->gravity.interlace = false;
     if (!parameter_given(p, "gravity", "gradient")) p->gravity.gradient = GRADIENT_FD4;
-    if (!parameter_given(p, "gravity", "assignment")) p->gravity.assignment = ASSIGN_TSC;
+    if (clouds_will_do(p) && !parameter_given(p, "gravity", "assignment"))
+      p->gravity.assignment = ASSIGN_TSC;
   }
 }
 

@@ -67,7 +67,7 @@ static void growth_on_a_grid_needs_a_grid(void **state) {
   (void)state;
   static const struct {
     const char *setting[3];
-    int count;
+    size_t count;
     const char *complaint;
   } wrong[] = {
       {{"ic.lattice_growth=10", "ic.glass=w.txt"}, 2, "not with ic.glass"},
@@ -176,6 +176,26 @@ static void defaults_follow_from_other_values(void **state) {
     forget_origins(&again, &p);
     assert_memory_equal(&p, &again, sizeof p);
     free(printed);
+  }
+}
+
+/* The mesh alone assigns by triangular clouds where particles are near each other, unless the user says else. */
+static void mesh_alone_has_clouds(void **state) {
+  (void)state;
+  static const struct {
+    const char *size, *setting;
+    enum assignment assignment;
+  } cases[] = {{"box.size=256", "time.step=pm", ASSIGN_TSC},
+               {"box.size=257", "time.step=pm", ASSIGN_PCS},
+               {"box.size=256", "time.step=block", ASSIGN_PCS}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const char *const settings[] = {"box.npart_side=64", "time.steps=5", cases[i].size,
+                                    cases[i].setting, "gravity.assignment=pcs"};
+    struct parameters p;
+    read_config(&p, NEEDED, settings, 4);
+    assert_int_equal(p.gravity.assignment, cases[i].assignment);
+    read_config(&p, NEEDED, settings, 5);
+    assert_int_equal(p.gravity.assignment, ASSIGN_PCS);
   }
 }
 
@@ -804,6 +824,7 @@ int main(void) {
       cmocka_unit_test(table_of_dark_energy_is_read),
       cmocka_unit_test(growth_on_a_grid_needs_a_grid),
       cmocka_unit_test(defaults_follow_from_other_values),
+      cmocka_unit_test(mesh_alone_has_clouds),
       cmocka_unit_test(presets_yield_to_given_values),
       cmocka_unit_test(time_accuracy_chooses_steps),
       cmocka_unit_test(aliases_comments_and_blanks),
