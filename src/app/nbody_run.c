@@ -268,7 +268,7 @@ static struct growth_step plain_step(const struct cosmology *c, double a0, doubl
 }
 
 /** A step drift-kick-drift of the mesh alone.
- * @param due  outputs follow, which read the boxes of trees; the next step begins with a drift */
+ * @param due  outputs follow, and have trees with boxes; else the next step begins with a drift */
 static void mesh_step(struct nbody_run *r, double a0, double a1, struct sort_choice *choice,
                       bool due) {
   const bool growth = r->parameters->time.kicks == KICKS_GROWTH;

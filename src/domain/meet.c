@@ -197,7 +197,7 @@ void domain_meet(struct domain *d) {
   box_tree_free(&own);
 }
 
-void domain_tell(struct domain *d, struct ghosts told) {
+void domain_tell(struct domain *d, struct ghosts told, size_t held) {
   const size_t ranks = (size_t)comm_size();
   ghosts_sort(&told);
   struct letters l = {.rank = allocate(ranks, sizeof *l.rank, "message sizes"),
@@ -209,7 +209,7 @@ void domain_tell(struct domain *d, struct ghosts told) {
     add_letter(&l, group_known(d, told.ghost[i].group));
   }
   deliver(d, &l);
-  count_kept(d, &l, 0, 0);
+  count_kept(d, &l, held, 0);
   free_letters(&l);
   free(d->told.ghost);
   d->told = told;

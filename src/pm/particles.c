@@ -58,7 +58,8 @@ double gas_particles_bytes(size_t count) {
   /* Those that arrive: at first all. */
   const size_t listed = 2 * sizeof(void *) + sizeof(struct home) + 4 * sizeof(uint32_t);
   const size_t in_new_groups = 3 * one + listed;
-  const size_t in_files = one + row + (comm_size() > 1 ? 2 * (one + sizeof(size_t)) : 0);
+  /* Those before the last settling stay until the next one. */
+  const size_t in_files = 2 * one + row + (comm_size() > 1 ? 2 * (one + sizeof(size_t)) : 0);
   return (double)count * (double)(in_new_groups > in_files ? in_new_groups : in_files);
 }
 

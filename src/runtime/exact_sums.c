@@ -21,6 +21,7 @@ enum {
 struct exact_sums exact_sums_create(size_t size, size_t rows) {
   const uint32_t workers = starpu_is_initialized() ? starpu_cpu_worker_get_count() : 0;
   struct exact_sums s = {.size = size, .parts = workers > 0 ? OF_A_WORKER * workers : 1};
+  if (rows >> 31 >= s.parts) s.parts = (uint32_t)(rows >> 31) + 1; /* exact_add() */
   if (s.parts > rows) s.parts = rows > 0 ? (uint32_t)rows : 1;
   s.sum = allocate(s.parts * size, sizeof *s.sum, "exact sums");
   return s;

@@ -10,7 +10,7 @@
 /**
  * Submit the tasks that compute the forces by particles on the targets of all groups. Their neighbours are
  * found (domain_find_neighbours()), and their trees are refitted, or will be by tasks submitted before;
- * with several ranks these tasks have ended. Afterwards forces_submit_external() and message_wait() must
+ * with several ranks, or where domain.sources_later, these tasks have ended. Afterwards forces_submit_external() and message_wait() must
  * follow. Collective.
  * @param mesh     compute the long-range forces, too; they are those of all particles
  * @param choose   makes the targets of a group (targets.h); called for groups that have some

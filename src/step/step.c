@@ -65,7 +65,11 @@ void step_all_forces(struct nbody *n, void (*close)(struct nbody *, const void *
   short_range_expansions(&n->short_range, expansions);
   find_neighbours(n, !n->mesh_alone);
   forces_submit(n, nbody_has_mesh(n), choose_all, NULL);
-  if (moves_itself(n)) net_force_remove(n);
+  if (moves_itself(n)) {
+    if (meanwhile) meanwhile(context); /* what follows waits for the forces */
+    meanwhile = NULL;
+    net_force_remove(n);
+  }
   forces_submit_external(n);
   close(n, kick);
   FOR_GROUPS(&n->domain, g) {

@@ -142,7 +142,7 @@ void upper_tell(struct short_range *s, const struct rank_targets *targets) {
     for (uint32_t k = 0; k < u->highest_count; k++)
       tell_below(s, &targets[r], r, u->highest[k], &told, &room);
   }
-  domain_tell(s->domain, told);
+  domain_tell(s->domain, told, sizeof *targets);
 }
 
 /** Nodes that have groups of several ranks. */

@@ -268,7 +268,7 @@ class Check:
         far = ranks - ranks // systems
         met, told = near + far, own * (ranks // systems - 1) + far
         self.kept("groups", 8 * own + 192 * (own + met))
-        self.kept("boxes", max(TARGETS * ranks, 12 * ranks + LETTER * (told + met)))
+        self.kept("boxes", (TARGETS + 12) * ranks + LETTER * (told + met))
         self.kept("rungs", 92 * own)
         self.kept("ghosts", 40 * (told + met) + TOLD * told + 32 * 2 * (ranks - 1))
         self.kept("sources", near * (12 * GROUP + 64 * (32 + 4 * 56)) + far * 2 * (32 + 4 * 56))

@@ -12,7 +12,7 @@ enum kept {
   KEPT_GROUPS, /**< the domain's table of own groups and those that are met */
   KEPT_RUNGS,  /**< particles by rung of own groups, with block steps */
   KEPT_BOXES, /**< domains of all ranks and boxes of these groups, while neighbours are searched; then where the
-                  sources of all ranks and the targets of some are, while ghosts are found */
+                  targets of all ranks are, while ghosts are found */
   KEPT_COSTS,   /**< of units of groups, for the balance between ranks */
   KEPT_GHOSTS,  /**< lists of ghosts, and which parts of their trees are sent */
   KEPT_SOURCES, /**< positions, trees and multipoles of ghosts that are received */

@@ -102,7 +102,8 @@ struct domain {
   uint32_t group_count; /**< of all ranks, a power of two */
   struct group *groups; /**< [particles.blocks] this rank's groups, by rising index */
   struct group *met; /**< [met_count] groups of other ranks that may be within reach of this rank's
-                         *   domain, by rising index, since domain_find_neighbours() */
+                         *   domain, by rising index, since domain_find_neighbours(); with sources_later those
+                         *   that others have told of, and nodes above groups, since domain_tell() */
   uint32_t met_count;
   uint32_t *owner_first; /**< [comm_size() + 1] first group of each rank; NULL: dealt out evenly */
   double *group_seconds; /**< [own group] core seconds of its tasks; balance.h resets them */
@@ -192,8 +193,9 @@ void domain_find_neighbours(struct domain *d);
 bool domain_source_wanted(const struct group *g);
 /** Where domain.sources_later: tell ranks of groups of this rank and of domain.above, their boxes and targets. What is
  * told here replaces the groups that were met before. Collective.
- * @param told  by rank and in any order; the domain frees it */
-void domain_tell(struct domain *d, struct ghosts told);
+ * @param told  by rank and in any order; the domain frees it
+ * @param held  bytes for each rank that the caller has meanwhile, for log/ranks.csv */
+void domain_tell(struct domain *d, struct ghosts told, size_t held);
 /** Sort by rank and group, and remove duplicates. */
 void ghosts_sort(struct ghosts *g);
 /** Add a group to a list of neighbours. */

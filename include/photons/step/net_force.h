@@ -106,7 +106,7 @@ struct net_force_change net_force_change_of(const struct net_force_sums *sums);
 
 /** Remove the net force and the net torque of the targets' accelerations, which are those of all particles
  * of an isolated system by themselves alone, and note them in n->net_force. Waits for all tasks.
- * The bits depend neither on workers nor on ranks. Collective. */
+ * On cores the bits depend neither on workers nor on ranks. Collective. */
 void net_force_remove(struct nbody *n);
 
 #endif
