@@ -74,10 +74,10 @@ static void make_nodes(struct short_range *s) {
 }
 
 static void drop_handles(struct upper_node *nodes, uint32_t count) {
-  for (struct upper_node *u = nodes; u < nodes + count; u++) {
-    handle_drop(&u->group.tree);
-    handle_drop(&u->group.node_mass);
-    handle_drop(&u->multipole);
+  for (uint32_t k = 0; k < count; k++) {
+    handle_drop(&nodes[k].group.tree);
+    handle_drop(&nodes[k].group.node_mass);
+    handle_drop(&nodes[k].multipole);
   }
 }
 
@@ -104,7 +104,8 @@ void upper_free(struct short_range *s) {
 /** Find the boxes of some nodes from those of their children, and forget which are wanted. More particles than a walk can
  * count are 0: such a node is always opened. */
 static void fit(const struct short_range *s, struct upper_node *nodes, uint32_t count) {
-  for (struct upper_node *u = nodes + count; u-- > nodes;) {
+  for (uint32_t k = count; k-- > 0;) {
+    struct upper_node *u = &nodes[k];
     const struct group *left = u->child[0], *right = u->child[1];
     const uint64_t particles = (uint64_t)left->count + right->count;
     const bool few = left->count > 0 && right->count > 0 && particles <= INT32_MAX;

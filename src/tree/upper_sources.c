@@ -97,7 +97,8 @@ static void fit_handles(struct short_range *s, struct upper_node *u) {
 
 /** List the tasks that make those of some nodes that are wanted. */
 static void list_tasks(struct short_range *s, struct upper_node *nodes, uint32_t count) {
-  for (struct upper_node *u = nodes; u < nodes + count; u++) {
+  for (uint32_t k = 0; k < count; k++) {
+    struct upper_node *u = &nodes[k];
     pass_below(s, u);
     if (!u->wanted) continue;
     fit_handles(s, u);
