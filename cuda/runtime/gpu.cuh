@@ -94,12 +94,15 @@ static __device__ inline uint32_t warp_min(uint32_t a) {
 }
 static __device__ inline uint32_t warp_max(uint32_t a) { return ~warp_min(~a); }
 static __device__ inline int warp_min(int a) {
-  for (int step = WARP / 2; step > 0; step /= 2) a = min(a, __shfl_xor_sync(~0u, a, step));
-  return a;
+  return (int)(warp_min((uint32_t)a ^ 0x80000000u) ^ 0x80000000u);
 }
-static __device__ inline int warp_max(int a) {
-  for (int step = WARP / 2; step > 0; step /= 2) a = max(a, __shfl_xor_sync(~0u, a, step));
-  return a;
+static __device__ inline int warp_max(int a) { return ~warp_min(~a); }
+/* The same for floats that are not below 0, whose order is that of their bits. */
+static __device__ inline float warp_min_positive(float a) {
+  return __int_as_float(warp_min(__float_as_int(a)));
+}
+static __device__ inline float warp_max_positive(float a) {
+  return __int_as_float(warp_max(__float_as_int(a)));
 }
 
 /** Sum over a block of WARPS warps, the same in all threads and in a fixed order. */

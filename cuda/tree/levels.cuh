@@ -38,11 +38,13 @@ template <typename Launch> static void subtrees_upward(unsigned lowest, Launch l
   }
 }
 
-/** The same for the levels highest .. lowest, parents before their children. */
+/** The same for the levels highest .. lowest, parents before their children. The lowest subtrees, which are most, have all
+ * levels that they can. */
 template <typename Launch>
 static void subtrees_downward(unsigned highest, unsigned lowest, Launch launch) {
-  for (unsigned root = highest; root <= lowest; root += SUBTREE)
-    launch(root, root + SUBTREE - 1 < lowest ? root + SUBTREE - 1 : lowest);
+  for (unsigned root = highest, levels = (lowest - highest) % SUBTREE + 1; root <= lowest;
+       root += levels, levels = SUBTREE)
+    launch(root, root + levels - 1);
 }
 
 /** Call visit(node) for the nodes of levels lowest .. 0. */

@@ -74,6 +74,12 @@ static __global__ void m2l(const __grid_constant__ struct far_lists s,
   const uint32_t target = (blockIdx.x * BLOCK + threadIdx.x) / WARP, lane = threadIdx.x % WARP;
   if (target == 0 || target >= tree_nodes(s.depth)) return;
   const uint32_t begin = s.offset[target], end = s.offset[target + 1];
+  if (begin == end) {
+    for (uint32_t k = lane; k < expansion<P>::local; k += WARP)
+      s.local[(size_t)target * expansion<P>::local + k] = 0.0f;
+    if (POTENTIAL && lane == 0) constant[target] = 0.0f;
+    return;
+  }
   float local[expansion<P>::local], l0 = 0.0f;
 #pragma unroll
   for (int k = 0; k < expansion<P>::local; k++) local[k] = 0.0f;

@@ -201,6 +201,17 @@ static uint32_t lanes_for_leaf(const struct p2p_target *target, uint32_t slots) 
   return lanes;
 }
 
+/** Set the order in which target blocks begin. */
+static void order_blocks(struct gpu *g, const struct p2p_problem &p) {
+  uint32_t *of_rank = (uint32_t *)gpu_scratch(g, SCRATCH_SORT, 2 * RANKS * sizeof *of_rank);
+  const uint32_t blocks = blocks_for(1ull << p.depth, ORDER_BLOCK);
+  CHECK_CUDA(cudaMemsetAsync(of_rank, 0, 2 * RANKS * sizeof *of_rank, g->stream));
+  count_ranks<<<blocks, ORDER_BLOCK, 0, g->stream>>>(p, of_rank);
+  gpu_launched("count_ranks");
+  order_leaves<<<blocks, ORDER_BLOCK, 0, g->stream>>>(p, of_rank, of_rank + RANKS);
+  gpu_launched("order_leaves");
+}
+
 void gpu_p2p(struct gpu *g, const struct gpu_split *tables, const struct p2p_law *law,
              const struct p2p_target *target, uint32_t slots, bool double_precision,
              float *acceleration, uint64_t *pairs) {
@@ -223,8 +234,7 @@ void gpu_p2p(struct gpu *g, const struct gpu_split *tables, const struct p2p_law
                                                            (size_t)p.components * p.divisions *
                                                                p.count * sizeof(float));
   p.pairs = (unsigned long long *)(g->counters + COUNTERS_P2P);
-  order_leaves<<<1, ORDER_BLOCK, 0, g->stream>>>(p);
-  gpu_launched("order_leaves");
+  order_blocks(g, p);
   const int t = p.first ? packed_per_lane(p.count, p.depth, newton)
                         : targets_per_lane((uint32_t)((((uint64_t)p.count - 1) >> level) + 1));
   if (newton)

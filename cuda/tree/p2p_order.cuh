@@ -8,7 +8,7 @@
 
 /* A block of packed targets has at most as many as two a lane can hold. */
 enum { PACKED_MOST = P2P_TARGETS_MOST < 2 * WARP ? P2P_TARGETS_MOST : 2 * WARP };
-enum { LENGTHS = 256, /* the ordering distinguishes list lengths up to it */ ORDER_BLOCK = 1024 };
+enum { RANKS = 256, ORDER_BLOCK = RANKS };
 
 /** Number of a leaf's target blocks. */
 static __device__ inline uint32_t blocks_of(const struct p2p_problem &p, uint32_t leaf) {
@@ -27,46 +27,54 @@ static __device__ inline struct target_block block_of(const struct p2p_problem &
           begin + (uint32_t)((uint64_t)count * (k + 1) / n)};
 }
 
-/** List the target blocks by falling length of their leaves' lists: the longest work begins first,
- * so that no multiprocessor waits for it at the end. The order of leaves of equal length varies
- * between runs and changes no result. */
+/** Rank of a list by its length, the longest first: eight ranks for each doubling. */
+static __device__ inline uint32_t rank_of(const struct p2p_problem &p, uint32_t leaf) {
+  const uint32_t n = p.offset[leaf + 1] - p.offset[leaf];
+  const unsigned doublings = 31 - __clz((int)(n | 7));
+  return RANKS - 1 - (8 * (doublings - 2) + (n >> (doublings - 3 + (doublings < 3)) & 7));
+}
+
+/** Numbers of the target blocks of each rank. */
 static __global__ void __launch_bounds__(ORDER_BLOCK)
-    order_leaves(const __grid_constant__ struct p2p_problem p) {
-  __shared__ uint32_t longest, first[LENGTHS];
-  const uint32_t me = threadIdx.x, leaves = 1u << p.depth, *offset = p.offset;
-  if (me < LENGTHS) first[me] = 0;
-  if (me == 0) longest = 1;
+    count_ranks(const __grid_constant__ struct p2p_problem p, uint32_t *of_rank) {
+  __shared__ uint32_t here[RANKS];
+  here[threadIdx.x] = 0;
   __syncthreads();
-  for (uint32_t i = me; i < leaves; i += ORDER_BLOCK)
-    atomicMax(&longest, offset[i + 1] - offset[i]);
+  const uint32_t leaf = blockIdx.x * ORDER_BLOCK + threadIdx.x;
+  if (leaf < 1u << p.depth) atomicAdd(&here[rank_of(p, leaf)], blocks_of(p, leaf));
   __syncthreads();
-  const auto rank = [&](uint32_t i) {
-    return (uint32_t)((uint64_t)(longest - (offset[i + 1] - offset[i])) * (LENGTHS - 1) / longest);
-  };
-  for (uint32_t i = me; i < leaves; i += ORDER_BLOCK) atomicAdd(&first[rank(i)], blocks_of(p, i));
-  __syncthreads();
-  if (me < WARP) { /* counts to offsets */
-    uint32_t sum = 0;
-    for (uint32_t k = me * (LENGTHS / WARP); k < (me + 1) * (LENGTHS / WARP); k++) sum += first[k];
-    uint32_t before = sum;
-    for (uint32_t step = 1; step < WARP; step *= 2) {
-      const uint32_t other = __shfl_up_sync(~0u, before, step);
-      before += me >= step ? other : 0;
-    }
-    before -= sum;
-    for (uint32_t k = me * (LENGTHS / WARP); k < (me + 1) * (LENGTHS / WARP); k++) {
-      const uint32_t n = first[k];
-      first[k] = before;
-      before += n;
-    }
+  if (here[threadIdx.x] > 0) atomicAdd(&of_rank[threadIdx.x], here[threadIdx.x]);
+}
+
+/** List the target blocks by falling length of their leaves' lists: the longest work begins first,
+ * so that no multiprocessor waits for it at the end. The order of leaves of one rank varies
+ * between runs and changes no result.
+ * @param taken  [RANKS] target blocks that are listed already, 0 at the start */
+static __global__ void __launch_bounds__(ORDER_BLOCK)
+    order_leaves(const __grid_constant__ struct p2p_problem p, const uint32_t *of_rank,
+                 uint32_t *taken) {
+  __shared__ uint32_t here[RANKS], first[RANKS], of_warp[RANKS / WARP];
+  const uint32_t me = threadIdx.x, leaf = blockIdx.x * ORDER_BLOCK + me;
+  const bool has_leaf = leaf < 1u << p.depth;
+  const uint32_t rank = has_leaf ? rank_of(p, leaf) : 0, n = has_leaf ? blocks_of(p, leaf) : 0;
+  uint32_t before = of_rank[me]; /* becomes the sum of all ranks before */
+  for (uint32_t step = 1; step < WARP; step *= 2) {
+    const uint32_t other = __shfl_up_sync(~0u, before, step);
+    before += me % WARP >= step ? other : 0;
   }
+  here[me] = 0;
+  if (me % WARP == WARP - 1) of_warp[me / WARP] = before;
   __syncthreads();
-  for (uint32_t i = me; i < leaves; i += ORDER_BLOCK) {
-    const uint32_t n = blocks_of(p, i), at = atomicAdd(&first[rank(i)], n);
-    for (uint32_t k = 0; k < n; k++) p.order[at + k] = block_of(p, i, n, k);
-  }
+  const uint32_t place = n > 0 ? atomicAdd(&here[rank], n) : 0;
+  before -= of_rank[me];
+  for (uint32_t w = 0; w < me / WARP; w++) before += of_warp[w];
   __syncthreads();
-  for (uint32_t i = first[LENGTHS - 1] + me; i < p.blocks; i += ORDER_BLOCK) p.order[i] = {0, 0, 0};
+  first[me] = before + (here[me] > 0 ? atomicAdd(&taken[me], here[me]) : 0);
+  __syncthreads();
+  for (uint32_t k = 0; k < n; k++) p.order[first[rank] + place + k] = block_of(p, leaf, n, k);
+  uint32_t all = 0;
+  for (uint32_t w = 0; w < RANKS / WARP; w++) all += of_warp[w];
+  for (uint32_t i = all + leaf; i < p.blocks; i += gridDim.x * ORDER_BLOCK) p.order[i] = {0, 0, 0};
 }
 
 #endif

@@ -7,7 +7,7 @@
 #include "cuda/tree/gpu_tree.h"
 
 /* A warp has ROWS * WARP consecutive particles of its CUDA block's stretch. */
-enum { BLOCK = 256, WARPS = BLOCK / WARP, ROWS = 16, STRETCH = ROWS * BLOCK };
+enum { BLOCK = 256, WARPS = BLOCK / WARP, ROWS = 8, STRETCH = ROWS * BLOCK };
 
 struct problem {
   uint32_t count, active;
@@ -67,6 +67,7 @@ static __device__ void write_particle(const struct problem &p, uint32_t from, ui
 static __global__ void __launch_bounds__(BLOCK)
     write_active(const __grid_constant__ struct problem p) {
   __shared__ uint32_t of_warp[WARPS];
+  __shared__ uint16_t place[STRETCH]; /* of the active ones in the stretch */
   const uint32_t here = p.found[blockIdx.x], lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
   const bool last = blockIdx.x == gridDim.x - 1;
   if (here == 0 && !last) return;
@@ -79,14 +80,17 @@ static __global__ void __launch_bounds__(BLOCK)
   const uint32_t rows = active_rows(p), of_this = warp_sum((uint32_t)__popc(rows));
   if (lane == 0) of_warp[warp] = of_this;
   __syncthreads();
-  for (uint32_t w = 0; w < warp; w++) before += of_warp[w];
+  uint32_t found = 0;
+  for (uint32_t w = 0; w < warp; w++) found += of_warp[w];
   for (uint32_t row = 0; row < ROWS; row++) {
-    const bool active = rows >> row & 1;
-    const uint32_t lanes = __ballot_sync(~0u, active);
-    if (active)
-      write_particle(p, (uint32_t)particle_at(row), before + __popc(lanes & ((1u << lane) - 1)));
-    before += __popc(lanes);
+    const uint32_t lanes = __ballot_sync(~0u, rows >> row & 1);
+    if (rows >> row & 1)
+      place[found + __popc(lanes & ((1u << lane) - 1))] = (uint16_t)((warp * ROWS + row) * WARP + lane);
+    found += __popc(lanes);
   }
+  __syncthreads();
+  for (uint32_t k = threadIdx.x; k < here; k += BLOCK)
+    write_particle(p, blockIdx.x * STRETCH + place[k], before + k);
 }
 
 /** A leaf's first target is the first one that stands in the group at or after the leaf's first

@@ -50,10 +50,13 @@ static __global__ void refit_leaves(uint32_t count, unsigned depth,
     acc2 += a2;
     if (a2 > 0.0f) least2 = fminf(least2, a2);
   }
-  node.radius = sqrtf(warp_max(radius2)) * ROUND_UP;
-  acc2 = warp_sum(acc2) / (float)(end - first);
-  least2 = warp_min(least2);
-  if (least) acc2 = least2 < INFINITY ? least2 : 0.0f;
+  node.radius = sqrtf(warp_max_positive(radius2)) * ROUND_UP;
+  if (least) {
+    least2 = warp_min_positive(least2);
+    acc2 = least2 < INFINITY ? least2 : 0.0f;
+  } else {
+    acc2 = warp_sum(acc2) / (float)(end - first);
+  }
   node.acc_min = end > first ? sqrtf(acc2) * acc_unit : FLT_MAX;
   if (lane == 0) nodes[leaves + leaf] = node;
 }

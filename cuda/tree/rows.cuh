@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The expansions of nodes are rows of floats: how threads read them, and how warps write their sums. */
+/* The expansions of nodes are rows of floats: how threads read them, how warps write their sums, and how a warp has rows of
+ * many nodes in shared memory. */
 #ifndef PHOTONS_ROWS_CUH
 #define PHOTONS_ROWS_CUH
 
@@ -51,6 +52,23 @@ template <int N> static __device__ inline void store_sums(const float *value, fl
     add_halves<WARP / 2>(part);
     if (first + lane < N) sum[first + lane] = part[0];
   }
+}
+
+/** Floats from one row to the next in shared memory: odd, so that lanes that read the same place of their rows use
+ * different banks. */
+template <int SIZE> static constexpr int row_stride = SIZE | 1;
+
+/** Copy the rows of SIZE floats of n nodes to shared memory, while the warp goes on: copies_wait(). */
+template <int SIZE>
+static __device__ inline void rows_in(float *rows, const float *tree, uint32_t n) {
+  for (uint32_t i = threadIdx.x; i < n * SIZE; i += WARP)
+    copy_ahead(rows + i / SIZE * row_stride<SIZE> + i % SIZE, tree + i);
+}
+/** Copy them back. */
+template <int SIZE>
+static __device__ inline void rows_out(const float *rows, float *tree, uint32_t n) {
+  for (uint32_t i = threadIdx.x; i < n * SIZE; i += WARP)
+    tree[i] = rows[i / SIZE * row_stride<SIZE> + i % SIZE];
 }
 
 #endif

@@ -4,54 +4,79 @@
  * and moves them to their places when the lengths of all lists are known. */
 #include "cuda/tree/walk.cuh"
 
-enum { SCAN_BLOCK = 1024, SCAN_EACH = 8, MOVE_BLOCK = 256, MOVE_BLOCKS = 256 };
+enum { SCAN_BLOCK = 256, SCAN_EACH = 8 * SCAN_BLOCK, /* lengths of a CUDA block */ MOVE_BLOCK = 256, MOVE_BLOCKS = 256 };
 
-/** Turn lengths into offsets, and sum them up: one CUDA block for the near list, one for the far
- * list. */
-static __global__ void __launch_bounds__(SCAN_BLOCK)
-    scan(uint32_t leaves, const __grid_constant__ struct walk_problem p) {
-  __shared__ uint64_t warp_sum[SCAN_BLOCK / WARP];
-  uint32_t *offset = blockIdx.x == 0 ? p.near_offset : p.far_offset;
-  const uint32_t n = blockIdx.x == 0 ? leaves : 2 * leaves, lane = threadIdx.x % WARP,
-                 warp = threadIdx.x / WARP;
-  uint64_t before = 0;
-  uint32_t longest = 0;
-  for (uint32_t first = 0; first < n; first += SCAN_BLOCK * SCAN_EACH) {
-    const uint32_t i = first + threadIdx.x * SCAN_EACH;
-    uint32_t length[SCAN_EACH];
-    uint64_t own = 0;
-#pragma unroll
-    for (uint32_t k = 0; k < SCAN_EACH; k++) {
-      length[k] = i + k < n ? offset[i + k] : 0;
-      own += length[k];
-      longest = max(longest, length[k]);
-    }
-    uint64_t sum = own;
-    for (uint32_t step = 1; step < WARP; step *= 2) {
-      const uint64_t other = __shfl_up_sync(~0u, sum, step);
-      sum += lane >= step ? other : 0;
-    }
-    if (lane == WARP - 1) warp_sum[warp] = sum;
-    __syncthreads();
-    uint64_t total = 0;
-    for (uint32_t k = 0; k < SCAN_BLOCK / WARP; k++) {
-      if (k == warp) sum += total;
-      total += warp_sum[k];
-    }
-    uint64_t at = before + sum - own;
-#pragma unroll
-    for (uint32_t k = 0; k < SCAN_EACH; k++) {
-      if (i + k < n) offset[i + k] = (uint32_t)at;
-      at += length[k];
-    }
-    before += total;
-    __syncthreads();
+/** The sum of a over the threads of a CUDA block before this one, and over all. */
+struct block_scan {
+  uint64_t before, all;
+};
+static __device__ inline struct block_scan scan_block(uint64_t a) {
+  __shared__ uint64_t of_warp[SCAN_BLOCK / WARP];
+  const uint32_t lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+  uint64_t sum = a;
+  for (uint32_t step = 1; step < WARP; step *= 2) {
+    const uint64_t other = __shfl_up_sync(~0u, sum, step);
+    sum += lane >= step ? other : 0;
   }
-  longest = __reduce_max_sync(~0u, longest);
-  if (lane == 0) atomicMax(&p.result->longest, longest);
-  if (threadIdx.x > 0) return;
-  offset[n] = (uint32_t)before; /* wrong beyond 2^32; the caller looks at the result first */
-  (blockIdx.x == 0 ? p.result->entries : p.result->interactions) = before;
+  __syncthreads(); /* of_warp may still be read by an earlier call */
+  if (lane == WARP - 1) of_warp[warp] = sum;
+  __syncthreads();
+  struct block_scan scan = {sum - a, 0};
+  for (uint32_t k = 0; k < SCAN_BLOCK / WARP; k++) {
+    if (k == warp) scan.before += scan.all;
+    scan.all += of_warp[k];
+  }
+  return scan;
+}
+
+/** The lengths of a list, or the offsets that they become: [count], and one more. The near list of all leaves comes
+ * first. */
+struct scanned {
+  uint32_t *offset, count, first; /* CUDA block of the grid that is the first of this list */
+};
+static __device__ inline struct scanned scanned_by_block(const struct walk_problem &p) {
+  const uint32_t leaves = 1u << p.depth, blocks = (leaves + SCAN_EACH - 1) / SCAN_EACH;
+  if (blockIdx.x < blocks) return {p.near_offset, leaves, 0};
+  return {p.far_offset, 2 * leaves, blocks};
+}
+
+/** The sum of the lengths that a CUDA block has, for each CUDA block, and the longest of all. */
+static __global__ void __launch_bounds__(SCAN_BLOCK)
+    add_lengths(const __grid_constant__ struct walk_problem p, uint64_t *sum) {
+  const struct scanned s = scanned_by_block(p);
+  const uint32_t begin = (blockIdx.x - s.first) * SCAN_EACH;
+  uint64_t own = 0;
+  uint32_t longest = 0;
+#pragma unroll
+  for (uint32_t k = 0; k < SCAN_EACH; k += SCAN_BLOCK) {
+    const uint32_t i = begin + k + threadIdx.x, length = i < s.count ? s.offset[i] : 0;
+    own += length;
+    longest = max(longest, length);
+  }
+  own = scan_block(own).all;
+  longest = warp_max(longest);
+  if (threadIdx.x % WARP == 0) atomicMax(&p.result->longest, longest);
+  if (threadIdx.x == 0) sum[blockIdx.x] = own;
+}
+
+/** Turn lengths into offsets. */
+static __global__ void __launch_bounds__(SCAN_BLOCK)
+    scan(const __grid_constant__ struct walk_problem p, const uint64_t *sum) {
+  const struct scanned s = scanned_by_block(p);
+  uint64_t before = 0;
+  for (uint32_t block = s.first + threadIdx.x; block < blockIdx.x; block += SCAN_BLOCK)
+    before += sum[block];
+  before = scan_block(before).all;
+  for (uint32_t k = 0; k < SCAN_EACH; k += SCAN_BLOCK) {
+    const uint32_t i = (blockIdx.x - s.first) * SCAN_EACH + k + threadIdx.x,
+                   length = i < s.count ? s.offset[i] : 0;
+    const struct block_scan scanned = scan_block(length);
+    if (i < s.count) s.offset[i] = (uint32_t)(before + scanned.before);
+    before += scanned.all;
+  }
+  if (threadIdx.x > 0 || blockIdx.x + 1 < s.first + (s.count + SCAN_EACH - 1) / SCAN_EACH) return;
+  s.offset[s.count] = (uint32_t)before; /* wrong beyond 2^32; the caller looks at the result first */
+  (s.first == 0 ? p.result->entries : p.result->interactions) = before;
 }
 
 /** Move entries that were kept to their places: a warp for each block of a near list, a thread for
@@ -145,7 +170,12 @@ void walk_clear(struct gpu *g, const struct walk_problem *p) {
 
 void walk_scan(struct gpu *g, const struct acceptance *a, const struct walk_problem *p) {
   /* without expansions all lengths and offsets of far lists are zero, as they are already */
-  scan<<<no_expansions(a) ? 1 : 2, SCAN_BLOCK, 0, g->stream>>>(1u << p->depth, *p);
+  const uint32_t near = blocks_for(1ull << p->depth, SCAN_EACH),
+                 all = near + (no_expansions(a) ? 0 : blocks_for(2ull << p->depth, SCAN_EACH));
+  uint64_t *sum = (uint64_t *)gpu_scratch(g, SCRATCH_PARTS, all * sizeof *sum);
+  add_lengths<<<all, SCAN_BLOCK, 0, g->stream>>>(*p, sum);
+  gpu_launched("scan");
+  scan<<<all, SCAN_BLOCK, 0, g->stream>>>(*p, sum);
   gpu_launched("scan");
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The entries that the walk of isolated systems has found, in the order of their lists. Short lists are
+/* The entries that the walk of isolated systems has found, in the order of their lists. Most lists are
  * sorted by a warp, long ones by a CUDA block. Where a list is longer than that, as wide leaves of few
  * targets have, all entries are sorted together. */
 #include <cub/block/block_radix_sort.cuh>
@@ -13,9 +13,9 @@
 enum {
   BLOCK = 256,
   SORT_BLOCK = 128,
-  SHORT = 256, /* entries of a list that a warp sorts */
   LONG_BLOCK = WALK_LONG_BLOCK,
   LONG = 16 * LONG_BLOCK, /* entries of the longest list that a CUDA block sorts */
+  SHORT = LONG / 8,       /* entries of the longest list that a warp sorts */
   LONG_BLOCKS = 264
 };
 
@@ -44,41 +44,73 @@ static __device__ inline struct row_list list_of(const struct pairs_problem &p, 
   return {(row < leaves ? p.room.near_entry : p.room.far_entry) + offset[0], offset[1] - offset[0]};
 }
 
-/** A warp sorts a list: an entry's place is the number of smaller ones. */
-static __global__ void __launch_bounds__(SORT_BLOCK)
-    sort_short(const __grid_constant__ struct pairs_problem p) {
-  __shared__ uint32_t copies[SORT_BLOCK / WARP][SHORT];
-  const uint32_t lane = threadIdx.x % WARP, row = (blockIdx.x * SORT_BLOCK + threadIdx.x) / WARP;
-  if (!p.result->written || row >= 3u << p.depth) return;
-  const struct row_list list = list_of(p, row);
-  uint32_t *copy = copies[threadIdx.x / WARP];
-  if (list.count > SHORT) {
-    if (lane == 0) p.long_row[atomicAdd(&p.progress->long_rows, 1)] = row;
-    return;
+/** A warp sorts a list of at most 2^LOG entries, bitonically (Batcher 1968): each lane has every 32nd one in its
+ * registers. */
+template <int LOG> static __device__ void sort_by_warp(const struct row_list &list) {
+  constexpr int LOG_WARP = 5, ITEMS = 1 << (LOG - LOG_WARP);
+  const uint32_t lane = threadIdx.x % WARP;
+  uint32_t key[ITEMS];
+#pragma unroll
+  for (int m = 0; m < ITEMS; m++) {
+    const uint32_t i = m * WARP + lane;
+    key[m] = i < list.count ? list.entry[i] : UINT32_MAX;
   }
-  for (uint32_t i = lane; i < list.count; i += WARP) copy[i] = list.entry[i];
-  __syncwarp();
-  for (uint32_t i = lane; i < list.count; i += WARP) {
-    uint32_t smaller = 0;
-    for (uint32_t k = 0; k < list.count; k++) smaller += copy[k] < copy[i];
-    list.entry[smaller] = copy[i];
+#pragma unroll
+  for (int run = 1; run <= LOG; run++) /* runs of 2^run entries, which rise and fall in turn, become sorted */
+#pragma unroll
+    for (int step = run - 1; step >= 0; step--)
+#pragma unroll
+      for (int m = 0; m < ITEMS; m++) {
+        const bool rises = run < LOG_WARP ? !(lane >> run & 1) : !(m << LOG_WARP >> run & 1);
+        if (step < LOG_WARP) {
+          const uint32_t other = __shfl_xor_sync(~0u, key[m], 1 << step);
+          key[m] = !(lane >> step & 1) == rises ? min(key[m], other) : max(key[m], other);
+        } else if (const int partner = m | 1 << (step - LOG_WARP); partner > m) {
+          const uint32_t low = min(key[m], key[partner]), high = max(key[m], key[partner]);
+          key[m] = rises ? low : high;
+          key[partner] = rises ? high : low;
+        }
+      }
+#pragma unroll
+  for (int m = 0; m < ITEMS; m++) {
+    const uint32_t i = m * WARP + lane;
+    if (i < list.count) list.entry[i] = key[m];
   }
 }
 
-template <int ITEMS> using block_sort = cub::BlockRadixSort<uint32_t, LONG_BLOCK, ITEMS>;
-enum { FEW = 2, MANY = LONG / LONG_BLOCK }; /* entries of a thread */
+/** Warps sort the lists that are not long. */
+static __global__ void __launch_bounds__(SORT_BLOCK)
+    sort_short(const __grid_constant__ struct pairs_problem p) {
+  const uint32_t row = (blockIdx.x * SORT_BLOCK + threadIdx.x) / WARP;
+  if (!p.result->written || row >= 3u << p.depth) return;
+  const struct row_list list = list_of(p, row);
+  if (list.count > SHORT) {
+    if (threadIdx.x % WARP == 0) p.long_row[atomicAdd(&p.progress->long_rows, 1)] = row;
+    return;
+  }
+  if (list.count <= 1) return;
+  if (list.count <= 32) return sort_by_warp<5>(list);
+  if (list.count <= 64) return sort_by_warp<6>(list);
+  if (list.count <= 128) return sort_by_warp<7>(list);
+  if (list.count <= 256) return sort_by_warp<8>(list);
+  if (list.count <= 512) return sort_by_warp<9>(list);
+  static_assert(SHORT <= 1024, "a warp sorts so many entries");
+  sort_by_warp<10>(list);
+}
 
-/** A CUDA block sorts a list, of at most ITEMS entries for each thread. */
-template <int ITEMS>
+enum { ITEMS = LONG / LONG_BLOCK }; /* entries of a thread */
+using block_sort = cub::BlockRadixSort<uint32_t, LONG_BLOCK, ITEMS>;
+
+/** A CUDA block sorts a list. */
 static __device__ inline void sort_list(const struct row_list &list, unsigned entry_bits,
-                                        typename block_sort<ITEMS>::TempStorage &storage) {
+                                        typename block_sort::TempStorage &storage) {
   const unsigned bits = min(entry_bits + 1, 32u); /* what fills up the list is above all entries */
   uint32_t key[ITEMS];
   for (uint32_t k = 0; k < ITEMS; k++) {
     const uint32_t i = k * LONG_BLOCK + threadIdx.x;
     key[k] = i < list.count ? list.entry[i] : UINT32_MAX;
   }
-  block_sort<ITEMS>(storage).SortBlockedToStriped(key, 0, (int)bits);
+  block_sort(storage).SortBlockedToStriped(key, 0, (int)bits);
   for (uint32_t k = 0; k < ITEMS; k++) {
     const uint32_t i = k * LONG_BLOCK + threadIdx.x;
     if (i < list.count) list.entry[i] = key[k];
@@ -88,16 +120,9 @@ static __device__ inline void sort_list(const struct row_list &list, unsigned en
 /** CUDA blocks sort the long lists. */
 static __global__ void __launch_bounds__(LONG_BLOCK)
     sort_long(const __grid_constant__ struct pairs_problem p) {
-  __shared__ union {
-    typename block_sort<FEW>::TempStorage few;
-    typename block_sort<MANY>::TempStorage many;
-  } storage;
+  __shared__ typename block_sort::TempStorage storage;
   for (uint32_t k = blockIdx.x; k < p.progress->long_rows; k += gridDim.x) {
-    const struct row_list list = list_of(p, p.long_row[k]);
-    if (list.count <= FEW * LONG_BLOCK)
-      sort_list<FEW>(list, p.entry_bits, storage.few);
-    else
-      sort_list<MANY>(list, p.entry_bits, storage.many);
+    sort_list(list_of(p, p.long_row[k]), p.entry_bits, storage);
     __syncthreads();
   }
 }
