@@ -265,6 +265,7 @@ static struct criterion criterion_of(const struct acceptance *a) {
           .theta2 = a->theta * a->theta,
           .first2 = first * first,
           .error = a->factor / a->tolerance,
+          .sum_error = a->factor / a->sum_tolerance,
           .exponent = (unsigned)a->exponent,
           .leaf_level = a->kind == MAC_RELATIVE ? a->depth : 0,
           .geometric = geometric};

@@ -34,6 +34,7 @@ struct criterion {
   float scale, separation2;
   float theta2, first2; /* of the limits of size / distance: accelerations are known, or not */
   float error;          /* factor of the estimated error over the tolerance */
+  float sum_error;      /* the same over the tolerance for sums of errors; 0: sums are not bounded */
   unsigned exponent;    /* of size / distance in that error */
   unsigned leaf_level;  /* see shared_leaves(); 0: it is always 1 */
   bool geometric;
@@ -79,7 +80,21 @@ static __device__ inline uint32_t particles_at(uint32_t count, unsigned level, u
   return level_first(count, level, j + 1) - level_first(count, level, j);
 }
 
-/** judge() of walk.h for Newton's force, up to rounding. The products and sums whose results are added
+/** open_where_errors_add_up() of src/tree/kernels/walk.c: whether the errors of the larger node's expansion may add up to
+ * too much. */
+static __device__ inline bool errors_add_up(const struct criterion &c, const struct node &t,
+                                            const struct node &s, float target_mass,
+                                            float source_mass, float leaves, float inverse) {
+  const bool target = t.radius > s.radius;
+  const float large = target ? t.radius : s.radius, small = target ? s.radius : t.radius,
+              mass = target ? source_mass : target_mass, acc = target ? t.acc_min : s.acc_min,
+              ratio = large / small, beside = mass * (ratio * ratio * ratio) * (inverse * inverse);
+  return large > small && leaves * c.sum_error * fminf(beside, acc) *
+                                  small_power(large * inverse, c.exponent) >
+                              acc;
+}
+
+/** judge() of walk.h for Newton's force, up to rounding, and errors_add_up(). The products and sums whose results are added
  * are named one by one, so that all passes of a walk round in the same way.
  * @param leaves  of the smaller node, as in judge() */
 static __device__ inline bool accepts(const struct criterion &c, const struct node &t,
@@ -100,7 +115,8 @@ static __device__ inline bool accepts(const struct criterion &c, const struct no
   if (!known || c.geometric) return true;
   const float inverse = rsqrtf(d2), error = leaves * c.error * (inverse * inverse) *
                                             small_power(size * inverse, c.exponent);
-  return error * source_mass <= t.acc_min && error * target_mass <= s.acc_min;
+  return error * source_mass <= t.acc_min && error * target_mass <= s.acc_min &&
+         !errors_add_up(c, t, s, target_mass, source_mass, leaves, inverse);
 }
 
 /** Whether what is below a source is not here. The host ends the run then: see walk_check(). */

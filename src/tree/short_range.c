@@ -14,7 +14,6 @@
 #include "photons/runtime/handle.h"
 #include "photons/runtime/owner_computes.h"
 #include "photons/runtime/pinned.h"
-#include "photons/runtime/scheduler.h"
 
 static void create_gpu_tables(void *context) {
   struct short_range *s = context;
@@ -110,7 +109,7 @@ void short_range_set_softening(struct short_range *s, const struct parameters *p
   acceptance_init(&s->acceptance, p->gravity.mac, p->gravity.theta, tolerance,
                   (int)p->gravity.order, newtonian, s->domain->geometry.box, s->domain->depth,
                   &s->split);
-  if (!scheduler_any_gpu()) acceptance_bound_sums(&s->acceptance);
+  acceptance_bound_sums(&s->acceptance);
   s->theta = s->acceptance.theta;
   s->theta_first = s->acceptance.theta_first;
   s->expansions = true;

@@ -290,7 +290,7 @@ int main(int argc, char **argv) {
   parameters_read(&p, argv[1], NULL, 0);
   if (p.gravity.softening_kernel != SOFTENING_PLUMMER)
     fail(EXIT_BAD_USAGE, "%s: the direct sums need gravity.softening_kernel = plummer", argv[1]);
-  start_starpu_for_tests();
+  engine_start(&p, NULL);
   struct particles particles = ic_isolated(&p);
   const struct bodies bodies = bodies_of(&particles, &p);
   const double box = particles.box;

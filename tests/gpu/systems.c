@@ -94,8 +94,6 @@ static struct outcome outcome_with(const struct setting *setting, bool gpu, bool
   if (u.p.runtime.group_size == 0) u.p.runtime.group_size = 8192;
   start_engine(&u.p, gpu);
   struct nbody *s = nbody_create(&u.p, u.particles);
-  s->short_range.acceptance
-      .sum_tolerance = INFINITY; /* as with GPUs, which do not bound sums of errors */
   step_first_forces(s);
   o.forces = forces_now(s);
   if (stages) check_stages(s);

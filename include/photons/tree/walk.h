@@ -33,8 +33,7 @@ struct acceptance {
   int exponent;     /**< of size/d in the estimate of the error */
   float factor;     /**< its factor, where the force is Newton's */
   /** Tolerance for the sum of the errors of the larger node's expansion, open_where_errors_add_up();
-   * infinite in periodic boxes, with other kinds, and where a rank has GPUs, whose walks do not
-   * judge it. */
+   * infinite in periodic boxes and with other kinds. */
   float sum_tolerance;
   bool newton;    /**< the force is Newton's at all distances: no table of its derivative */
   float scale;    /**< units of r_cut per position unit */
