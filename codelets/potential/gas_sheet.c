@@ -86,24 +86,53 @@ static void find_pseudo_mass(void *buffers[], const struct batch_argument *a, do
   }
 }
 
+/** Whether a patch of a group, or one beside it, is refined. */
+static bool is_told(const struct gas *g, int level, uint32_t group) {
+  const struct topology *t = &g->topology;
+  for (int p = 0; p < GAS_PATCHES; p++) {
+    if (t->level[level].group[group].son[p] != NO_GROUP) return true;
+    for (int face = 0; face < GAS_FACES; face++)
+      if (topology_finer_neighbour(t, level, group, p, topology_across(face)) != NO_GROUP)
+        return true;
+  }
+  return false;
+}
+
 static struct surroundings surroundings(const struct batch_argument *a) {
   return (struct surroundings){
       .gas = a->gas, .level = a->level, .batch = a->batch, .near = true, .which = POTENTIAL_END};
 }
 
+/** Group i of the batch, which finer groups tell something. */
+static void tell_group(void *buffers[], const struct gas_sheet_argument *argument,
+                       const struct potential_sources *sources, uint32_t i) {
+  const struct batch_argument *a = &argument->batch;
+  const uint32_t group = batch_of(a)->first + i;
+  /* Ghost cells in the box without a group of this level are beside no refined patch, and are not
+   * used. */
+  double block[POISSON_CELLS] = {0};
+  potential_block(sources, group, block);
+  put_finer(buffers, a, group, block);
+  find_pseudo_mass(buffers, a, argument->factor, i, block, nth_potential(buffers[SHEETS], i));
+  potential_inner(block, nth_potential(buffers[POTENTIAL], i));
+}
+
 static void gas_sheet_cpu(void *buffers[], const struct gas_sheet_argument *argument) {
   const struct batch_argument *a = &argument->batch;
+  const struct gas_batch *b = batch_of(a);
   const char **addresses;
   const struct surroundings around = surroundings(a);
   const struct potential_sources sources = surroundings_of(&around, buffers, NEAR, &addresses);
-  for (uint32_t i = 0; i < batch_of(a)->count; i++) {
-    /* Ghost cells in the box without a group of this level are beside no refined patch, and are not
-     * used. */
-    double block[POISSON_CELLS] = {0};
-    potential_block(&sources, batch_of(a)->first + i, block);
-    put_finer(buffers, a, batch_of(a)->first + i, block);
-    find_pseudo_mass(buffers, a, argument->factor, i, block, nth_potential(buffers[SHEETS], i));
-    potential_inner(block, nth_potential(buffers[POTENTIAL], i));
+  uint32_t own = 0; /* the batch itself among the near ones */
+  while (b->near.batch[own] != a->batch) own++;
+  for (uint32_t i = 0; i < b->count; i++) {
+    if (is_told(a->gas, a->level, b->first + i)) {
+      tell_group(buffers, argument, &sources, i);
+      continue;
+    }
+    memset(nth_potential(buffers[SHEETS], i), 0, GAS_GROUP_CELLS * sizeof(double));
+    memcpy(nth_potential(buffers[POTENTIAL], i), nth_potential(buffers[NEAR + own], i),
+           GAS_GROUP_CELLS * sizeof(double));
   }
   free(addresses);
 }
@@ -120,9 +149,7 @@ static void gas_sheet_gpu(struct gpu *gpu, void *buffers[],
   const struct gpu_potentials from = gpu_potentials_of(&around, buffers, NEAR, links, &potentials);
   const struct gpu_density density = gpu_density_of(a->gas, buffers[CELLS], NULL, buffers[matter],
                                                     argument->factor);
-  double *blocks = gpu_gas_potential_memory(&g, 1);
-  gpu_gas_potential_blocks(&g, &from, blocks);
-  gpu_gas_sheet(&g, from.links, shares, finer, &density, blocks, VECTOR(double, buffers[SHEETS]),
+  gpu_gas_sheet(&g, &from, shares, finer, &density, VECTOR(double, buffers[SHEETS]),
                 VECTOR(double, buffers[POTENTIAL]));
   free(potentials);
   free(shares);

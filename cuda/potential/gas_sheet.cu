@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a level makes of the shares of the next finer one: pseudo-mass, and means of finer potentials. */
-#include "cuda/potential/laplacian.cuh"
+/* What a level makes of the shares of the next finer one: pseudo-mass, and means of finer potentials. Most groups of a
+ * level have no refined patches inside or beside them: their potential stays, and their pseudo-mass is 0. */
+#include "cuda/potential/potential_blocks.cuh"
 
-enum { SHEET_THREADS = 256 };
+enum { SHEET_THREADS = FILL_THREADS };
 
 /** What a group of the batches of gas_batch.around tells; NULL: there is none. */
 INLINE const struct poisson_share *share_of(const struct poisson_share *const *batches,
@@ -48,18 +49,39 @@ INLINE double sheet_mass(const struct gas_links &l, const struct poisson_share *
   return mass;
 }
 
+/** Whether finer groups tell a group something. The same for all threads. */
+static __device__ bool is_told(const struct gas_links &l) {
+  __shared__ bool told;
+  const int i = (int)threadIdx.x, patch = i % GAS_PATCHES, face = i / GAS_PATCHES - 1;
+  if (i == 0) told = false;
+  __syncthreads();
+  if (face < GAS_FACES && (face < 0 ? l.share[patch] : l.share_beside[patch][face]) != NO_GROUP)
+    told = true;
+  __syncthreads();
+  return told;
+}
+
 template <typename real>
 static __global__ void __launch_bounds__(SHEET_THREADS)
     find_pseudo_mass(const __grid_constant__ density_of_groups<real> d,
-                     const struct gas_links *links, const struct poisson_share *const *batches,
-                     double *blocks, double *sheets, double *potentials) {
-  const struct gas_links &l = links[blockIdx.x];
-  const double inverse = 1.0 / d.factor;
+                     const __grid_constant__ potentials s,
+                     const struct poisson_share *const *batches, double *sheets, double *later) {
+  __shared__ double block[POISSON_CELLS];
+  const struct gas_links &l = s.links[blockIdx.x];
+  const double inverse = 1.0 / d.factor, *own = group_of(s.near, l.near[MYSELF]);
   const size_t first = (size_t)blockIdx.x * GAS_GROUP_CELLS;
-  double *block = blocks + (size_t)blockIdx.x * POISSON_CELLS, mean;
+  const bool told = is_told(l);
+  double mean;
+  for (int i = (int)threadIdx.x; i < GAS_GROUP_CELLS && !told; i += SHEET_THREADS) {
+    sheets[first + i] = 0.0;
+    later[first + i] = own[i];
+  }
+  if (!told) return;
+  fill_block(s, l, block);
+  __syncthreads();
   for (int i = (int)threadIdx.x; i < POISSON_CELLS; i += SHEET_THREADS)
     if (finer_potential(l, batches, i, &mean)) block[i] = mean;
-  __syncthreads(); /* also orders the threads' accesses to the block's global memory */
+  __syncthreads();
   for (int i = (int)threadIdx.x; i < GAS_GROUP_CELLS; i += SHEET_THREADS) {
     const int at[3] = {i % INNER, i / INNER % INNER, i / CUBE_PLANE};
     const int patch = at[0] / 8 + 2 * (at[1] / 8) + 4 * (at[2] / 8);
@@ -69,21 +91,29 @@ static __global__ void __launch_bounds__(SHEET_THREADS)
     sheets[first + i] = mine ? inverse * (laplacian(p) + 4.0 * mine->defect[cell] -
                                           source_at(d, at[0], at[1], at[2]))
                              : sheet_mass(l, batches, patch, at, p, inverse);
-    potentials[first + i] = *p;
+    later[first + i] = *p;
   }
 }
 
-void gpu_gas_sheet(const struct gpu_gas *g, const struct gas_links *links,
-                   const char *const *shares, uint32_t batches, const struct gpu_density *density,
-                   double *blocks, double *sheets, double *potentials) {
-  const struct poisson_share **table = (const struct poisson_share **)gpu_scratch(
-      g->gpu, SCRATCH_TABLE, batches * sizeof *table);
-  gpu_upload(g->gpu, table, shares, batches * sizeof *table);
-  if (g->double_precision)
-    find_pseudo_mass<double><<<g->groups, SHEET_THREADS, 0, g->gpu->stream>>>(
-        density_of<double>(g, density), links, table, blocks, sheets, potentials);
-  else
-    find_pseudo_mass<float><<<g->groups, SHEET_THREADS, 0, g->gpu->stream>>>(
-        density_of<float>(g, density), links, table, blocks, sheets, potentials);
+template <typename real>
+static void find_in(const struct gpu_gas *g, const struct gpu_potentials *from,
+                    const struct gpu_density *density, const char *const *shares, uint32_t batches,
+                    double *sheets, double *later) {
+  const size_t near_bytes = from->near * sizeof *from->cells,
+               share_bytes = batches * sizeof *shares;
+  char *table = (char *)gpu_scratch(g->gpu, SCRATCH_TABLE, near_bytes + share_bytes);
+  gpu_upload_pair(g->gpu, table, from->cells, near_bytes, shares, share_bytes);
+  find_pseudo_mass<real><<<g->groups, SHEET_THREADS, 0, g->gpu->stream>>>(
+      density_of<real>(g, density), potentials_in((const double *const *)table, from),
+      (const struct poisson_share *const *)(table + near_bytes), sheets, later);
   gpu_launched("sheets");
+}
+
+void gpu_gas_sheet(const struct gpu_gas *g, const struct gpu_potentials *from,
+                   const char *const *shares, uint32_t batches, const struct gpu_density *density,
+                   double *sheets, double *later) {
+  if (g->double_precision)
+    find_in<double>(g, from, density, shares, batches, sheets, later);
+  else
+    find_in<float>(g, from, density, shares, batches, sheets, later);
 }

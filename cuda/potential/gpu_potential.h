@@ -76,11 +76,13 @@ void gpu_gas_stress(const struct gpu_gas *g, double background, const double *wi
 /** poisson_kernels.sum_stress. */
 void gpu_gas_sum_stress(const struct gpu_gas *g, const struct stress_kick *kick,
                         struct poisson_share *shares, struct stress_sum *sums);
-/** Put finer means into blocks, and find the pseudo-mass.
- * @param shares, batches  of the batches of gas_batch.around */
-void gpu_gas_sheet(const struct gpu_gas *g, const struct gas_links *links,
+/** Find the pseudo-mass, and the potential with finer means.
+ * @param from             near potentials alone, the batch's own ones among them
+ * @param shares, batches  of the batches of gas_batch.around
+ * @param later            [group][z 16][y 16][x 16], that potential */
+void gpu_gas_sheet(const struct gpu_gas *g, const struct gpu_potentials *from,
                    const char *const *shares, uint32_t batches, const struct gpu_density *density,
-                   double *blocks, double *sheets, double *potentials);
+                   double *sheets, double *later);
 /** @param factor  time / (2 cell) */
 void gpu_gas_kick(const struct gpu_gas *g, double factor, const double *blocks, void *cells);
 /** gravity_kernels.border. @param shares, batches  of the batches of gas_batch.fine */

@@ -3,34 +3,6 @@
  * group. */
 #include "cuda/potential/potential_blocks.cuh"
 
-/** Where a cell of a block, or of a wider cube, is: x, y, z as in a block. */
-struct spot {
-  int x, y, z;
-  int outside;   /* along how many axes it is a ghost cell */
-  int neighbour; /* in which of NEIGHBOURS */
-  int cell;      /* of this neighbour */
-};
-
-/** Cell i of a cube with so many ghost cells a side. */
-template <int GHOSTS> INLINE struct spot spot_of(int i) {
-  enum { WIDTH = INNER + 2 * GHOSTS };
-  const int at[3] = {i % WIDTH - GHOSTS, i / WIDTH % WIDTH - GHOSTS, i / (WIDTH * WIDTH) - GHOSTS};
-  struct spot p = {at[0] + 1, at[1] + 1, at[2] + 1, 0, 0, 0};
-#pragma unroll
-  for (int c = 2; c >= 0; c--) {
-    const int direction = at[c] < 0 ? -1 : at[c] >= INNER ? 1 : 0;
-    p.outside += direction != 0;
-    p.neighbour = 3 * p.neighbour + 1 + direction;
-    p.cell = INNER * p.cell + (at[c] & (INNER - 1));
-  }
-  return p;
-}
-
-/** The group of the level whose potential a cell has; NO_GROUP: there is none, or it is not used. */
-INLINE gas_link_t group_at(const potentials &s, const struct gas_links &l, struct spot p) {
-  return s.near && p.outside < 2 ? l.near[p.neighbour] : NO_GROUP;
-}
-
 static __global__ void __launch_bounds__(FILL_THREADS)
     fill_blocks(const __grid_constant__ potentials s, double *blocks) {
   __shared__ double coarse[POISSON_COARSE_CELLS];

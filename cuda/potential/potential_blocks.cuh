@@ -115,6 +115,45 @@ INLINE double interpolated(const double *coarse, int x, int y, int z) {
   return parabola(along_x[0], along_x[1], along_x[2], x);
 }
 
+/** Where a cell of a block, or of a wider cube, is: x, y, z as in a block. */
+struct spot {
+  int x, y, z;
+  int outside;   /* along how many axes it is a ghost cell */
+  int neighbour; /* in which of NEIGHBOURS */
+  int cell;      /* of this neighbour */
+};
+
+/** Cell i of a cube with so many ghost cells a side. */
+template <int GHOSTS> INLINE struct spot spot_of(int i) {
+  enum { WIDTH = INNER + 2 * GHOSTS };
+  const int at[3] = {i % WIDTH - GHOSTS, i / WIDTH % WIDTH - GHOSTS, i / (WIDTH * WIDTH) - GHOSTS};
+  struct spot p = {at[0] + 1, at[1] + 1, at[2] + 1, 0, 0, 0};
+#pragma unroll
+  for (int c = 2; c >= 0; c--) {
+    const int direction = at[c] < 0 ? -1 : at[c] >= INNER ? 1 : 0;
+    p.outside += direction != 0;
+    p.neighbour = 3 * p.neighbour + 1 + direction;
+    p.cell = INNER * p.cell + (at[c] & (INNER - 1));
+  }
+  return p;
+}
+
+/** The group of the level whose potential a cell has; NO_GROUP: there is none, or it is not used. */
+INLINE gas_link_t group_at(const potentials &s, const struct gas_links &l, struct spot p) {
+  return s.near && p.outside < 2 ? l.near[p.neighbour] : NO_GROUP;
+}
+
+/** A block of the potentials of near groups alone, continued beyond the ends of the box. Ghost cells without a group
+ * are 0. Several threads write it: they are to wait before they read it. */
+static __device__ void fill_block(const potentials &s, const struct gas_links &l, double *block) {
+  for (int i = (int)threadIdx.x; i < POISSON_CELLS; i += FILL_THREADS) {
+    const struct spot p = spot_of<1>(i);
+    const gas_link_t near = group_at(s, l, p);
+    block[i] = near != NO_GROUP ? group_of(s.near, near)[p.cell] : 0.0;
+  }
+  beyond_box(l.edges, SIDE, 1, block);
+}
+
 /** The table of batches in device memory. @param table  where it is, or will be */
 static inline potentials potentials_in(const double *const *table, const struct gpu_potentials *p) {
   return {p->near > 0 ? table : NULL,

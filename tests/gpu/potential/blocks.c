@@ -6,12 +6,6 @@
 #include "photons/potential/potential_blocks.h"
 #include "tests/gpu/potential/stages.h"
 
-/** The lists of a block's sources, on the host and on the device. */
-struct source_lists {
-  const char **host, **device;
-  uint32_t near, begin, end;
-};
-
 static void add_list(const struct stages *s, struct source_lists *a, int level,
                      const struct batch_list *list, bool now) {
   const uint32_t first = a->near + a->begin + a->end;
@@ -22,8 +16,8 @@ static void add_list(const struct stages *s, struct source_lists *a, int level,
   }
 }
 
-static struct source_lists lists_of(const struct stages *s, int level, const struct gas_batch *b,
-                                    struct mode m) {
+struct source_lists lists_of(const struct stages *s, int level, const struct gas_batch *b,
+                             struct mode m) {
   const size_t most = b->near.count + 2 * (size_t)b->coarse.count;
   struct source_lists a = {.host = allocate(most, sizeof *a.host, "lists"),
                            .device = allocate(most, sizeof *a.device, "lists")};
@@ -40,9 +34,8 @@ static struct source_lists lists_of(const struct stages *s, int level, const str
   return a;
 }
 
-/** The CPU's blocks. */
-static void make_blocks(const struct stages *s, int level, const struct gas_batch *b, struct mode m,
-                        const struct source_lists *a, double *blocks) {
+void make_blocks(const struct stages *s, int level, const struct gas_batch *b, struct mode m,
+                 const struct source_lists *a, double *blocks) {
   const struct potential_sources from = {
       .gas = s->g,
       .level = level,
@@ -69,9 +62,8 @@ static void compare_whole(struct stages *s, const struct gas_batch *b, const dou
   }
 }
 
-/** The same lists as kernels take them. */
-static struct gpu_potentials potentials_of(const struct source_lists *a, const struct batch_data *d,
-                                           struct mode m) {
+struct gpu_potentials potentials_of(const struct source_lists *a, const struct batch_data *d,
+                                    struct mode m) {
   return (struct gpu_potentials){.cells = a->device,
                                  .near = a->near,
                                  .begin = a->begin,

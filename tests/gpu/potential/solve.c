@@ -154,11 +154,13 @@ static void put_means(const struct poisson_share *share, int patch, int face, do
   }
 }
 
-static void find_pseudo_mass(const struct prepared *t, uint32_t i, double *cube, double *inner) {
+/** @param block  of the group, which gets the finer means */
+static void find_pseudo_mass(const struct prepared *t, uint32_t i, double *block, double *cube,
+                             double *inner) {
   const struct poisson_kernels *k = t->s->g->gravity->poisson;
   const struct gas_links *l = &t->b->link[i];
-  double source[GAS_GROUP_CELLS], block[POISSON_CELLS];
-  memcpy(block, block_of(t, i), sizeof block);
+  double source[GAS_GROUP_CELLS];
+  bool told = false;
   find_source(t, i, false, source);
   memset(cube, 0, CUBE_BYTES);
   for (int p = 0; p < GAS_PATCHES; p++) {
@@ -170,34 +172,43 @@ static void find_pseudo_mass(const struct prepared *t, uint32_t i, double *cube,
   for (int p = 0; p < GAS_PATCHES; p++) {
     const struct poisson_share *mine = share_at(t, l->share[p]);
     if (mine) k->cover(block, source, mine, p, 1.0 / factor, cube);
+    told = told || mine;
     for (int face = 0; face < GAS_FACES && !mine; face++) {
       const struct poisson_share *beside = share_at(t, l->share_beside[p][face]);
       if (beside) k->sheet(block, p, face, beside->slope[face ^ 1], 1.0 / factor, cube);
       t->s->sheets += beside != NULL;
+      told = told || beside;
     }
   }
+  t->s->untold += !told;
   potential_inner(block, inner);
 }
 
 void check_sheets(struct prepared *t) {
   const struct gpu_gas g = batch_on_gpu(t->s, t->b);
   const struct gpu_density density = solve_density(t, false);
+  const struct mode mode = {.near = true, .inner = true};
+  struct source_lists near = lists_of(t->s, t->level, t->b, mode);
+  const struct gpu_potentials from = potentials_of(&near, t->d, mode);
   const uint32_t finer = t->b->around.count;
   const char **shares = allocate(finer, sizeof *shares, "shares");
   double *mass = allocate(t->b->count, CUBE_BYTES, "pseudo-mass"),
          *inner = allocate(t->b->count, CUBE_BYTES, "potentials"),
          *inner_out = device_memory(t->b->count * CUBE_BYTES),
-         *blocks = to_device(t->blocks.host, t->blocks.bytes);
+         *blocks = allocate(t->b->count, sizeof(double[POISSON_CELLS]), "blocks");
+  make_blocks(t->s, t->level, t->b, mode, &near, blocks);
   for (uint32_t i = 0; i < finer; i++)
     shares[i] = t->s->data[t->level + 1][t->b->around.batch[i]].shares.device;
   for (uint32_t i = 0; i < t->b->count; i++)
-    find_pseudo_mass(t, i, mass + i * (size_t)GAS_GROUP_CELLS, inner + i * (size_t)GAS_GROUP_CELLS);
-  gpu_gas_sheet(&g, (const struct gas_links *)(void *)t->d->links.device, shares, finer, &density,
-                blocks, t->out, inner_out);
+    find_pseudo_mass(t, i, blocks + i * (size_t)POISSON_CELLS, mass + i * (size_t)GAS_GROUP_CELLS,
+                     inner + i * (size_t)GAS_GROUP_CELLS);
+  gpu_gas_sheet(&g, &from, shares, finer, &density, t->out, inner_out);
   compare_cubes(t, &t->s->mass, mass, t->out);
   compare_cubes(t, &t->s->means, inner, inner_out);
   CUDA(cudaFree(inner_out));
-  CUDA(cudaFree(blocks));
+  free(near.host);
+  free(near.device);
+  free(blocks);
   free(mass);
   free(inner);
   free(shares);

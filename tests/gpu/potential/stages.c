@@ -183,7 +183,7 @@ static void check_stages(int precision, bool periodic) {
   report_difference("direct", s.solved, solution_bar);
   report_difference("sor", s.relaxed, relaxed_bar);
   report_difference("shares", s.shares, potential_bar);
-  report_whether("sheets", s.sheets > 0);
+  report_whether("sheets", s.sheets > 0 && s.untold > 0);
   report_difference("mass", s.mass, potential_bar);
   report_difference("means", s.means, potential_bar);
   report_difference("kick", s.kicked, cell_bar[precision]);

@@ -35,7 +35,8 @@ struct stages {
   uint32_t random;
   struct difference blocks, solved, relaxed, shares, mass, means, kicked, border, energy,
       acceleration, cut, paste, means_of_matter;
-  uint32_t beyond, sheets; /* faces at ends of the box; patches beside refined ones */
+  uint32_t beyond, sheets,
+      untold; /* faces at ends of the box; patches beside refined ones; groups without these */
 };
 
 /** What a block is made from. */
@@ -57,6 +58,20 @@ struct prepared {
   double *out;       /* device memory for numbers of a cube each */
 };
 
+/** The lists of a block's sources, on the host and on the device. */
+struct source_lists {
+  const char **host, **device;
+  uint32_t near, begin, end;
+};
+/** Those of a batch; free() `host` and `device`. */
+struct source_lists lists_of(const struct stages *s, int level, const struct gas_batch *b,
+                             struct mode m);
+/** The same lists as kernels take them. */
+struct gpu_potentials potentials_of(const struct source_lists *a, const struct batch_data *d,
+                                    struct mode m);
+/** The CPU's blocks. */
+void make_blocks(const struct stages *s, int level, const struct gas_batch *b, struct mode m,
+                 const struct source_lists *a, double *blocks);
 /** What the GPU wrote, after all work of the stream. */
 void copy_back(const struct stages *s, void *to, const void *from, size_t bytes);
 /** A batch as kernels take it. */
