@@ -69,22 +69,36 @@ template <typename real> struct coarse_place {
   uint32_t negate;
 };
 
-/** @param x, y, z  count in the cube of 14^3 cells of kernels.h */
+/** What a place along one axis adds to the place of a cell of the coarser level: to the number of the neighbour, to the
+ * place in its group, and to the components that change sign. */
+struct coarse_part {
+  int neighbour, at;
+  uint32_t negate;
+};
+
+/** @param at  counts in the cube of 14^3 cells of kernels.h, along axis c */
+INLINE struct coarse_part coarse_part_at(const struct gas_links &l, uint32_t reflecting, int c,
+                                         int at) {
+  const int stride[3] = {1, NEIGHBOURS / 9, NEIGHBOURS / 3};
+  struct place p = {{GAS_GHOSTS, GAS_GHOSTS, GAS_GHOSTS}, 0};
+  p.at[c] = at;
+  p = inside(l, reflecting, p, GAS_PATCH_SIDE);
+  const int part = p.at[c] < GAS_GHOSTS ? 0 : p.at[c] < GAS_GHOSTS + GAS_PATCH_SIDE ? 1 : 2;
+  const int patch = ((int)(l.patch >> c) + part - 1 & 1) << c;
+  return {part * stride[c],
+          patch * GAS_PATCH_CELLS + ((p.at[c] - GAS_GHOSTS & GAS_PATCH_SIDE - 1) << 3 * c),
+          p.negate};
+}
+
+/** The cell at a place along each axis. */
 template <typename real>
-INLINE coarse_place<real> coarse_at(const sources<real> &s, const struct gas_links &l, int x, int y,
-                                    int z) {
-  const struct place p = inside(l, s.reflecting, {{x, y, z}, 0}, GAS_PATCH_SIDE);
-  const int n = neighbour_at(p, GAS_PATCH_SIDE);
-  const int direction[3] = {n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1};
-  int patch = 0, cell = 0;
-#pragma unroll
-  for (int c = 2; c >= 0; c--) {
-    patch |= ((int)(l.patch >> c) + direction[c] & 1) << c;
-    cell = GAS_PATCH_SIDE * cell + (p.at[c] - GAS_GHOSTS & GAS_PATCH_SIDE - 1);
-  }
-  const size_t at = (size_t)(patch * GAS_PATCH_CELLS + cell);
-  return {group_of(s.c.variables, s.coarse, l.coarse[n]) + at,
-          group_of(s.c.variables, s.before, l.coarse[n]) + at, p.negate};
+INLINE coarse_place<real> coarse_at(const sources<real> &s, const struct gas_links &l,
+                                    struct coarse_part x, struct coarse_part y,
+                                    struct coarse_part z) {
+  const gas_link_t link = l.coarse[x.neighbour + y.neighbour + z.neighbour];
+  const size_t at = (size_t)(x.at + y.at + z.at);
+  return {group_of(s.c.variables, s.coarse, link) + at,
+          group_of(s.c.variables, s.before, link) + at, x.negate | y.negate | z.negate};
 }
 
 template <typename real>
@@ -95,9 +109,7 @@ INLINE real coarse_value(const sources<real> &s, const coarse_place<real> &p, in
 }
 
 template <int V, typename real>
-INLINE void coarse_cell(const sources<real> &s, const struct gas_links &l, int x, int y, int z,
-                        real *u) {
-  const coarse_place<real> p = coarse_at(s, l, x, y, z);
+INLINE void coarse_cell(const sources<real> &s, const coarse_place<real> &p, real *u) {
 #pragma unroll
   for (int q = 0; q < V; q++) u[q] = coarse_value(s, p, q);
   negate<V>(p.negate, u);
@@ -107,7 +119,9 @@ INLINE void coarse_cell(const sources<real> &s, const struct gas_links &l, int x
 template <typename real>
 INLINE real coarse_fraction(const sources<real> &s, const struct gas_links &l, int q, int x, int y,
                             int z) {
-  const coarse_place<real> p = coarse_at(s, l, x, y, z);
+  const coarse_place<real> p = coarse_at(s, l, coarse_part_at(l, s.reflecting, 0, x),
+                                         coarse_part_at(l, s.reflecting, 1, y),
+                                         coarse_part_at(l, s.reflecting, 2, z));
   return divide(coarse_value(s, p, q), coarse_value(s, p, GAS_DENSITY));
 }
 
@@ -140,18 +154,31 @@ INLINE void child_of(const constants<real> &c, const interpolation<V, real> &i, 
     if (!i.good) u[q] = i.middle[q];
 }
 
-/** @param x, y, z  the coarser cell, as coarse_at() counts */
+/** How the children of a coarser cell differ from it, before it is known whether all of them are physical.
+ * @param x, y, z  the coarser cell, as coarse_part_at() counts */
 template <int V, typename real>
-INLINE interpolation<V, real> interpolation_of(const sources<real> &s, const struct gas_links &l,
-                                               int x, int y, int z) {
+INLINE interpolation<V, real> slopes_of(const sources<real> &s, const struct gas_links &l, int x,
+                                        int y, int z) {
   interpolation<V, real> i;
+  const int at[3] = {x, y, z};
+  struct coarse_part part[3][3]; /* [axis]: the lower cell, this one and the upper one */
   real speed = 0, heat = 0;
-  coarse_cell<V>(s, l, x, y, z, i.middle);
+#pragma unroll
+  for (int a = 0; a < 3; a++)
+#pragma unroll
+    for (int k = 0; k < 3; k++) part[a][k] = coarse_part_at(l, s.reflecting, a, at[a] + k - 1);
+  coarse_cell<V>(s, coarse_at(s, l, part[0][1], part[1][1], part[2][1]), i.middle);
 #pragma unroll
   for (int a = 0; a < 3; a++) {
     real low[V], high[V];
-    coarse_cell<V>(s, l, x - (a == 0), y - (a == 1), z - (a == 2), low);
-    coarse_cell<V>(s, l, x + (a == 0), y + (a == 1), z + (a == 2), high);
+    coarse_cell<V>(
+        s,
+        coarse_at(s, l, part[0][a == 0 ? 0 : 1], part[1][a == 1 ? 0 : 1], part[2][a == 2 ? 0 : 1]),
+        low);
+    coarse_cell<V>(
+        s,
+        coarse_at(s, l, part[0][a == 0 ? 2 : 1], part[1][a == 1 ? 2 : 1], part[2][a == 2 ? 2 : 1]),
+        high);
 #pragma unroll
     for (int q = 0; q < V; q++)
       i.slope[a][q] = (real)0.25 * minmod(i.middle[q] - low[q], high[q] - i.middle[q]);
@@ -162,15 +189,35 @@ INLINE interpolation<V, real> interpolation_of(const sources<real> &s, const str
            (entropy_decides(s.c, i.middle, thermal_energy(i.middle)) ||
             larger(heat, heat_per_mass(i.middle)) < s.c.dual_energy_change * speed * speed);
   i.good = true;
+  return i;
+}
+
+/** All children of slopes_of(); it then knows whether they are physical. */
+template <int V, typename real>
+INLINE void children_of(const constants<real> &c, interpolation<V, real> &i, real (*child)[V]) {
   bool good = true;
+#pragma unroll
   for (int k = 0; k < 8; k++) {
-    real child[V];
-    child_of(s.c, i, k, child);
-    good = good && is_physical<V>(s.c, child);
+    child_of(c, i, k, child[k]);
+    good &= is_physical<V>(c, child[k]);
   }
   i.good = good;
   i.least = good ? i.middle[0] - (fabs(i.slope[0][0]) + fabs(i.slope[1][0]) + fabs(i.slope[2][0]))
                  : i.middle[0];
+#pragma unroll
+  for (int k = 0; k < 8; k++)
+#pragma unroll
+    for (int q = 0; q < V; q++)
+      if (!good) child[k][q] = i.middle[q];
+}
+
+/** The same for those who need but one of the children. */
+template <int V, typename real>
+INLINE interpolation<V, real> interpolation_of(const sources<real> &s, const struct gas_links &l,
+                                               int x, int y, int z) {
+  interpolation<V, real> i = slopes_of<V>(s, l, x, y, z);
+  real child[8][V];
+  children_of(s.c, i, child);
   return i;
 }
 

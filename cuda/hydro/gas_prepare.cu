@@ -105,12 +105,10 @@ static __global__ void __launch_bounds__(COARSE_THREADS)
   if (!is_interpolated(l, lower)) return;
   real *block = blocks + (size_t)group * s.c.variables * GAS_BLOCK_CELLS, child[8][V];
   int at[8];
-  const interpolation<V, real> i = interpolation_of<V>(s, l, c.x, c.y, c.z);
+  interpolation<V, real> i = slopes_of<V>(s, l, c.x, c.y, c.z);
+  children_of(s.c, i, child);
 #pragma unroll
-  for (int k = 0; k < 8; k++) {
-    child_of(s.c, i, k, child[k]);
-    at[k] = place_of_child(lower, k);
-  }
+  for (int k = 0; k < 8; k++) at[k] = place_of_child(lower, k);
   if constexpr (CARRIED) {
     for (int q = V; q < (int)s.c.variables; q++) {
       const carried_interpolation<real> carried = carried_of(s, l, q, c.x, c.y, c.z, i.least);
