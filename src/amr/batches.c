@@ -27,16 +27,18 @@ double gas_cell(const struct gas *g, int level) { return g->cell / (double)(1 <<
 
 /* Where each level has its own batches. On GPUs a task of fewer groups than the least takes no less time, a GPU works
  * on some batches at once, and one of as many groups as the most, for each GPU of a rank, takes longer to work
- * than its tasks to submit. Below the root level several homes have batches of the most groups: the messages of a
- * small level take longer than its work, so that it has few homes, and all data of batches have the same size. */
+ * than its tasks to submit. A level of more batches has a multiple of those at once: of six the last two would
+ * have the GPU for themselves, which they do not fill. Below the root level several homes have batches of the most
+ * groups: the messages of a small level take longer than its work, so that it has few homes, and all data of
+ * batches have the same size. */
 enum { BATCH_LEAST = 64, BATCHES_AT_ONCE = 4, BATCH_MOST = 256 };
 
 static size_t all_homes(const struct gas *g) { return (size_t)comm_size() * g->tasks.homes; }
 
-/** The next number that is a multiple of a quarter of the power of two below it. */
-static uint32_t round_up(uint32_t n) {
+/** The next number that is a multiple of the power of two below it over `steps`. */
+static uint32_t round_up(uint32_t n, uint32_t steps) {
   uint32_t step = 1;
-  while (n / step >= 8) step *= 2;
+  while (n / step >= 2 * steps) step *= 2;
   return (n + step - 1) / step * step;
 }
 
@@ -54,10 +56,11 @@ uint32_t gas_batch_groups(const struct gas *g, int level, uint32_t groups) {
   const uint32_t homes = (uint32_t)all_homes(g), of_home = (groups + homes - 1) / homes,
                  most = gas_batch_groups_most(g),
                  batches = within(1, of_home / BATCH_LEAST, BATCHES_AT_ONCE),
-                 needed = (of_home + most - 1) / most,
-                 parts = (batches > needed ? batches : needed) * homes,
+                 turns = (of_home + BATCHES_AT_ONCE * most - 1) / (BATCHES_AT_ONCE * most),
+                 parts = (turns > 1 ? BATCHES_AT_ONCE * turns : batches) * homes,
                  size = (groups + parts - 1) / parts;
-  return within(1, level > 0 ? round_up(size) : size, most);
+  /* sizes recur, but for levels of several turns in finer steps, so that there are no fewer batches */
+  return within(1, level > 0 ? round_up(size, turns > 1 ? 8 : 4) : size, most);
 }
 
 uint32_t gas_home_batch(const struct gas *g, int level, uint32_t home) {

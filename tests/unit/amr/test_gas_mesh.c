@@ -361,6 +361,9 @@ static void test_division(void **state) {
       require_homes(&g);
       assert_true(g.level[1].batch_groups <= gas_batch_groups_most(&g));
     }
+  /* Of four batches at once none is left over. */
+  for (uint32_t groups = 1025; groups <= 3072; groups++)
+    assert_int_equal(divided(1, groups).level[1].batch_count % 4, 0);
 }
 
 int main(void) {
