@@ -33,6 +33,7 @@ enum set { NEAR, COARSE, FINE, SONS, AROUND, SETS };
 struct linking {
   const struct gas *gas;
   int level;
+  bool finest;                  /* there are no finer groups */
   uint32_t first_son, end_sons; /* groups of the next finer level that are of the batch's home */
   struct batch_set set[SETS];
 };
@@ -115,6 +116,15 @@ static void find_finer(const struct linking *k, uint32_t group, int p, struct ga
   }
 }
 
+/** Nothing is finer. */
+static void set_none_finer(struct gas_links *links) {
+  _Static_assert(NO_GROUP == UINT32_MAX, "its bytes are equal");
+  memset(links->son, 0xff, sizeof links->son);
+  memset(links->finer, 0xff, sizeof links->finer);
+  memset(links->share, 0xff, sizeof links->share);
+  memset(links->share_beside, 0xff, sizeof links->share_beside);
+}
+
 /** What is around a group: group numbers in the place of links. */
 static void find_around(const struct linking *k, uint32_t group, struct gas_links *links) {
   const struct topology *t = &k->gas->topology;
@@ -129,14 +139,16 @@ static void find_around(const struct linking *k, uint32_t group, struct gas_link
                                      : topology_patch_neighbour(t, k->level - 1, me->father,
                                                                 (int)links->patch, n)
                                            .group;
-  for (int p = 0; p < GAS_PATCHES; p++) find_finer(k, group, p, links);
+  if (k->finest) set_none_finer(links);
+  for (int p = 0; p < GAS_PATCHES && !k->finest; p++) find_finer(k, group, p, links);
 }
 
 /** Do something with all groups around a group, and the sets that they belong to. */
 static inline void for_all(struct linking *k, struct gas_links *links,
                            void (*function)(struct batch_set *, uint32_t *, int)) {
   function(&k->set[NEAR], links->near, NEIGHBOURS);
-  function(&k->set[COARSE], links->coarse, NEIGHBOURS);
+  if (k->level > 0) function(&k->set[COARSE], links->coarse, NEIGHBOURS);
+  if (k->finest) return;
   function(&k->set[SONS], links->son, GAS_PATCHES);
   function(&k->set[FINE], links->finer[0], GAS_PATCHES * GAS_FACES);
   if (!k->gas->gravity) return;
@@ -211,7 +223,8 @@ struct all_links {
 
 static struct linking linking_begin(const struct gas *g, int level) {
   const int level_of[SETS] = {level, level - 1, level + 1, level + 1, level + 1};
-  struct linking k = {.gas = g, .level = level};
+  struct linking k = {
+      .gas = g, .level = level, .finest = level + 1 >= topology_levels(&g->topology)};
   for (int s = 0; s < SETS; s++) k.set[s] = set_make(g, level_of[s]);
   return k;
 }

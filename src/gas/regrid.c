@@ -12,6 +12,7 @@
 #include "photons/hydro/codelets.h"
 #include "photons/hydro/hydro.h"
 #include "photons/pm/particles.h"
+#include "photons/runtime/engine.h"
 #include "photons/runtime/handle.h"
 #include "photons/runtime/loop.h"
 #include "photons/runtime/message.h"
@@ -25,7 +26,7 @@ void gas_find_flags(struct gas *g, int first, int last, double weight) {
       gas_flag_submit(g, level, g->level[level].turn[k], level == first ? weight : 1.0);
   }
   message_wait();
-  gas_forget_replaced(g);
+  if (!engine_gpu()) gas_forget_replaced(g);
   message_begin();
   gas_require_sound(g);
   for (int level = first; level <= last; level++) {
@@ -84,6 +85,15 @@ static void move_level(struct gas *g, int level, const bool *made, const struct 
   }
 }
 
+/** Drop what is needed no more of the level that was replaced, and of the one that was replaced before it.
+ * @param busy  tasks have been submitted that make the new cells. On cores the new data get the memory of the old
+ *              ones. GPUs wait for the new groups: StarPU drops data when GPUs have work. */
+static void drop_old(struct gas *g, struct gas_level *old, bool busy) {
+  if (busy != engine_gpu()) return;
+  gas_keep_present_cells(old);
+  gas_forget_replaced(g);
+}
+
 /** Give a level new groups. Batches whose groups stay together keep their data. */
 static void replace(struct gas *g, int level, uint64_t *keys, uint32_t count,
                     const struct gas_ic *ic) {
@@ -96,7 +106,7 @@ static void replace(struct gas *g, int level, uint64_t *keys, uint32_t count,
   bool *made = allocate(batches, sizeof *made, "batches of groups");
   for (uint32_t i = 0; i < batches; i++) made[i] = !g->level[level].batch[i].handle[0];
   gas_reuse_data(g, level, &old.level);
-  gas_keep_present_cells(&old.level);
+  drop_old(g, &old.level, false);
   gas_make_batches(g, level);
   gas_link(g, level - 1, level + 1);
   struct gas_moves *moves = old_level_migrate(&old, g, level);
@@ -104,6 +114,7 @@ static void replace(struct gas *g, int level, uint64_t *keys, uint32_t count,
     fill_level(g, level, ic);
   else
     move_level(g, level, made, moves);
+  drop_old(g, &old.level, true);
   gas_keep_replaced(g, old, moves, batches);
   free(made);
 }
