@@ -64,9 +64,7 @@ static void gas_flag_gpu(struct gpu *gpu, void *buffers[], const struct gas_flag
   const struct gpu_sources sources = gpu_sources_of(&a->batch, cells, a->weight,
                                                     VECTOR(const struct gas_links, buffers[links]));
   const struct gas_flags flags = criteria(a);
-  void *blocks = gpu_gas_blocks(&g);
-  gpu_gas_prepare(&g, &sources, blocks, NULL);
-  gpu_gas_flag(&g, &flags, gas->refinement.buffer, blocks,
+  gpu_gas_flag(&g, &sources, &flags, gas->refinement.buffer,
                gas->particles ? VECTOR(const struct gas_matter, buffers[MATTER]) : NULL,
                gas->level[a->batch.level].flags + b->first);
   free(cells);

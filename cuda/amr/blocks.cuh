@@ -51,6 +51,17 @@ INLINE int neighbour_at(struct place p, int width) {
   return n;
 }
 
+/** Whether a place is in the box and in no group of the block's level. */
+INLINE bool is_interpolated(const struct gas_links &l, struct place p) {
+  bool in_box = true;
+#pragma unroll
+  for (int c = 0; c < 3; c++)
+    in_box &= !(p.at[c] < GAS_GHOSTS                     ? l.edges >> 2 * c & 1
+                : p.at[c] >= GAS_GHOSTS + GAS_GROUP_SIDE ? l.edges >> 2 * c + 1 & 1
+                                                         : 0u);
+  return in_box && l.near[neighbour_at(p, GAS_GROUP_SIDE)] == NO_GROUP;
+}
+
 template <typename real>
 INLINE const real *group_of(uint32_t variables, const real *const *batches, gas_link_t link) {
   return batches[link >> GAS_LINK_SHIFT] +
@@ -268,6 +279,15 @@ static sources<real> sources_of(const struct gpu_gas *g, const struct gpu_source
     for (int side = 0; side < 2; side++)
       if (from->boundary[c][side] == GAS_REFLECTING) s.reflecting |= 1u << (2 * c + side);
   return s;
+}
+
+/** The same, and the table goes to device memory. */
+template <typename real>
+static sources<real> upload_sources(const struct gpu_gas *g, const struct gpu_sources *from) {
+  const size_t batches = from->near + (from->weight == 1.0 ? 1 : 2) * (size_t)from->coarse;
+  const real **table = (const real **)gpu_scratch(g->gpu, SCRATCH_TABLE, batches * sizeof *table);
+  gpu_upload(g->gpu, table, from->cells, batches * sizeof *table);
+  return sources_of<real>(g, from, table);
 }
 
 #endif

@@ -1,25 +1,89 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Which patches are to be refined: src/hydro/kernels/flags.h. One block a group. */
-#include "cuda/amr/real.cuh"
+/* Which patches are to be refined: src/hydro/kernels/flags.h. One block of threads a group, which has the densities and
+ * pressures of the group and of two ghost cells on each side in shared memory. */
+#include "cuda/amr/blocks.cuh"
 #include "cuda/hydro/gpu_hydro.h"
 
-enum { FLAG_THREADS = 256 };
+enum {
+  FLAG_THREADS = 256,
+  GHOSTS = 2,
+  SIDE = GAS_GROUP_SIDE + 2 * GHOSTS,
+  CELLS = SIDE * SIDE * SIDE,
+  STEP_Y = SIDE,
+  STEP_Z = SIDE * SIDE,
+  COARSE_SIDE = SIDE / 2,
+  COARSE_CELLS = COARSE_SIDE * COARSE_SIDE * COARSE_SIDE
+};
+
+/** Densities and pressures, [z][y][x] of SIDE each. */
+template <typename real> struct flag_cubes { real *density, *pressure; };
 
 template <int V, typename real>
-static __global__ void __launch_bounds__(FLAG_THREADS)
-    pressures(const __grid_constant__ constants<real> c, uint32_t cells, const real *blocks,
-              real *pressure) {
-  const uint32_t i = blockIdx.x * FLAG_THREADS + threadIdx.x;
-  if (i >= cells) return;
-  const real *from = blocks + (size_t)(i / GAS_BLOCK_CELLS) * c.variables * GAS_BLOCK_CELLS +
-                     i % GAS_BLOCK_CELLS;
-  real u[V];
-#pragma unroll
-  for (int q = 0; q < V; q++) u[q] = from[q * GAS_BLOCK_CELLS];
-  pressure[i] = pressure_of<V>(c, u);
+INLINE void put_cell(const constants<real> &c, const flag_cubes<real> &to, int i, const real *u) {
+  to.density[i] = u[0];
+  to.pressure[i] = pressure_of<V>(c, u);
 }
 
-enum { STEP_Y = GAS_BLOCK_SIDE, STEP_Z = GAS_BLOCK_SIDE * GAS_BLOCK_SIDE };
+/** Put the cells that are interpolated from the coarser level: one thread a coarser cell. */
+template <int V, typename real>
+static __device__ void put_interpolated(const sources<real> &s, const struct gas_links &l,
+                                        const flag_cubes<real> &to) {
+  for (int n = (int)threadIdx.x; n < COARSE_CELLS; n += FLAG_THREADS) {
+    const int x = n % COARSE_SIDE, y = n / COARSE_SIDE % COARSE_SIDE,
+              z = n / (COARSE_SIDE * COARSE_SIDE), ghosts = GAS_GHOSTS - GHOSTS,
+              coarse_ghosts = GAS_GHOSTS - GHOSTS / 2, first = 2 * (z * STEP_Z + y * STEP_Y + x);
+    if (!is_interpolated(l, {{2 * x + ghosts, 2 * y + ghosts, 2 * z + ghosts}, 0})) continue;
+    interpolation<V, real> i = slopes_of<V>(s, l, x + coarse_ghosts, y + coarse_ghosts,
+                                            z + coarse_ghosts);
+    real child[8][V];
+    children_of(s.c, i, child);
+#pragma unroll
+    for (int k = 0; k < 8; k++)
+      put_cell<V>(s.c, to, first + (k & 1) + (k >> 1 & 1) * STEP_Y + (k >> 2) * STEP_Z, child[k]);
+  }
+}
+
+/** The place of cell i of the cubes in a block, or that which it mirrors. */
+template <typename real>
+INLINE struct place place_of_flag(const sources<real> &s, const struct gas_links &l, int i) {
+  const int ghosts = GAS_GHOSTS - GHOSTS;
+  return inside(l, s.reflecting,
+                {{i % SIDE + ghosts, i / SIDE % SIDE + ghosts, i / STEP_Z + ghosts}, 0},
+                GAS_GROUP_SIDE);
+}
+
+/** Put the cells of groups of the level. */
+template <int V, typename real>
+static __device__ void put_near(const sources<real> &s, const struct gas_links &l,
+                                const flag_cubes<real> &to) {
+  for (int i = (int)threadIdx.x; i < CELLS; i += FLAG_THREADS) {
+    const struct place p = place_of_flag(s, l, i);
+    const gas_link_t near = l.near[neighbour_at(p, GAS_GROUP_SIDE)];
+    if (near == NO_GROUP) continue;
+    const real *from = group_of(s.c.variables, s.near, near) +
+                       place_in_group(p.at[0] - GAS_GHOSTS & GAS_GROUP_SIDE - 1,
+                                      p.at[1] - GAS_GHOSTS & GAS_GROUP_SIDE - 1,
+                                      p.at[2] - GAS_GHOSTS & GAS_GROUP_SIDE - 1);
+    real u[V];
+#pragma unroll
+    for (int q = 0; q < V; q++) u[q] = from[q * GAS_GROUP_CELLS];
+    put_cell<V>(s.c, to, i, u);
+  }
+}
+
+/** Put the cells beyond the box that mirror interpolated ones. */
+template <typename real>
+static __device__ void put_mirrored(const sources<real> &s, const struct gas_links &l,
+                                    const flag_cubes<real> &to) {
+  for (int i = (int)threadIdx.x; i < CELLS; i += FLAG_THREADS) {
+    const struct place p = place_of_flag(s, l, i);
+    const int ghosts = GAS_GHOSTS - GHOSTS,
+              at = ((p.at[2] - ghosts) * SIDE + p.at[1] - ghosts) * SIDE + p.at[0] - ghosts;
+    if (at == i || l.near[neighbour_at(p, GAS_GROUP_SIDE)] != NO_GROUP) continue;
+    to.density[i] = to.density[at];
+    to.pressure[i] = to.pressure[at];
+  }
+}
 
 template <typename real> INLINE real relative_gradient(const real *u) {
   const real x = fabs(u[1] - u[-1]), y = fabs(u[STEP_Y] - u[-STEP_Y]),
@@ -77,52 +141,55 @@ INLINE bool is_flagged(const struct gas_flags &f, const real *density, const rea
                             loehner_estimate(pressure, filter) >= (real)f.loehner));
 }
 
-template <typename real>
+/** @param interpolates  there is a coarser level */
+template <int V, typename real>
 static __global__ void __launch_bounds__(FLAG_THREADS)
-    flag_cells(const __grid_constant__ struct gas_flags f, int variables, int buffer,
-               const real *blocks, const real *pressure, const struct gas_matter *matter,
+    flag_cells(const __grid_constant__ sources<real> s, const __grid_constant__ struct gas_flags f,
+               int buffer, bool interpolates, const struct gas_matter *matter,
                uint32_t (*flags)[GAS_PATCHES]) {
+  extern __shared__ double shared[];
   __shared__ uint32_t mask[GAS_PATCHES];
+  const struct gas_links &l = s.links[blockIdx.x];
+  const flag_cubes<real> cubes = {(real *)shared, (real *)shared + CELLS};
   if (threadIdx.x < GAS_PATCHES) mask[threadIdx.x] = 0;
+  if (interpolates) put_interpolated<V>(s, l, cubes);
+  put_near<V>(s, l, cubes);
   __syncthreads();
-  const real *density = blocks + (size_t)blockIdx.x * variables * GAS_BLOCK_CELLS,
-             *of_block = pressure + (size_t)blockIdx.x * GAS_BLOCK_CELLS;
+  if (l.edges) put_mirrored(s, l, cubes);
+  __syncthreads();
   for (int i = (int)threadIdx.x; i < GAS_GROUP_CELLS; i += FLAG_THREADS) {
-    const int patch = i / GAS_PATCH_CELLS, cell = i % GAS_PATCH_CELLS;
     const struct cell_place c = place_of_cell(i);
-    const int at = GAS_GHOSTS + c.x + (GAS_GHOSTS + c.y) * STEP_Y + (GAS_GHOSTS + c.z) * STEP_Z,
+    const int at = (GHOSTS + c.z) * STEP_Z + (GHOSTS + c.y) * STEP_Y + GHOSTS + c.x,
               inner = (c.z * GAS_GROUP_SIDE + c.y) * GAS_GROUP_SIDE + c.x;
     const double more = matter ? matter[blockIdx.x].coarse[inner] + matter[blockIdx.x].fine[inner]
                                : -INFINITY;
-    if (is_flagged(f, density + at, of_block + at, more))
-      atomicOr(&mask[patch], reach(cell, buffer));
+    if (is_flagged(f, cubes.density + at, cubes.pressure + at, more))
+      atomicOr(&mask[i / GAS_PATCH_CELLS], reach(i % GAS_PATCH_CELLS, buffer));
   }
   __syncthreads();
   if (threadIdx.x < GAS_PATCHES) flags[blockIdx.x][threadIdx.x] = mask[threadIdx.x];
 }
 
 template <int V, typename real>
-static void flag_in(const struct gpu_gas *g, const struct gas_flags *criteria, int buffer,
-                    const void *blocks, const struct gas_matter *matter,
+static void flag_in(const struct gpu_gas *g, const struct gpu_sources *from,
+                    const struct gas_flags *criteria, int buffer, const struct gas_matter *matter,
                     uint32_t (*flags)[GAS_PATCHES]) {
-  const uint32_t cells = g->groups * GAS_BLOCK_CELLS;
-  real *pressure = (real *)gpu_scratch(g->gpu, SCRATCH_LINES, cells * sizeof *pressure);
-  pressures<V><<<blocks_for(cells, FLAG_THREADS), FLAG_THREADS, 0, g->gpu->stream>>>(
-      constants_of<real>(&g->physics), cells, (const real *)blocks, pressure);
-  flag_cells<<<g->groups, FLAG_THREADS, 0, g->gpu->stream>>>(
-      *criteria, (int)gas_variables(&g->physics), buffer, (const real *)blocks, pressure, matter,
-      flags);
+  const size_t bytes = 2 * CELLS * sizeof(real);
+  CHECK_CUDA(cudaFuncSetAttribute((flag_cells<V, real>),
+                                  cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
+  flag_cells<V, real><<<g->groups, FLAG_THREADS, bytes, g->gpu->stream>>>(
+      upload_sources<real>(g, from), *criteria, buffer, from->coarse > 0, matter, flags);
   gpu_launched("flag");
 }
 
-void gpu_gas_flag(const struct gpu_gas *g, const struct gas_flags *criteria, int buffer,
-                  const void *blocks, const struct gas_matter *matter,
+void gpu_gas_flag(const struct gpu_gas *g, const struct gpu_sources *from,
+                  const struct gas_flags *criteria, int buffer, const struct gas_matter *matter,
                   uint32_t (*flags)[GAS_PATCHES]) {
   const bool five = g->physics.solver == GAS_RTVD;
   if (g->double_precision)
-    five ? flag_in<5, double>(g, criteria, buffer, blocks, matter, flags)
-         : flag_in<6, double>(g, criteria, buffer, blocks, matter, flags);
+    five ? flag_in<5, double>(g, from, criteria, buffer, matter, flags)
+         : flag_in<6, double>(g, from, criteria, buffer, matter, flags);
   else
-    five ? flag_in<5, float>(g, criteria, buffer, blocks, matter, flags)
-         : flag_in<6, float>(g, criteria, buffer, blocks, matter, flags);
+    five ? flag_in<5, float>(g, from, criteria, buffer, matter, flags)
+         : flag_in<6, float>(g, from, criteria, buffer, matter, flags);
 }

@@ -63,17 +63,6 @@ INLINE struct cell_place coarse_ghost(int i) {
   return {x + 1, y + 1, z + 1};
 }
 
-/** Whether a place is in the box and in no group of the block's level. */
-INLINE bool is_interpolated(const struct gas_links &l, struct place p) {
-  bool in_box = true;
-#pragma unroll
-  for (int c = 0; c < 3; c++)
-    in_box &= !(p.at[c] < GAS_GHOSTS                     ? l.edges >> 2 * c & 1
-                : p.at[c] >= GAS_GHOSTS + GAS_GROUP_SIDE ? l.edges >> 2 * c + 1 & 1
-                                                         : 0u);
-  return in_box && l.near[neighbour_at(p, GAS_GROUP_SIDE)] == NO_GROUP;
-}
-
 INLINE int place_in_block(const int *at) {
   return (at[2] * GAS_BLOCK_SIDE + at[1]) * GAS_BLOCK_SIDE + at[0];
 }
@@ -208,10 +197,7 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
 template <int V, typename real>
 static void prepare_in(const struct gpu_gas *g, const struct gpu_sources *from, void *blocks,
                        heat_range *heat) {
-  const size_t batches = from->near + (from->weight == 1.0 ? 1 : 2) * (size_t)from->coarse;
-  const real **table = (const real **)gpu_scratch(g->gpu, SCRATCH_TABLE, batches * sizeof *table);
-  gpu_upload(g->gpu, table, from->cells, batches * sizeof *table);
-  const sources<real> s = sources_of<real>(g, from, table);
+  const sources<real> s = upload_sources<real>(g, from);
   const unsigned cuda_blocks = g->groups * BLOCKS_OF_GROUP,
                  coarse_blocks = blocks_for((uint64_t)g->groups * COARSE_GHOSTS, COARSE_THREADS);
   const bool carries = s.c.variables > V;

@@ -20,7 +20,7 @@ enum {
   HEAT_RANGES = GAS_BLOCK_SIDE * HEAT_RANGES_OF_PLANE /**< of a block */
 };
 
-/** Memory in which gas_advance and gas_flag have blocks until the next call. */
+/** Memory in which gas_advance has blocks until the next call. */
 void *gpu_gas_blocks(const struct gpu_gas *g);
 /** Memory for the ranges of these blocks, [group][HEAT_RANGES]; NULL if the solver does not look for shocks. */
 struct heat_range *gpu_gas_heat(const struct gpu_gas *g);
@@ -60,8 +60,8 @@ void gpu_gas_restrict(const struct gpu_gas *g, const struct gas_links *links,
 void gpu_gas_accelerate(const struct gpu_gas *g, const double change[3], void *cells);
 /** @param matter  [group], or NULL: there are no particles
  * @param flags   in pinned host memory, [group][patch] */
-void gpu_gas_flag(const struct gpu_gas *g, const struct gas_flags *criteria, int buffer,
-                  const void *blocks, const struct gas_matter *matter,
+void gpu_gas_flag(const struct gpu_gas *g, const struct gpu_sources *from,
+                  const struct gas_flags *criteria, int buffer, const struct gas_matter *matter,
                   uint32_t (*flags)[GAS_PATCHES]);
 /** @param speed, fault  in pinned host memory; the first fault of a group is written. fault may be NULL */
 void gpu_gas_cfl(const struct gpu_gas *g, const void *cells, double *speed,

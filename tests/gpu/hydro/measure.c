@@ -62,19 +62,29 @@ static struct gas_matter *make_matter(uint32_t groups) {
   return matter;
 }
 
-void check_flags(struct stages *s, const struct gas_batch *b, struct twin *t, void *pinned) {
+void check_flags(struct stages *s, int level, const struct gas_batch *b, struct twin *t,
+                 void *pinned) {
   static const struct gas_flags criteria[] = {{.density = 0.6},
                                               {.particles = 2.9},
                                               {.gradient_density = 0.0123},
                                               {.gradient_pressure = 0.0123},
                                               {.loehner = 0.4321, .loehner_filter = 0.01}};
   const struct gpu_gas gpu = gas_on_gpu(s, b);
+  const size_t n = b->near.count + 2 * (size_t)b->coarse.count;
+  const char *host[n], *device[n];
+  list_sources(s, level, b, host, device);
+  struct gpu_sources from = {.cells = device,
+                             .near = b->near.count,
+                             .coarse = b->coarse.count,
+                             .weight = 1.0, /* as check_prepare() leaves the CPU's blocks */
+                             .links = t->links};
+  memcpy(from.boundary, s->g->topology.boundary, sizeof from.boundary);
   uint32_t(*flags)[GAS_PATCHES] = pinned;
   struct gas_matter *matter = make_matter(b->count),
                     *matter_out = to_device(matter, b->count * sizeof *matter);
   for (size_t c = 0; c < 2 * (sizeof criteria / sizeof *criteria); c++) {
     const struct gas_flags *criterion = &criteria[c / 2];
-    gpu_gas_flag(&gpu, criterion, 3, t->blocks_out, c % 2 ? matter_out : NULL, flags);
+    gpu_gas_flag(&gpu, &from, criterion, 3, c % 2 ? matter_out : NULL, flags);
     CUDA(cudaStreamSynchronize(s->stream));
     for (uint32_t i = 0; i < b->count; i++) {
       uint32_t cpu[GAS_PATCHES];

@@ -108,7 +108,7 @@ static void check_batch(struct stages *s, int level, uint32_t i) {
   check_accelerate(s, b, t);
   check_speed(s, b, t, pinned);
   check_sum(s, level, b, t, pinned);
-  check_flags(s, b, t, pinned);
+  check_flags(s, level, b, t, pinned);
   CUDA(
       cudaMemcpy(t->cells_out, t->cells, b->count * gas_group_bytes(s->g), cudaMemcpyHostToDevice));
   check_cold_fix(s, b, t, s->twin[level + 1]);

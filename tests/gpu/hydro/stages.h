@@ -74,7 +74,8 @@ void check_speed(struct stages *s, const struct gas_batch *b, struct twin *t, vo
 void check_sum(struct stages *s, int level, const struct gas_batch *b, struct twin *t,
                void *pinned);
 /** Flags of thresholds that some cells reach and others do not. */
-void check_flags(struct stages *s, const struct gas_batch *b, struct twin *t, void *pinned);
+void check_flags(struct stages *s, int level, const struct gas_batch *b, struct twin *t,
+                 void *pinned);
 /** Messages with cells, sides and means of all groups of two batches. */
 void check_cell_ghosts(struct stages *s, int level, const struct gas_batch *b, struct twin *t);
 /** Cells of new groups, of warm and of cold gas. */

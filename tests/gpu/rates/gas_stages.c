@@ -43,7 +43,8 @@ static void run_stage(struct bench *b, enum bench_stage stage, bool odd) {
     gpu_gas_sum(&b->g, b->sources.links, cells, (double(*)[GAS_VARIABLES_MAX])(void *)b->pinned);
     break;
   default:
-    gpu_gas_flag(&b->g, &criteria, 4, b->blocks, NULL, (uint32_t(*)[GAS_PATCHES])(void *)b->pinned);
+    gpu_gas_flag(&b->g, &b->sources, &criteria, 4, NULL,
+                 (uint32_t(*)[GAS_PATCHES])(void *)b->pinned);
   }
 }
 
