@@ -11,7 +11,7 @@
 
 LOOP_STAGE(gas_settle, 0x776655, .family = "gas");
 
-enum { PIECE = 4096 }; /* particles in turn */
+enum { PIECE = 256 }; /* particles in turn, which take some tens of microseconds */
 
 /** A particle in a message. */
 struct particle_parcel {

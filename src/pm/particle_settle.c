@@ -16,6 +16,7 @@
 struct origin {
   int level;
   uint32_t group; /* of particle_level; NO_GROUP: it had none */
+  uint32_t index; /* gas_leaver.index, if it had one */
 };
 
 /** The present numbers of the groups that a level's particles have; NO_GROUP: it is no more. */
@@ -48,11 +49,11 @@ static void add_level(const struct settling *s, struct particle_migration *m,
   const struct particle_level *l = s->leaving.from;
   const int level = s->leaving.level;
   for (size_t i = 0; !l->first && i < l->count; i++) /* they have no groups yet */
-    add_particle(m, origin, (struct origin){level, NO_GROUP}, NO_GROUP, &l->particle[i]);
+    add_particle(m, origin, (struct origin){level, NO_GROUP, 0}, NO_GROUP, &l->particle[i]);
   for (uint32_t group = l->own_first; group < l->own_end; group++) {
     const struct gas_leaver *leaver = leaving_of(&s->leaving, group);
     for (uint32_t k = 0; k < s->leaving.leavers[group]; k++)
-      add_particle(m, origin, (struct origin){level, group}, s->leaving.now[group],
+      add_particle(m, origin, (struct origin){level, group, 0}, s->leaving.now[group],
                    &leaver[k].particle);
   }
 }
@@ -88,16 +89,23 @@ static bool stays(const struct particle_migration *m, size_t i, const struct set
 /** What migration_plan() finds for each particle. */
 struct settling_plan {
   const struct settling *level;
-  const struct origin *origin;
+  struct origin *origin;
   bool *stays;
   atomic_bool lost; /* a particle has no place */
 };
 
-/** A particle outside the levels stays in its group till the end of a step of the coarser one. */
+/** The entry of a listed particle that had a group. */
+static const struct gas_leaver *leaver_with(const struct gas_particle *particle) {
+  return (const struct gas_leaver *)(const void *)particle;
+}
+
+/** A particle outside the levels stays in its group till the end of a step of the coarser one. Workers read what GPUs
+ * have listed, which comes from far: the main thread finds it in the plan. */
 static void plan_settling(const struct particle_migration *m, size_t i) {
   struct settling_plan *plan = m->context;
   const double *position = m->particle[i]->position;
   const struct home new = particle_home(m->gas, m->first, m->last, position);
+  struct origin *from = &plan->origin[i];
   struct home *home = &m->home[i];
   if (new.group != NO_GROUP || home->level != m->first) *home = new;
   if (home->group != NO_GROUP && comm_size() > 1)
@@ -105,17 +113,13 @@ static void plan_settling(const struct particle_migration *m, size_t i) {
   if (particle_is_lost(m, i))
     atomic_store(&plan->lost, true);
   else
-    plan->stays[i] = stays(m, i, plan->level, &plan->origin[i]);
+    plan->stays[i] = stays(m, i, plan->level, from);
+  if (from->group != NO_GROUP) from->index = (uint32_t)leaver_with(m->particle[i])->index;
 }
 
 static int compare_indices(const void *a, const void *b) {
   const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
   return (x > y) - (x < y);
-}
-
-/** The entry of a listed particle that had a group. */
-static const struct gas_leaver *leaver_with(const struct gas_particle *particle) {
-  return (const struct gas_leaver *)(const void *)particle;
 }
 
 /** Take the particles that stay out of the list, and note which ones leave their groups. They are in
@@ -134,7 +138,7 @@ static void drop_staying(struct particle_migration *m, struct settling *level,
     struct settling *s = &level[from.level];
     if (plan->stays[i]) continue;
     if (from.group != NO_GROUP) {
-      s->gone[s->gone_count++] = (uint32_t)leaver_with(m->particle[i])->index;
+      s->gone[s->gone_count++] = from.index;
       s->gone_first[from.group + 1]++;
     }
     m->particle[m->count] = m->particle[i];
