@@ -42,46 +42,81 @@ struct clouds {
   const struct gas_links *links;
 };
 
-/** The clouds of particles in a neighbour of the block's group, or in the group. */
-INLINE void add_clouds_of(const clouds &s, int n, unsigned long long *sums) {
+/** A neighbour of the block's group, or the group. */
+struct neighbour {
+  struct cloud_reach reach;
+  int place[3], offset[3]; /* its place, and from the block's group, in cells */
+  uint32_t first_range, ranges;
+};
+
+INLINE struct neighbour neighbour_of(const clouds &s, int n) {
   const struct gas_links &l = s.links[blockIdx.x];
-  const gas_link_t near = l.near[n];
-  if (near == NO_GROUP) return;
   const int direction[3] = {n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1};
-  int place[3], offset[3];
+  struct neighbour to = {};
+  if (l.near[n] == NO_GROUP) return to;
 #pragma unroll
   for (int c = 0; c < 3; c++) {
     const int groups = (int)s.box.groups[c];
-    place[c] = ((int)l.place[c] + direction[c] + groups) % groups;
-    offset[c] = SIDE * direction[c];
+    to.place[c] = ((int)l.place[c] + direction[c] + groups) % groups;
+    to.offset[c] = SIDE * direction[c];
   }
-  const struct cloud_reach reach = cloud_reach_of(s.box.cell, place, direction);
-  const uint32_t group = (near >> GAS_LINK_SHIFT) * (s.group + 1) + (near & GAS_LINK_MASK);
-  for (uint32_t r = s.first[group]; r < s.first[group + 1]; r++) {
-    const struct gpu_particle_range range = s.range[r];
-    const struct gas_particle *particle = s.batch[range.batch] + range.first;
-    for (uint32_t i = threadIdx.x; i < range.count; i += CLOUD_THREADS) {
-      const struct gas_particle &p = particle[i];
-      if (!cloud_is_away(&reach, p.position)) {
-        const double density = p.mass / s.unit;
-        add_cloud(cloud_at(s.box, place, p.position), s.moving ? -density : density, offset, sums);
-      }
-      if (!s.moving) continue;
-      double later[3];
-#pragma unroll
-      for (int c = 0; c < 3; c++) later[c] = p.position[c] + s.time * p.velocity[c];
-      if (cloud_is_away(&reach, later)) continue;
-      add_cloud(cloud_at(s.box, place, later), p.mass / s.unit, offset, sums);
-    }
-  }
+  to.reach = cloud_reach_of(s.box.cell, to.place, direction);
+  const uint32_t group = (l.near[n] >> GAS_LINK_SHIFT) * (s.group + 1) +
+                         (l.near[n] & GAS_LINK_MASK);
+  to.first_range = s.first[group];
+  to.ranges = s.first[group + 1] - to.first_range;
+  return to;
 }
 
-/** The sums of all clouds in the block's group, in shared memory. */
+/** The cloud of a particle of a neighbour; of one that moves on what this changes. */
+INLINE void add_particle(const clouds &s, const struct neighbour &n, const struct gas_particle &p,
+                         unsigned long long *sums) {
+  if (!cloud_is_away(&n.reach, p.position)) {
+    const double density = p.mass / s.unit;
+    add_cloud(cloud_at(s.box, n.place, p.position), s.moving ? -density : density, n.offset, sums);
+  }
+  if (!s.moving) return;
+  double later[3];
+#pragma unroll
+  for (int c = 0; c < 3; c++) later[c] = p.position[c] + s.time * p.velocity[c];
+  if (cloud_is_away(&n.reach, later)) return;
+  add_cloud(cloud_at(s.box, n.place, later), p.mass / s.unit, n.offset, sums);
+}
+
+/** The sums of all clouds in the block's group, in shared memory. First all neighbours are looked up at the same time,
+ * then the first particles of each: one neighbour after the other would have the block wait for each of them in turn.
+ * Neighbours have one range of particles each, or with levels below some more. */
 static __device__ const unsigned long long *sum_clouds(const clouds &s) {
   __shared__ unsigned long long sums[GAS_GROUP_CELLS];
-  for (int i = (int)threadIdx.x; i < GAS_GROUP_CELLS; i += CLOUD_THREADS) sums[i] = 0;
+  __shared__ struct neighbour near[NEIGHBOURS];
+  __shared__ const struct gas_particle
+      *first[NEIGHBOURS];              /* of the first range, as all that follows */
+  __shared__ uint32_t end[NEIGHBOURS]; /* counted through all neighbours */
+  const int me = (int)threadIdx.x;
+  for (int i = me; i < GAS_GROUP_CELLS; i += CLOUD_THREADS) sums[i] = 0;
+  if (me < NEIGHBOURS) {
+    near[me] = neighbour_of(s, me);
+    end[me] = 0;
+    if (near[me].ranges > 0) {
+      const struct gpu_particle_range range = s.range[near[me].first_range];
+      first[me] = s.batch[range.batch] + range.first;
+      end[me] = range.count;
+    }
+  }
   __syncthreads();
-  for (int n = 0; n < NEIGHBOURS; n++) add_clouds_of(s, n, sums);
+  for (int n = 1; n < NEIGHBOURS && me == 0; n++) end[n] += end[n - 1];
+  __syncthreads();
+  uint32_t begin = 0;
+  for (uint32_t i = (uint32_t)me, n = 0; i < end[NEIGHBOURS - 1]; i += CLOUD_THREADS) {
+    while (i >= end[n]) begin = end[n++];
+    add_particle(s, near[n], first[n][i - begin], sums);
+  }
+  for (int n = 0; n < NEIGHBOURS; n++)
+    for (uint32_t r = 1; r < near[n].ranges; r++) {
+      const struct gpu_particle_range range = s.range[near[n].first_range + r];
+      for (uint32_t i = (uint32_t)me; i < range.count; i += CLOUD_THREADS)
+        add_particle(s, near[n], s.batch[range.batch][range.first + i], sums);
+    }
   __syncthreads();
   return sums;
 }
