@@ -28,6 +28,7 @@ struct making {
   uint32_t *before;                    /* [new->groups] the group's number before, or NO_GROUP */
   size_t *arrival_first;               /* [new->groups + 1] */
   const struct gas_particle **arrival; /* those that arrive in each group, by their numbers */
+  struct gas_arrivals *arrivals;       /* [batch] */
 };
 
 static int compare_arrivals(const void *a, const void *b) {
@@ -56,7 +57,7 @@ static void find_arrivals(struct making *s, const struct particle_migration *m) 
   for (size_t i = 0; i < m->count; i++)
     if (m->home[i].level == level) s->arrival[next[m->home[i].group]++] = m->particle[i];
   free(next);
-  if (s->arrival_first[groups] > 0) loop_run(&gas_settle_stage, groups, sort_arrivals, s);
+  settle_groups(s->arrival_first[groups], groups, sort_arrivals, s);
 }
 
 static size_t arrivals_at(const struct making *s, uint32_t group) {
@@ -108,11 +109,12 @@ static struct gas_arrivals make_tables(const struct making *s, uint32_t first, u
   return t;
 }
 
-/** The tables of a new batch. */
-static struct gas_arrivals fill_tables(const struct making *s, uint32_t first, uint32_t end) {
+/** Fill in the tables of a new batch. */
+static void fill_tables(const struct making *s, uint32_t first, uint32_t end,
+                        struct gas_arrivals *tables) {
   const struct particle_level *old = s->settling->leaving.from;
   const uint32_t batch = old->batch_groups;
-  struct gas_arrivals t = make_tables(s, first, end);
+  struct gas_arrivals t = *tables;
   uint32_t arrival = 0, leaver = 0;
   for (uint32_t i = first; i < end; i++) {
     struct gas_arrival *group = &t.group[i - first];
@@ -133,7 +135,7 @@ static struct gas_arrivals fill_tables(const struct making *s, uint32_t first, u
            group->leavers * sizeof *t.leaver);
     leaver += group->leavers;
   }
-  return t;
+  *tables = t;
 }
 
 /** A level without particles, which are to come. */
@@ -187,11 +189,20 @@ static void make_room(const struct making *s) {
     if (i < new->own_first || i >= new->own_end) copy_arrivals(s, i, new->all + new->first[i]);
 }
 
+/** Fill in the tables of a batch, if it has any. @param context  struct making */
+static void fill_batch(void *context, uint32_t i) {
+  const struct making *s = context;
+  const uint32_t first = i * s->new->batch_groups, left = s->new->groups - first;
+  if (particle_batch_count(s->new, i) == 0) return;
+  fill_tables(s, first, first + (left < s->new->batch_groups ? left : s->new->batch_groups),
+              &s->arrivals[i]);
+}
+
 void arrivals_submit(struct gas *g, struct settling *settling, const struct particle_migration *m) {
   const int level = settling->leaving.level;
   struct particle_past *past = begin_past(g, level);
   struct particle_level *new = &g->particles->level[level];
-  struct making s = {.settling = settling, .new = new};
+  struct making s = {.settling = settling, .new = new, .arrivals = past->arrivals};
   settling->leaving.from = &past->level;
   *new = make_level(g, level);
   find_arrivals(&s, m);
@@ -201,9 +212,11 @@ void arrivals_submit(struct gas *g, struct settling *settling, const struct part
     make_handle(g, level, new, i);
     if (particle_batch_count(new, i) == 0) continue;
     const struct gas_batch *b = &g->level[level].batch[i];
-    past->arrivals[i] = fill_tables(&s, b->first, b->first + b->count);
-    gas_arrive_submit(&past->arriving, i);
+    past->arrivals[i] = make_tables(&s, b->first, b->first + b->count);
   }
+  settle_groups(s.arrival_first[new->groups] + settling->gone_count, new->batches, fill_batch, &s);
+  for (uint32_t i = 0; i < new->batches; i++)
+    if (particle_batch_count(new, i) > 0) gas_arrive_submit(&past->arriving, i);
   free(s.arrival);
   free(s.arrival_first);
   free(s.before);

@@ -58,6 +58,15 @@ void migration_plan(struct particle_migration *m,
            &(struct planning){m, plan});
 }
 
+void settle_groups(size_t particles, uint32_t n, void (*function)(void *context, uint32_t i),
+                   void *context) {
+  enum { MANY = 1024 }; /* fewer take less time than tasks need to begin */
+  if (particles >= MANY)
+    loop_run(&gas_settle_stage, n, function, context);
+  else
+    for (uint32_t i = 0; i < n; i++) function(context, i);
+}
+
 /** The ranks that are to have a particle. @return their number */
 static int find_ranks(const struct particle_migration *m, size_t i, int rank[NEIGHBOURS]) {
   const struct home *home = &m->home[i];

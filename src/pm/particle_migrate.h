@@ -36,6 +36,9 @@ struct particle_migration migration_begin(const struct gas *g, int first, int la
 /** Call a function for each particle, in tasks: it sets home and touched. */
 void migration_plan(struct particle_migration *m,
                     void (*plan)(const struct particle_migration *m, size_t i));
+/** Call a function for each of `n` groups or batches, in tasks where these have many particles. */
+void settle_groups(size_t particles, uint32_t n, void (*function)(void *context, uint32_t i),
+                   void *context);
 /** Send and receive. Collective. */
 void migration_run(struct particle_migration *m);
 /** Copy the particles whose home is a level, in the order of its groups and their numbers; without

@@ -122,6 +122,20 @@ static int compare_indices(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
+/** Sort the indices of a group's particles that leave it. @param context  struct settling */
+static void sort_gone(void *context, uint32_t group) {
+  const struct settling *s = context;
+  const size_t first = s->gone_first[group], count = s->gone_first[group + 1] - first;
+  if (count > 1) qsort(s->gone + first, count, sizeof *s->gone, compare_indices);
+}
+
+/** Those of all groups of a level, of which each knows the number. */
+static void sort_all_gone(struct settling *s) {
+  const uint32_t groups = s->leaving.from->groups;
+  for (uint32_t i = 0; i < groups; i++) s->gone_first[i + 1] += s->gone_first[i];
+  settle_groups(s->gone_count, groups, sort_gone, s);
+}
+
 /** Take the particles that stay out of the list, and note which ones leave their groups. They are in
  * the order of levels and groups. */
 static void drop_staying(struct particle_migration *m, struct settling *level,
@@ -145,14 +159,7 @@ static void drop_staying(struct particle_migration *m, struct settling *level,
     m->home[m->count] = m->home[i];
     m->touched[m->count++] = m->touched[i];
   }
-  for (int l = m->first; l <= m->last; l++)
-    for (uint32_t i = 0; i < level[l].leaving.from->groups; i++) {
-      size_t *first = level[l].gone_first + i;
-      first[1] += first[0];
-      if (first[1] > first[0] + 1)
-        qsort(level[l].gone + first[0], first[1] - first[0], sizeof *level[l].gone,
-              compare_indices);
-    }
+  for (int l = m->first; l <= m->last; l++) sort_all_gone(&level[l]);
 }
 
 /** What was needed to submit a level's tasks. */
