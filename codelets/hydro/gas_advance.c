@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codelets/amr/batches.h"
-#include "cuda/hydro/gpu_hydro.h"
+#include "codelets/hydro/faces.h"
 #include "photons/hydro/codelets.h"
 
 struct gas_advance_argument {
@@ -72,7 +71,7 @@ static void gas_advance_gpu(struct gpu *gpu, void *buffers[],
   struct heat_range *heat = gpu_gas_heat(&g);
   gpu_gas_prepare(&g, &sources, blocks, heat);
   gpu_gas_solve(&g, a->dt / gas_cell(gas, a->a.level), a->reversed, blocks, heat,
-                VECTOR(void, buffers[CELLS]), fluxes,
+                VECTOR(void, buffers[CELLS]), fluxes, faces_kept(&a->a),
                 gas->gravity ? VECTOR(void, buffers[OPTIONAL]) : NULL,
                 gas->level[a->a.level].fault + b->first);
   if (a->a.level > 0)

@@ -3,8 +3,7 @@
  *
  * reads  blocks
  * writes cells at the end of the step, fluxes, gas_level.fault */
-#include "codelets/amr/batches.h"
-#include "cuda/hydro/gpu_hydro.h"
+#include "codelets/hydro/faces.h"
 #include "photons/hydro/codelets.h"
 
 struct gas_solve_argument {
@@ -40,7 +39,8 @@ static void gas_solve_gpu(struct gpu *gpu, void *buffers[],
   const struct gpu_gas g = gpu_gas_closing(gpu, a, argument->least_heat);
   gpu_gas_solve(&g, argument->dt / gas_cell(a->gas, a->level), argument->reversed,
                 VECTOR(void, buffers[BLOCKS]), NULL, VECTOR(void, buffers[CELLS]),
-                VECTOR(void, buffers[FLUXES]), a->gas->gravity ? VECTOR(void, buffers[MASS]) : NULL,
+                VECTOR(void, buffers[FLUXES]), faces_kept(a),
+                a->gas->gravity ? VECTOR(void, buffers[MASS]) : NULL,
                 &a->gas->level[a->level].fault[batch_of(a)->first]);
 }
 

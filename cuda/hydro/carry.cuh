@@ -64,7 +64,8 @@ static __global__ void __launch_bounds__(SWEEP_THREADS)
     if (face < 0) continue;
     const real flux = carried_flux(s.dt_dh, mass[face * columns], w);
     if (face % GAS_PATCH_SIDE == 0)
-      store_face<AXIS, 1>(faces, s.variables, at, face / GAS_PATCH_SIDE, &flux);
+      if (s.faces >> face / GAS_PATCH_SIDE & 1)
+        store_face<AXIS, 1>(faces, s.variables, at, face / GAS_PATCH_SIDE, &flux);
     if (face > 0) {
       const real after = w.own[1] - s.dt_dh * (flux - lower);
       int place = fast * step_after[FAST] + slow * step_after[SLOW] + (face - 1) * step_after[AXIS];

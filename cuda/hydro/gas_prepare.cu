@@ -141,11 +141,7 @@ INLINE source_cell<real> source_of(const sources<real> &s, const column_part &pa
 
 /** The variables of the solver of a thread's cells. */
 template <int V, typename real>
-INLINE void read_cells(const sources<real> &s, const column_part &part, const real *blocks,
-                       real (*u)[V]) {
-  source_cell<real> from[PLANES];
-#pragma unroll
-  for (int k = 0; k < PLANES; k++) from[k] = source_of(s, part, k, blocks);
+INLINE void read_cells(const source_cell<real> *from, real (*u)[V]) {
 #pragma unroll
   for (int k = 0; k < PLANES; k++)
 #pragma unroll
@@ -159,15 +155,20 @@ template <int V, typename real>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
     prepare(const __grid_constant__ sources<real> s, real *blocks, heat_range *heat) {
   const column_part part = part_of_thread();
+  source_cell<real> from[PLANES];
   real u[PLANES][V];
   if (part.at < PLANE_CELLS) {
-    read_cells<V>(s, part, blocks, u);
+#pragma unroll
+    for (int k = 0; k < PLANES; k++) from[k] = source_of(s, part, k, blocks);
+    read_cells<V>(from, u);
     real *to = blocks + (size_t)part.group * s.c.variables * GAS_BLOCK_CELLS +
                part.z * PLANE_CELLS + part.at;
 #pragma unroll
-    for (int k = 0; k < PLANES; k++)
+    for (int k = 0; k < PLANES; k++) {
+      if (from[k].first == to + k * PLANE_CELLS) continue; /* interpolate() has written it */
 #pragma unroll
       for (int q = 0; q < V; q++) to[q * GAS_BLOCK_CELLS + k * PLANE_CELLS] = u[k][q];
+    }
   }
   if (!heat) return;
   heat_range *ranges = heat + (size_t)part.group * HEAT_RANGES + part.z * HEAT_RANGES_OF_PLANE +

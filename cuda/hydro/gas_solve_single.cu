@@ -3,7 +3,7 @@
 #include "cuda/hydro/sweep.cuh"
 
 void gpu_gas_solve_single(const struct gpu_gas *g, double dt_dh, bool reversed, const void *blocks,
-                          const struct heat_range *heat, void *cells, void *fluxes, void *mass,
-                          struct gas_fault *fault) {
-  solve_in<float>(g, dt_dh, reversed, blocks, heat, cells, fluxes, mass, fault);
+                          const struct heat_range *heat, void *cells, void *fluxes,
+                          enum gpu_faces faces, void *mass, struct gas_fault *fault) {
+  solve_in<float>(g, dt_dh, reversed, blocks, heat, cells, fluxes, faces, mass, fault);
 }

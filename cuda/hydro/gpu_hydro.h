@@ -35,19 +35,26 @@ void gpu_gas_prepare(const struct gpu_gas *g, const struct gpu_sources *s, void 
  * @param any     [group] whether there is one */
 void gpu_gas_mark_shocks(const struct gpu_gas *g, const void *blocks, const struct heat_range *heat,
                          const int axes[3], uint32_t *shocks, uint32_t *any);
+/** Through which faces of patches the solver keeps the fluxes: others have no reader. */
+enum gpu_faces {
+  GPU_FACES_NONE = 0,
+  GPU_FACES_OUTER = 5, /**< sides of groups */
+  GPU_FACES_ALL = 7    /**< also those between patches of a group */
+};
 /** @param heat   of gpu_gas_prepare(), or NULL
+ * @param faces  fluxes through other faces are not written
  * @param mass   [group][GAS_MASS_FLUXES], or NULL
  * @param fault  in pinned host memory; the first fault of a group is written */
 void gpu_gas_solve_single(const struct gpu_gas *g, double dt_dh, bool reversed, const void *blocks,
-                          const struct heat_range *heat, void *cells, void *fluxes, void *mass,
-                          struct gas_fault *fault);
+                          const struct heat_range *heat, void *cells, void *fluxes,
+                          enum gpu_faces faces, void *mass, struct gas_fault *fault);
 void gpu_gas_solve_double(const struct gpu_gas *g, double dt_dh, bool reversed, const void *blocks,
-                          const struct heat_range *heat, void *cells, void *fluxes, void *mass,
-                          struct gas_fault *fault);
+                          const struct heat_range *heat, void *cells, void *fluxes,
+                          enum gpu_faces faces, void *mass, struct gas_fault *fault);
 /** The one of the two that g->double_precision says. */
 void gpu_gas_solve(const struct gpu_gas *g, double dt_dh, bool reversed, const void *blocks,
-                   const struct heat_range *heat, void *cells, void *fluxes, void *mass,
-                   struct gas_fault *fault);
+                   const struct heat_range *heat, void *cells, void *fluxes, enum gpu_faces faces,
+                   void *mass, struct gas_fault *fault);
 void gpu_gas_close(const struct gpu_gas *g, double weight, bool first, const void *fluxes,
                    void *sides);
 /** @param fine, batches  batches of the next finer level: their fluxes through sides */

@@ -77,7 +77,7 @@ INLINE void advance_column(const sweep<typename solver::real> &s, struct across 
     count += state.take(s.c, s.dt_dh, i, beside, w, flux) && i < GAS_BLOCK_SIDE - 1;
     if (i < 5) continue;
     if (KEPT != MASS_NONE && mass.first) mass.first[(i - 5) * mass.step] = flux[0];
-    if ((i - 5) % GAS_PATCH_SIDE == 0)
+    if ((i - 5) % GAS_PATCH_SIDE == 0 && s.faces >> (i - 5) / GAS_PATCH_SIDE & 1)
       store_face<AXIS, V>(fluxes, variables_of<solver, KEPT>(s), at, (i - 5) / GAS_PATCH_SIDE,
                           flux);
     if (i > 5) {
@@ -321,8 +321,8 @@ static __global__ void report_faults(constants<real> c, uint32_t groups, const u
 
 template <typename solver>
 void solve_with(const struct gpu_gas *g, double dt_dh, bool reversed, const void *blocks,
-                const struct heat_range *heat, void *cells, void *fluxes, void *mass,
-                struct gas_fault *fault) {
+                const struct heat_range *heat, void *cells, void *fluxes, enum gpu_faces faces,
+                void *mass, struct gas_fault *fault) {
   typedef typename solver::real real;
   enum { V = solver::VARIABLES, MASS = FACES_OF_COLUMN * GAS_BLOCK_SIDE * GAS_BLOCK_SIDE };
   const uint32_t variables = gas_variables(&g->physics);
@@ -355,6 +355,7 @@ void solve_with(const struct gpu_gas *g, double dt_dh, bool reversed, const void
                    (const real *)blocks,
                    NULL,
                    (real *)fluxes,
+                   (uint32_t)faces,
                    first,
                    first_order,
                    (const real *)blocks,
@@ -381,18 +382,18 @@ void solve_with(const struct gpu_gas *g, double dt_dh, bool reversed, const void
 /** One precision's solvers. */
 template <typename real>
 void solve_in(const struct gpu_gas *g, double dt_dh, bool reversed, const void *blocks,
-              const struct heat_range *heat, void *cells, void *fluxes, void *mass,
-              struct gas_fault *fault) {
+              const struct heat_range *heat, void *cells, void *fluxes, enum gpu_faces faces,
+              void *mass, struct gas_fault *fault) {
   if (g->physics.solver == GAS_RTVD)
-    solve_with<rtvd<real>>(g, dt_dh, reversed, blocks, heat, cells, fluxes, mass, fault);
+    solve_with<rtvd<real>>(g, dt_dh, reversed, blocks, heat, cells, fluxes, faces, mass, fault);
   else if (g->physics.solver == GAS_PPM)
-    solve_with<ppm<real>>(g, dt_dh, reversed, blocks, heat, cells, fluxes, mass, fault);
+    solve_with<ppm<real>>(g, dt_dh, reversed, blocks, heat, cells, fluxes, faces, mass, fault);
   else if (g->physics.limiter == GAS_LIMITER_VAN_LEER)
     solve_with<muscl<real, GAS_LIMITER_VAN_LEER>>(g, dt_dh, reversed, blocks, heat, cells, fluxes,
-                                                  mass, fault);
+                                                  faces, mass, fault);
   else
     solve_with<muscl<real, GAS_LIMITER_MINMOD>>(g, dt_dh, reversed, blocks, heat, cells, fluxes,
-                                                mass, fault);
+                                                faces, mass, fault);
 }
 
 #endif

@@ -25,6 +25,7 @@ template <typename real> struct sweep {
   bool last;
   const real *from;
   real *to, *fluxes;
+  uint32_t faces; /* bits: of face 0, 1 and 2 of store_face() the fluxes are kept */
   uint32_t
       *fault; /* [group] the first cell that is not physical after the last sweep, inverted; or 0 */
   uint32_t *first_order; /* [group] faces of its cells that got fluxes of first order */

@@ -180,7 +180,8 @@ static void check_steps(const struct gpu_gas *from, enum gas_solver solver, cons
       CUDA(cudaMemcpy(host, own, block, cudaMemcpyDeviceToHost));
       kernels->solve(&g.physics, STEP, reversed, host, cells, cells + group, NULL, scratch, &found);
       fault->patch = -1;
-      gpu_gas_solve(&g, STEP, reversed, own, NULL, cells_out, fluxes_out, NULL, fault);
+      gpu_gas_solve(&g, STEP, reversed, own, NULL, cells_out, fluxes_out, GPU_FACES_ALL, NULL,
+                    fault);
       CUDA(cudaDeviceSynchronize());
       char *back = allocate(group, 1, "cells of the GPU");
       CUDA(cudaMemcpy(back, cells_out, group, cudaMemcpyDeviceToHost));

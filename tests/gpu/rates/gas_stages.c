@@ -32,8 +32,8 @@ static void run_stage(struct bench *b, enum bench_stage stage, bool odd) {
   switch (stage) {
   case PREPARE: gpu_gas_prepare(&b->g, &b->sources, b->blocks, gpu_gas_heat(&b->g)); break;
   case SOLVE:
-    gpu_gas_solve(&b->g, 0.2, odd, b->blocks, gpu_gas_heat(&b->g), cells, b->fluxes, NULL,
-                  (struct gas_fault *)b->pinned);
+    gpu_gas_solve(&b->g, 0.2, odd, b->blocks, gpu_gas_heat(&b->g), cells, b->fluxes, GPU_FACES_ALL,
+                  NULL, (struct gas_fault *)b->pinned);
     break;
   case CLOSE: gpu_gas_close(&b->g, 0.5, false, b->fluxes, b->sides); break;
   case CFL:
