@@ -5,7 +5,8 @@
 /* The direct solution. Waves are in shared memory, [z][y][x] with a row of 17, so that threads that
  * work on neighbouring rows or columns read different banks. */
 
-enum { SOLVE_THREADS = CUBE_PLANE, STEP_Y = INNER + 1, STEP_Z = INNER * STEP_Y };
+/* Blocks of threads on a multiprocessor: registers of a thread decide. */
+enum { SOLVE_THREADS = CUBE_PLANE, SOLVE_BLOCKS = 3, STEP_Y = INNER + 1, STEP_Z = INNER * STEP_Y };
 
 /** Sine waves, poisson_waves. They are an argument of the kernel: all threads read the same number at
  * the same time. */
@@ -130,7 +131,7 @@ INLINE double exceeded(double old, double solution, double excess) {
 }
 
 template <typename real>
-static __global__ void __launch_bounds__(SOLVE_THREADS)
+static __global__ void __launch_bounds__(SOLVE_THREADS, SOLVE_BLOCKS)
     solve_directly(const __grid_constant__ waves w, const solved_batch<real> *batches,
                    const double *pivot, const __grid_constant__ struct gpu_half half) {
   __shared__ double p[INNER * STEP_Z], beyond[GAS_FACES * CUBE_PLANE];
@@ -147,16 +148,15 @@ static __global__ void __launch_bounds__(SOLVE_THREADS)
   const int i = (int)threadIdx.x % INNER, j = (int)threadIdx.x / INNER;
   double *along_x = p + j * STEP_Z + i * STEP_Y, *along_y = p + j * STEP_Z + i,
          *along_z = p + j * STEP_Y + i; /* this thread's lines */
-  double source[INNER];
-#pragma unroll
-  for (int z = 0; z < INNER; z++)
-    source[z] = b.source
-                    ? b.source[(size_t)blockIdx.x * GAS_GROUP_CELLS + z * CUBE_PLANE + threadIdx.x]
-                    : source_at(b.density, i, j, z);
   fill_faces(b.from, l, p, beyond);
   __syncthreads();
 #pragma unroll
-  for (int z = 0; z < INNER; z++) along_z[z * STEP_Z] = less_beyond(source[z], beyond, i, j, z);
+  for (int z = 0; z < INNER; z++) {
+    const double source =
+        b.source ? b.source[(size_t)blockIdx.x * GAS_GROUP_CELLS + z * CUBE_PLANE + threadIdx.x]
+                 : source_at(b.density, i, j, z);
+    along_z[z * STEP_Z] = less_beyond(source, beyond, i, j, z);
+  }
   __syncthreads();
   to_waves(w, along_x, 1);
   __syncthreads();

@@ -6,14 +6,17 @@
 static __global__ void __launch_bounds__(FILL_THREADS)
     fill_blocks(const __grid_constant__ potentials s, double *blocks) {
   __shared__ double coarse[POISSON_COARSE_CELLS];
+  __shared__ const double *groups[NEIGHBOURS];
   const struct gas_links &l = s.links[blockIdx.x];
   const bool interpolates = (s.begin || s.end) && faces_near(s, l) != ALL_FACES;
   double *block = blocks + (size_t)blockIdx.x * POISSON_CELLS;
+  find_groups(s.near, l.near, groups);
+  __syncthreads();
   if (interpolates) around_group(s, l, false, coarse);
   for (int i = (int)threadIdx.x; i < POISSON_CELLS; i += FILL_THREADS) {
     const struct spot p = spot_of<1>(i);
-    const gas_link_t near = group_at(s, l, p);
-    block[i] = near != NO_GROUP                ? group_of(s.near, near)[p.cell]
+    const double *near = group_at(groups, p);
+    block[i] = near                            ? near[p.cell]
                : interpolates && p.outside < 2 ? interpolated(coarse, p.x, p.y, p.z)
                                                : 0.0;
   }
@@ -22,7 +25,7 @@ static __global__ void __launch_bounds__(FILL_THREADS)
   around_group(s, l, true, coarse);
   for (int i = (int)threadIdx.x; i < POISSON_CELLS; i += FILL_THREADS) {
     const struct spot p = spot_of<1>(i);
-    if (group_at(s, l, p) != NO_GROUP) block[i] += interpolated(coarse, p.x, p.y, p.z);
+    if (group_at(groups, p)) block[i] += interpolated(coarse, p.x, p.y, p.z);
   }
 }
 
@@ -30,16 +33,17 @@ static __global__ void __launch_bounds__(FILL_THREADS)
 static __global__ void __launch_bounds__(FILL_THREADS)
     fill_wide(const __grid_constant__ potentials s, double *wide) {
   __shared__ double coarse[POISSON_COARSE_CELLS];
+  __shared__ const double *groups[NEIGHBOURS];
   const struct gas_links &l = s.links[blockIdx.x];
   const bool interpolates = s.begin || s.end;
+  find_groups(s.near, l.near, groups);
+  __syncthreads();
   double *cube = wide + (size_t)blockIdx.x * WIDE_CELLS;
   if (interpolates) around_group(s, l, false, coarse);
   for (int i = (int)threadIdx.x; i < WIDE_CELLS; i += FILL_THREADS) {
     const struct spot p = spot_of<WIDE_GHOSTS>(i);
-    const gas_link_t near = l.near[p.neighbour];
-    cube[i] = near != NO_GROUP ? group_of(s.near, near)[p.cell]
-              : interpolates   ? interpolated(coarse, p.x, p.y, p.z)
-                               : 0.0;
+    const double *near = groups[p.neighbour];
+    cube[i] = near ? near[p.cell] : interpolates ? interpolated(coarse, p.x, p.y, p.z) : 0.0;
   }
   if (!interpolates) beyond_box(l.edges, WIDE_SIDE, WIDE_GHOSTS, cube);
 }

@@ -43,20 +43,40 @@ static __device__ void beyond_box(uint32_t edges, int side, int ghosts, double *
   __syncthreads();
 }
 
-/** A cell of the coarser level at the time of the block, or by how much it has changed. */
-INLINE double coarse_cell(const potentials &s, gas_link_t link, int cell, bool change) {
-  if (!change && s.weight == 1.0) return group_of(s.end, link)[cell];
-  const double begin = group_of(s.begin, link)[cell];
-  if (!change && s.weight == 0.0) return begin;
-  const double step = group_of(s.end, link)[cell] - begin;
-  return change ? s.change * step : begin + s.weight * step;
+/** A cell of the coarser level at the time of the block, or by how much it has changed.
+ * @param begin, end  of its group at the two ends of the step; NULL: not read, or there is no group */
+INLINE double coarse_cell(const potentials &s, const double *begin, const double *end, int cell,
+                          bool change) {
+  if (!change && s.weight == 1.0) return end ? end[cell] : 0.0;
+  if (!begin) return 0.0;
+  if (!change && s.weight == 0.0) return begin[cell];
+  const double step = end[cell] - begin[cell];
+  return change ? s.change * step : begin[cell] + s.weight * step;
 }
 
-/** The coarser potential around a group, or its change, in shared memory: a cube of 12^3 cells. */
+/** Where the groups around a group are in the batches of a list; NULL: there is none, or no list. Threads are to wait
+ * before they read `group`, [NEIGHBOURS] in shared memory. */
+static __device__ void find_groups(const double *const *batches, const gas_link_t *link,
+                                   const double **group) {
+  const int n = (int)threadIdx.x;
+  if (n < NEIGHBOURS) group[n] = batches && link[n] != NO_GROUP ? group_of(batches, link[n]) : NULL;
+}
+
+/** The coarser potential around a group, or its change, in shared memory: a cube of 12^3 cells. A thread asks for all
+ * of its cells before it waits for the first. */
 static __device__ void around_group(const potentials &s, const struct gas_links &l, bool change,
                                     double *coarse) {
+  enum { TURNS = (POISSON_COARSE_CELLS + FILL_THREADS - 1) / FILL_THREADS };
+  __shared__ const double *begin[NEIGHBOURS], *end[NEIGHBOURS];
+  double value[TURNS];
   __syncthreads(); /* all threads have read what was there before */
-  for (int i = (int)threadIdx.x; i < POISSON_COARSE_CELLS; i += FILL_THREADS) {
+  find_groups(s.begin, l.coarse, begin);
+  find_groups(s.end, l.coarse, end);
+  __syncthreads();
+#pragma unroll
+  for (int k = 0; k < TURNS; k++) {
+    const int i = (int)threadIdx.x + k * FILL_THREADS;
+    if (i >= POISSON_COARSE_CELLS) continue;
     const int at[3] = {i % COARSE, i / COARSE % COARSE, i / (COARSE * COARSE)};
     int n = 0, cell = 0;
 #pragma unroll
@@ -69,8 +89,13 @@ static __device__ void around_group(const potentials &s, const struct gas_links 
       cell = INNER * cell + GAS_PATCH_SIDE * patch +
              ((at[c] - COARSE_GHOSTS) & (GAS_PATCH_SIDE - 1));
     }
-    /* Beyond the box there is no group. */
-    coarse[i] = l.coarse[n] == NO_GROUP ? 0.0 : coarse_cell(s, l.coarse[n], cell, change);
+    value[k] = coarse_cell(s, begin[n], end[n], cell,
+                           change); /* beyond the box there is no group */
+  }
+#pragma unroll
+  for (int k = 0; k < TURNS; k++) {
+    const int i = (int)threadIdx.x + k * FILL_THREADS;
+    if (i < POISSON_COARSE_CELLS) coarse[i] = value[k];
   }
   beyond_box(l.edges, COARSE, COARSE_GHOSTS, coarse);
 }
@@ -138,18 +163,23 @@ template <int GHOSTS> INLINE struct spot spot_of(int i) {
   return p;
 }
 
-/** The group of the level whose potential a cell has; NO_GROUP: there is none, or it is not used. */
-INLINE gas_link_t group_at(const potentials &s, const struct gas_links &l, struct spot p) {
-  return s.near && p.outside < 2 ? l.near[p.neighbour] : NO_GROUP;
+/** The group of the level whose potential a cell has; NULL: there is none, or it is not used.
+ * @param near  of find_groups() */
+INLINE const double *group_at(const double *const *near, struct spot p) {
+  return p.outside < 2 ? near[p.neighbour] : NULL;
 }
 
 /** A block of the potentials of near groups alone, continued beyond the ends of the box. Ghost cells without a group
  * are 0. Several threads write it: they are to wait before they read it. */
 static __device__ void fill_block(const potentials &s, const struct gas_links &l, double *block) {
+  __shared__ const double *groups[NEIGHBOURS];
+  find_groups(s.near, l.near, groups);
+  __syncthreads();
+#pragma unroll 4
   for (int i = (int)threadIdx.x; i < POISSON_CELLS; i += FILL_THREADS) {
     const struct spot p = spot_of<1>(i);
-    const gas_link_t near = group_at(s, l, p);
-    block[i] = near != NO_GROUP ? group_of(s.near, near)[p.cell] : 0.0;
+    const double *near = group_at(groups, p);
+    block[i] = near ? near[p.cell] : 0.0;
   }
   beyond_box(l.edges, SIDE, 1, block);
 }
