@@ -72,8 +72,11 @@ static __device__ void report(struct found found, struct particle_sums *sums) {
   sums->acceleration = __longlong_as_double((long long)most[1]);
 }
 
+/* Blocks of threads on a multiprocessor: registers of a thread decide. */
+enum { PUSH_BLOCKS = 3 };
+
 /** Kick and drift, or with dt < 0 find sums. @param first  [group + 1] */
-static __global__ void __launch_bounds__(CLOUD_THREADS)
+static __global__ void __launch_bounds__(CLOUD_THREADS, PUSH_BLOCKS)
     push(const __grid_constant__ struct gpu_particle_box box, double dt,
          const struct gas_links *links, const uint32_t *first, const double *wide,
          struct gas_particle *particle, struct particle_sums *sums) {
