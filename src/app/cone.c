@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "photons/app/cone.h"
 
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -14,6 +15,8 @@
 #include "photons/step/light_cone.h"
 #include "photons/step/light_cone_size.h"
 
+#define PI 3.14159265358979323846
+
 struct name {
   char path[PARAMETER_PATH_MAX + 64];
 };
@@ -26,12 +29,53 @@ static struct name name_of(const struct parameters *p, const char *stem, int dig
   return n;
 }
 
-void cone_require(const struct parameters *p, const struct particles *s, double start_a) {
-  if (p->lightcone.geometry == CONE_NONE || p->box.boundary == BOUNDARY_ISOLATED) return;
-  if (particles_have(s, COLUMN_relative_mass))
+/** The masses of particles, of which there are some. All are whole multiples of the unit in the last place of the
+ * least one. */
+static struct cone_masses masses_of(const struct particles *s, const struct type_masses *m) {
+  struct cone_masses c = {.mean = s->mass, .differ = particles_have(s, COLUMN_relative_mass)};
+  double least = HUGE_VAL;
+  for (int t = 0; t < PARTICLE_TYPES; t++) {
+    if (m->count[t] == 0) continue;
+    c.of_type[t] = m->least[t] == m->largest[t] ? m->least[t] : 0.0;
+    least = fmin(least, m->least[t]);
+  }
+  if (c.differ) c.bits = FLT_MANT_DIG - 1 - ilogb((double)(float)(least / s->mass));
+  return c;
+}
+
+/** End the run where masses of particles, or of pixels at the mean density, do not fit into whole numbers. */
+static void require_room(const struct parameters *p, const struct particles *s,
+                         const struct type_masses *m) {
+  const double most_of_particle = ldexp(1.0, 56), most_of_pixel = ldexp(1.0, 60);
+  const struct cone_masses c = masses_of(s, m);
+  const struct light_cone_size size = light_cone_size(p, s->all, s->columns);
+  double largest = 0.0;
+  if (!c.differ || p->lightcone.nside == 0) return;
+  for (int t = 0; t < PARTICLE_TYPES; t++) largest = fmax(largest, m->largest[t] / s->mass);
+  if (ldexp(largest, c.bits) >= most_of_particle)
     fail(EXIT_BAD_USAGE,
-         "lightcone.geometry: particles have different masses, and a light cone is of particles of "
-         "one mass: set lightcone.geometry = none");
+         "%s: the largest mass of a particle is more than 4e9 times the least one, and maps have "
+         "no room for both: set lightcone.nside = 0",
+         parameter_origin(p, "lightcone", "nside").text);
+  const double inner = fmax(size.reach - p->lightcone.shell_width, 0.0),
+               volume = 4.0 / 3.0 * PI * (pow(size.reach, 3.0) - pow(inner, 3.0)),
+               pixels = 12.0 * (double)p->lightcone.nside * (double)p->lightcone.nside,
+               mean = (double)s->all * volume / pow(p->box.size, 3.0) / pixels;
+  if (ldexp(mean, c.bits) >= most_of_pixel)
+    fail(EXIT_BAD_USAGE,
+         "%s = %" PRId64
+         ": a pixel of the farthest shell has %g times the least mass of a particle, and maps have "
+         "room for 7e10: set lightcone.nside higher",
+         parameter_origin(p, "lightcone", "nside").text, p->lightcone.nside,
+         ldexp(mean, c.bits + 1 - FLT_MANT_DIG));
+}
+
+void cone_require(const struct parameters *p, const struct particles *s,
+                  const struct type_masses *masses, double start_a) {
+  if (p->lightcone.geometry == CONE_NONE || p->box.boundary == BOUNDARY_ISOLATED) return;
+  uint64_t count = 0;
+  for (int t = 0; t < PARTICLE_TYPES; t++) count += masses->count[t];
+  if (count > 0) require_room(p, s, masses);
   const double z = 1.0 / start_a - 1.0, rounding = 1e-9 * (1.0 + z);
   if (p->lightcone.z_max > z + rounding)
     fail(EXIT_BAD_USAGE,
@@ -40,10 +84,17 @@ void cone_require(const struct parameters *p, const struct particles *s, double 
          p->lightcone.z_max, z);
 }
 
+struct light_cone *cone_create(const struct parameters *p, const struct cosmology *c,
+                               const struct particles *s, const struct type_masses *masses) {
+  struct light_cone *cone = light_cone_create(p, c, s->box);
+  if (cone) cone->masses = masses_of(s, masses);
+  return cone;
+}
+
 static const char *plural(double number) { return number == 1.0 ? "" : "s"; }
 
-void cone_print(FILE *out, const struct parameters *p, size_t particles) {
-  const struct light_cone_size s = light_cone_size(p, particles);
+void cone_print(FILE *out, const struct parameters *p, const struct particles *particles) {
+  const struct light_cone_size s = light_cone_size(p, particles->all, particles->columns);
   if (s.reach == 0.0) return;
   fprintf(out,
           "  light cone  %.4g %% of the sky to z = %g (%.5g Mpc/h), %" PRIu64
@@ -66,10 +117,10 @@ static void write_files(void *context) {
   const double start = wall_clock();
   f->count = f->cone.particles;
   if (f->cone.particles)
-    light_cone_write_particles(name_of(p, "particles", 6, f->step).path, p, &f->cone, f->mass);
+    light_cone_write_particles(name_of(p, "particles", 6, f->step).path, p, &f->cone);
   for (int64_t k = 0; k < f->cone.shells; k++)
-    if (f->cone.map[k]) {
-      light_cone_write_map(name_of(p, "shell", 4, k).path, p, &f->cone, k, f->mass);
+    if (f->cone.map[k].pixel) {
+      light_cone_write_map(name_of(p, "shell", 4, k).path, p, &f->cone, k);
       f->count++;
     }
   f->seconds = wall_clock() - start;
@@ -97,8 +148,8 @@ static struct light_cone take(struct light_cone *cone, bool ended) {
   taken.map = allocate((size_t)cone->shells, sizeof *taken.map, "maps of the light cone");
   for (int64_t k = 0; k < cone->shells; k++) {
     const bool passed = light_cone_passed(cone, k);
-    taken.map[k] = passed || ended ? cone->map[k] : NULL;
-    if (passed) cone->map[k] = NULL;
+    taken.map[k] = passed || ended ? cone->map[k] : (struct cone_map){0};
+    if (passed) cone->map[k] = (struct cone_map){0};
   }
   cone->part = NULL;
   cone->parts = 0;
@@ -121,7 +172,6 @@ void cone_write(struct cone_files *f, struct nbody *n, const struct parameters *
   light_cone_exchange_counts(cone);
   f->cone = take(cone, ended);
   f->parameters = *p;
-  f->mass = n->domain.particles.mass;
   f->step = step;
   f->begun = light_cone_beside(p) && background_possible() && !ended && !background_begun();
   if (f->begun) {
@@ -136,9 +186,10 @@ void cone_save(struct nbody *n, struct checkpoint_state *state) {
   struct light_cone *cone = n->cone;
   state->map_shell = -1;
   for (int64_t k = 0; cone && k < cone->shells; k++)
-    if (cone->map[k]) state->map_shell = k;
+    if (cone->map[k].pixel) state->map_shell = k;
   if (state->map_shell < 0) return;
-  state->map = cone->map[state->map_shell];
+  state->map = cone->map[state->map_shell].pixel;
+  light_cone_squares(&cone->map[state->map_shell], state->map_squares);
   state->map_pixels = light_cone_pixels(cone);
 }
 
@@ -153,6 +204,8 @@ void cone_restore(struct nbody *n, struct checkpoint_state *state) {
            state->map_pixels, state->map_shell, cone->shells, light_cone_pixels(cone));
     uint64_t *map = light_cone_open_map(cone, state->map_shell);
     memcpy(map, state->map, light_cone_own_pixels(cone) * sizeof *map);
+    if (comm_rank() == 0) /* the sum of all ranks */
+      memcpy(cone->map[state->map_shell].squares, state->map_squares, sizeof state->map_squares);
   }
   free(state->map);
   state->map = NULL;

@@ -101,9 +101,9 @@ static struct particles initial_particles(struct nbody_run *r, const char *check
   r->cosmology = cosmology_from(p);
   p->box.size = particles.box;
   settle(p, &particles, now->start_a, r->next_mesh_cells);
-  cone_require(p, &particles, now->start_a);
-  settle_products(p, &particles);
   r->masses = type_masses_of(&particles);
+  cone_require(p, &particles, &r->masses, now->start_a);
+  settle_products(p, &particles);
   type_masses_require_holes(p, &r->masses);
   return particles;
 }
@@ -121,10 +121,11 @@ void *nbody_run_create(struct parameters *p, const char *checkpoint_path, struct
   p->box.size = particles.box;
   memory_require(p, &particles);
   timeline_init(timeline, p, now->start_a, now->a, now->last_output);
+  struct light_cone *cone = cone_create(p, &r->cosmology, &particles, &r->masses);
   r->nbody = nbody_create(p, particles);
   r->nbody->steps = r->steps;
   if (p->time.step != STEP_BLOCK) r->nbody->steps.dlna = 0.0;
-  r->nbody->cone = light_cone_create(p, &r->cosmology, p->box.size);
+  r->nbody->cone = cone;
   cone_restore(r->nbody, &r->old);
   if (r->mesh_cells != 0 && r->mesh_cells != nbody_mesh_cells(r->nbody))
     nbody_change_mesh(r->nbody, r->mesh_cells);
@@ -189,9 +190,9 @@ void nbody_run_dry(struct parameters *p, const char *checkpoint, struct progress
   }
   species_free(species_create(p)); /* what is wrong with it is said here, too */
   settle(p, &particles, now->start_a, next_mesh);
-  cone_require(p, &particles, now->start_a);
-  settle_products(p, &particles);
   const struct type_masses masses = type_masses_of(&particles);
+  cone_require(p, &particles, &masses, now->start_a);
+  settle_products(p, &particles);
   if (particles.count > 0) type_masses_require_holes(p, &masses);
   print_dry(&(const struct story){p, &particles, &masses, linear, timeline, &summary, cores});
   particles_free(&particles);

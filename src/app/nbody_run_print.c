@@ -142,7 +142,7 @@ void nbody_run_print(FILE *out, const struct story *s) {
   if (!isolated(p)) print_waves(out, p, s->linear);
   print_softening(out, p, s->particles, s->masses);
   print_layout(out, p, s->particles);
-  cone_print(out, p, s->particles->all);
+  cone_print(out, p, s->particles);
   if (!isolated(p)) return;
   isolated_print_least_step(out, p, s->masses);
   isolated_print_costs(out, p, s->timeline, s->summary, s->particles->all, s->cores);

@@ -119,8 +119,11 @@ static void write_state(void *context, hid_t file, const char *path) {
   const struct galaxy_ids *g = &c->state->galaxies;
   if (g->count > 0)
     hdf5_write_attribute(file, path, galaxies_name, H5T_NATIVE_UINT64, g->count, g->last);
-  if (c->state->map)
+  if (c->state->map) {
     hdf5_write_attribute(file, path, "lightcone_shell", H5T_NATIVE_INT64, 0, &c->state->map_shell);
+    hdf5_write_attribute(file, path, "lightcone_squares", H5T_NATIVE_UINT64, 2,
+                         c->state->map_squares);
+  }
   provenance_write(file, path, &c->provenance);
 }
 
@@ -382,8 +385,11 @@ static void read_map(hid_t file, const char *path, struct checkpoint_state *stat
   state->map_shell = -1;
   state->map = NULL;
   state->map_pixels = 0;
+  memset(state->map_squares, 0, sizeof state->map_squares); /* where all masses are equal */
   if (!hdf5_read_attribute(file, path, "lightcone_shell", H5T_NATIVE_INT64, 1, &state->map_shell))
     return;
+  (void)hdf5_read_attribute(file, path, "lightcone_squares", H5T_NATIVE_UINT64, 2,
+                            state->map_squares);
   const hid_t dataset = hdf5_open_dataset(file, path, map_name);
   hdf5_check_share(dataset, path, map_name);
   const hid_t space = hdf5_check(H5Dget_space(dataset), EXIT_BAD_INPUT, path,

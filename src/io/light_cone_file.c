@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "photons/io/light_cone_file.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -12,7 +13,7 @@
 
 #define PI 3.14159265358979323846
 
-enum { TYPES = 6, HALO = 1, PIECE = 1 << 16 /* rows that are written at a time */ };
+enum { TYPES = PARTICLE_TYPES, PIECE = 1 << 16 /* rows that are written at a time */ };
 
 /* Gadget's units in cgs. */
 static const double cm_per_kpc = 3.085678e21, g_per_mass_unit = 1.989e43,
@@ -23,42 +24,47 @@ struct writing {
   const struct parameters *parameters;
   struct provenance provenance;
   struct light_cone *cone;
-  double mass;           /* of a particle */
-  double length;         /* units of length of the file in Mpc/h */
-  uint64_t first, all;   /* particles of lower ranks, and of all */
+  double length; /* units of length of the file in Mpc/h */
+  uint64_t own[TYPES], first[TYPES], all[TYPES]; /* particles of this rank, of lower ones, and of all */
   int64_t shell;         /* of a map, */
-  double inner, outer;   /* and its borders, Mpc/h */
-  const uint64_t *count; /* and this rank's pixels */
+  double inner, outer;   /* and its borders, Mpc/h, */
+  double noise_mass;     /* light_cone_noise_mass(), */
+  const uint64_t *pixel; /* and this rank's pixels */
 };
 
-static struct writing writing_of(const struct parameters *p, const struct light_cone *cone,
-                                 double mass) {
+static struct writing writing_of(const struct parameters *p, const struct light_cone *cone) {
   return (struct writing){.parameters = p,
                           .provenance = provenance_of(p),
                           .cone = (struct light_cone *)cone,
-                          .mass = mass,
                           .length = p->output.unit_length == LENGTH_MPC_H ? 1.0 : 1000.0};
 }
 
 /* ---- Fields ---- */
 
-/** Numbers of a particle in file units. */
-typedef void fill(const struct writing *w, const struct cone_particle *q, void *row);
+/** Numbers of a particle of a page in file units. */
+typedef void fill(const struct writing *w, const struct cone_page *page, uint32_t i, void *row);
 
-static void fill_place(const struct writing *w, const struct cone_particle *q, void *row) {
-  for (int c = 0; c < 3; c++) ((double *)row)[c] = q->x[c] * w->length;
+static void fill_place(const struct writing *w, const struct cone_page *page, uint32_t i,
+                       void *row) {
+  for (int c = 0; c < 3; c++) ((double *)row)[c] = page->particle[i].x[c] * w->length;
 }
-static void fill_velocity(const struct writing *w, const struct cone_particle *q, void *row) {
+static void fill_velocity(const struct writing *w, const struct cone_page *page, uint32_t i,
+                          void *row) {
   (void)w;
+  const struct cone_particle *q = &page->particle[i];
   for (int c = 0; c < 3; c++) ((float *)row)[c] = q->velocity[c] / sqrtf(q->a);
 }
-static void fill_id(const struct writing *w, const struct cone_particle *q, void *row) {
+static void fill_id(const struct writing *w, const struct cone_page *page, uint32_t i, void *row) {
   (void)w;
-  *(uint64_t *)row = q->id;
+  *(uint64_t *)row = page->particle[i].id;
 }
-static void fill_a(const struct writing *w, const struct cone_particle *q, void *row) {
+static void fill_a(const struct writing *w, const struct cone_page *page, uint32_t i, void *row) {
   (void)w;
-  *(float *)row = q->a;
+  *(float *)row = page->particle[i].a;
+}
+static void fill_mass(const struct writing *w, const struct cone_page *page, uint32_t i,
+                      void *row) {
+  *(float *)row = (float)(w->cone->masses.mean * (double)page->mass[i]);
 }
 
 /** A dataset. Physical value in cgs = value * to_cgs * a^a_scaling * h^h_scaling. */
@@ -67,12 +73,18 @@ static const struct field {
   fill *fill;
   enum { DOUBLE, FLOAT, ID } number;
   size_t columns;
-  double a_scaling, h_scaling, length_scaling, velocity_scaling;
-} fields[] = {{"Coordinates", fill_place, DOUBLE, 3, 1, -1, 1, 0},
-              {"Velocities", fill_velocity, FLOAT, 3, 0.5, 0, 0, 1},
-              {"ParticleIDs", fill_id, ID, 1, 0, 0, 0, 0},
-              {"Ascale", fill_a, FLOAT, 1, 0, 0, 0, 0}};
+  double a_scaling, h_scaling, length_scaling, mass_scaling, velocity_scaling;
+} fields[] = {{"Coordinates", fill_place, DOUBLE, 3, 1, -1, 1, 0, 0},
+              {"Velocities", fill_velocity, FLOAT, 3, 0.5, 0, 0, 0, 1},
+              {"ParticleIDs", fill_id, ID, 1, 0, 0, 0, 0, 0},
+              {"Ascale", fill_a, FLOAT, 1, 0, 0, 0, 0, 0},
+              {"Masses", fill_mass, FLOAT, 1, 0, -1, 0, 1, 0}};
 enum { FIELDS = sizeof fields / sizeof *fields };
+
+/** Whether a type of particles has a dataset: Masses where MassTable does not have them. */
+static bool is_wanted(const struct writing *w, const struct field *f, int type) {
+  return f->mass_scaling == 0.0 || w->cone->masses.of_type[type] == 0.0;
+}
 
 static hid_t type_of(const struct field *f) {
   const hid_t types[] = {
@@ -83,17 +95,18 @@ static hid_t type_of(const struct field *f) {
 /** Factor from a field's unit to cgs. */
 static double to_cgs(const struct writing *w, const struct field *f) {
   if (f->length_scaling > 0.0) return cm_per_kpc * 1000.0 / w->length;
+  if (f->mass_scaling > 0.0) return g_per_mass_unit;
   return f->velocity_scaling > 0.0 ? cm_per_s_per_km_per_s : 1.0;
 }
 
 static void create_field(hid_t group, const char *path, const struct writing *w,
-                         const struct field *f) {
-  const hid_t dataset = hdf5_create_dataset(group, path, f->name, type_of(f), w->all, f->columns,
-                                            H5P_DEFAULT);
+                         const struct field *f, int type) {
+  const hid_t dataset = hdf5_create_dataset(group, path, f->name, type_of(f), w->all[type],
+                                            f->columns, H5P_DEFAULT);
   hdf5_write_double(dataset, path, "a_scaling", f->a_scaling);
   hdf5_write_double(dataset, path, "h_scaling", f->h_scaling);
   hdf5_write_double(dataset, path, "length_scaling", f->length_scaling);
-  hdf5_write_double(dataset, path, "mass_scaling", 0.0);
+  hdf5_write_double(dataset, path, "mass_scaling", f->mass_scaling);
   hdf5_write_double(dataset, path, "velocity_scaling", f->velocity_scaling);
   hdf5_write_double(dataset, path, "to_cgs", to_cgs(w, f));
   hdf5_check(H5Dclose(dataset), EXIT_RUN_FAILED, path, "write the file");
@@ -106,16 +119,25 @@ struct cursor {
   uint32_t place;
 };
 
-static const struct cone_particle *next_crossing(const struct light_cone *cone, struct cursor *at) {
-  if (at->page && at->place == at->page->count) *at = (struct cursor){at->part, at->page->next, 0};
-  while (!at->page && at->part < cone->parts) at->page = cone->part[at->part++].first;
-  return at->page ? &at->page->particle[at->place++] : NULL;
+static int type_in(const struct cone_page *page, uint32_t i) {
+  return page->type ? page->type[i] : PARTICLE_HALO;
+}
+
+/** Go to the next crossing of a particle of a type, of which there must be one: in place - 1 of the page. */
+static void go_to_next(const struct light_cone *cone, int type, struct cursor *at) {
+  do {
+    if (at->page && at->place == at->page->count)
+      *at = (struct cursor){at->part, at->page->next, 0};
+    while (!at->page && at->part < cone->parts) at->page = cone->part[at->part++].first;
+    assert(at->page);
+  } while (type_in(at->page, at->place++) != type);
 }
 
 static void write_field(hid_t file, const struct output_turn *turn, const struct writing *w,
-                        const struct field *f, size_t count) {
+                        const struct field *f, int type) {
   char name[64];
-  snprintf(name, sizeof name, "/PartType1/%s", f->name);
+  snprintf(name, sizeof name, "/PartType%d/%s", type, f->name);
+  const size_t count = w->own[type];
   const size_t size = f->columns * H5Tget_size(type_of(f));
   char *rows = allocate(PIECE, size, "writing the light cone");
   const hid_t dataset = hdf5_check(H5Dopen2(file, name, H5P_DEFAULT), EXIT_RUN_FAILED, turn->path,
@@ -123,9 +145,12 @@ static void write_field(hid_t file, const struct output_turn *turn, const struct
   struct cursor at = {0};
   for (size_t done = 0; done < count; done += PIECE) {
     const size_t piece = count - done < PIECE ? count - done : PIECE;
-    for (size_t i = 0; i < piece; i++) f->fill(w, next_crossing(w->cone, &at), rows + i * size);
-    hdf5_write_rows(dataset, turn->path, f->name, type_of(f), w->first + done, piece, f->columns,
-                    rows);
+    for (size_t i = 0; i < piece; i++) {
+      go_to_next(w->cone, type, &at);
+      f->fill(w, at.page, at.place - 1, rows + i * size);
+    }
+    hdf5_write_rows(dataset, turn->path, f->name, type_of(f), w->first[type] + done, piece,
+                    f->columns, rows);
   }
   hdf5_check(H5Dclose(dataset), EXIT_RUN_FAILED, turn->path, "write the file");
   free(rows);
@@ -168,13 +193,12 @@ static void write_origin(hid_t file, const char *path, const struct writing *w) 
 /* ---- Particles ---- */
 
 static void write_header(hid_t file, const char *path, const struct writing *w) {
-  const uint64_t count[TYPES] = {[HALO] = w->all};
-  const double mass[TYPES] = {[HALO] = w->mass};
   const int32_t one = 1;
   const hid_t header = hdf5_create_group(file, path, "Header");
-  hdf5_write_attribute(header, path, "NumPart_ThisFile", H5T_NATIVE_UINT64, TYPES, count);
-  hdf5_write_attribute(header, path, "NumPart_Total", H5T_NATIVE_UINT64, TYPES, count);
-  hdf5_write_attribute(header, path, "MassTable", H5T_NATIVE_DOUBLE, TYPES, mass);
+  hdf5_write_attribute(header, path, "NumPart_ThisFile", H5T_NATIVE_UINT64, TYPES, w->all);
+  hdf5_write_attribute(header, path, "NumPart_Total", H5T_NATIVE_UINT64, TYPES, w->all);
+  hdf5_write_attribute(header, path, "MassTable", H5T_NATIVE_DOUBLE, TYPES,
+                       w->cone->masses.of_type);
   hdf5_write_attribute(header, path, "NumFiles", H5T_NATIVE_INT32, 0, &one);
   hdf5_write_double(header, path, "TimeBegin", w->cone->a0);
   hdf5_write_double(header, path, "TimeEnd", w->cone->a1);
@@ -186,39 +210,58 @@ static void create_file(const struct writing *w, const char *temporary, const ch
   const hid_t file = hdf5_create(temporary, path);
   write_header(file, path, w);
   write_origin(file, path, w);
-  const hid_t group = hdf5_create_group(file, path, "PartType1");
-  for (int f = 0; f < FIELDS; f++) create_field(group, path, w, &fields[f]);
-  hdf5_close_group(group, path);
+  for (int t = 0; t < TYPES; t++) {
+    if (w->all[t] == 0) continue;
+    char name[16];
+    snprintf(name, sizeof name, "PartType%d", t);
+    const hid_t group = hdf5_create_group(file, path, name);
+    for (int f = 0; f < FIELDS; f++)
+      if (is_wanted(w, &fields[f], t)) create_field(group, path, w, &fields[f], t);
+    hdf5_close_group(group, path);
+  }
   hdf5_close_written(file, path);
 }
 
-static size_t own_crossings(const struct light_cone *cone) {
-  size_t count = 0;
-  for (size_t i = 0; i < cone->parts; i++)
-    for (const struct cone_page *page = cone->part[i].first; page; page = page->next)
-      count += page->count;
-  return count;
+static void count_page(const struct cone_page *page, uint64_t count[TYPES]) {
+  if (!page->type) count[PARTICLE_HALO] += page->count;
+  for (uint32_t i = 0; page->type && i < page->count; i++) count[page->type[i]]++;
+}
+
+/** Count crossings by type: of this rank, of lower ones, and of all. @return all */
+static uint64_t count_crossings(struct writing *w) {
+  uint64_t all = 0;
+  for (size_t i = 0; i < w->cone->parts; i++)
+    for (const struct cone_page *page = w->cone->part[i].first; page; page = page->next)
+      count_page(page, w->own);
+  for (int t = 0; t < TYPES; t++) {
+    w->all[t] = w->own[t];
+    w->first[t] = comm_sum_before(w->own[t]);
+  }
+  comm_sum_u64(w->all, TYPES);
+  for (int t = 0; t < TYPES; t++) all += w->all[t];
+  return all;
 }
 
 static void write_particles(void *context, const struct output_turn *turn) {
   const struct writing *w = context;
-  const size_t count = own_crossings(w->cone);
+  uint64_t count = 0;
+  for (int t = 0; t < TYPES; t++) count += w->own[t];
   if (comm_rank() == turn->first) create_file(w, turn->temporary, turn->path);
   if (count == 0) return;
   const hid_t file = hdf5_continue(turn->temporary, turn->path);
-  for (int f = 0; f < FIELDS; f++) write_field(file, turn, w, &fields[f], count);
+  for (int t = 0; t < TYPES; t++)
+    for (int f = 0; w->own[t] > 0 && f < FIELDS; f++)
+      if (is_wanted(w, &fields[f], t)) write_field(file, turn, w, &fields[f], t);
   hdf5_close_written(file, turn->path);
 }
 
 uint64_t light_cone_write_particles(const char *path, const struct parameters *p,
-                                    const struct light_cone *cone, double mass) {
-  struct writing w = writing_of(p, cone, mass);
-  w.all = own_crossings(cone);
-  w.first = comm_sum_before(w.all);
-  comm_sum_u64(&w.all, 1);
+                                    const struct light_cone *cone) {
+  struct writing w = writing_of(p, cone);
+  const uint64_t all = count_crossings(&w);
   char *const paths[] = {(char *)path};
-  if (w.all > 0) output_together(paths, 1, NULL, write_particles, &w);
-  return w.all;
+  if (all > 0) output_together(paths, 1, NULL, write_particles, &w);
+  return all;
 }
 
 /* ---- Maps ---- */
@@ -242,33 +285,41 @@ static void write_map_header(hid_t file, const char *path, const struct writing 
                     1.0 / light_cone_scale_factor(c, w->inner) - 1.0);
   hdf5_write_double(header, path, "RedshiftOuter",
                     1.0 / light_cone_scale_factor(c, w->outer) - 1.0);
-  hdf5_write_double(header, path, "ParticleMass", w->mass);
+  hdf5_write_double(header, path, "ParticleMass", w->noise_mass);
   write_view(header, path, w);
   hdf5_close_group(header, path);
 }
 
-static void create_densities(hid_t file, const char *path, const struct writing *w, size_t pixels) {
+/** A dataset of a mass over a power of lengths. */
+static void create_masses(hid_t file, const char *path, const char *name, hid_t type,
+                          const struct writing *w, int lengths) {
   const double length = cm_per_kpc * 1000.0 / w->length;
-  const hid_t dataset = hdf5_create_dataset(file, path, "SurfaceDensity", H5T_NATIVE_FLOAT, pixels,
-                                            1, H5P_DEFAULT);
-  hdf5_write_double(dataset, path, "a_scaling", -2.0);
-  hdf5_write_double(dataset, path, "h_scaling", 1.0);
-  hdf5_write_double(dataset, path, "length_scaling", -2.0);
+  const hid_t dataset = hdf5_create_dataset(file, path, name, type, light_cone_pixels(w->cone), 1,
+                                            H5P_DEFAULT);
+  hdf5_write_double(dataset, path, "a_scaling", -lengths);
+  hdf5_write_double(dataset, path, "h_scaling", lengths - 1);
+  hdf5_write_double(dataset, path, "length_scaling", -lengths);
   hdf5_write_double(dataset, path, "mass_scaling", 1.0);
   hdf5_write_double(dataset, path, "velocity_scaling", 0.0);
-  hdf5_write_double(dataset, path, "to_cgs", g_per_mass_unit / (length * length));
+  hdf5_write_double(dataset, path, "to_cgs", g_per_mass_unit / pow(length, lengths));
   hdf5_check(H5Dclose(dataset), EXIT_RUN_FAILED, path, "write the file");
 }
 
+static void create_counts(hid_t file, const char *path, const struct writing *w) {
+  const hid_t counts = hdf5_create_dataset(file, path, "Counts", H5T_NATIVE_UINT64,
+                                           light_cone_pixels(w->cone), 1, H5P_DEFAULT);
+  hdf5_check(H5Dclose(counts), EXIT_RUN_FAILED, path, "write the file");
+}
+
 static void create_map(const struct writing *w, const char *temporary, const char *path) {
-  const size_t pixels = light_cone_pixels(w->cone);
   const hid_t file = hdf5_create(temporary, path);
   write_map_header(file, path, w);
   write_origin(file, path, w);
-  const hid_t counts = hdf5_create_dataset(file, path, "Counts", H5T_NATIVE_UINT64, pixels, 1,
-                                           H5P_DEFAULT);
-  hdf5_check(H5Dclose(counts), EXIT_RUN_FAILED, path, "write the file");
-  create_densities(file, path, w, pixels);
+  if (w->cone->masses.differ)
+    create_masses(file, path, "Masses", H5T_NATIVE_DOUBLE, w, 0);
+  else
+    create_counts(file, path, w);
+  create_masses(file, path, "SurfaceDensity", H5T_NATIVE_FLOAT, w, 2);
   hdf5_close_written(file, path);
 }
 
@@ -281,13 +332,31 @@ static void write_pixels(hid_t file, const char *path, const char *name, hid_t t
   hdf5_check(H5Dclose(dataset), EXIT_RUN_FAILED, path, "write the file");
 }
 
+/** 1e10 Msun/h of 1 in a pixel. */
+static double unit_of_pixels(const struct writing *w) {
+  const struct cone_masses *m = &w->cone->masses;
+  return m->differ ? ldexp(m->mean, -m->bits) : m->mean;
+}
+
+static void write_masses(hid_t file, const char *path, const struct writing *w, size_t first,
+                         size_t count) {
+  const double unit = unit_of_pixels(w);
+  double *rows = allocate(PIECE, sizeof *rows, "writing a map");
+  for (size_t done = 0; done < count; done += PIECE) {
+    const size_t piece = count - done < PIECE ? count - done : PIECE;
+    for (size_t i = 0; i < piece; i++) rows[i] = (double)w->pixel[done + i] * unit;
+    write_pixels(file, path, "Masses", H5T_NATIVE_DOUBLE, first + done, piece, rows);
+  }
+  free(rows);
+}
+
 static void write_densities(hid_t file, const char *path, const struct writing *w, size_t first,
                             size_t count) {
-  const double factor = w->mass / area(w, light_cone_pixels(w->cone));
+  const double factor = unit_of_pixels(w) / area(w, light_cone_pixels(w->cone));
   float *rows = allocate(PIECE, sizeof *rows, "writing a map");
   for (size_t done = 0; done < count; done += PIECE) {
     const size_t piece = count - done < PIECE ? count - done : PIECE;
-    for (size_t i = 0; i < piece; i++) rows[i] = (float)((double)w->count[done + i] * factor);
+    for (size_t i = 0; i < piece; i++) rows[i] = (float)((double)w->pixel[done + i] * factor);
     write_pixels(file, path, "SurfaceDensity", H5T_NATIVE_FLOAT, first + done, piece, rows);
   }
   free(rows);
@@ -299,19 +368,23 @@ static void write_map(void *context, const struct output_turn *turn) {
   if (comm_rank() == turn->first) create_map(w, turn->temporary, turn->path);
   if (count == 0) return;
   const hid_t file = hdf5_continue(turn->temporary, turn->path);
-  write_pixels(file, turn->path, "Counts", H5T_NATIVE_UINT64, first, count, w->count);
+  if (w->cone->masses.differ)
+    write_masses(file, turn->path, w, first, count);
+  else
+    write_pixels(file, turn->path, "Counts", H5T_NATIVE_UINT64, first, count, w->pixel);
   write_densities(file, turn->path, w, first, count);
   hdf5_close_written(file, turn->path);
 }
 
 void light_cone_write_map(const char *path, const struct parameters *p, struct light_cone *cone,
-                          int64_t shell, double mass) {
-  struct writing w = writing_of(p, cone, mass);
+                          int64_t shell) {
+  struct writing w = writing_of(p, cone);
   const double now = light_cone_distance(cone->cosmology, cone->a1);
   w.shell = shell;
   w.inner = fmax((double)shell * cone->shell_width, now);
   w.outer = fmin((double)(shell + 1) * cone->shell_width, cone->view.reach * cone->unit);
-  w.count = cone->map[shell];
+  w.noise_mass = light_cone_noise_mass(cone, &cone->map[shell]);
+  w.pixel = cone->map[shell].pixel;
   char *const paths[] = {(char *)path};
   output_together(paths, 1, NULL, write_map, &w);
 }

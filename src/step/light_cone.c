@@ -49,7 +49,7 @@ struct light_cone *light_cone_create(const struct parameters *p, const struct co
   if (cone->nside == 0) return cone;
   cone->shells = (int64_t)ceil(reach / cone->shell_width);
   cone->map = allocate((size_t)cone->shells, sizeof *cone->map, "maps of the light cone");
-  for (int64_t k = 0; k < cone->shells; k++) cone->map[k] = NULL;
+  memset(cone->map, 0, (size_t)cone->shells * sizeof *cone->map);
   return cone;
 }
 
@@ -97,15 +97,19 @@ struct finding {
   struct light_cone *cone;
   struct cone_part *part;
   const struct cone_particles *particles;
-  const uint64_t *id;
 };
 
 /** The page of the next crossing. */
-static struct cone_page *open_page(struct cone_part *part) {
+static struct cone_page *open_page(struct cone_part *part, const struct cone_particles *p) {
   if (part->last && part->last->count < CONE_BLOCK) return part->last;
-  struct cone_page *page = allocate(1, sizeof *page, "particles of the light cone");
+  const size_t masses = p->mass ? CONE_BLOCK * sizeof *p->mass : 0,
+               types = p->type ? CONE_BLOCK * sizeof *p->type : 0;
+  struct cone_page *page = allocate(1, sizeof *page + masses + types, "particles of the light cone");
+  void *behind = page + 1;
   *(part->last ? &part->last->next : &part->first) = page;
   page->next = NULL;
+  page->mass = p->mass ? behind : NULL;
+  page->type = p->type ? (uint8_t *)behind + masses : NULL;
   page->count = 0;
   return part->last = page;
 }
@@ -114,9 +118,12 @@ static void keep_crossings(const struct finding *f, const struct cone_crossings 
   const struct cone_particles *p = f->particles;
   for (uint32_t i = 0; i < crossings->count; i++) {
     const uint32_t index = crossings->index[i];
-    struct cone_page *page = open_page(f->part);
-    struct cone_particle *q = &page->particle[page->count++];
-    *q = (struct cone_particle){.id = f->id[index], .a = (float)crossings->a[i]};
+    struct cone_page *page = open_page(f->part, p);
+    const uint32_t place = page->count++;
+    struct cone_particle *q = &page->particle[place];
+    *q = (struct cone_particle){.id = p->id[index], .a = (float)crossings->a[i]};
+    if (p->mass) page->mass[place] = p->mass[index];
+    if (p->type) page->type[place] = p->type[index];
     for (size_t c = 0; c < 3; c++) {
       q->x[c] = crossings->x[c][i];
       q->velocity[c] = (float)((double)p->momentum[c * p->count + index] / crossings->a[i]);
@@ -129,13 +136,12 @@ static void found(void *context, struct cone_crossings *crossings) {
   for (int c = 0; c < 3; c++)
     for (uint32_t i = 0; i < crossings->count; i++) crossings->x[c][i] *= f->cone->unit;
   if (f->cone->particles) keep_crossings(f, crossings);
-  if (f->cone->nside > 0) light_cone_count(f->cone, f->part, crossings);
+  if (f->cone->nside > 0) light_cone_count(f->cone, f->part, crossings, f->particles->mass);
 }
 
 void light_cone_find(struct light_cone *cone, struct cone_part *part, const struct cone_drift *d,
-                     const struct cone_bounds *bounds, const struct cone_particles *p,
-                     const uint64_t *id) {
-  struct finding f = {cone, part, p, id};
+                     const struct cone_bounds *bounds, const struct cone_particles *p) {
+  struct finding f = {cone, part, p};
   for (size_t k = 0; k < cone->copies; k++) {
     const struct cone_bounds there = light_cone_in_copy(cone, bounds, cone->copy[k]);
     if (cone_meets(&cone->view, d, &there))

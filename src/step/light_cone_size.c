@@ -12,9 +12,11 @@
 /** Bytes of a particle in files: those of the fields. */
 #define FILE_BYTES (3.0 * sizeof(double) + 3.0 * sizeof(float) + sizeof(uint64_t) + sizeof(float))
 
-/** Bytes of a particle that another rank counts: in lists, which double, in one list, sorted, and received; and
+/** Bytes of a particle that another rank counts: words in lists, which double, in one list, sorted, and received; and
  * its rank. */
-#define EXCHANGE_BYTES (5.0 * sizeof(uint64_t) + sizeof(uint32_t))
+static double exchange_bytes(bool masses) {
+  return (masses ? 2.0 : 1.0) * 5.0 * sizeof(uint64_t) + sizeof(uint32_t);
+}
 
 /** The longest step in ln a that begins at a. */
 static double longest_step(const struct parameters *p, double a) {
@@ -69,7 +71,8 @@ static void largest_step(const struct parameters *p, const struct light_cone *co
 
 bool light_cone_beside(const struct parameters *p) { return p->runtime.memory == MEMORY_FAST; }
 
-struct light_cone_size light_cone_size(const struct parameters *p, size_t particles) {
+struct light_cone_size light_cone_size(const struct parameters *p, size_t particles,
+                                       column_set columns) {
   if (!(p->box.size > 0.0)) return (struct light_cone_size){0};
   const struct cosmology c = cosmology_from(p);
   struct light_cone *cone = light_cone_create(p, &c, p->box.size);
@@ -78,6 +81,8 @@ struct light_cone_size light_cone_size(const struct parameters *p, size_t partic
                reach = cone->view.reach * cone->unit,
                nearest = light_cone_distance(&c, 1.0 / (1.0 + p->time.z_end)),
                map = cone->nside > 0 ? (double)light_cone_pixels(cone) : 0.0;
+  const bool masses = column_in(columns, COLUMN_relative_mass),
+             types = column_in(columns, COLUMN_type);
   double most, shells;
   largest_step(p, cone, density, &most, &shells);
   struct light_cone_size s = {.reach = reach,
@@ -86,11 +91,13 @@ struct light_cone_size light_cone_size(const struct parameters *p, size_t partic
                               .memory = shells * map * sizeof(uint64_t)};
   if (cone->shells > 0) s.maps -= (int64_t)floor(nearest / cone->shell_width);
   s.particles = density * 4.0 / 3.0 * PI * (pow(reach, 3.0) - pow(nearest, 3.0));
-  s.particle_bytes = cone->particles ? FILE_BYTES * s.particles : 0.0;
+  if (cone->particles)
+    s.particle_bytes = (FILE_BYTES + (masses ? sizeof(float) : 0.0)) * s.particles;
   s.map_bytes = (double)s.maps * map * (sizeof(uint64_t) + sizeof(float));
-  if (cone->particles) s.memory += 2.0 * most * sizeof(struct cone_particle); /* pages have room */
+  const size_t kept = sizeof(struct cone_particle) + masses * sizeof(float) + types;
+  if (cone->particles) s.memory += 2.0 * most * (double)kept; /* pages have room */
   if (light_cone_beside(p)) s.memory *= 2.0; /* what is written, and what the next step finds */
-  if (cone->nside > 0 && comm_size() > 1) s.memory += most * EXCHANGE_BYTES;
+  if (cone->nside > 0 && comm_size() > 1) s.memory += most * exchange_bytes(masses);
   light_cone_free(cone);
   return s;
 }

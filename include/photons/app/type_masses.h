@@ -12,6 +12,8 @@
 struct type_masses {
   uint64_t count[PARTICLE_TYPES];
   double mass[PARTICLE_TYPES]; /**< their sum, 1e10 Msun/h, with the same bits on any ranks */
+  /** Of one particle: the least and the largest mass; 0: there are no particles of the type. */
+  double least[PARTICLE_TYPES], largest[PARTICLE_TYPES];
 };
 
 /** Of all ranks; zeros where no particles are in memory. Collective. */

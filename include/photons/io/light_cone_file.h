@@ -8,21 +8,19 @@
 #include "photons/step/light_cone.h"
 
 /**
- * Write the crossings of the step: Header, and in PartType1 the datasets of Gadget-4's light cones,
- * which are Coordinates from the observer, Velocities v_pec/sqrt(a), ParticleIDs and Ascale. No
- * particles, no file.
- * @param mass  of a particle, 1e10 Msun/h
+ * Write the crossings of the step: Header, and in PartType0 to PartType5, those of which particles crossed, the
+ * datasets of Gadget-4's light cones, which are Coordinates from the observer, Velocities v_pec/sqrt(a), ParticleIDs
+ * and Ascale, and where masses of a type differ Masses. Others are in MassTable. No particles, no file.
  * @return how many particles
  */
 uint64_t light_cone_write_particles(const char *path, const struct parameters *p,
-                                    const struct light_cone *cone, double mass);
+                                    const struct light_cone *cone);
 
 /**
- * Write the map of an open shell as far as the light cone has come: Counts and SurfaceDensity in the
- * ring order of HEALPix. Each rank writes its pixels. Collective.
- * @param mass  as above
+ * Write the map of an open shell as far as the light cone has come: Counts, or where masses differ Masses, and
+ * SurfaceDensity in the ring order of HEALPix. Each rank writes its pixels. Collective.
  */
 void light_cone_write_map(const char *path, const struct parameters *p, struct light_cone *cone,
-                          int64_t shell, double mass);
+                          int64_t shell);
 
 #endif

@@ -44,6 +44,9 @@ struct cone_particles {
   const float *momentum;    /**< [3][count] */
   double way;               /**< no particle goes farther in the drift */
   uint32_t centre[3];       /**< no particle is L/2 or more from there along an axis */
+  const uint64_t *id;       /**< [count], which crossings do not depend on, */
+  const float *mass;        /**< column relative_mass; NULL: all are 1, */
+  const uint8_t *type;      /**< and column type; NULL: all are PARTICLE_HALO */
 };
 
 enum { CONE_BLOCK = 128 };

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "photons/config/parameters.h"
+#include "photons/domain/particles.h"
 
 struct light_cone_size {
   double reach;          /**< comoving distance where it begins, Mpc/h */
@@ -21,7 +22,8 @@ struct light_cone_size {
 
 /** Whether files of a step may be written beside the next step: the memory suffices. */
 bool light_cone_beside(const struct parameters *p);
-/** @param particles  of the run @return all 0 without a light cone */
-struct light_cone_size light_cone_size(const struct parameters *p, size_t particles);
+/** @param particles, columns  of the run @return all 0 without a light cone */
+struct light_cone_size light_cone_size(const struct parameters *p, size_t particles,
+                                       column_set columns);
 
 #endif
