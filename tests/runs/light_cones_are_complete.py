@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Check the files of light cones.
 
-usage: light_cones_are_complete.py complete RUN... | same RUN OTHER... | parts SKY OCTANT PENCIL
+usage: light_cones_are_complete.py make SNAPSHOT | complete RUN... | same RUN OTHER... | parts SKY OCTANT PENCIL
 """
 
 import os
@@ -13,21 +13,77 @@ import numpy as np
 FIELDS = ("Coordinates", "Velocities", "ParticleIDs", "Ascale")
 
 
+def make(path):
+    """Three files from a snapshot of particles of one mass: equal.hdf5 is the same with a mass for each particle; in
+    several.hdf5 a third of the box has four light particles in the place of each one, its neighbours of another type differ in mass, and the
+    others are heavy ones of a third type; apart.hdf5 is several.hdf5 with one mass that is far from the others."""
+    with h5py.File(path) as file:
+        header = dict(file["Header"].attrs)
+        x, v = file["PartType1/Coordinates"][:], file["PartType1/Velocities"][:]
+        ids = file["PartType1/ParticleIDs"][:]
+    mass, side = header["MassTable"][1], header["BoxSize"]
+    light, near = x[:, 0] < side / 3, (x[:, 0] >= side / 3) & (x[:, 0] < side / 2)
+    heavy = ~light & ~near
+    corners = 0.1 * side / 12 * np.array([[1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]])
+    split = (x[light][:, None] + corners).reshape(-1, 3) % side
+    differ = mass * np.where(np.arange(near.sum()) % 2, 0.75, 1.25)
+    several = {
+        1: (split, np.repeat(v[light], 4, axis=0), np.full(len(split), mass / 4)),
+        2: (x[near], v[near], differ),
+        5: (x[heavy], v[heavy], np.full(heavy.sum(), mass)),
+    }
+    write("equal.hdf5", header, {1: (x, v, np.full(len(x), mass))}, ids)
+    write("several.hdf5", header, several)
+    several[2][2][0] *= 1e-10
+    write("apart.hdf5", header, several)
+
+
+def write(path, header, types, ids=None):
+    """Particles by type: places, velocities and masses."""
+    counts = np.array([len(types[t][0]) if t in types else 0 for t in range(6)])
+    first = 1
+    with h5py.File(path, "w") as file:
+        attributes = file.create_group("Header").attrs
+        for name in "Time", "Redshift", "BoxSize", "Omega0", "OmegaLambda", "HubbleParam":
+            attributes[name] = header[name]
+        attributes["NumPart_ThisFile"] = attributes["NumPart_Total"] = counts.astype("u4")
+        attributes["MassTable"], attributes["NumFilesPerSnapshot"] = np.zeros(6), np.int32(1)
+        for kind, (x, v, mass) in types.items():
+            group = file.create_group(f"PartType{kind}")
+            group["Coordinates"], group["Velocities"], group["Masses"] = x, v, mass
+            group["ParticleIDs"] = np.arange(first, first + len(x), dtype="u8") if ids is None else ids
+            first += len(x)
+
+
+def read(file):
+    """Datasets of all types of a file, with Masses and Types of all particles."""
+    parts, header = [], dict(file["Header"].attrs)
+    for kind in range(6):
+        part = {name: rows[:] for name, rows in file.get(f"PartType{kind}", {}).items()}
+        count = len(part.get("ParticleIDs", ()))
+        assert header["NumPart_ThisFile"][kind] == count
+        if count > 0:
+            assert "Masses" in part or header["MassTable"][kind] > 0.0
+            part.setdefault("Masses", np.full(count, header["MassTable"][kind], "f4"))
+            part["Types"] = np.full(count, kind)
+            parts.append(part)
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}, header
+
+
 def files(run, stem):
     folder = f"{run}/lightcone"
     return [f"{folder}/{name}" for name in sorted(os.listdir(folder)) if name.startswith(stem)]
 
 
 def particles(run):
-    parts = {field: [] for field in FIELDS}
+    parts = {field: [] for field in (*FIELDS, "Masses", "Types")}
     for path in files(run, "particles"):
         with h5py.File(path) as file:
-            header = dict(file["Header"].attrs)
-            assert header["NumPart_ThisFile"][1] == len(file["PartType1/ParticleIDs"])
-            a = file["PartType1/Ascale"][:]
-            assert np.all((a >= header["TimeBegin"] - 1e-7) & (a <= header["TimeEnd"] + 1e-7))
-            for field in FIELDS:
-                parts[field].append(file["PartType1"][field][:])
+            part, header = read(file)
+        a = part["Ascale"]
+        assert np.all((a >= header["TimeBegin"] - 1e-7) & (a <= header["TimeEnd"] + 1e-7))
+        for field in parts:
+            parts[field].append(part[field])
     return {field: np.concatenate(values) for field, values in parts.items()}, header
 
 
@@ -55,9 +111,11 @@ def crossings(run):
     chi = distance(found["Ascale"].astype(float), header["Omega0"], header["OmegaLambda"])
     assert np.abs(r - chi).max() < 1.0, "not on the light cone"  # floats of a: 0.2 kpc/h
     with h5py.File(f"{run}/snapshot_000.hdf5") as file:
-        order = np.argsort(file["PartType1/ParticleIDs"][:])
-        end = file["PartType1/Coordinates"][:][order]
-        velocity = file["PartType1/Velocities"][:][order]
+        snapshot, _ = read(file)
+        order = np.argsort(snapshot["ParticleIDs"])
+        end, velocity = snapshot["Coordinates"][order], snapshot["Velocities"][order]
+        for name in "Masses", "Types":
+            assert np.array_equal(found[name], snapshot[name][order][ids.astype(int) - 1]), name
         assert np.array_equal(np.sort(ids)[np.r_[True, np.diff(np.sort(ids)) > 0]], np.arange(len(end)) + 1)
     box, place = header["BoxSize"], x + header["Observer"]
     copy = np.rint((place - end[ids.astype(int) - 1]) / box).astype(int)
@@ -83,27 +141,34 @@ def crossings(run):
     sure = sum(map(len, must))
     assert sure > 0.95 * len(keys)
     assert r.max() <= header["Reach"] * (1 + 1e-12)
-    maps(run, x, r, sure)
+    maps(run, x, r, found["Masses"].astype(float), sure)
     return f"{len(keys)} crossings, of which {sure} had to be"
 
 
-def maps(run, x, r, sure):
-    """Counts are those of the particles, pixel by pixel."""
+def maps(run, x, r, mass, sure):
+    """Counts, or masses where these differ, are those of the particles, pixel by pixel."""
     import healpy  # which takes a second, and this function alone needs it
 
     total = 0
     for path in files(run, "shell"):
         with h5py.File(path) as file:
-            header, counts = dict(file["Header"].attrs), file["Counts"][:]
-            density = file["SurfaceDensity"][:]
+            header, density = dict(file["Header"].attrs), file["SurfaceDensity"][:]
+            counts = file["Counts"][:] if "Counts" in file else None
+            masses = counts * header["ParticleMass"] if "Counts" in file else file["Masses"][:]
+            assert ("Counts" in file) == (mass.min() == mass.max()) != ("Masses" in file)
         inner, outer = header["DistanceInner"], header["DistanceOuter"]
         there = (r >= inner) & (r < outer)
-        assert counts.sum() == there.sum() and len(counts) == 12 * header["Nside"] ** 2
-        area = 4 * np.pi / len(counts) * (outer**3 - inner**3) / (3 * (outer - inner))
-        assert np.allclose(density, counts * header["ParticleMass"] / area, rtol=1e-6)
-        total += counts.sum()
+        assert len(masses) == 12 * header["Nside"] ** 2
+        area = 4 * np.pi / len(masses) * (outer**3 - inner**3) / (3 * (outer - inner))
+        assert np.allclose(density, masses / area, rtol=1e-6)
+        total += there.sum()
         pixel = healpy.vec2pix(int(header["Nside"]), *x[there].T)
-        assert np.array_equal(np.bincount(pixel, minlength=len(counts)), counts), path
+        right = np.bincount(pixel, mass[there], len(masses))
+        assert np.allclose(masses, right, rtol=1e-6, atol=0.0), path
+        noise = np.sum(mass[there] ** 2) / np.sum(mass[there])
+        assert abs(header["ParticleMass"] / noise - 1) < 1e-6, f"{path}: {header['ParticleMass']}, not {noise}"
+        if counts is not None:
+            assert np.array_equal(np.bincount(pixel, minlength=len(counts)), counts), path
     assert total == len(r) >= sure
 
 
@@ -150,7 +215,7 @@ def parts(sky, octant, pencil):
 
 
 if __name__ == "__main__":
-    work = {"complete": complete, "same": same, "parts": parts}[sys.argv[1]]
+    work = {"make": make, "complete": complete, "same": same, "parts": parts}[sys.argv[1]]
     try:
         print(f"{sys.argv[2:]}: {work(*sys.argv[2:]) or 'right'}")
     except AssertionError as error:

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Light cones: every particle crosses in every copy of the box once, on the light cone; parts of the
-# sky have what the whole sky has there; maps have the particles of their shells. The files have the
-# same bits on any ranks and after a restart.
+# sky have what the whole sky has there; maps have the particles of their shells, or their masses where these differ. The
+# files have the same bits on any ranks and after a restart.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
 need_python h5py healpy matplotlib numpy
 need_mpi
@@ -87,6 +87,20 @@ timeout 120 "$PHOTONS" --quiet --steps $((last - 1)) --set output.dir=parts $map
 [ ! -e parts/lightcone/shell_0000.hdf5 ] || complain 'the test itself: the run had passed all shells'
 run_on 2 parts --restart $maps evolved.ini
 helper same sky-1 sky-3 parts || failures=$((failures + 1))
+# Particles of several types and masses: stopped on three ranks, and gone on with on two.
+helper make before/snapshot_000.hdf5 || exit 99
+sed '/^npart_side/d; s|before/snapshot_000|several|; s/z_max = 0.05/z_max = 0.04/' evolved.ini >several.ini
+run several $maps several.ini
+steps=$(tail -n 1 several/log/timings.csv | cut -d , -f 1)
+run_on 3 several-parts --steps $((steps - 1)) $maps several.ini
+[ ! -e several-parts/lightcone/shell_0000.hdf5 ] || complain 'the test itself: the run of several masses had passed all shells'
+run_on 2 several-parts --restart $maps several.ini
+helper complete several || failures=$((failures + 1))
+helper same several several-parts || failures=$((failures + 1))
+"$PHOTONS" --dry-run --set ic.file=apart.hdf5 --set output.dir=none $maps several.ini >out 2>err
+[ $? -eq 2 ] && grep -q 'lightcone.nside: the largest mass of a particle is more than 4e9 times' err ||
+  complain "masses that are far apart: $(cat err)"
+
 timeout 60 "$PHOTONS" --quiet --restart --set output.dir=parts --set lightcone.nside=16 evolved.ini >out 2>err
 code=$?
 [ $code -eq 3 ] && grep -q "lightcone.nside was '8' and is '16'" err ||
@@ -101,7 +115,8 @@ timeout 120 "$PHOTONS" --quiet --restart --set output.dir=fails $maps evolved.in
   complain 'a file of the light cone that cannot be written is no failure'
 grep -q "error: .*$name" err || complain "a file of the light cone that cannot be written has no name: $(cat err)"
 
-run octant --set lightcone.geometry=octant --set lightcone.direction=1,-1,1 $maps evolved.ini
+# Equal masses of single particles are one mass.
+run octant --set ic.file=equal.hdf5 --set lightcone.geometry=octant --set lightcone.direction=1,-1,1 $maps evolved.ini
 run pencil --set lightcone.geometry=pencil --set lightcone.direction=1,2,0.5 \
   --set lightcone.opening=20 $maps --set lightcone.particles=yes evolved.ini
 helper parts sky-1 octant pencil || failures=$((failures + 1))

@@ -105,8 +105,9 @@ class Universe:
 
 
 class Shell:
-    """A map. Attributes: header; inner, outer -- its borders [Mpc/h]; mean -- the number of particles
-    that a pixel has at the mean density."""
+    """A map. Attributes: header; inner, outer -- its borders [Mpc/h]; mean_mass -- the mass of a pixel at the mean
+    density [1e10 Msun/h]; mean -- this over ParticleMass of the header: the number of particles of a pixel, or where their masses
+    differ that of as many equal ones as have the same shot noise."""
 
     def __init__(self, path):
         self.path = path
@@ -120,10 +121,21 @@ class Shell:
         self.density = h["Omega0"] * critical / h["ParticleMass"]  # particles in (Mpc/h)^3
         self.pixel = 4.0 * np.pi / (12 * self.nside**2)
         self.mean = self.density * self.pixel * (self.outer**3 - self.inner**3) / 3.0
+        self.mean_mass = self.mean * h["ParticleMass"]
 
     def counts(self):
+        """Particles in each pixel. ValueError where their masses differ: masses()."""
         with reading(self.path), h5py.File(self.path, "r") as file:
+            if "Counts" not in file:
+                raise ValueError(f"{self.path}: particles have different masses, and are not counted")
             return file["Counts"][:]
+
+    def masses(self):
+        """The mass in each pixel [1e10 Msun/h]."""
+        with reading(self.path), h5py.File(self.path, "r") as file:
+            if "Masses" in file:
+                return file["Masses"][:]
+            return file["Counts"][:] * self.header["ParticleMass"]
 
     def surface_density(self):
         """In units of the file, comoving."""
@@ -150,13 +162,22 @@ class LightCone:
         self.universe = Universe(read_config(text))
 
     def particles(self):
-        """Coordinates from the observer, Velocities, ParticleIDs and Ascale of all particles, in the
-        order of the steps in which they crossed. Velocities times sqrt(Ascale) are peculiar, km/s."""
+        """Coordinates from the observer, Velocities, ParticleIDs, Ascale, Masses and ParticleTypes of all particles, in
+        the order of the steps in which they crossed, and in each step in that of types. Velocities times sqrt(Ascale)
+        are peculiar, km/s."""
         parts = {}
         for path in self._files:
             with reading(path), h5py.File(path, "r") as file:
-                for name, dataset in file["PartType1"].items():
-                    parts.setdefault(name, []).append(dataset[:])
+                table = file["Header"].attrs["MassTable"]
+                for kind in range(len(table)):
+                    rows = {name: dataset[:] for name, dataset in file.get(f"PartType{kind}", {}).items()}
+                    count = len(rows.get("ParticleIDs", ()))
+                    if count == 0:
+                        continue
+                    rows.setdefault("Masses", np.full(count, table[kind], dtype="f4"))
+                    rows["ParticleTypes"] = np.full(count, kind, dtype="u1")
+                    for name, values in rows.items():
+                        parts.setdefault(name, []).append(values)
         return Table({name: np.concatenate(values) for name, values in parts.items()}, self.header)
 
     def _lenses(self, z_source):
@@ -194,10 +215,10 @@ class LightCone:
         """The convergence of sources at a redshift in the Born approximation, a HEALPix map: the sum
         over shells of int W dchi times the density contrast. Outside the light cone's part of the
         sky it has no meaning: mask()."""
-        return sum(w * (s.counts() / s.mean - 1.0) for s, w in self._lenses(z_source))
+        return sum(w * (s.masses() / s.mean_mass - 1.0) for s, w in self._lenses(z_source))
 
     def shot_noise(self, z_source):
-        """The angular power of the convergence of as many particles at random places."""
+        """The angular power of the convergence of the same particles at random places."""
         return sum(w**2 / s.mean * s.pixel for s, w in self._lenses(z_source))
 
     def angular_power(self, z_source, l_most=None):
