@@ -9,6 +9,7 @@ import sys
 
 import h5py
 import numpy as np
+from photons import lightcone
 
 FIELDS = ("Coordinates", "Velocities", "ParticleIDs", "Ascale")
 
@@ -47,7 +48,7 @@ def write(path, header, types, ids=None):
         for name in "Time", "Redshift", "BoxSize", "Omega0", "OmegaLambda", "HubbleParam":
             attributes[name] = header[name]
         attributes["NumPart_ThisFile"] = attributes["NumPart_Total"] = counts.astype("u4")
-        attributes["MassTable"], attributes["NumFilesPerSnapshot"] = np.zeros(6), np.int32(1)
+        attributes["MassTable"], attributes["NumFilesPerSnapshot"] = np.zeros(6), 1
         for kind, (x, v, mass) in types.items():
             group = file.create_group(f"PartType{kind}")
             group["Coordinates"], group["Velocities"], group["Masses"] = x, v, mass
@@ -141,6 +142,9 @@ def crossings(run):
     sure = sum(map(len, must))
     assert sure > 0.95 * len(keys)
     assert r.max() <= header["Reach"] * (1 + 1e-12)
+    ours = {**{name: found[name] for name in (*FIELDS, "Masses")}, "ParticleTypes": found["Types"]}
+    theirs = lightcone.LightCone(run).particles()
+    assert all(np.array_equal(theirs[name], ours[name]) for name in ours), "photons.lightcone"
     maps(run, x, r, found["Masses"].astype(float), sure)
     return f"{len(keys)} crossings, of which {sure} had to be"
 

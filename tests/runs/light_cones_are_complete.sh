@@ -147,6 +147,7 @@ refused 'three numbers' --set lightcone.observer=1,2
 refused 'three numbers that are not all 0' --set lightcone.geometry=octant --set lightcone.direction=0,0,0
 refused 'has no meaning with lightcone.geometry = sky' --set lightcone.direction=1,0,0
 refused 'nothing would be written' --set lightcone.particles=no
+refused 'geometry = sky: has no meaning with run.system = gas' --set run.system=gas
 refused 'has no meaning with box.boundary = isolated' --set box.boundary=isolated --set time.end=1
 
 finish

@@ -4,7 +4,8 @@ the white spectrum 1/n within 1 % where l is from 20 to 250.
 
 usage: light_cones_are_lensed.py RUN [NUMBER]
 
-RUN has maps, whose counts are replaced. NUMBER: mean particles in a pixel of the farthest shell."""
+RUN has maps, whose counts are replaced, every other time by particles of two masses. NUMBER: mean particles in a pixel of
+the farthest shell."""
 
 import sys
 
@@ -15,15 +16,26 @@ from photons import lightcone
 FIRST, LAST, MAPS = 20, 250, 4  # 62600 modes a map: the mean scatters by 0.3 %
 
 
+def two_masses(random, mean, shape):
+    """Mass in pixels, in that of a particle: light and heavy ones have half of it each. Their sum of m^2 over that of m is 1."""
+    return sum(m * random.poisson(0.5 * mean / m, shape) for m in (0.4, 1.6))
+
+
 def replace(cone, number, seed):
     random = np.random.default_rng(seed)
     density = number / (cone.shells[-1].mean / cone.shells[-1].density)
     for shell in cone.shells:
         with h5py.File(shell.path, "r+") as file:
             mean = shell.mean / shell.density * density
-            file["Counts"][:] = random.poisson(mean, 12 * shell.nside**2)
-            header = file["Header"].attrs
-            header["ParticleMass"] = header["ParticleMass"] * shell.density / density
+            header, pixels = file["Header"].attrs, 12 * shell.nside**2
+            mass = header["ParticleMass"] * shell.density / density
+            header["ParticleMass"] = mass
+            for name in {"Counts", "Masses"} & set(file):
+                del file[name]
+            if seed % 2 == 0:
+                file["Counts"] = random.poisson(mean, pixels)
+            else:
+                file["Masses"] = mass * two_masses(random, mean, pixels)
     return density
 
 
@@ -53,6 +65,7 @@ def main(folder, number=10.0):
         found.append(np.average(power * window + noise, weights=weight))
         mean = cone.convergence(z).mean()
         assert abs(mean) < 5 * np.sqrt(noise / (4 * np.pi)), f"mean {mean}"
+    near(np.mean(found[1::2]), noise, 0.01, "angular power of two masses beside their shot noise")
     found = np.mean(found)
     white = cone.limber(z, l[1:], lambda k, z: np.full(len(k), 1.0 / density))
     near(found, noise, 0.01, "angular power beside the shot noise of the maps")

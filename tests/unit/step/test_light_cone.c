@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "build_config.h"
+#include "photons/config/parameters.h"
 #include "photons/cosmology/cosmology.h"
 #include "photons/domain/geometry.h"
 #include "photons/step/cone_cross.h"
@@ -243,6 +245,163 @@ static void views(void **state) {
   }
 }
 
+#ifdef HAVE_CHEALPIX
+enum { CONE_PARTICLES = 1000, SPLIT = 2 * CONE_PARTICLES };
+
+/** Particles about the observer, which all cross, with masses from 2^-8 to 2^8, and the same with two halves in the
+ * place of each one. */
+struct crowd {
+  uint32_t x[3 * SPLIT];
+  float p[3 * SPLIT], mass[SPLIT];
+  uint64_t id[SPLIT];
+  uint8_t type[SPLIT];
+};
+
+static void fill_crowd(struct crowd *one, struct crowd *split) {
+  seed = 17;
+  for (size_t i = 0; i < CONE_PARTICLES; i++) {
+    one->mass[i] = (float)exp2(16.0 * uniform() - 8.0);
+    one->id[i] = i + 1;
+    one->type[i] = (uint8_t)(i % PARTICLE_TYPES);
+    for (size_t c = 0; c < 3; c++) {
+      one->x[c * CONE_PARTICLES + i] = (uint32_t)(1.4e9 + 1e8 * uniform());
+      one->p[c * CONE_PARTICLES + i] = (float)(1e4 * uniform());
+    }
+    for (size_t k = 2 * i; k < 2 * i + 2; k++) {
+      split->mass[k] = 0.5F * one->mass[i];
+      split->id[k] = k + 1;
+      for (size_t c = 0; c < 3; c++) {
+        split->x[c * SPLIT + k] = one->x[c * CONE_PARTICLES + i];
+        split->p[c * SPLIT + k] = one->p[c * CONE_PARTICLES + i];
+      }
+    }
+  }
+}
+
+/** A light cone that has swept all particles, in maps. */
+static struct light_cone *sweep(const struct cosmology *c, const struct cone_particles *p,
+                                struct cone_part *part, struct cone_masses masses) {
+  struct parameters parameters;
+  parameters_default(&parameters);
+  parameters.lightcone.geometry = CONE_SKY;
+  parameters.lightcone.z_max = 0.1;
+  parameters.lightcone.nside = 4;
+  parameters.lightcone.shell_width = 10.0;
+  struct light_cone *cone = light_cone_create(&parameters, c, 100.0);
+  cone->masses = masses;
+  cone->copies = 1;
+  cone->copy = calloc(1, sizeof *cone->copy);
+  cone->last_shell = cone->shells - 1;
+  for (int64_t k = 0; k < cone->shells; k++) (void)light_cone_open_map(cone, k);
+  const struct cone_drift drift = linear(3e9, 1e9);
+  const struct cone_bounds bounds = {.centre = {1.4e9, 1.4e9, 1.4e9}, .half = {2e8, 2e8, 2e8}};
+  light_cone_find(cone, part, &drift, &bounds, p);
+  return cone;
+}
+
+static struct cone_particles particles_of(const struct crowd *w, uint32_t n) {
+  return (struct cone_particles){.count = n,
+                                 .position = w->x,
+                                 .momentum = w->p,
+                                 .way = 1e5,
+                                 .centre = {1400000000, 1400000000, 1400000000},
+                                 .id = w->id,
+                                 .mass = w->mass};
+}
+
+static void free_part(struct cone_part *part) {
+  for (struct cone_page *page = part->first, *next; page; page = next) {
+    next = page->next;
+    free(page);
+  }
+  *part = (struct cone_part){0};
+}
+
+/** Crossings are kept with the masses and types of their particles. */
+static void check_kept(const struct cone_part *part, const struct crowd *w) {
+  size_t kept = 0;
+  for (const struct cone_page *page = part->first; page; page = page->next)
+    for (uint32_t i = 0; i < page->count; i++, kept++) {
+      const size_t index = page->particle[i].id - 1;
+      assert_true(page->mass[i] == w->mass[index] && page->type[i] == w->type[index]);
+    }
+  assert_int_equal(kept, CONE_PARTICLES);
+}
+
+/** Maps have the whole mass, bit by bit whether it is in one particle or two; shot noise is of the sum of squares, however
+ * far apart masses are. */
+static void maps_have_the_masses(void **state) {
+  (void)state;
+  static struct crowd one, split;
+  const struct cosmology c = {.omega_m = 0.3, .omega_lambda = 0.7, .w0 = -1.0};
+  const struct cone_masses masses = {.mean = 3.0, .differ = true, .bits = 23 + 9};
+  struct cone_part part = {0}, halves = {0};
+  fill_crowd(&one, &split);
+  struct cone_particles p = particles_of(&one, CONE_PARTICLES), q = particles_of(&split, SPLIT);
+  p.type = one.type;
+  struct light_cone *a = sweep(&c, &p, &part, masses), *b = sweep(&c, &q, &halves, masses);
+  check_kept(&part, &one);
+  double mass = 0.0, found = 0.0, squares = 0.0, right = 0.0;
+  for (int i = 0; i < CONE_PARTICLES; i++) {
+    mass += (double)one.mass[i];
+    right += (double)one.mass[i] * (double)one.mass[i];
+  }
+  for (int64_t k = 0; k < a->shells; k++) {
+    const struct cone_map *map = &a->map[k];
+    double of_shell = 0.0;
+    for (size_t i = 0; i < light_cone_pixels(a); i++) {
+      assert_true(map->pixel[i] == b->map[k].pixel[i]);
+      of_shell += ldexp((double)map->pixel[i], -masses.bits);
+    }
+    found += of_shell;
+    squares += of_shell * light_cone_noise_mass(a, map) / masses.mean;
+    assert_near(light_cone_noise_mass(b, &b->map[k]),
+                (of_shell > 0.0 ? 0.5 : 1.0) * light_cone_noise_mass(a, map),
+                1e-6 * light_cone_noise_mass(a, map));
+  }
+  assert_near(found, mass, 1e-9 * mass);
+  assert_near(squares, right, 1e-6 * right);
+  free_part(&part);
+  free_part(&halves);
+  light_cone_free(a);
+  light_cone_free(b);
+}
+
+/** Without masses maps count particles; where all relative masses are 1 they have as many units. The high bits of squares
+ * are carried. */
+static void equal_masses_are_counted(void **state) {
+  (void)state;
+  static struct crowd one, split;
+  const struct cosmology c = {.omega_m = 0.3, .omega_lambda = 0.7, .w0 = -1.0};
+  const struct cone_masses masses = {.mean = 3.0, .differ = true, .bits = 23};
+  struct cone_part part = {0}, plain = {0};
+  fill_crowd(&one, &split);
+  for (int i = 0; i < CONE_PARTICLES; i++) one.mass[i] = 1.0F;
+  struct cone_particles p = particles_of(&one, CONE_PARTICLES);
+  struct light_cone *a = sweep(&c, &p, &part, masses);
+  p.mass = NULL;
+  struct light_cone *b = sweep(&c, &p, &plain, (struct cone_masses){.mean = 3.0});
+  for (int64_t k = 0; k < a->shells; k++) {
+    for (size_t i = 0; i < light_cone_pixels(a); i++)
+      assert_true(a->map[k].pixel[i] == b->map[k].pixel[i] << masses.bits);
+    assert_near(light_cone_noise_mass(a, &a->map[k]), 3.0, 1e-12);
+    assert_true(light_cone_noise_mass(b, &b->map[k]) == 3.0);
+  }
+  for (const struct cone_page *page = plain.first; page; page = page->next)
+    assert_true(!page->mass && !page->type);
+  const struct cone_crossings many = {.count = 2, .x = {{15.0, 15.0}}, .index = {0, 0}};
+  a->map[1].squares[0] = UINT64_MAX;
+  a->map[1].squares[1] = 4;
+  light_cone_count(a, &part, &many, one.mass);
+  assert_true(a->map[1].squares[0] == (UINT64_C(2) << (2 * masses.bits - CONE_SQUARE_BITS)) - 1);
+  assert_true(a->map[1].squares[1] == 5);
+  free_part(&part);
+  free_part(&plain);
+  light_cone_free(a);
+  light_cone_free(b);
+}
+#endif
+
 /* c/H0 = 2997.92458 Mpc/h; in the universe of Einstein and de Sitter chi = 2 c/H0 (1 - sqrt(a)). */
 static void distances(void **state) {
   (void)state;
@@ -262,6 +421,10 @@ int main(void) {
                                      cmocka_unit_test(many_particles_cross_once),
                                      cmocka_unit_test(instruction_sets_find_the_same),
                                      cmocka_unit_test(views),
+#ifdef HAVE_CHEALPIX
+                                     cmocka_unit_test(maps_have_the_masses),
+                                     cmocka_unit_test(equal_masses_are_counted),
+#endif
                                      cmocka_unit_test(distances)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
