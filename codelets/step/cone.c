@@ -39,8 +39,8 @@ STAGE_ON_CPU(cone, 0xeeddaa, NULL);
 void cone_submit(struct nbody *n, struct group *g, const struct cone_drift *drift,
                  const struct cone_bounds *bounds, double way, struct cone_part *part) {
   struct starpu_data_descr data[SLOTS] = {[POSITION] = {g->column[COLUMN_position], STARPU_R},
-                                                [MOMENTUM] = {g->column[COLUMN_momentum], STARPU_R},
-                                                [ID] = {g->column[COLUMN_id], STARPU_R}};
+                                          [MOMENTUM] = {g->column[COLUMN_momentum], STARPU_R},
+                                          [ID] = {g->column[COLUMN_id], STARPU_R}};
   const struct particles *s = &n->domain.particles;
   struct cone_argument a = {.cone = n->cone,
                             .part = part,

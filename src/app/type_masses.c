@@ -39,7 +39,7 @@ static void extremes_join(struct extremes *e, const struct extremes *other) {
 struct adding {
   const struct particles *particles;
   struct type_masses *sums;
-  struct exact_sums mass; /* [type] */
+  struct exact_sums mass;    /* [type] */
   struct extremes *extremes; /* [part] */
 };
 
@@ -85,7 +85,8 @@ static void take_one_mass(struct type_masses *m, double mass) {
 
 struct type_masses type_masses_of(const struct particles *s) {
   struct type_masses m = {0};
-  struct adding a = {.particles = s, .sums = &m, .mass = exact_sums_create(PARTICLE_TYPES, s->count)};
+  struct adding a = {
+      .particles = s, .sums = &m, .mass = exact_sums_create(PARTICLE_TYPES, s->count)};
   a.extremes = allocate(a.mass.parts, sizeof *a.extremes, "masses of types");
   for (uint32_t part = 0; part < a.mass.parts; part++) a.extremes[part] = extremes_create();
   if (particles_have(s, COLUMN_type) || particles_have(s, COLUMN_relative_mass))

@@ -25,7 +25,8 @@ struct writing {
   struct provenance provenance;
   struct light_cone *cone;
   double length; /* units of length of the file in Mpc/h */
-  uint64_t own[TYPES], first[TYPES], all[TYPES]; /* particles of this rank, of lower ones, and of all */
+  uint64_t own[TYPES], first[TYPES],
+      all[TYPES];        /* particles of this rank, of lower ones, and of all */
   int64_t shell;         /* of a map, */
   double inner, outer;   /* and its borders, Mpc/h, */
   double noise_mass;     /* light_cone_noise_mass(), */

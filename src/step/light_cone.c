@@ -104,7 +104,8 @@ static struct cone_page *open_page(struct cone_part *part, const struct cone_par
   if (part->last && part->last->count < CONE_BLOCK) return part->last;
   const size_t masses = p->mass ? CONE_BLOCK * sizeof *p->mass : 0,
                types = p->type ? CONE_BLOCK * sizeof *p->type : 0;
-  struct cone_page *page = allocate(1, sizeof *page + masses + types, "particles of the light cone");
+  struct cone_page *page = allocate(1, sizeof *page + masses + types,
+                                    "particles of the light cone");
   void *behind = page + 1;
   *(part->last ? &part->last->next : &part->first) = page;
   page->next = NULL;

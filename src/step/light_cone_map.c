@@ -181,10 +181,10 @@ void light_cone_count(struct light_cone *cone, struct cone_part *part,
     if (p.place[i])
       __builtin_prefetch(p.place[i], 1);
     else
-      keep_pixel(
-          cone, part,
-          (uint64_t)(p.shell[i] - cone->first_shell) * light_cone_pixels(cone) + (uint64_t)pixel,
-          p.weight[i]);
+      keep_pixel(cone, part,
+                 (uint64_t)(p.shell[i] - cone->first_shell) * light_cone_pixels(cone) +
+                     (uint64_t)pixel,
+                 p.weight[i]);
   }
   count_own(&p, crossings->count);
   if (mass) count_squares(cone, p.shell, p.weight, crossings->count);

@@ -62,10 +62,10 @@ struct checkpoint_state {
   struct layzer_irvine energy;
   struct galaxy_ids galaxies; /**< of isolated systems; count 0: none */
   int64_t map_shell;          /**< the shell of the light cone whose map is not complete; else -1 */
-  uint64_t *map;       /**< the map so far, this rank's part (comm_first()); NULL: there is none */
-  size_t map_pixels;       /**< of all ranks */
+  uint64_t *map;     /**< the map so far, this rank's part (comm_first()); NULL: there is none */
+  size_t map_pixels; /**< of all ranks */
   uint64_t map_squares[2]; /**< of its masses, of all ranks: light_cone_squares() */
-  double wall_seconds; /**< wall-clock time of the run so far */
+  double wall_seconds;     /**< wall-clock time of the run so far */
 };
 
 /**

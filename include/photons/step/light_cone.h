@@ -37,7 +37,7 @@ struct cone_particle {
 /** Some of a group's crossings. Lists that grow in one piece would be copied, and their memory new in each step. */
 struct cone_page {
   struct cone_page *next;
-  float *mass;   /**< [count] relative; NULL: all are 1. This and the next one are behind the page */
+  float *mass; /**< [count] relative; NULL: all are 1. This and the next one are behind the page */
   uint8_t *type; /**< [count]; NULL: all are PARTICLE_HALO */
   uint32_t count;
   struct cone_particle particle[CONE_BLOCK];
@@ -46,14 +46,16 @@ struct cone_page {
 /** The crossings of a group in a step. */
 struct cone_part {
   struct cone_page *first, *last; /**< NULL: there are none */
-  uint64_t *sent; /**< [sent_count][light_cone_words()] of other ranks' parts of the maps, a particle each: pixel +
+  uint64_t *
+      sent; /**< [sent_count][light_cone_words()] of other ranks' parts of the maps, a particle each: pixel +
                      12 nside^2 * (shell - first_shell), and the mass where masses differ */
   size_t sent_count, sent_room;
 };
 
 /** The map of a shell. */
 struct cone_map {
-  uint64_t *pixel; /**< this rank's part: light_cone_own_pixels() from light_cone_first_pixel() on, numbers of particles
+  uint64_t *
+      pixel; /**< this rank's part: light_cone_own_pixels() from light_cone_first_pixel() on, numbers of particles
                       or masses; NULL: the shell is not open */
   /** Where masses differ: the sum of the squares of those that this rank found in the whole map, in 2^CONE_SQUARE_BITS
    * times the square of their unit, each rounded down. Its low 64 bits and its high ones. */
@@ -65,12 +67,12 @@ struct light_cone {
   const struct cosmology *cosmology;
   const struct step_kernels *kernels;
   struct cone_view view;
-  double observer[3]; /**< position units, whole numbers */
-  double unit;        /**< of length: Mpc/h in a position unit */
-  bool particles;     /**< whether to keep crossings */
-  int64_t nside;      /**< of maps; 0: there are none */
-  double shell_width; /**< Mpc/h: shell k is of distances from k to k + 1 of these */
-  int64_t shells;     /**< from the observer to where the light cone begins */
+  double observer[3];   /**< position units, whole numbers */
+  double unit;          /**< of length: Mpc/h in a position unit */
+  bool particles;       /**< whether to keep crossings */
+  int64_t nside;        /**< of maps; 0: there are none */
+  double shell_width;   /**< Mpc/h: shell k is of distances from k to k + 1 of these */
+  int64_t shells;       /**< from the observer to where the light cone begins */
   struct cone_map *map; /**< [shell] */
   struct cone_masses masses;
 
