@@ -82,9 +82,9 @@ static void keep_pixel(const struct light_cone *cone, struct cone_part *part, ui
   if (words == 2) entry[1] = weight;
 }
 
-/** Add to a pixel, which has room for what a particle of any mass adds. */
-static void add_to(uint64_t *pixel, uint64_t weight) {
-  if (__atomic_fetch_add(pixel, weight, __ATOMIC_RELAXED) > UINT64_MAX - weight)
+/** Add to a pixel of this rank's part of a map. */
+static void add_to(const struct cone_map *map, size_t own, uint64_t weight) {
+  if (__atomic_fetch_add(&map->pixel[own], weight, __ATOMIC_RELAXED) > UINT64_MAX - weight)
     fail(EXIT_RUN_FAILED,
          "the masses of a pixel of the light cone do not fit into their sum: set lightcone.nside "
          "higher");
@@ -148,7 +148,8 @@ double light_cone_noise_mass(const struct light_cone *cone, const struct cone_ma
 #ifdef HAVE_CHEALPIX
 /** Particles on their way into maps. */
 struct adding {
-  uint64_t *place[CONE_BLOCK], weight[CONE_BLOCK];
+  size_t own[CONE_BLOCK]; /* pixel of this rank's part; beyond its end: of another rank */
+  uint64_t weight[CONE_BLOCK];
   int64_t shell[CONE_BLOCK];
 };
 
@@ -161,33 +162,32 @@ static void weigh(const struct light_cone *cone, const struct cone_crossings *cr
 }
 
 /** Add particles where their places of this rank's maps come into the cache together. */
-static void count_own(const struct adding *p, uint32_t count) {
+static void count_own(const struct light_cone *cone, const struct adding *a, uint32_t count) {
+  const size_t pixels = light_cone_own_pixels(cone);
   for (uint32_t i = 0; i < count; i++)
-    if (p->place[i]) add_to(p->place[i], p->weight[i]);
+    if (a->own[i] < pixels) add_to(&cone->map[a->shell[i]], a->own[i], a->weight[i]);
 }
 
 void light_cone_count(struct light_cone *cone, struct cone_part *part,
                       const struct cone_crossings *crossings, const float *mass) {
   const size_t first = light_cone_first_pixel(cone), count = light_cone_own_pixels(cone);
-  struct adding p;
-  weigh(cone, crossings, mass, p.weight);
+  struct adding a;
+  weigh(cone, crossings, mass, a.weight);
   for (uint32_t i = 0; i < crossings->count; i++) {
     double x[3] = {crossings->x[0][i], crossings->x[1][i], crossings->x[2][i]};
     long pixel;
     vec2pix_ring((long)cone->nside, x, &pixel);
-    p.shell[i] = open_shell_of(cone, x);
-    const size_t own = (size_t)pixel - first; /* huge: below the first */
-    p.place[i] = own < count ? &cone->map[p.shell[i]].pixel[own] : NULL;
-    if (p.place[i])
-      __builtin_prefetch(p.place[i], 1);
+    const int64_t shell = a.shell[i] = open_shell_of(cone, x);
+    const size_t own = a.own[i] = (size_t)pixel - first; /* huge: below the first */
+    if (own < count)
+      __builtin_prefetch(&cone->map[shell].pixel[own], 1);
     else
       keep_pixel(cone, part,
-                 (uint64_t)(p.shell[i] - cone->first_shell) * light_cone_pixels(cone) +
-                     (uint64_t)pixel,
-                 p.weight[i]);
+                 (uint64_t)(shell - cone->first_shell) * light_cone_pixels(cone) + (uint64_t)pixel,
+                 a.weight[i]);
   }
-  count_own(&p, crossings->count);
-  if (mass) count_squares(cone, p.shell, p.weight, crossings->count);
+  count_own(cone, &a, crossings->count);
+  if (mass) count_squares(cone, a.shell, a.weight, crossings->count);
 }
 #else
 void light_cone_count(struct light_cone *cone, struct cone_part *part,
@@ -233,7 +233,7 @@ void light_cone_exchange_counts(struct light_cone *cone) {
   for (size_t i = 0; i < all; i++) {
     const uint64_t *entry = received + words * i;
     const int64_t shell = cone->first_shell + (int64_t)(entry[0] / pixels);
-    add_to(&cone->map[shell].pixel[entry[0] % pixels - first], words == 2 ? entry[1] : 1);
+    add_to(&cone->map[shell], entry[0] % pixels - first, words == 2 ? entry[1] : 1);
   }
   free(received);
   free(sizes);
