@@ -348,7 +348,7 @@ const struct parameter parameter_table[] = {
   {"lightcone", "direction", PARAMETER_LIST, FIELD(lightcone.direction), "", .help = "with geometry = octant: X, Y, Z, whose signs are those of the octant, 1, 1, 1 if empty; with geometry = pencil: the axis, 0, 0, 1 if empty", RANGE(-1e6, 1e6)},
   {"lightcone", "opening", REAL, FIELD(lightcone.opening), "5", .help = "with geometry = pencil: angle between the axis and the border", .unit = "degrees", RANGE(1e-3, 180)},
   {"lightcone", "particles", SWITCH(lightcone.particles), "yes", .help = "write the particles of the light cone: position and velocity where each one crosses it, its id, and the scale factor", .words = no_yes},
-  {"lightcone", "nside", INTEGER, FIELD(lightcone.nside), "0", .help = "count the particles of each shell in a HEALPix map of 12 nside^2 pixels, a power of 2; 0: no maps; needs a build with libchealpix", RANGE(0, 32768)},
+  {"lightcone", "nside", INTEGER, FIELD(lightcone.nside), "0", .help = "count the particles of each shell, or add their masses where these differ, in a HEALPix map of 12 nside^2 pixels, a power of 2; 0: no maps; needs a build with libchealpix", RANGE(0, 32768)},
   {"lightcone", "shell_width", REAL, FIELD(lightcone.shell_width), "100", .help = "thickness of the shells of the maps in comoving distance", .unit = "Mpc/h", RANGE(1e-3, 1e6)},
 
   {"runtime", "group_size", INTEGER, FIELD(runtime.group_size), "0", OF(PARTICLES), .help = "particles of an ORB group; automatic: chosen from the number of particles and whether GPUs are in use", RANGE(64, 1 << 30), .automatic = "0"},
