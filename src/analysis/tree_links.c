@@ -19,29 +19,43 @@ static void fill_weights(double weight[TREE_LISTED]) {
     weight[rank] = 1.0 / cbrt((rank + 1.0) * (rank + 1.0));
 }
 
-struct score {
+/** An object of the later output that has particles of an object. */
+struct heir {
   uint64_t object;
-  double sum;
+  double share; /* sum of the particles' weights */
 };
 
-/** The object of the later output that has most of an object's particles; of several with the same
- * score the first of the catalogue.
- * @param found  [listed] the objects that its particles are in now */
-static uint64_t best_of(const uint64_t *found, size_t listed, const double *weight) {
-  struct score score[TREE_LISTED];
-  size_t scores = 0;
+/** List the heirs of an object.
+ * @param found  [listed] the objects that its particles are in now
+ * @return how many there are */
+static size_t list_heirs(const uint64_t *found, size_t listed, const double *weight,
+                         struct heir *heir) {
+  size_t heirs = 0;
   for (size_t rank = 0; rank < listed; rank++) {
     if (found[rank] == TREE_NONE) continue;
     size_t k = 0;
-    while (k < scores && score[k].object != found[rank]) k++;
-    if (k == scores) score[scores++] = (struct score){found[rank], 0.0};
-    score[k].sum += weight[rank];
+    while (k < heirs && heir[k].object != found[rank]) k++;
+    if (k == heirs) heir[heirs++] = (struct heir){found[rank], 0.0};
+    heir[k].share += weight[rank];
   }
-  struct score best = {TREE_NONE, 0.0};
-  for (size_t k = 0; k < scores; k++)
-    if (score[k].sum > best.sum || (score[k].sum == best.sum && score[k].object < best.object))
-      best = score[k];
-  return best.object;
+  return heirs;
+}
+
+/** The heir that an object has become; of several with the same score the first of the catalogue.
+ * @param count    particles of the object
+ * @param members  [heirs] and of the heirs */
+static uint64_t best_of(double count, size_t heirs, const struct heir *heir,
+                        const uint64_t *members) {
+  double most = 0.0;
+  uint64_t best = TREE_NONE;
+  for (size_t k = 0; k < heirs; k++) {
+    const double n = (double)members[k],
+                 score = heir[k].share * sqrt(fmin(count, n) / fmax(count, n));
+    if (score < most || (score == most && heir[k].object >= best)) continue;
+    most = score;
+    best = heir[k].object;
+  }
+  return best;
 }
 
 static size_t count_listed(const struct tree_objects *o) {
@@ -50,17 +64,56 @@ static size_t count_listed(const struct tree_objects *o) {
   return listed;
 }
 
-/** Where the objects of an earlier output are now.
- * @param found  the objects that have their listed particles now */
-static struct tree_fates judge_descendants(const struct tree_objects *then, const uint64_t *found) {
-  struct tree_fates f = {then->all, then->first, then->count,
-                         allocate(then->count, sizeof *f.descendant, what), NULL};
+/** The particles of objects. @param index  [count] objects of an output */
+static uint64_t *fetch_members(const struct tree_objects *o, size_t count, const uint64_t *index) {
+  uint64_t *mine = allocate(o->count, sizeof *mine, what);
+  for (size_t i = 0; i < o->count; i++) mine[i] = (uint64_t)o->object[i].count;
+  uint64_t *members = tree_fetch(o->all, mine, count, index);
+  free(mine);
+  return members;
+}
+
+/** All objects of an earlier output, and their heirs, object by object. */
+struct heirs {
+  size_t *of; /* [objects] how many each one has */
+  size_t all;
+  struct heir *heir;
+  uint64_t *members; /* [all] particles of the heirs */
+};
+
+/** @param found  the objects of @p now that have the listed particles of those of @p then */
+static struct heirs find_heirs(const struct tree_objects *now, const struct tree_objects *then,
+                               const uint64_t *found) {
+  const size_t listed = count_listed(then);
+  struct heirs h = {allocate(then->count, sizeof *h.of, what), 0,
+                    allocate(listed, sizeof *h.heir, what), NULL};
+  uint64_t *index = allocate(listed, sizeof *index, what);
   double weight[TREE_LISTED];
   fill_weights(weight);
   for (size_t i = 0; i < then->count; i++) {
-    f.descendant[i] = best_of(found, (size_t)then->object[i].listed, weight);
+    h.of[i] = list_heirs(found, (size_t)then->object[i].listed, weight, h.heir + h.all);
     found += then->object[i].listed;
+    h.all += h.of[i];
   }
+  for (size_t k = 0; k < h.all; k++) index[k] = h.heir[k].object;
+  h.members = fetch_members(now, h.all, index);
+  free(index);
+  return h;
+}
+
+/** Where the objects of an earlier output are now.
+ * @param found  the objects that have their listed particles now */
+static struct tree_fates judge_descendants(const struct tree_objects *now,
+                                           const struct tree_objects *then, const uint64_t *found) {
+  struct tree_fates f = {then->all, then->first, then->count,
+                         allocate(then->count, sizeof *f.descendant, what), NULL};
+  const struct heirs h = find_heirs(now, then, found);
+  for (size_t i = 0, first = 0; i < then->count; first += h.of[i++])
+    f.descendant[i] = best_of((double)then->object[i].count, h.of[i], h.heir + first,
+                              h.members + first);
+  free(h.members);
+  free(h.heir);
+  free(h.of);
   return f;
 }
 
@@ -74,8 +127,8 @@ static void find_descendants(struct tree_links *l, const struct tree_objects *no
   if (second > 0) memcpy(id + first, earlier->id, second * sizeof *id);
   uint64_t *found = tree_lookup(now, first + second, id);
   free(id);
-  l->before = judge_descendants(before, found);
-  l->skipped = judge_descendants(earlier, found + first);
+  l->before = judge_descendants(now, before, found);
+  l->skipped = judge_descendants(now, earlier, found + first);
   free(found);
 }
 

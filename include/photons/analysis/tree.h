@@ -3,9 +3,11 @@
  * linked by the ids of their particles.
  *
  * The descendant of an object is the object of the next output that has most of the object's most
- * bound particles: the one with the largest sum of rank^(-2/3) over the particles that the object
- * shares with the other, ranks counted from the most bound particle on (Springel et al. 2005, Nature
- * 435, 629, supplement; Rodriguez-Gomez et al. 2015, MNRAS 449, 49, section 3). An object may skip
+ * bound particles for its size: the one with the largest sum of rank^(-2/3) over the particles that the
+ * object shares with the other, ranks counted from the most bound particle on (Springel et al. 2005, Nature
+ * 435, 629, supplement; Rodriguez-Gomez et al. 2015, MNRAS 449, 49, section 3), times the root of the smaller number
+ * of particles of the two over the larger one. So the remnant of a subhalo goes before the host that took the rest, as
+ * with N_AB^2 / (N_A N_B) of Elahi et al. 2019, PASA 36, e028, equation 1. An object may skip
  * one output, in which it is not found or is taken for a part of a larger one (tree_links_make()).
  *
  * Of each output the file tree_NNN.hdf5 has the objects, the ids of their most bound particles, and

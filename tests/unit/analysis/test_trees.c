@@ -235,6 +235,27 @@ static void test_core_decides(void **state) {
   end("trees-core");
 }
 
+/** A subhalo of 130 particles loses most of them to its host: it is the remnant that has enough of its core, and else
+ * is a part of the host. A host is not the fragment that has most of its core. */
+static void test_remnants_and_fragments(void **state) {
+  (void)state;
+  const struct parameters p = begin("trees-remnants");
+  add(&p, 0, 3,
+      (struct made[]){
+          {0, 5000, 0, 0, false}, {10000, 130, 0, 0, true}, {20000, 2, 10130, 128, true}});
+  add(&p, 1, 4,
+      (struct made[]){{50, 4950, 10010, 248, false},
+                      {0, 50, 0, 0, true},
+                      {10000, 10, 30000, 30, true},
+                      {20000, 2, 30100, 30, true}});
+  struct nodes n = nodes_of(&p, 1);
+  assert_descendant(&n, 0, 0, 1, 0);
+  assert_descendant(&n, 0, 1, 1, 2);
+  assert_descendant(&n, 0, 2, 1, 0);
+  nodes_free(&n);
+  end("trees-remnants");
+}
+
 /** A halo is not found in one output. */
 static void test_missed_output(void **state) {
   (void)state;
@@ -369,6 +390,7 @@ int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_merger),
       cmocka_unit_test(test_core_decides),
+      cmocka_unit_test(test_remnants_and_fragments),
       cmocka_unit_test(test_missed_output),
       cmocka_unit_test(test_fly_by),
       cmocka_unit_test(test_main_branch_does_not_skip),
