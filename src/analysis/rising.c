@@ -73,6 +73,46 @@ void sort_rising(size_t n, double *value) {
   free(end);
 }
 
+static void insert_numbers(size_t n, uint32_t *number) {
+  for (size_t i = 1; i < n; i++) {
+    const uint32_t one = number[i];
+    size_t k = i;
+    for (; k > 0 && number[k - 1] > one; k--) number[k] = number[k - 1];
+    number[k] = one;
+  }
+}
+
+/** Bring numbers in the order of one digit; those with an equal one keep their order. */
+static void order_number_digit(size_t n, const uint32_t *from, uint32_t *to, unsigned digit) {
+  uint32_t next[DIGIT_VALUES] = {0}, sum = 0;
+  for (size_t i = 0; i < n; i++) next[from[i] >> (8 * digit) & (DIGIT_VALUES - 1)]++;
+  for (unsigned v = 0; v < DIGIT_VALUES; v++) {
+    const uint32_t here = next[v];
+    next[v] = sum;
+    sum += here;
+  }
+  for (size_t i = 0; i < n; i++)
+    to[next[from[i] >> (8 * digit) & (DIGIT_VALUES - 1)]++] = from[i];
+}
+
+void sort_numbers(size_t n, uint32_t *number) {
+  if (n <= FEW) {
+    insert_numbers(n, number);
+    return;
+  }
+  uint32_t most = 0;
+  for (size_t i = 0; i < n; i++) most = number[i] > most ? number[i] : most;
+  uint32_t *const room = reallocate(NULL, n, sizeof *room, "an order"), *from = number, *to = room;
+  for (unsigned digit = 0; digit < sizeof most && most >> (8 * digit) > 0; digit++) {
+    order_number_digit(n, from, to, digit);
+    uint32_t *const sorted = to;
+    to = from;
+    from = sorted;
+  }
+  if (from != number) memcpy(number, from, n * sizeof *number);
+  free(room);
+}
+
 /** Rising keys belong to rising or falling values. */
 struct keyed {
   uint64_t key;

@@ -13,6 +13,9 @@
  */
 void sort_rising(size_t n, double *value);
 
+/** Sort numbers, fewer than 2^32 of them, in a time of order n. */
+void sort_numbers(size_t n, uint32_t *number);
+
 /**
  * Indices 0 .. n - 1 by rising or falling value, those of equal values rising, in a time of order n.
  * @param value       [n], fewer than 2^32; no NaN

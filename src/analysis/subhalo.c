@@ -10,6 +10,7 @@
 #include "photons/base/error.h"
 #include "photons/config/parameters.h"
 #include "photons/cosmology/cosmology.h"
+#include "rising.h"
 
 #define NONE UINT32_MAX
 /* Densities over that of R_Crit200 whose orbital times compare lengths with speeds: subhalos are as dense as PEAK where
@@ -58,7 +59,7 @@ static uint32_t list_inside(const struct search *s, const struct candidate *c,
                             struct candidate ***list, uint32_t count) {
   for (uint32_t i = s->inner[c - s->candidates.list]; i > 0; i = s->next[i]) {
     struct candidate *inside = &s->candidates.list[i];
-    if (inside->bound == 0) {
+    if (inside->member.count == 0) {
       count = list_inside(s, inside, list, count);
       continue;
     }
@@ -71,81 +72,100 @@ static uint32_t list_inside(const struct search *s, const struct candidate *c,
 static void set_taken(const struct search *s, uint32_t count, struct candidate *const *list,
                       bool taken) {
   for (uint32_t i = 0; i < count; i++)
-    for (uint32_t k = 0; k < list[i]->bound; k++) s->taken[list[i]->member[k]] = taken;
+    for (uint32_t k = 0; k < list[i]->member.count; k++)
+      s->taken[list[i]->member.number[k]] = taken;
 }
 
-/** List the particles of a candidate that are in no subhalo inside it. @return their number */
-static uint32_t list_rest(const struct search *s, const struct candidate *c, uint32_t *rest) {
-  uint32_t count = 0;
+/** Numbers of particles. */
+struct numbers {
+  uint32_t count, *number; /* rising */
+};
+
+/** The particles of a candidate, or those of them that are in no subhalo inside it.
+ * @param[out] first  the first one in the candidate's order */
+static struct numbers list_particles(const struct search *s, const struct candidate *c, bool all,
+                                     uint32_t *first) {
+  struct numbers list = {0, reallocate(NULL, c->count, sizeof *list.number, "subhalos")};
+  const uint32_t *const order = s->candidates.order + c->first;
   for (uint32_t k = 0; k < c->count; k++) {
-    const uint32_t body = s->candidates.order[c->first + k];
-    if (!s->taken[body]) rest[count++] = body;
+    list.number[list.count] = order[k];
+    list.count += all || !s->taken[order[k]];
   }
-  return count;
+  if (first && list.count > 0) *first = list.number[0];
+  sort_numbers(list.count, list.number);
+  return list;
 }
 
-static void grow_inside(const struct search *s, uint32_t rest_count, const uint32_t *rest,
+static void grow_inside(const struct search *s, const struct numbers *rest, uint32_t centre,
                         uint32_t count, struct candidate *const *inside) {
   set_taken(s, count, inside, false);
-  subhalos_grow(&s->unbinding, s->size_time, rest_count, rest, count, inside);
+  subhalos_grow(&s->unbinding, s->size_time, rest->count, rest->number, centre, count, inside);
   set_taken(s, count, inside, true);
 }
 
 /** The particle that is bound most to all of a candidate; NONE: nothing is bound. */
-static uint32_t most_bound(const struct search *s, const struct candidate *c,
-                           const struct known_potential *known) {
-  uint32_t *all = allocate(c->count, sizeof *all, "subhalos");
-  const size_t bound = subhalo_unbind_known(&s->unbinding, c->count, known, NULL, all);
-  const uint32_t found = bound > 0 ? all[0] : NONE;
-  free(all);
+static uint32_t most_bound(const struct search *s, const struct potentials *known) {
+  struct potentials all = potentials_copy(known);
+  const uint32_t found = subhalo_unbind(&s->unbinding, &all);
+  potentials_free(&all);
   return found;
 }
 
 static bool has(const struct candidate *c, uint32_t body) {
-  for (uint32_t k = 0; k < c->bound; k++)
-    if (c->member[k] == body) return true;
+  uint32_t first = 0, end = c->member.count;
+  while (first < end) {
+    const uint32_t middle = first + (end - first) / 2;
+    if (c->member.number[middle] == body) return true;
+    if (c->member.number[middle] < body)
+      first = middle + 1;
+    else
+      end = middle;
+  }
   return false;
 }
 
 /** The subhalo right inside a candidate that may be the candidate's middle: it has the particle that is bound most to all
  * of it, as compact subhalos far from the middle also may. A saddle point in the middle, or two peaks that are alike, leave
  * the rest without its middle. NULL: the rest has that particle. */
-static struct candidate *find_middle(const struct search *s, const struct candidate *c,
-                                     const struct known_potential *known, uint32_t count,
-                                     struct candidate *const *inside) {
-  const uint32_t body = most_bound(s, c, known);
+static struct candidate *find_middle(const struct search *s, const struct potentials *known,
+                                     uint32_t count, struct candidate *const *inside) {
+  const uint32_t body = most_bound(s, known);
   for (uint32_t i = 0; i < count; i++)
     if (has(inside[i], body)) return inside[i];
   return NULL;
 }
 
-/** Unbind the rest of a candidate. */
-static uint32_t unbind_rest(const struct search *s, const struct candidate *c,
-                            const struct known_potential *known, uint32_t *member) {
-  return (uint32_t)subhalo_unbind_known(&s->unbinding, c->count, known, s->taken, member);
+/** What is bound of the rest of a candidate, and the most bound particle of it. */
+static struct potentials unbind_rest(const struct search *s, const struct candidate *c,
+                                     const struct potentials *known, uint32_t *centre) {
+  const struct numbers rest = list_particles(s, c, false, NULL);
+  struct potentials bound = potentials_from(&s->unbinding, known, rest.count, rest.number);
+  *centre = subhalo_unbind(&s->unbinding, &bound);
+  free(rest.number);
+  return bound;
 }
 
 /** Unbind the rest of a candidate with its middle: both are one subhalo, or as they are if nothing is bound to both. */
 static void unbind_with(const struct search *s, struct candidate *c, struct candidate *middle,
-                        const struct known_potential *known) {
-  uint32_t *both = allocate(c->count, sizeof *both, "subhalos");
+                        const struct potentials *known) {
+  uint32_t centre;
   set_taken(s, 1, &middle, false);
-  const uint32_t bound = unbind_rest(s, c, known, both);
-  if (bound > 0) {
-    middle->bound = 0;
-    c->bound = bound;
-    memcpy(c->member, both, bound * sizeof *both);
-  } else {
+  const struct potentials both = unbind_rest(s, c, known, &centre);
+  if (both.count == 0) {
     set_taken(s, 1, &middle, true);
+    return;
   }
-  free(both);
+  potentials_free(&middle->member);
+  potentials_free(&c->member);
+  c->member = both;
+  c->centre = centre;
 }
 
 /** Whether a subhalo that may be the middle of its candidate is as near to what is bound of the rest as parts of one middle
  * are, or has more particles than the rest. */
 static bool is_middle(const struct search *s, const struct candidate *c,
                       const struct candidate *inside, uint32_t rest_count) {
-  return c->bound == 0 || inside->bound >= rest_count ||
+  return c->member.count == 0 || inside->member.count >= rest_count ||
          subhalo_distance2(&s->unbinding, s->size_time, inside, c) < NEAR * NEAR;
 }
 
@@ -154,29 +174,31 @@ static void unbind_around(const struct search *s, struct candidate *c, uint32_t 
                           struct candidate *const *inside) {
   uint32_t rest = 0;
   for (uint32_t k = 0; k < c->count; k++) rest += !s->taken[s->candidates.order[c->first + k]];
-  struct known_potential *known = subhalo_potentials(&s->unbinding, c->count,
-                                                     s->candidates.order + c->first);
-  struct candidate *middle = find_middle(s, c, known, count, inside);
-  c->bound = unbind_rest(s, c, known, c->member);
-  if (middle && is_middle(s, c, middle, rest)) unbind_with(s, c, middle, known);
-  free(known);
+  const struct numbers all = list_particles(s, c, true, NULL);
+  struct potentials known = potentials_of(&s->unbinding, all.count, all.number);
+  struct candidate *middle = find_middle(s, &known, count, inside);
+  c->member = unbind_rest(s, c, &known, &c->centre);
+  if (middle && is_middle(s, c, middle, rest)) unbind_with(s, c, middle, &known);
+  potentials_free(&known);
+  free(all.number);
 }
 
 /** Subhalos inside the candidate grow, and what is bound of the rest is a subhalo. */
 static void unbind_candidate(const struct search *s, struct candidate *c) {
   struct candidate **inside = NULL;
   const uint32_t count = list_inside(s, c, &inside, 0);
-  c->member = allocate(c->count, sizeof *c->member, "subhalos");
-  const uint32_t rest = list_rest(s, c, c->member);
+  uint32_t densest = NONE;
+  const struct numbers rest = list_particles(s, c, false, &densest);
   if (count > 0) {
-    grow_inside(s, rest, c->member, count, inside);
+    grow_inside(s, &rest, densest, count, inside);
     unbind_around(s, c, count, inside);
   } else {
-    c->bound = (uint32_t)subhalo_unbind(&s->unbinding, rest, c->member);
+    c->member = potentials_of(&s->unbinding, rest.count, rest.number);
+    c->centre = subhalo_unbind(&s->unbinding, &c->member);
   }
+  free(rest.number);
   free(inside);
-  for (uint32_t k = 0; k < c->bound; k++) s->taken[c->member[k]] = true;
-  c->member = reallocate(c->member, c->bound + 1, sizeof *c->member, "subhalos");
+  set_taken(s, 1, &c, true);
 }
 
 /** Candidates of a level have no particle in common. */
@@ -197,7 +219,7 @@ static void unbind_all(struct search *s) {
 
 static int compare_bound(const void *a, const void *b) {
   const struct candidate *x = a, *y = b;
-  if (x->bound != y->bound) return x->bound < y->bound ? 1 : -1;
+  if (x->member.count != y->member.count) return x->member.count < y->member.count ? 1 : -1;
   return (x->nested > y->nested) - (x->nested < y->nested);
 }
 
@@ -210,11 +232,8 @@ static size_t sort_subhalos(struct candidates *c) {
     struct candidate now = c->list[i];
     const bool outermost = i == 0 || nested[now.around] == NONE;
     nested[i] = outermost ? NONE : nested[now.around];
-    c->list[i].member = NULL; /* its new place has it, or none */
-    if (now.bound == 0) {
-      free(now.member);
-      continue;
-    }
+    c->list[i].member = (struct potentials){0, NULL, NULL}; /* its new place has it, or none */
+    if (now.member.count == 0) continue;
     now.around = outermost ? count : nested[i];
     now.nested = nested[i] = count;
     c->list[count++] = now;
@@ -231,6 +250,7 @@ struct measuring {
   const double *centre; /* of the halo */
   double box;
   struct subhalo *subhalo;
+  uint32_t *order; /* the members of all subhalos */
 };
 
 static double into_box(double x, double box) {
@@ -238,17 +258,20 @@ static double into_box(double x, double box) {
   return x < box ? x : 0.0;
 }
 
+/** Numbers of the members, the most bound one first, and what follows from these members. */
 static void measure(void *context, uint32_t i) {
   const struct measuring *m = context;
   const struct unbinding *u = m->unbinding;
-  const struct candidate *c = &m->list[i];
+  const uint32_t count = m->list[i].member.count;
   struct subhalo *s = &m->subhalo[i];
-  struct halo_body *body = allocate(c->bound, sizeof *body, "subhalos");
-  for (uint32_t k = 0; k < c->bound; k++) body[k] = u->body[c->member[k]];
-  const struct body_means means = body_means(c->bound, body, u->background);
-  double *distance = body_distances(c->bound, body, body[0].x);
-  s->v_max = body_v_max(c->bound, distance, u->mass, u->background->a, &s->r_max);
-  s->half_radius = distance[(c->bound - 1) / 2];
+  uint32_t *const order = m->order + s->first;
+  subhalo_by_energy(u, &m->list[i].member, order);
+  struct halo_body *body = reallocate(NULL, count, sizeof *body, "subhalos");
+  for (uint32_t k = 0; k < count; k++) body[k] = u->body[order[k]];
+  const struct body_means means = body_means(count, body, u->background);
+  double *distance = body_distances(count, body, body[0].x);
+  s->v_max = body_v_max(count, distance, u->mass, u->background->a, &s->r_max);
+  s->half_radius = distance[(count - 1) / 2];
   s->dispersion = means.dispersion;
   for (size_t k = 0; k < 3; k++) {
     s->position[k] = into_box(m->centre[k] + body[0].x[k], m->box);
@@ -260,29 +283,31 @@ static void measure(void *context, uint32_t i) {
   free(body);
 }
 
-/** Number the particles of the subhalos one after the other, and set what follows from the numbers. */
-static void number_subhalos(const struct candidate *list, size_t count, struct subhalo *subhalo,
-                            uint32_t *order) {
+/** Set what follows from the numbers of subhalos and of their particles, which follow each other. */
+static void number_subhalos(const struct candidate *list, size_t count, struct subhalo *subhalo) {
   uint32_t *rank = allocate(count, sizeof *rank, "subhalos"); /* [nested] */
   for (uint32_t i = 0; i < count; i++) rank[list[i].nested] = i;
   uint64_t first = 0;
   for (size_t i = 0; i < count; i++) {
     subhalo[i].first = first;
-    subhalo[i].count = list[i].bound;
+    subhalo[i].count = list[i].member.count;
     subhalo[i].rank = i;
     subhalo[i].parent = rank[list[i].around];
-    memcpy(order + first, list[i].member, list[i].bound * sizeof *order);
-    first += list[i].bound;
+    first += list[i].member.count;
   }
   free(rank);
 }
 
-/** Particles in no subhalo come last. */
-static void number_rest(size_t n, const bool *taken, uint32_t *order) {
-  size_t next = 0;
-  for (size_t i = 0; i < n; i++) next += taken[i];
-  for (uint32_t i = 0; i < n; i++)
-    if (!taken[i]) order[next++] = i;
+/** Number the particles as members of the halo. Those in no subhalo come last.
+ * @param number  [body] of the member */
+static void number_members(size_t n, const uint32_t *number, const bool *taken, uint32_t *order) {
+  size_t bound = 0;
+  for (size_t i = 0; i < n; i++) bound += taken[i];
+  for (size_t k = 0; k < bound; k++) order[k] = number[order[k]];
+  size_t next = bound;
+  for (size_t i = 0; i < n; i++)
+    if (!taken[i]) order[next++] = number[i];
+  sort_numbers(n - bound, order + bound);
 }
 
 static double softening_of(double mass, const struct halo_background *g) {
@@ -295,25 +320,47 @@ static double time_at(const struct halo_background *g, double factor) {
   return sqrt(3.0 * g->a / (4.0 * M_PI * GRAVITY * factor * g->density[CRIT_200]));
 }
 
-struct subhalo *subhalos_of(struct halo *h, const struct halo_body *b, double box, double mass,
-                            size_t least, const struct halo_background *g, uint32_t *order) {
+/** Bodies so that those near each other follow each other. @param[out] number  [n] of each before */
+static struct halo_body *order_bodies(size_t n, const struct halo_body *b, uint32_t *number) {
+  struct halo_tree tree = halo_tree_create(n, b, 0.0);
+  struct halo_body *ordered = reallocate(NULL, n, sizeof *ordered, "subhalos");
+  memcpy(number, tree.body, n * sizeof *number);
+  for (size_t i = 0; i < n; i++) ordered[i] = b[number[i]];
+  halo_tree_free(&tree);
+  return ordered;
+}
+
+static struct search search_of(size_t n, const struct halo_body *b, double mass, size_t least,
+                               const struct halo_background *g) {
   struct search s = {.unbinding = {b, g, mass, softening_of(mass, g), least},
                      .size_time = time_at(g, SIZE),
-                     .candidates = subhalo_candidates(h->count, b, time_at(g, PEAK), least),
-                     .taken = allocate(h->count, sizeof *s.taken, "subhalos")};
+                     .candidates = subhalo_candidates(n, b, time_at(g, PEAK), least),
+                     .taken = allocate(n, sizeof *s.taken, "subhalos")};
   s.inner = allocate(2 * s.candidates.count, sizeof *s.inner, "subhalos");
   s.next = s.inner + s.candidates.count;
+  return s;
+}
+
+static void search_free(struct search *s) {
+  subhalo_candidates_free(&s->candidates);
+  free(s->inner);
+  free(s->taken);
+}
+
+struct subhalo *subhalos_of(struct halo *h, const struct halo_body *b, double box, double mass,
+                            size_t least, const struct halo_background *g, uint32_t *order) {
+  uint32_t *number = reallocate(NULL, h->count, sizeof *number, "subhalos");
+  struct halo_body *body = order_bodies(h->count, b, number);
+  struct search s = search_of(h->count, body, mass, least, g);
   unbind_all(&s);
-  free(s.inner);
-  const size_t all = s.candidates.count;
   h->subhalos = sort_subhalos(&s.candidates);
   struct subhalo *subhalo = allocate(h->subhalos, sizeof *subhalo, "subhalos");
-  number_subhalos(s.candidates.list, h->subhalos, subhalo, order);
-  number_rest(h->count, s.taken, order);
-  struct measuring m = {&s.unbinding, s.candidates.list, h->centre, box, subhalo};
+  number_subhalos(s.candidates.list, h->subhalos, subhalo);
+  struct measuring m = {&s.unbinding, s.candidates.list, h->centre, box, subhalo, order};
   halo_loop((uint32_t)h->subhalos, measure, &m);
-  for (size_t i = 0; i < all; i++) free(s.candidates.list[i].member);
-  subhalo_candidates_free(&s.candidates);
-  free(s.taken);
+  number_members(h->count, number, s.taken, order);
+  search_free(&s);
+  free(number);
+  free(body);
   return subhalo;
 }

@@ -8,14 +8,21 @@
 
 #include "halo_body.h"
 
+/** Particles and their potentials in the field of all of them and their own, (km/s)^2. */
+struct potentials {
+  uint32_t count;
+  uint32_t *number;  /**< in a list of bodies, rising */
+  double *potential; /**< of each */
+};
+
 /** Particles about a peak of the density, down to the saddle point that joins it to a larger one. A
  * candidate has consecutive places in the order of all particles of its halo, and candidates inside it
  * have some of these. */
 struct candidate {
-  uint32_t first, count; /**< places */
-  uint32_t level;        /**< above that of all candidates inside this one; 0: there are none */
-  uint32_t bound;        /**< particles of the subhalo; 0: there is none */
-  uint32_t *member;      /**< their numbers, the most bound one first; or NULL */
+  uint32_t first, count;    /**< places */
+  uint32_t level;           /**< above that of all candidates inside this one; 0: there are none */
+  struct potentials member; /**< of the subhalo; none: there is no subhalo */
+  uint32_t centre;          /**< the most bound of these */
   /** Number of the smallest candidate around this one, or its own; among subhalos: of the smallest
    * subhalo. */
   uint32_t around;
@@ -35,7 +42,8 @@ struct candidates subhalo_candidates(size_t n, const struct halo_body *b, double
                                      size_t least);
 void subhalo_candidates_free(struct candidates *c);
 
-/** What the unbinding needs to know. */
+/** What the unbinding needs to know. Bodies whose numbers are near each other should be near each other: fields are found
+ * faster then. */
 struct unbinding {
   const struct halo_body *body; /**< of the halo */
   const struct halo_background *background;
@@ -43,36 +51,37 @@ struct unbinding {
   size_t least;           /**< particles of a subhalo */
 };
 
-/** Remove the particles that are not bound to the others.
- * @param count   particles, numbers in `body`
- * @param number  [count] on return: bound particles, the most bound one first
- * @return bound particles; 0 if they are fewer than u->least */
-size_t subhalo_unbind(const struct unbinding *u, size_t count, uint32_t *number);
+/** Potentials of particles in the field of all of them.
+ * @param number  [count] rising; copied */
+struct potentials potentials_of(const struct unbinding *u, uint32_t count, const uint32_t *number);
+/** The same from what is known of other particles: faster where most are the same. */
+struct potentials potentials_from(const struct unbinding *u, const struct potentials *known,
+                                  uint32_t count, const uint32_t *number);
+/** Potentials of the first particles without the others, which have been taken away from all of them.
+ * @param p        those that are left, whose potentials change
+ * @param removed  [count] rising */
+void potentials_without(const struct unbinding *u, struct potentials *p, uint32_t count,
+                        const uint32_t *removed);
+struct potentials potentials_copy(const struct potentials *p);
+void potentials_free(struct potentials *p);
 
-/** A particle and its potential in the field of others and its own, (km/s)^2. */
-struct known_potential {
-  double potential;
-  uint32_t number;
-};
-
-/** Potentials of particles in the field of all of them. Neighbours follow each other in the list; free().
- * @param number  [count] numbers in `body` */
-struct known_potential *subhalo_potentials(const struct unbinding *u, size_t count,
-                                           const uint32_t *number);
-/** subhalo_unbind() of particles of which some are left out, from the potentials of all of them.
- * @param left_out     [body]; NULL: none is
- * @param[out] number  [count] */
-size_t subhalo_unbind_known(const struct unbinding *u, size_t count,
-                            const struct known_potential *known, const bool *left_out,
-                            uint32_t *number);
+/** Remove the particles that are not bound to the others; all, if fewer than u->least are. Potentials are then those in the
+ * field of the others.
+ * @return number of the most bound one; UINT32_MAX: none is left */
+uint32_t subhalo_unbind(const struct unbinding *u, struct potentials *p);
+/** The particles of potentials by rising energy in the rest frame of all, the most bound one first.
+ * @param[out] number  [p->count] */
+void subhalo_by_energy(const struct unbinding *u, const struct potentials *p, uint32_t *number);
 
 /** Give subhalos those particles of their host that are bound to them and closer to them in phase space.
  * @param time    Mpc/h / (km/s): a distance in phase space is sqrt(v^2 + (x/time)^2). Particles further in space than
  *                `time` times the subhalo's largest circular velocity stay with the host
- * @param rest    [rest_count] numbers of the host's own particles, the densest one first
- * @param inside  [count] subhalos; `member` and `bound` change */
+ * @param rest    [rest_count] numbers of the host's own particles, rising
+ * @param centre  of these, the densest one
+ * @param inside  [count] subhalos; `member` and `centre` change */
 void subhalos_grow(const struct unbinding *u, double time, uint32_t rest_count,
-                   const uint32_t *rest, uint32_t count, struct candidate *const *inside);
+                   const uint32_t *rest, uint32_t centre, uint32_t count,
+                   struct candidate *const *inside);
 
 /** The squared distance of two subhalos in phase space, over the squared largest circular velocity of the first one.
  * @param time  Mpc/h / (km/s): a distance in phase space is sqrt(v^2 + (x/time)^2) */

@@ -235,6 +235,7 @@ struct candidates subhalo_candidates(size_t n, const struct halo_body *b, double
 }
 
 void subhalo_candidates_free(struct candidates *c) {
+  for (size_t i = 0; i < c->count; i++) potentials_free(&c->list[i].member);
   free(c->list);
   free(c->order);
 }

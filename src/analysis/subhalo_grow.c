@@ -10,6 +10,7 @@
 #include "halo_tree.h"
 #include "photons/base/error.h"
 #include "photons/domain/tree.h"
+#include "rising.h"
 #include "subhalo.h"
 
 /** Place, velocity and largest circular velocity of an object. */
@@ -26,10 +27,9 @@ struct claim {
 /** A subhalo that grows. */
 struct growing {
   struct candidate *candidate;
-  uint32_t *core; /**< members before */
-  uint32_t core_count;
-  uint32_t *tried; /**< core and claims of the last round, tried_count of them */
-  uint32_t tried_count;
+  struct potentials core; /**< members before */
+  uint32_t core_centre;
+  struct potentials tried; /**< core and claims of the last round */
   struct object object;
   struct claim *claim;
   uint32_t claims, room;
@@ -37,7 +37,7 @@ struct growing {
 
 struct growth {
   const struct unbinding *unbinding;
-  const uint32_t *rest;  /**< [number in the tree] body: the host's own particles */
+  const uint32_t *rest;  /**< [number in the tree] body: the host's own particles, rising */
   struct halo_tree tree; /**< of their positions */
   double time;           /**< a distance in phase space is sqrt(v^2 + (x/time)^2) */
   double *host2;         /**< [place] closeness2 of the host */
@@ -55,12 +55,13 @@ enum {
   PART = 4096 /* particles of a part of a loop */
 };
 
-/** The first particle is the centre; the velocity is the mean inside the radius of the largest circular velocity. */
-static struct object object_of(const struct unbinding *u, size_t count, const uint32_t *number) {
+/** The velocity is the mean inside the radius of the largest circular velocity. */
+static struct object object_of(const struct unbinding *u, size_t count, const uint32_t *number,
+                               uint32_t centre) {
   struct halo_body *body = allocate(count, sizeof *body, "subhalos");
   for (size_t i = 0; i < count; i++) body[i] = u->body[number[i]];
   struct object o = {.v_max = 0.0};
-  memcpy(o.x, body[0].x, sizeof o.x);
+  memcpy(o.x, u->body[centre].x, sizeof o.x);
   double r_max, *distance = body_distances(count, body, o.x);
   o.v_max = body_v_max(count, distance, u->mass, u->background->a, &r_max);
   size_t inside = 0;
@@ -84,10 +85,13 @@ static double closeness2(const struct object *o, const struct halo_body *b, doub
   return o->v_max > 0.0 ? sum / (o->v_max * o->v_max) : HUGE_VAL;
 }
 
+static struct object object_at(const struct unbinding *u, const struct candidate *c) {
+  return object_of(u, c->member.count, c->member.number, c->centre);
+}
+
 double subhalo_distance2(const struct unbinding *u, double time, const struct candidate *c,
                          const struct candidate *other) {
-  const struct object o = object_of(u, c->bound, c->member),
-                      far = object_of(u, other->bound, other->member);
+  const struct object o = object_at(u, c), far = object_at(u, other);
   struct halo_body centre;
   memcpy(centre.x, far.x, sizeof centre.x);
   memcpy(centre.v, far.v, sizeof centre.v);
@@ -132,7 +136,7 @@ static void claim_node(const struct growth *g, struct growing *s, uint32_t node,
 static void claim_all(void *context, uint32_t i) {
   const struct growth *g = context;
   struct growing *s = &g->list[i];
-  s->object = object_of(g->unbinding, s->candidate->bound, s->candidate->member);
+  s->object = object_at(g->unbinding, s->candidate);
   s->claims = 0;
   const double reach = s->object.v_max * g->time;
   claim_node(g, s, 1, reach * reach);
@@ -153,24 +157,35 @@ static void settle_claims(const struct growth *g) {
     }
 }
 
-/** List a subhalo's core and the particles that it has got. @return their number */
+/** List a subhalo's core and the particles that it has got, by rising number. @return their number */
 static uint32_t list_taken(const struct growth *g, uint32_t i, uint32_t *taken) {
   const struct growing *s = &g->list[i];
-  uint32_t count = s->core_count;
-  memcpy(taken, s->core, s->core_count * sizeof *s->core);
+  uint32_t count = s->core.count;
+  memcpy(taken, s->core.number, count * sizeof *taken);
   for (uint32_t k = 0; k < s->claims; k++)
     if (g->owner[s->claim[k].place] == i) taken[count++] = g->rest[g->tree.body[s->claim[k].place]];
+  sort_numbers(count, taken);
   return count;
 }
 
-/** Whether a list is what the round before tried. It is kept for the next round. */
-static bool tried_before(struct growing *s, uint32_t count, uint32_t *taken) {
-  const bool same = s->tried && s->tried_count == count &&
-                    memcmp(s->tried, taken, count * sizeof *taken) == 0;
-  free(s->tried);
-  s->tried = taken;
-  s->tried_count = count;
-  return same;
+/** Whether a list is what the round before tried. */
+static bool tried_before(const struct growing *s, uint32_t count, const uint32_t *taken) {
+  return s->tried.count == count && memcmp(s->tried.number, taken, count * sizeof *taken) == 0;
+}
+
+/** Find the potentials of a list from those of the round before, and keep them for the next round. */
+static void try(const struct unbinding *u, struct growing *s, uint32_t count,
+                const uint32_t *taken) {
+  const struct potentials tried = potentials_from(u, s->tried.count > 0 ? &s->tried : &s->core,
+                                                  count, taken);
+  potentials_free(&s->tried);
+  s->tried = tried;
+}
+
+static void set_members(struct candidate *c, const struct potentials *members, uint32_t centre) {
+  potentials_free(&c->member);
+  c->member = potentials_copy(members);
+  c->centre = centre;
 }
 
 /** What is bound of a subhalo's core and the particles that it has got. The core alone where that is too little. */
@@ -178,16 +193,16 @@ static void take_claims(void *context, uint32_t i) {
   const struct growth *g = context;
   struct growing *s = &g->list[i];
   struct candidate *c = s->candidate;
-  uint32_t *taken = allocate(s->core_count + s->claims, sizeof *taken, "subhalos");
+  uint32_t *taken = reallocate(NULL, s->core.count + s->claims, sizeof *taken, "subhalos");
   const uint32_t count = list_taken(g, i, taken);
-  if (tried_before(s, count, taken)) return;
-  c->member = reallocate(c->member, count, sizeof *c->member, "subhalos");
-  memcpy(c->member, taken, count * sizeof *taken);
-  c->bound = 0; /* the core is known to be bound */
-  if (count > s->core_count) c->bound = (uint32_t)subhalo_unbind(g->unbinding, count, c->member);
-  if (c->bound > 0) return;
-  memcpy(c->member, s->core, s->core_count * sizeof *s->core);
-  c->bound = s->core_count;
+  if (!tried_before(s, count, taken)) {
+    try(g->unbinding, s, count, taken);
+    set_members(c, &s->tried, s->core_centre);
+    /* The core is known to be bound. */
+    if (count > s->core.count) c->centre = subhalo_unbind(g->unbinding, &c->member);
+    if (c->member.count == 0 || count == s->core.count) set_members(c, &s->core, s->core_centre);
+  }
+  free(taken);
 }
 
 static void host_part(void *context, uint32_t part) {
@@ -208,16 +223,15 @@ static void keep_cores(struct growth *g, struct candidate *const *inside) {
   for (uint32_t i = 0; i < g->count; i++) {
     struct growing *s = &g->list[i];
     s->candidate = inside[i];
-    s->core_count = inside[i]->bound;
-    s->core = allocate(s->core_count, sizeof *s->core, "subhalos");
-    memcpy(s->core, inside[i]->member, s->core_count * sizeof *s->core);
+    s->core = potentials_copy(&inside[i]->member);
+    s->core_centre = inside[i]->centre;
   }
 }
 
 static void free_growth(struct growth *g) {
   for (uint32_t i = 0; i < g->count; i++) {
-    free(g->list[i].core);
-    free(g->list[i].tried);
+    potentials_free(&g->list[i].core);
+    potentials_free(&g->list[i].tried);
     free(g->list[i].claim);
   }
   free(g->list);
@@ -228,7 +242,8 @@ static void free_growth(struct growth *g) {
 }
 
 void subhalos_grow(const struct unbinding *u, double time, uint32_t rest_count,
-                   const uint32_t *rest, uint32_t count, struct candidate *const *inside) {
+                   const uint32_t *rest, uint32_t centre, uint32_t count,
+                   struct candidate *const *inside) {
   if (rest_count == 0 || count == 0) return;
   struct halo_body *body = allocate(rest_count, sizeof *body, "subhalos");
   for (uint32_t k = 0; k < rest_count; k++) body[k] = u->body[rest[k]];
@@ -243,7 +258,7 @@ void subhalos_grow(const struct unbinding *u, double time, uint32_t rest_count,
                      .count = count};
   free(body);
   keep_cores(&g, inside);
-  g.list[count].object = object_of(u, rest_count, rest);
+  g.list[count].object = object_of(u, rest_count, rest, centre);
   halo_loop((rest_count + PART - 1) / PART, host_part, &g);
   for (int round = 0; round < ROUNDS; round++) grow_once(&g);
   free_growth(&g);

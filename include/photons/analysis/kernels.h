@@ -22,34 +22,50 @@ struct fof_kernels {
 /** The table for the instruction set of isa_select(). */
 const struct fof_kernels *fof_kernels_select(void);
 
-struct halo_tree;
+struct halo_sources;
 enum {
   HALO_AXES = 6,         /**< of phase space: three of position and three of velocity */
   HALO_POINTS = 32,      /**< whose potentials are found at a time: near each other that is fast */
+  HALO_PAIRS = 1024,     /**< most particles of which all pairs are summed, a multiple of 16 */
   HALO_NEAREST_MOST = 20 /**< most particles that a search for the nearest ones finds */
 };
 
 /** Points in a halo. */
 struct halo_points {
-  double x[3][HALO_POINTS]; /**< all numbers are finite, those behind `count`, too */
+  float x[3][HALO_POINTS]; /**< all numbers are finite, those behind `count`, too */
   double sum[HALO_POINTS];
   int count;
 };
 
-/** Particles among which the nearest ones to a point are looked for: those of consecutive places in a tree. */
-struct halo_range {
-  uint32_t first, end;
-};
 enum {
   HALO_SINGLE_PADDING = 16
 }; /**< floats behind those of the last particle, which are read, too */
 
+/** Particles of consecutive places in a tree. */
+struct halo_range {
+  uint32_t first, end;
+};
+
+/** A box in phase space. */
+struct halo_box {
+  float middle[HALO_AXES], half[HALO_AXES];
+};
+
+/** Boxes of rounded coordinates. HALO_SINGLE_PADDING numbers follow each list. */
+struct halo_boxes {
+  float *middle[HALO_AXES], *half[HALO_AXES];
+  uint32_t count;
+  double rounding; /**< at least what rounding changes of the distance of two of them */
+};
+
+/** Particles among which the nearest ones to points in a box are looked for. HALO_SINGLE_PADDING numbers follow each list. */
 struct halo_crowd {
-  const double (*x)[HALO_AXES];   /**< [place]; finite */
-  const float *single[HALO_AXES]; /**< [place] the same rounded */
+  const double (*x)[HALO_AXES]; /**< [place in a tree]; finite */
+  float *single[HALO_AXES];     /**< [count] rounded coordinates */
+  uint32_t *place;              /**< [count] rising */
+  float *distance2;             /**< [count] of a search */
+  uint32_t count;
   double rounding; /**< at least what rounding changes of the distance of two particles */
-  const struct halo_range *range; /**< [ranges] by rising place */
-  uint32_t ranges;
 };
 
 /** A particle near a point. */
@@ -74,16 +90,29 @@ struct halo_sums {
 };
 
 struct halo_kernels {
-  /** sum[k] = sum 1/sqrt(r^2 + softening^2) over the particles of a tree (src/analysis/halo_tree.h). Nodes that are seen
+  /** sum[k] = sum 1/sqrt(r^2 + softening^2) over the particles of a tree (src/analysis/halo_sources.h). Nodes that are seen
    * at less than a certain angle act as their mass at their centre. */
-  void (*potentials)(const struct halo_tree *t, double softening, struct halo_points *p);
+  void (*potentials)(const struct halo_sources *s, float softening, struct halo_points *p);
+  /** The same sums at the places of the sources themselves, over all pairs and each particle itself. They need no tree.
+   * @param s  at most HALO_PAIRS sources */
+  void (*pairs)(const struct halo_sources *s, float softening, double *sum);
+  /** List boxes that are no further than a distance from a box, by rising number. @return their number */
+  uint32_t (*boxes_near)(const struct halo_boxes *b, const struct halo_box *from, double reach,
+                         uint32_t *index);
+  /** Make a crowd of those particles of ranges that are no further than a distance from a box.
+   * @param single  [axis][place] rounded coordinates
+   * @param range   by rising place */
+  void (*crowd_fill)(struct halo_crowd *c, float *const single[HALO_AXES], uint32_t ranges,
+                     const struct halo_range *range, const struct halo_box *from, double reach);
   /** The nearest to a point among the particles of a crowd that are no further than a distance: by rising distance,
    * particles at one distance by rising place.
+   * @param limit2      a squared distance within which they may be
+   * @param reach2      the largest, squared
    * @param most        at most HALO_NEAREST_MOST
    * @param[out] found  [most]; undefined where there are fewer
    * @return their number, at most @p most */
   uint32_t (*nearest)(const struct halo_crowd *c, const double point[HALO_AXES], double limit2,
-                      uint32_t most, struct neighbour *found);
+                      double reach2, uint32_t most, struct neighbour *found);
   /* Points whose coordinates are position units from a reference, as signed numbers: */
   /** The largest squared distance from a point, float rounding. */
   float (*farthest2)(size_t n, uint32_t *const position[3], const uint32_t centre[3]);
@@ -112,6 +141,9 @@ const struct halo_kernels *halo_kernels_select(void);
 
 #ifdef KERNEL_ISA
 KERNEL_FUNCTION(halo_kernels, potentials, halo_potentials);
+KERNEL_FUNCTION(halo_kernels, pairs, halo_pairs);
+KERNEL_FUNCTION(halo_kernels, boxes_near, halo_boxes_near);
+KERNEL_FUNCTION(halo_kernels, crowd_fill, halo_crowd_fill);
 KERNEL_FUNCTION(halo_kernels, nearest, halo_nearest);
 KERNEL_FUNCTION(halo_kernels, farthest2, halo_farthest2);
 KERNEL_FUNCTION(halo_kernels, stay_inside, halo_stay_inside);

@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Potentials of the particles of a halo, of several points near each other at a time. A walk lists what acts on all of
- * these, and sums over the list follow, in single precision about the middle of the points. The bits depend on the points,
- * and not on the instruction set. */
+/* Potentials of the particles of a halo. Of many sources a walk lists what acts on several points near each other, and sums
+ * over the list follow, in single precision about the middle of the points. Of few particles all pairs are summed, each once
+ * for both. The bits depend on the particles, and not on the instruction set. */
 #include <math.h>
 #include <string.h>
 
 #include "photons/analysis/kernels.h"
 #include "photons/domain/tree.h"
-#include "src/analysis/halo_tree.h"
+#include "src/analysis/halo_sources.h"
 
 #define ANGLE \
-  0.75 /* longest side over distance from the box of the points of a node that acts as a point */
-enum { LISTED = 512 }; /* entries of a list */
+  0.75F /* longest side over distance from the box of the points of a node that acts as a point */
+enum { LISTED = 512 };  /* entries of a list */
+enum { TOGETHER = 16 }; /* particles that pairs are summed of at a time */
+#define FAR 1e15F       /* is as good as no particle */
 
 /** What acts on the points: particles, and nodes as their mass at their centre. */
 struct list {
-  double softening2, middle[3], half[3]; /* of the box of the points */
+  float softening2, middle[3], half[3];  /* of the box of the points */
   float point[3][HALO_POINTS];           /* from the middle */
   float x[3][LISTED], count[LISTED];     /* from the middle; particles of an entry */
   int entries;
@@ -37,7 +39,7 @@ static inline float inverse_root(float x) {
 
 /** Add the potential of all entries to the sums, and empty the list. */
 static void add_list(struct list *l) {
-  const float softening2 = (float)l->softening2;
+  const float softening2 = l->softening2;
   float sum[HALO_POINTS] = {0.0F};
   for (int i = 0; i < l->entries; i++) {
     const float x = l->x[0][i], y = l->x[1][i], z = l->x[2][i], count = l->count[i];
@@ -51,81 +53,131 @@ static void add_list(struct list *l) {
   l->entries = 0;
 }
 
-static inline void list_one(struct list *l, const double x[3], double count) {
+static inline void list_one(struct list *l, const float x[3], float count) {
   if (l->entries == LISTED) add_list(l);
-  for (int c = 0; c < 3; c++) l->x[c][l->entries] = (float)(x[c] - l->middle[c]);
-  l->count[l->entries++] = (float)count;
+  for (int c = 0; c < 3; c++) l->x[c][l->entries] = x[c] - l->middle[c];
+  l->count[l->entries++] = count;
 }
 
 /** List the particles of a leaf, at most LISTED. */
-static inline void list_leaf(struct list *l, const double (*x)[HALO_AXES], int particles) {
+static inline void list_leaf(struct list *l, const struct halo_sources *s, uint32_t first,
+                             int particles) {
   if (l->entries + particles > LISTED) add_list(l);
   for (int c = 0; c < 3; c++) {
     float *to = l->x[c] + l->entries;
-    const double middle = l->middle[c];
-    for (int i = 0; i < particles; i++) to[i] = (float)(x[i][c] - middle);
+    const float *x = s->x[c] + first, middle = l->middle[c];
+    for (int i = 0; i < particles; i++) to[i] = x[i] - middle;
   }
   for (int i = 0; i < particles; i++) l->count[l->entries + i] = 1.0F;
   l->entries += particles;
 }
 
-static inline double larger(double a, double b) { return a > b ? a : b; }
+static inline float larger(float a, float b) { return a > b ? a : b; }
 
 /** Whether a node acts on all points as its mass at its centre (Barnes & Hut 1986, Nature 324, 446). Particles at one place do
  * so in any case. */
-static inline bool acts_as_point(const struct halo_node *n, const struct list *l) {
-  double side = 0.0, distance2 = 0.0;
+static inline bool acts_as_point(const struct source_node *n, const struct list *l) {
+  float distance2 = 0.0F;
   for (int c = 0; c < 3; c++) {
-    const double apart = larger(fabs(n->centre[c] - l->middle[c]) - l->half[c], 0.0);
-    side = larger(side, n->high[c] - n->low[c]);
+    const float apart = larger(fabsf(n->centre[c] - l->middle[c]) - l->half[c], 0.0F);
     distance2 += apart * apart;
   }
-  return side * side <= ANGLE * ANGLE * distance2;
+  return n->side * n->side <= ANGLE * ANGLE * distance2;
 }
 
-static void list_node(struct list *l, const struct halo_tree *t, uint32_t node) {
-  const uint32_t first = node_first(t->count, node), end = node_end(t->count, node);
-  if (acts_as_point(&t->node[node], l)) {
-    list_one(l, t->node[node].centre, (double)(end - first));
+static void list_node(struct list *l, const struct halo_sources *s, uint32_t node) {
+  const bool point = acts_as_point(&s->node[node], l);
+  if (!point && node < 1U << s->depth) {
+    list_node(l, s, 2 * node);
+    list_node(l, s, 2 * node + 1);
     return;
   }
-  if (node < 1U << t->depth) {
-    list_node(l, t, 2 * node);
-    list_node(l, t, 2 * node + 1);
-    return;
-  }
-  list_leaf(l, t->x + first, (int)(end - first));
+  const uint32_t first = node_first(s->count, node), particles = node_end(s->count, node) - first;
+  if (point)
+    list_one(l, s->node[node].centre, (float)particles);
+  else
+    list_leaf(l, s, first, (int)particles);
 }
 
 /** Points behind the last one are at the middle. */
 static void set_points(struct list *l, const struct halo_points *p) {
   for (int c = 0; c < 3; c++) {
-    double low = p->x[c][0], high = p->x[c][0];
+    float low = p->x[c][0], high = p->x[c][0];
     for (int k = 1; k < p->count; k++) {
       low = p->x[c][k] < low ? p->x[c][k] : low;
       high = larger(high, p->x[c][k]);
     }
-    l->middle[c] = 0.5 * (low + high);
-    l->half[c] = 0.5 * (high - low);
+    l->middle[c] = 0.5F * (low + high);
+    l->half[c] = 0.5F * (high - low);
     for (int k = 0; k < HALO_POINTS; k++)
-      l->point[c][k] = k < p->count ? (float)(p->x[c][k] - l->middle[c]) : 0.0F;
+      l->point[c][k] = k < p->count ? p->x[c][k] - l->middle[c] : 0.0F;
   }
 }
 
-void KERNEL(halo_potentials)(const struct halo_tree *t, double softening, struct halo_points *p) {
+void KERNEL(halo_potentials)(const struct halo_sources *s, float softening, struct halo_points *p) {
   struct list list;
   list.softening2 = softening * softening;
   list.entries = 0;
   list.sum = p->sum;
   for (int k = 0; k < HALO_POINTS; k++) p->sum[k] = 0.0;
   set_points(&list, p);
-  list_node(&list, t, 1);
+  list_node(&list, s, 1);
   add_list(&list);
+}
+
+/** Particles whose pairs are summed: whole numbers of TOGETHER, with others that are far away behind them. */
+struct pairs {
+  int count;
+  float softening2;
+  float x[3][HALO_PAIRS], sum[HALO_PAIRS];
+};
+
+/** Add to the sums of TOGETHER particles what one particle adds, and to `back` what they add to it. */
+static inline void add_pairs(struct pairs *p, int i, int first, float back[TOGETHER]) {
+  const float x = p->x[0][i], y = p->x[1][i], z = p->x[2][i], softening2 = p->softening2;
+  const float *px = p->x[0] + first, *py = p->x[1] + first, *pz = p->x[2] + first;
+  float *sum = p->sum + first;
+#pragma omp simd
+  for (int k = 0; k < TOGETHER; k++) {
+    const float dx = x - px[k], dy = y - py[k], dz = z - pz[k],
+                one = inverse_root(dx * dx + dy * dy + dz * dz + softening2);
+    sum[k] += one;
+    back[k] += one;
+  }
+}
+
+static float sum_of(const float part[TOGETHER]) {
+  float sum[TOGETHER / 2];
+  for (int k = 0; k < TOGETHER / 2; k++) sum[k] = part[k] + part[k + TOGETHER / 2];
+  for (int half = TOGETHER / 4; half > 0; half /= 2)
+    for (int k = 0; k < half; k++) sum[k] += sum[k + half];
+  return sum[0];
+}
+
+void KERNEL(halo_pairs)(const struct halo_sources *s, float softening, double *sum) {
+  struct pairs p = {.softening2 = softening * softening};
+  const int n = (int)s->count;
+  p.count = (n + TOGETHER - 1) / TOGETHER * TOGETHER;
+  for (int c = 0; c < 3; c++)
+    for (int k = 0; k < p.count; k++) p.x[c][k] = k < n ? s->x[c][k] : FAR;
+  for (int k = 0; k < p.count; k++) p.sum[k] = 0.0F;
+  for (int i = 0; i < n; i++) {
+    float back[TOGETHER] = {0.0F}, none[TOGETHER] = {0.0F};
+    const int own = i / TOGETHER * TOGETHER;
+    add_pairs(&p, i, own, none); /* once for each of the two */
+    for (int first = own + TOGETHER; first < p.count; first += TOGETHER)
+      add_pairs(&p, i, first, back);
+    p.sum[i] += sum_of(back);
+  }
+  for (int k = 0; k < n; k++) sum[k] = (double)p.sum[k];
 }
 
 extern const struct halo_kernels KERNEL(halo_kernels);
 const struct halo_kernels KERNEL(halo_kernels) = {
     .potentials = KERNEL(halo_potentials),
+    .pairs = KERNEL(halo_pairs),
+    .boxes_near = KERNEL(halo_boxes_near),
+    .crowd_fill = KERNEL(halo_crowd_fill),
     .nearest = KERNEL(halo_nearest),
     .farthest2 = KERNEL(halo_farthest2),
     .stay_inside = KERNEL(halo_stay_inside),
