@@ -96,11 +96,15 @@ static struct numbers list_particles(const struct search *s, const struct candid
   return list;
 }
 
-static void grow_inside(const struct search *s, const struct numbers *rest, uint32_t centre,
-                        uint32_t count, struct candidate *const *inside) {
+static void grow_inside(const struct search *s, const struct candidate *c,
+                        const struct potentials *all, uint32_t count,
+                        struct candidate *const *inside) {
+  uint32_t densest = NONE;
+  const struct numbers rest = list_particles(s, c, false, &densest);
   set_taken(s, count, inside, false);
-  subhalos_grow(&s->unbinding, s->size_time, rest->count, rest->number, centre, count, inside);
+  subhalos_grow(&s->unbinding, s->size_time, rest.count, rest.number, densest, all, count, inside);
   set_taken(s, count, inside, true);
+  free(rest.number);
 }
 
 /** The particle that is bound most to all of a candidate; NONE: nothing is bound. */
@@ -139,7 +143,7 @@ static struct candidate *find_middle(const struct search *s, const struct potent
 static struct potentials unbind_rest(const struct search *s, const struct candidate *c,
                                      const struct potentials *known, uint32_t *centre) {
   const struct numbers rest = list_particles(s, c, false, NULL);
-  struct potentials bound = potentials_from(&s->unbinding, known, rest.count, rest.number);
+  struct potentials bound = potentials_from(&s->unbinding, 1, &known, rest.count, rest.number);
   *centre = subhalo_unbind(&s->unbinding, &bound);
   free(rest.number);
   return bound;
@@ -170,33 +174,31 @@ static bool is_middle(const struct search *s, const struct candidate *c,
 }
 
 /** Unbind the rest of a candidate around subhalos, which may be all of its particles. */
-static void unbind_around(const struct search *s, struct candidate *c, uint32_t count,
+static void unbind_around(const struct search *s, struct candidate *c,
+                          const struct potentials *known, uint32_t count,
                           struct candidate *const *inside) {
   uint32_t rest = 0;
   for (uint32_t k = 0; k < c->count; k++) rest += !s->taken[s->candidates.order[c->first + k]];
-  const struct numbers all = list_particles(s, c, true, NULL);
-  struct potentials known = potentials_of(&s->unbinding, all.count, all.number);
-  struct candidate *middle = find_middle(s, &known, count, inside);
-  c->member = unbind_rest(s, c, &known, &c->centre);
-  if (middle && is_middle(s, c, middle, rest)) unbind_with(s, c, middle, &known);
-  potentials_free(&known);
-  free(all.number);
+  struct candidate *middle = find_middle(s, known, count, inside);
+  c->member = unbind_rest(s, c, known, &c->centre);
+  if (middle && is_middle(s, c, middle, rest)) unbind_with(s, c, middle, known);
 }
 
 /** Subhalos inside the candidate grow, and what is bound of the rest is a subhalo. */
 static void unbind_candidate(const struct search *s, struct candidate *c) {
   struct candidate **inside = NULL;
   const uint32_t count = list_inside(s, c, &inside, 0);
-  uint32_t densest = NONE;
-  const struct numbers rest = list_particles(s, c, false, &densest);
+  const struct numbers all = list_particles(s, c, true, NULL);
+  struct potentials known = potentials_of(&s->unbinding, all.count, all.number);
+  free(all.number);
   if (count > 0) {
-    grow_inside(s, &rest, densest, count, inside);
-    unbind_around(s, c, count, inside);
+    grow_inside(s, c, &known, count, inside);
+    unbind_around(s, c, &known, count, inside);
+    potentials_free(&known);
   } else {
-    c->member = potentials_of(&s->unbinding, rest.count, rest.number);
-    c->centre = subhalo_unbind(&s->unbinding, &c->member);
+    c->centre = subhalo_unbind(&s->unbinding, &known);
+    c->member = known;
   }
-  free(rest.number);
   free(inside);
   set_taken(s, 1, &c, true);
 }

@@ -54,9 +54,10 @@ struct unbinding {
 /** Potentials of particles in the field of all of them.
  * @param number  [count] rising; copied */
 struct potentials potentials_of(const struct unbinding *u, uint32_t count, const uint32_t *number);
-/** The same from what is known of other particles: faster where most are the same. */
-struct potentials potentials_from(const struct unbinding *u, const struct potentials *known,
-                                  uint32_t count, const uint32_t *number);
+/** The same from what is known of the nearest of some sets of particles: faster where most particles are the same. */
+struct potentials potentials_from(const struct unbinding *u, uint32_t sets,
+                                  const struct potentials *const *known, uint32_t count,
+                                  const uint32_t *number);
 /** Potentials of the first particles without the others, which have been taken away from all of them.
  * @param p        those that are left, whose potentials change
  * @param removed  [count] rising */
@@ -78,10 +79,11 @@ void subhalo_by_energy(const struct unbinding *u, const struct potentials *p, ui
  *                `time` times the subhalo's largest circular velocity stay with the host
  * @param rest    [rest_count] numbers of the host's own particles, rising
  * @param centre  of these, the densest one
+ * @param all     the particles of the host with those of its subhalos
  * @param inside  [count] subhalos; `member` and `centre` change */
 void subhalos_grow(const struct unbinding *u, double time, uint32_t rest_count,
-                   const uint32_t *rest, uint32_t centre, uint32_t count,
-                   struct candidate *const *inside);
+                   const uint32_t *rest, uint32_t centre, const struct potentials *all,
+                   uint32_t count, struct candidate *const *inside);
 
 /** The squared distance of two subhalos in phase space, over the squared largest circular velocity of the first one.
  * @param time  Mpc/h / (km/s): a distance in phase space is sqrt(v^2 + (x/time)^2) */

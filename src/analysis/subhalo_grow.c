@@ -38,6 +38,7 @@ struct growing {
 struct growth {
   const struct unbinding *unbinding;
   const uint32_t *rest;  /**< [number in the tree] body: the host's own particles, rising */
+  const struct potentials *all; /**< the host with its subhalos */
   struct halo_tree tree; /**< of their positions */
   double time;           /**< a distance in phase space is sqrt(v^2 + (x/time)^2) */
   double *host2;         /**< [place] closeness2 of the host */
@@ -173,11 +174,10 @@ static bool tried_before(const struct growing *s, uint32_t count, const uint32_t
   return s->tried.count == count && memcmp(s->tried.number, taken, count * sizeof *taken) == 0;
 }
 
-/** Find the potentials of a list from those of the round before, and keep them for the next round. */
-static void try(const struct unbinding *u, struct growing *s, uint32_t count,
-                const uint32_t *taken) {
-  const struct potentials tried = potentials_from(u, s->tried.count > 0 ? &s->tried : &s->core,
-                                                  count, taken);
+/** Find the potentials of a list from those of the round before or of all, and keep them for the next round. */
+static void try(const struct growth *g, struct growing *s, uint32_t count, const uint32_t *taken) {
+  const struct potentials *const known[] = {s->tried.count > 0 ? &s->tried : &s->core, g->all};
+  const struct potentials tried = potentials_from(g->unbinding, 2, known, count, taken);
   potentials_free(&s->tried);
   s->tried = tried;
 }
@@ -196,7 +196,7 @@ static void take_claims(void *context, uint32_t i) {
   uint32_t *taken = reallocate(NULL, s->core.count + s->claims, sizeof *taken, "subhalos");
   const uint32_t count = list_taken(g, i, taken);
   if (!tried_before(s, count, taken)) {
-    try(g->unbinding, s, count, taken);
+    try(g, s, count, taken);
     set_members(c, &s->tried, s->core_centre);
     /* The core is known to be bound. */
     if (count > s->core.count) c->centre = subhalo_unbind(g->unbinding, &c->member);
@@ -242,13 +242,14 @@ static void free_growth(struct growth *g) {
 }
 
 void subhalos_grow(const struct unbinding *u, double time, uint32_t rest_count,
-                   const uint32_t *rest, uint32_t centre, uint32_t count,
-                   struct candidate *const *inside) {
+                   const uint32_t *rest, uint32_t centre, const struct potentials *all,
+                   uint32_t count, struct candidate *const *inside) {
   if (rest_count == 0 || count == 0) return;
   struct halo_body *body = allocate(rest_count, sizeof *body, "subhalos");
   for (uint32_t k = 0; k < rest_count; k++) body[k] = u->body[rest[k]];
   struct growth g = {.unbinding = u,
                      .rest = rest,
+                     .all = all,
                      .tree = halo_tree_create(rest_count, body, 0.0),
                      .time = time,
                      .host2 = allocate(rest_count, sizeof *g.host2, "subhalos"),

@@ -161,18 +161,34 @@ static void follow(const struct unbinding *u, const struct change *c, uint32_t c
   add_field(u, &c->new, count, number, 1.0);
 }
 
-struct potentials potentials_from(const struct unbinding *u, const struct potentials *known,
-                                  uint32_t count, const uint32_t *number) {
-  struct change c = compare(known, count, number);
-  struct potentials p = {0, NULL, NULL};
-  if (2.0 * c.new.count + c.gone.count < FEW * (double)count) {
-    follow(u, &c, count, number);
-    p = merge(&c);
+/** What following a change costs, over the field of all. */
+static double cost_of(const struct change *c, uint32_t count) {
+  return (2.0 * c->new.count + c->gone.count) / (double)count;
+}
+
+static void change_free(struct change *c) {
+  potentials_free(&c->same);
+  potentials_free(&c->new);
+  potentials_free(&c->gone);
+}
+
+struct potentials potentials_from(const struct unbinding *u, uint32_t sets,
+                                  const struct potentials *const *known, uint32_t count,
+                                  const uint32_t *number) {
+  struct change best = compare(known[0], count, number);
+  for (uint32_t i = 1; i < sets; i++) {
+    struct change other = compare(known[i], count, number);
+    const bool better = cost_of(&other, count) < cost_of(&best, count);
+    change_free(better ? &best : &other);
+    if (better) best = other;
+  }
+  struct potentials p;
+  if (cost_of(&best, count) < FEW) {
+    follow(u, &best, count, number);
+    p = merge(&best);
   } else {
     p = potentials_of(u, count, number);
   }
-  potentials_free(&c.same);
-  potentials_free(&c.new);
-  potentials_free(&c.gone);
+  change_free(&best);
   return p;
 }
