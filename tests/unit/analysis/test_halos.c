@@ -21,6 +21,7 @@
 #include "photons/cosmology/mass_function.h"
 #include "src/analysis/halo_home.h"
 #include "src/analysis/halo_near.h"
+#include "src/analysis/halo_sources.h"
 #include "src/analysis/rising.h"
 #include "src/analysis/subhalo.h"
 #include "src/io/hdf5_checksum.h"
@@ -688,25 +689,32 @@ static void test_growth(void **state) {
   struct halo_background background = background_of(1e5);
   background.hubble = 0.0;
   const struct unbinding u = {body, &background, 1.0, 0.005, 20};
-  struct candidate clump = {.member = malloc(spheres[LARGE_CLUMP].count * sizeof *clump.member)};
-  struct candidate *const inside[] = {&clump};
-  uint32_t *rest = malloc(all * sizeof *rest), count = 0;
+  uint32_t *core = malloc(spheres[LARGE_CLUMP].count * sizeof *core), core_count = 0;
+  uint32_t *rest = malloc(all * sizeof *rest), *numbers = malloc(all * sizeof *numbers), count = 0;
   double middle[3];
   for (size_t c = 0; c < 3; c++)
     middle[c] = periodic(spheres[LARGE_CLUMP].centre[c] - spheres[MAIN].centre[c]);
-  for (uint32_t i = 0; i < all; i++)
+  for (uint32_t i = 0; i < all; i++) {
+    numbers[i] = i;
     if (i >= first && body_distance(body[i].x, middle) < spheres[LARGE_CLUMP].scale)
-      clump.member[clump.bound++] = i;
+      core[core_count++] = i;
     else
       rest[count++] = i;
-  assert_true(clump.bound < spheres[LARGE_CLUMP].count / 2);
-  clump.bound = (uint32_t)subhalo_unbind(&u, clump.bound, clump.member);
-  subhalos_grow(&u, 3.7e-4, count, rest, 1, inside);
+  }
+  assert_true(core_count < spheres[LARGE_CLUMP].count / 2);
+  struct candidate clump = {.member = potentials_of(&u, core_count, core)};
+  struct potentials known = potentials_of(&u, (uint32_t)all, numbers);
+  struct candidate *const inside[] = {&clump};
+  clump.centre = subhalo_unbind(&u, &clump.member);
+  subhalos_grow(&u, 3.7e-4, count, rest, rest[0], &known, 1, inside);
   size_t own = 0;
-  for (uint32_t k = 0; k < clump.bound; k++) own += clump.member[k] >= first;
+  for (uint32_t k = 0; k < clump.member.count; k++) own += clump.member.number[k] >= first;
   assert_true(own > spheres[LARGE_CLUMP].count * 95 / 100);
-  assert_true(clump.bound < spheres[LARGE_CLUMP].count * 110 / 100);
-  free(clump.member);
+  assert_true(clump.member.count < spheres[LARGE_CLUMP].count * 110 / 100);
+  potentials_free(&clump.member);
+  potentials_free(&known);
+  free(numbers);
+  free(core);
   free(rest);
   free(body);
 }
@@ -828,38 +836,112 @@ static void test_heavy_particles(void **state) {
 
 extern const struct halo_kernels halo_kernels_baseline;
 
-/** Of points of consecutive places, potentials are those of direct sums within the error of the tree, and have the same bits
- * with any instruction set. Lists of a walk are filled more than once. */
-static void test_potentials(void **state) {
-  (void)state;
-  enum { BODIES = 3000 };
-  const double softening = 0.02, weyl[3] = {0.8191725134, 0.6710436067, 0.5497004779};
-  static struct halo_body body[BODIES];
-  double squares = 0.0;
+enum { BODIES = 3000 };
+
+/** The sum of 1/sqrt(r^2 + softening^2) over bodies. */
+static double direct_sum(uint32_t count, const struct halo_body *body, const double x[3],
+                         double softening) {
+  double sum = 0.0;
+  for (uint32_t i = 0; i < count; i++)
+    sum += 1.0 / sqrt(gsl_pow_2(body_distance(body[i].x, x)) + softening * softening);
+  return sum;
+}
+
+/** Bodies in a cube, most of them near its middle, so that neighbours follow each other; free(). */
+static struct halo_body *bodies_in_order(void) {
+  const double weyl[3] = {0.8191725134, 0.6710436067, 0.5497004779};
+  struct halo_body *body = calloc(BODIES, sizeof *body), *ordered = calloc(BODIES, sizeof *body);
   for (size_t i = 0; i < BODIES; i++)
     for (size_t c = 0; c < 3; c++)
       body[i].x[c] = 7.0 + 4.0 * gsl_pow_3(fmod((double)i * weyl[c], 1.0) - 0.5);
   struct halo_tree tree = halo_tree_create(BODIES, body, 0.0);
+  for (size_t i = 0; i < BODIES; i++) ordered[i] = body[tree.body[i]];
+  halo_tree_free(&tree);
+  free(body);
+  return ordered;
+}
+
+/** Of points of consecutive places, potentials are those of direct sums within the error of the tree, and have the same bits
+ * with any instruction set. Lists of a walk are filled more than once. */
+static void test_potentials(void **state) {
+  (void)state;
+  const float softening = 0.02F;
+  double squares = 0.0;
+  struct halo_body *body = bodies_in_order();
+  struct halo_sources sources = halo_sources_create(body, BODIES, NULL, true);
   for (int first = 0; first < BODIES; first += HALO_POINTS) {
     struct halo_points points = {.count = BODIES - first < HALO_POINTS ? BODIES - first
                                                                        : HALO_POINTS - 1};
     for (int k = 0; k < points.count; k++)
-      for (int c = 0; c < 3; c++) points.x[c][k] = tree.x[first + k][c];
+      for (int c = 0; c < 3; c++) points.x[c][k] = sources.x[c][first + k];
     struct halo_points plain = points;
-    halo_kernels_select()->potentials(&tree, softening, &points);
-    halo_kernels_baseline.potentials(&tree, softening, &plain);
+    halo_kernels_select()->potentials(&sources, softening, &points);
+    halo_kernels_baseline.potentials(&sources, softening, &plain);
     assert_memory_equal(plain.sum, points.sum, (size_t)points.count * sizeof(double));
     for (int k = 0; k < points.count; k++) {
-      double sum = 0.0;
-      for (size_t i = 0; i < BODIES; i++)
-        sum += 1.0 /
-               sqrt(gsl_pow_2(body_distance(tree.x[i], tree.x[first + k])) + softening * softening);
+      const double sum = direct_sum(BODIES, body, body[first + k].x, (double)softening);
       assert_near(points.sum[k], sum, 0.01 * sum);
       squares += gsl_pow_2(points.sum[k] / sum - 1.0) / BODIES;
     }
   }
   assert_true(sqrt(squares) < 3e-3);
-  halo_tree_free(&tree);
+  halo_sources_free(&sources);
+  free(body);
+}
+
+/** Sums over all pairs of any number of particles are direct sums, and have the same bits with any instruction set. */
+static void test_pairs(void **state) {
+  (void)state;
+  const float softening = 0.02F;
+  static double sum[HALO_PAIRS], plain[HALO_PAIRS];
+  const uint32_t counts[] = {1, 15, 16, 17, 100, HALO_PAIRS - 1, HALO_PAIRS};
+  struct halo_body *body = bodies_in_order();
+  for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+    struct halo_sources sources = halo_sources_create(body, counts[i], NULL, false);
+    halo_kernels_select()->pairs(&sources, softening, sum);
+    halo_kernels_baseline.pairs(&sources, softening, plain);
+    assert_memory_equal(plain, sum, counts[i] * sizeof *sum);
+    for (uint32_t k = 0; k < counts[i]; k++) {
+      const double right = direct_sum(counts[i], body, body[k].x, (double)softening);
+      assert_near(sum[k], right, 2e-5 * right);
+    }
+    halo_sources_free(&sources);
+  }
+  free(body);
+}
+
+/** Potentials that follow the change of a set are those of direct sums: few particles leave and come, or many, or the set
+ * that is the nearest of two is not the first one. */
+static void test_potentials_of_changed_sets(void **state) {
+  (void)state;
+  struct halo_body *body = bodies_in_order();
+  struct halo_background background = background_of(1e5);
+  const struct unbinding u = {body, &background, 1.0, 0.02, 20};
+  const double unit = GRAVITY * u.mass / background.a;
+  for (uint32_t gone = 10; gone < 1000; gone *= 9) {
+    uint32_t before[BODIES], now[BODIES], few[50], count = 0;
+    for (uint32_t i = 0; i < BODIES; i++) {
+      before[i] = i;
+      if (i % gone != 3) now[count++] = i;
+    }
+    for (uint32_t i = 0; i < 50; i++) few[i] = 7 * i;
+    struct potentials known = potentials_of(&u, BODIES - 100, before),
+                      other = potentials_of(&u, 50, few);
+    const struct potentials *const sets[] = {&other, &known};
+    struct potentials p = potentials_from(&u, 2, sets, count, now);
+    assert_int_equal(p.count, count);
+    for (uint32_t k = 0; k < count; k += 37) {
+      double sum = -1.0 / u.softening;
+      assert_int_equal(p.number[k], now[k]);
+      for (uint32_t j = 0; j < count; j++)
+        sum += direct_sum(1, body + now[j], body[now[k]].x, u.softening);
+      assert_near(p.potential[k], -unit * sum, 0.01 * unit * sum);
+    }
+    potentials_free(&p);
+    potentials_free(&known);
+    potentials_free(&other);
+  }
+  free(body);
 }
 
 enum { NEAR_BODIES = 1000, AT_ONE_PLACE = 40, IN_CLUMP = 300 };
@@ -1012,6 +1094,8 @@ int main(int argc, char **argv) {
                                      cmocka_unit_test(test_nfw_halo),
                                      cmocka_unit_test(test_definitions),
                                      cmocka_unit_test(test_potentials),
+                                     cmocka_unit_test(test_pairs),
+                                     cmocka_unit_test(test_potentials_of_changed_sets),
                                      cmocka_unit_test(test_neighbours),
                                      cmocka_unit_test(test_subhalos),
                                      cmocka_unit_test(test_growth),
