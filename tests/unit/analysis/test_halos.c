@@ -1049,6 +1049,28 @@ static void test_orders_of_values(void **state) {
   gsl_rng_free(rng);
 }
 
+static int compare_numbers(const void *a, const void *b) {
+  const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+  return (x > y) - (x < y);
+}
+
+/** Numbers of one to four bytes. */
+static void test_numbers_rise(void **state) {
+  (void)state;
+  static const size_t sizes[] = {0, 1, 2, 32, 33, 500, 5000};
+  gsl_rng *rng = gsl_rng_alloc(gsl_rng_ranlxd1);
+  for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
+    for (double most = 200.0; most < 5e9; most *= 250.0) {
+      uint32_t found[5000], right[5000];
+      for (size_t i = 0; i < sizes[k]; i++)
+        found[i] = right[i] = (uint32_t)(most * gsl_rng_uniform(rng));
+      sort_numbers(sizes[k], found);
+      qsort(right, sizes[k], sizeof *right, compare_numbers);
+      assert_memory_equal(found, right, sizes[k] * sizeof *right);
+    }
+  gsl_rng_free(rng);
+}
+
 static void test_distances_rise(void **state) {
   (void)state;
   static const size_t sizes[] = {0, 1, 2, 31, 33, 74, 5000};
@@ -1103,6 +1125,7 @@ int main(int argc, char **argv) {
                                      cmocka_unit_test(test_heavy_particles),
                                      cmocka_unit_test(test_distances_rise),
                                      cmocka_unit_test(test_orders_of_values),
+                                     cmocka_unit_test(test_numbers_rise),
                                      cmocka_unit_test(test_halos_are_sorted)};
   int failed = 0;
   comm_start(&argc, &argv);
