@@ -111,7 +111,8 @@ static void list_leaf(struct halo_near *n, uint32_t leaf) {
 
 static void list_node(struct halo_near *n, uint32_t node) {
   const struct halo_node *nodes = n->tree->node;
-  if (n->block > 1 && nodes_distance2(&nodes[node], &nodes[n->block]) > n->block_reach * n->block_reach)
+  if (n->block > 1 &&
+      nodes_distance2(&nodes[node], &nodes[n->block]) > n->block_reach * n->block_reach)
     return;
   if (node >= 1U << n->tree->depth) {
     list_leaf(n, node);
@@ -142,8 +143,7 @@ static uint32_t find_ranges(struct halo_near *n, uint32_t leaves, uint32_t *part
   const struct halo_tree *t = n->tree;
   uint32_t ranges = 0;
   for (uint32_t k = 0; k < leaves; k++) {
-    const uint32_t leaf = n->listed[n->near_leaf[k]],
-                   first = level_first(t->count, t->depth, leaf),
+    const uint32_t leaf = n->listed[n->near_leaf[k]], first = level_first(t->count, t->depth, leaf),
                    end = level_first(t->count, t->depth, leaf + 1);
     *particles += end - first;
     if (ranges > 0 && n->range[ranges - 1].end == first)

@@ -12,20 +12,20 @@
 struct halo_near {
   const struct halo_tree *tree;
   const struct halo_kernels *kernels;
-  uint32_t most;        /**< neighbours, at most as many as particles */
-  uint32_t block;       /**< the node above this leaf whose surroundings are listed; 0: none */
-  double block_reach;   /**< no leaf that is not listed is nearer than this to the node's box */
-  uint32_t *listed;     /**< leaves, counted from the first one of the tree */
+  uint32_t most;           /**< neighbours, at most as many as particles */
+  uint32_t block;          /**< the node above this leaf whose surroundings are listed; 0: none */
+  double block_reach;      /**< no leaf that is not listed is nearer than this to the node's box */
+  uint32_t *listed;        /**< leaves, counted from the first one of the tree */
   struct halo_boxes boxes; /**< of these */
   uint32_t leaf;
-  struct halo_box box;     /**< of this leaf */
-  double reach;            /**< all particles no further than this from the leaf's box are in the crowd */
-  double last;             /**< distance of the last neighbour of the particle before */
-  double sum;              /**< of these distances in this leaf */
-  uint32_t found;          /**< particles of this leaf whose neighbours are found */
-  struct halo_crowd crowd; /**< what is within reach */
-  uint32_t *near_leaf;       /**< numbers in `listed` */
-  struct halo_range *range;  /**< of the particles of these leaves */
+  struct halo_box box; /**< of this leaf */
+  double reach;   /**< all particles no further than this from the leaf's box are in the crowd */
+  double last;    /**< distance of the last neighbour of the particle before */
+  double sum;     /**< of these distances in this leaf */
+  uint32_t found; /**< particles of this leaf whose neighbours are found */
+  struct halo_crowd crowd;  /**< what is within reach */
+  uint32_t *near_leaf;      /**< numbers in `listed` */
+  struct halo_range *range; /**< of the particles of these leaves */
   float *box_memory, *crowd_memory;
   uint32_t room, crowd_room; /**< leaves and particles for which there is memory */
 };

@@ -8,7 +8,7 @@
 #include "photons/domain/tree.h"
 
 enum {
-  LEAF = 16,  /* most particles of a leaf */
+  LEAF = 16,   /* most particles of a leaf */
   LEAVES = 128 /* of a part of a loop */
 };
 

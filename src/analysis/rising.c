@@ -91,8 +91,7 @@ static void order_number_digit(size_t n, const uint32_t *from, uint32_t *to, uns
     next[v] = sum;
     sum += here;
   }
-  for (size_t i = 0; i < n; i++)
-    to[next[from[i] >> (8 * digit) & (DIGIT_VALUES - 1)]++] = from[i];
+  for (size_t i = 0; i < n; i++) to[next[from[i] >> (8 * digit) & (DIGIT_VALUES - 1)]++] = from[i];
 }
 
 void sort_numbers(size_t n, uint32_t *number) {

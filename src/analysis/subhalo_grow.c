@@ -37,13 +37,13 @@ struct growing {
 
 struct growth {
   const struct unbinding *unbinding;
-  const uint32_t *rest;  /**< [number in the tree] body: the host's own particles, rising */
+  const uint32_t *rest;         /**< [number in the tree] body: the host's own particles, rising */
   const struct potentials *all; /**< the host with its subhalos */
-  struct halo_tree tree; /**< of their positions */
-  double time;           /**< a distance in phase space is sqrt(v^2 + (x/time)^2) */
-  double *host2;         /**< [place] closeness2 of the host */
-  double *best2;         /**< [place] of the closest object */
-  uint32_t *owner;       /**< [place] its number, or NONE */
+  struct halo_tree tree;        /**< of their positions */
+  double time;                  /**< a distance in phase space is sqrt(v^2 + (x/time)^2) */
+  double *host2;                /**< [place] closeness2 of the host */
+  double *best2;                /**< [place] of the closest object */
+  uint32_t *owner;              /**< [place] its number, or NONE */
   struct growing *list;
   uint32_t count;
 };

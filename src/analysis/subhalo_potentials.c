@@ -33,8 +33,7 @@ static void add_points(const struct field *f, uint32_t first, int count) {
     for (int c = 0; c < 3; c++) points.x[c][k] = (float)x[c];
   }
   f->kernels->potentials(f->sources, (float)f->unbinding->softening, &points);
-  for (int k = 0; k < count; k++)
-    f->on->potential[first + (uint32_t)k] -= f->unit * points.sum[k];
+  for (int k = 0; k < count; k++) f->on->potential[first + (uint32_t)k] -= f->unit * points.sum[k];
 }
 
 static void add_chunk(void *context, uint32_t chunk) {
@@ -113,9 +112,9 @@ void potentials_without(const struct unbinding *u, struct potentials *p, uint32_
 
 /** Two lists of particles compared. */
 struct change {
-  struct potentials same;     /* of both lists, with what is known */
-  struct potentials new;      /* of the second list alone */
-  struct potentials gone;     /* of the first list alone */
+  struct potentials same; /* of both lists, with what is known */
+  struct potentials new;  /* of the second list alone */
+  struct potentials gone; /* of the first list alone */
 };
 
 static void add_to(struct potentials *p, uint32_t number) { p->number[p->count++] = number; }

@@ -9,8 +9,8 @@
 #include "rising.h"
 #include "subhalo.h"
 
-#define MOST_REMOVED 0.25   /* at a time: the rest frame changes with those that leave */
-enum { PART = 4096 };       /* particles of a part of a loop */
+#define MOST_REMOVED 0.25 /* at a time: the rest frame changes with those that leave */
+enum { PART = 4096 };     /* particles of a part of a loop */
 #define NONE UINT32_MAX
 
 /** Sums over a part of the particles, and the rest frame of all. */

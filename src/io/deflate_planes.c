@@ -12,7 +12,7 @@
 enum {
   STORED_MOST = 65535, /* bytes of a stored block */
   LONGEST_CODE = 15,   /* bits */
-  END = 256,           /* symbol of the end of a block; lower ones are bytes, higher ones lengths of runs */
+  END = 256, /* symbol of the end of a block; lower ones are bytes, higher ones lengths of runs */
   SYMBOLS = 286,
   RUN_LEAST = 3,
   RUN_MOST = 258,
@@ -232,8 +232,9 @@ static void count_symbols(const struct tokens *t, uint32_t number[SYMBOLS]) {
 static void put_lengths(struct bits *b, const unsigned char length[SYMBOLS]) {
   put(b, 4, 3); /* not the last block, with its own codes */
   put(b, SYMBOLS - 257, 5);
-  put(b, 0, 5);  /* one distance */
-  put(b, 15, 4); /* all code lengths of code lengths follow; the first three, of repetitions, are not used */
+  put(b, 0, 5); /* one distance */
+  put(b, 15,
+      4); /* all code lengths of code lengths follow; the first three, of repetitions, are not used */
   flush(b);
   for (int k = 0; k < 19; k++) {
     put(b, k < 3 ? 0 : LENGTH_CODE, 3);

@@ -23,7 +23,7 @@ LOOP_STAGE(compress, 0x887766, .untimed = true);
 struct chunks {
   size_t rows, columns, size; /* rows of a chunk; columns of the dataset; bytes of a number */
   unsigned level;
-  bool by_planes; /* deflate_planes(), and not libdeflate */
+  bool by_planes;              /* deflate_planes(), and not libdeflate */
   const unsigned char *values; /* [row][column] */
   size_t room;                 /* bytes of each `packed` */
   unsigned char *packed;       /* [chunk] */
@@ -66,7 +66,8 @@ static void shuffle(const struct chunks *c, uint32_t chunk, unsigned char *bytes
 }
 
 /** @return bytes; 0: there is not enough memory */
-static size_t deflate(const struct chunks *c, const unsigned char *shuffled, unsigned char *packed) {
+static size_t deflate(const struct chunks *c, const unsigned char *shuffled,
+                      unsigned char *packed) {
   if (c->by_planes) return deflate_planes(c->size, c->rows, shuffled, packed);
   struct libdeflate_compressor *compressor = libdeflate_alloc_compressor((int)c->level);
   if (!compressor) return 0;

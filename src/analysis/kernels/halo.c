@@ -17,9 +17,9 @@ enum { TOGETHER = 16 }; /* particles that pairs are summed of at a time */
 
 /** What acts on the points: particles, and nodes as their mass at their centre. */
 struct list {
-  float softening2, middle[3], half[3];  /* of the box of the points */
-  float point[3][HALO_POINTS];           /* from the middle */
-  float x[3][LISTED], count[LISTED];     /* from the middle; particles of an entry */
+  float softening2, middle[3], half[3]; /* of the box of the points */
+  float point[3][HALO_POINTS];          /* from the middle */
+  float x[3][LISTED], count[LISTED];    /* from the middle; particles of an entry */
   int entries;
   double *sum;
 };

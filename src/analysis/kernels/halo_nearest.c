@@ -271,7 +271,8 @@ static double find_limit2(const struct halo_crowd *crowd, uint32_t most, double 
 }
 
 uint32_t KERNEL(halo_nearest)(const struct halo_crowd *crowd, const double point[HALO_AXES],
-                              double limit2, double reach2, uint32_t most, struct neighbour *found) {
+                              double limit2, double reach2, uint32_t most,
+                              struct neighbour *found) {
   struct collected c;
   set_distances(crowd, point);
   limit2 = find_limit2(crowd, most, limit2, reach2);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Streams of planes are read by libdeflate, as they are by every reader of the format. */
 #include <libdeflate.h>
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,7 +58,8 @@ static void test_planes(void **state) {
       unsigned char *data = malloc(planes * counts[k]);
       for (int first = 0; first < CONTENTS; first++) {
         for (size_t p = 0; p < planes; p++)
-          fill(rng, (enum content)(((size_t)first + p) % CONTENTS), counts[k], data + p * counts[k]);
+          fill(rng, (enum content)(((size_t)first + p) % CONTENTS), counts[k],
+               data + p * counts[k]);
         (void)check_stream(planes, counts[k], data);
       }
       free(data);
