@@ -61,17 +61,20 @@ static void set_part(void *context, uint32_t part) {
   }
 }
 
-static void set_energies(const struct unbinding *u, const struct potentials *p, double *energy) {
+/** Energies of particles; free(). */
+static double *energies_of(const struct unbinding *u, const struct potentials *p) {
   const uint32_t parts = parts_of(p);
   const double n = (double)p->count;
-  struct measuring m = {
-      u, p, energy, allocate(parts, sizeof *m.sum, "bound particles"), {{0.0}, {0.0}}};
+  struct measuring m = {.unbinding = u, .potentials = p};
+  m.energy = reallocate(NULL, p->count, sizeof *m.energy, "bound particles");
+  m.sum = allocate(parts, sizeof *m.sum, "bound particles");
   halo_loop(parts, add_part, &m);
   for (uint32_t part = 0; part < parts; part++)
     for (int c = 0; c < 3; c++)
       m.mean.x[c] += m.sum[part].x[c] / n, m.mean.v[c] += m.sum[part].v[c] / n;
   halo_loop(parts, set_part, &m);
   free(m.sum);
+  return m.energy;
 }
 
 /** The least energy that is removed, among positive ones: 0, or more where too many would be. */
@@ -110,26 +113,30 @@ static uint32_t most_bound(const struct potentials *p, const double *energy) {
   return p->number[least];
 }
 
-uint32_t subhalo_unbind(const struct unbinding *u, struct potentials *p) {
-  double *energy = reallocate(NULL, p->count, sizeof *energy, "bound particles");
+/** Remove particles of positive energy, and bring the potentials of the others to what they are then.
+ * @return the most bound particle, if none has been removed; else NONE */
+static uint32_t unbind_once(const struct unbinding *u, struct potentials *p) {
+  double *energy = energies_of(u, p);
   uint32_t *removed = reallocate(NULL, p->count, sizeof *removed, "bound particles");
-  while (p->count >= u->least) {
-    set_energies(u, p, energy);
-    const uint32_t count = remove_unbound(p, energy, removed);
-    if (count == 0) break;
-    if (p->count >= u->least) potentials_without(u, p, count, removed);
-  }
-  const bool bound = p->count >= u->least && p->count > 0;
-  const uint32_t centre = bound ? most_bound(p, energy) : NONE;
-  if (!bound) potentials_free(p);
+  const uint32_t count = remove_unbound(p, energy, removed);
+  if (count > 0 && p->count >= u->least) potentials_without(u, p, count, removed);
+  const uint32_t centre = count > 0 ? NONE : most_bound(p, energy);
   free(removed);
   free(energy);
   return centre;
 }
 
+uint32_t subhalo_unbind(const struct unbinding *u, struct potentials *p) {
+  while (p->count > 0 && p->count >= u->least) {
+    const uint32_t centre = unbind_once(u, p);
+    if (centre != NONE) return centre;
+  }
+  potentials_free(p);
+  return NONE;
+}
+
 void subhalo_by_energy(const struct unbinding *u, const struct potentials *p, uint32_t *number) {
-  double *energy = reallocate(NULL, p->count, sizeof *energy, "bound particles");
-  set_energies(u, p, energy);
+  double *energy = energies_of(u, p);
   order_rising(p->count, energy, number);
   for (uint32_t k = 0; k < p->count; k++) number[k] = p->number[number[k]];
   free(energy);
