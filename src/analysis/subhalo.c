@@ -27,10 +27,11 @@
  * of a box of 100 Mpc/h at z = 0 have 0.055 of the particles. */
 #define SEARCHED_SHARE 0.064
 enum { FEW = 1 << 19 };
-/* Of a member while particles are removed: itself, its numbers and its potential in lists, its energy, and two copies of it
- * while a tree is made (struct halo_body, struct candidates, struct known_potential, struct bound, struct halo_tree). While
- * densities are smoothed it has 10 neighbours instead, and while subhalos grow one more tree: both are smaller. */
-#define MEMBER_BYTES 260.0
+/* Of a member while subhalos grow: itself twice, its numbers, its potential in the field of all, the tree of the host's own
+ * particles, what claims it, its potentials in the rounds before and now, and in the lists that these are compared by (struct
+ * halo_body, struct candidates, struct potentials, struct growth, struct change). While densities are smoothed it has 10
+ * neighbours and one tree instead, which is smaller. */
+#define MEMBER_BYTES 320.0
 
 size_t subhalos_at_a_time(size_t particles) {
   const size_t share = (size_t)(SEARCHED_SHARE * (double)particles);
