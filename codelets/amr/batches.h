@@ -30,6 +30,10 @@ struct gpu_gas gpu_gas_closing(struct gpu *gpu, const struct batch_argument *a, 
 static inline struct gas_batch *batch_of(const struct batch_argument *a) {
   return &a->gas->level[a->level].batch[a->batch];
 }
+/** The number of its first group among this rank's groups. */
+static inline uint32_t own_of(const struct batch_argument *a) {
+  return gas_own_number(&a->gas->level[a->level], batch_of(a)->first);
+}
 /** Number of its groups; work is counted in groups. */
 static inline double batch_work(const struct batch_argument *a) { return batch_of(a)->count; }
 
@@ -42,7 +46,7 @@ static inline void *nth(void *buffer, size_t bytes, uint32_t i) {
  * order. */
 static inline void note_fault(const struct batch_argument *a, uint32_t i,
                               const struct gas_fault *fault) {
-  struct gas_fault *first = &a->gas->level[a->level].fault[batch_of(a)->first + i];
+  struct gas_fault *first = &a->gas->level[a->level].fault[own_of(a) + i];
   const uint64_t first_order = first->first_order + fault->first_order;
   if (first->patch < 0) *first = *fault;
   first->first_order = first_order;

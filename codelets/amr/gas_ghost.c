@@ -84,7 +84,7 @@ static void copy_means(const struct gas_cut_argument *a, uint32_t i, char *group
                        bool cut) {
   const struct gas *g = a->gas;
   const size_t bytes = GAS_PATCH_CELLS * g->scheme.kernels->real_size;
-  const int patch = (int)(g->topology.level[a->level].key[a->message->item[i].group] & 7);
+  const int patch = topology_patch(&g->topology, a->level, a->message->item[i].group);
   packed += i / GAS_PATCHES * gas_group_bytes(g);
   if (cut) {
     g->scheme.kernels->restrict_group(g->scheme.variables, group, packed, (int)(i % GAS_PATCHES));
@@ -102,15 +102,15 @@ static void copy_matter_means(const struct gas_cut_argument *a, uint32_t i,
   if (cut)
     matter_means(matter, packed);
   else
-    matter_put_means(
-        packed, (int)(a->gas->topology.level[a->level].key[a->message->item[i].group] & 7), matter);
+    matter_put_means(packed, topology_patch(&a->gas->topology, a->level, a->message->item[i].group),
+                     matter);
 }
 
 /** The group whose cells a message's group i is made from, or goes to. */
 static uint32_t group_of(const struct gas_cut_argument *a, uint32_t i, bool cut) {
   const uint32_t group = a->message->item[i].group;
   if (cut || !ghost_for_fathers(a->kind)) return group;
-  return a->gas->topology.level[a->level].group[group].father;
+  return topology_ancestor(&a->gas->topology, a->level, group, a->level - 1);
 }
 
 /** Bytes that a group takes up in the data that a message is made from, or goes to. */
@@ -169,7 +169,7 @@ static struct gpu_ghost *gpu_ghosts(const struct gas_cut_argument *a, bool cut) 
         .batch = k,
         .group = group % m->batches.groups,
         .first = m->item[i].first,
-        .patch = (uint32_t)(g->topology.level[a->level].key[m->item[i].group] & 7),
+        .patch = (uint32_t)topology_patch(&g->topology, a->level, m->item[i].group),
         .parts = m->item[i].parts};
   }
   return ghost;

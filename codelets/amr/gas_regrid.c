@@ -30,7 +30,7 @@ static void gas_regrid_cpu(void *buffers[], const struct gas_regrid_argument *a)
   const struct gas *g = a->a.gas;
   const struct gas_moves *m = a->moves;
   const struct gas_batch *b = batch_of(&a->a);
-  const struct gas_tree_level *l = &g->topology.level[a->a.level];
+  const struct topology *t = &g->topology;
   const bool interpolate = interpolates(m, b->count);
   const char **coarse = slots_addresses(buffers, OLD + m->count, interpolate ? b->coarse.count : 0);
   const struct block_sources sources = {
@@ -42,7 +42,8 @@ static void gas_regrid_cpu(void *buffers[], const struct gas_regrid_argument *a)
     const uint32_t group = b->first + i;
     void *cells = nth(buffers[CELLS], bytes, i);
     if (from.data == NO_GROUP)
-      block_refine(&sources, l->group[group].father, (int)(l->key[group] & 7), block, cells);
+      block_refine(&sources, topology_group(t, a->a.level, group)->father,
+                   topology_patch(t, a->a.level, group), block, cells);
     else
       memcpy(cells, nth(buffers[OLD + from.data], bytes, from.group), bytes);
   }

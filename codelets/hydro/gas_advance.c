@@ -73,7 +73,7 @@ static void gas_advance_gpu(struct gpu *gpu, void *buffers[],
   gpu_gas_solve(&g, a->dt / gas_cell(gas, a->a.level), a->reversed, blocks, heat,
                 VECTOR(void, buffers[CELLS]), fluxes, faces_kept(&a->a),
                 gas->gravity ? VECTOR(void, buffers[OPTIONAL]) : NULL,
-                gas->level[a->a.level].fault + b->first);
+                gas->level[a->a.level].fault + own_of(&a->a));
   if (a->a.level > 0)
     gpu_gas_close(&g, a->share, a->begin == 0.0, fluxes, VECTOR(void, buffers[sides_slot(&a->a)]));
   free(cells);

@@ -22,7 +22,7 @@ static void gas_cfl_cpu(void *buffers[], const struct gas_cfl_argument *argument
   const struct gas_batch *b = batch_of(a);
   for (uint32_t i = 0; i < b->count; i++) {
     struct gas_fault fault;
-    l->speed[b->first + i] = g->scheme.kernels->largest_speed(
+    l->speed[own_of(a) + i] = g->scheme.kernels->largest_speed(
         &g->scheme.physics, nth(buffers[CELLS], gas_group_bytes(g), i), &fault);
     if (argument->faults) note_fault(a, i, &fault);
   }
@@ -32,8 +32,8 @@ static void gas_cfl_gpu(struct gpu *gpu, void *buffers[], const struct gas_cfl_a
   const struct batch_argument *a = &argument->a;
   const struct gpu_gas g = gpu_gas_of(gpu, a);
   const struct gas_level *l = &a->gas->level[a->level];
-  gpu_gas_cfl(&g, VECTOR(void, buffers[CELLS]), l->speed + batch_of(a)->first,
-              argument->faults ? l->fault + batch_of(a)->first : NULL);
+  gpu_gas_cfl(&g, VECTOR(void, buffers[CELLS]), l->speed + own_of(a),
+              argument->faults ? l->fault + own_of(a) : NULL);
 }
 
 STAGE(gas_cfl, 0x88aa66, "gas");

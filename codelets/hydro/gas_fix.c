@@ -53,7 +53,7 @@ static void fix_patch(void *buffers[], const struct gas_fix_argument *argument, 
 
 static void gas_fix_cpu(void *buffers[], const struct gas_fix_argument *a) {
   const struct gas_batch *b = batch_of(&a->a);
-  const struct gas_group *group = &a->a.gas->topology.level[a->a.level].group[b->first];
+  const struct gas_group *group = topology_group(&a->a.gas->topology, a->a.level, b->first);
   for (uint32_t i = 0; i < b->count; i++)
     for (int p = 0; p < GAS_PATCHES; p++)
       if (group[i].son[p] == NO_GROUP) fix_patch(buffers, a, i, p);

@@ -50,7 +50,8 @@ static void gas_flag_cpu(void *buffers[], const struct gas_flag_argument *a) {
     double density[GAS_GROUP_CELLS];
     block_fill(&sources, b->first + i, block);
     g->scheme.kernels->flag(&g->scheme.physics, &flags, block, density_of(buffers, g, i, density),
-                            g->refinement.buffer, g->level[a->batch.level].flags[b->first + i]);
+                            g->refinement.buffer,
+                            g->level[a->batch.level].flags[own_of(&a->batch) + i]);
   }
   free(cells);
 }
@@ -66,7 +67,7 @@ static void gas_flag_gpu(struct gpu *gpu, void *buffers[], const struct gas_flag
   const struct gas_flags flags = criteria(a);
   gpu_gas_flag(&g, &sources, &flags, gas->refinement.buffer,
                gas->particles ? VECTOR(const struct gas_matter, buffers[MATTER]) : NULL,
-               gas->level[a->batch.level].flags + b->first);
+               gas->level[a->batch.level].flags + own_of(&a->batch));
   free(cells);
 }
 

@@ -17,7 +17,7 @@ void restrict_batch_cpu(const struct batch_argument *a, void *cells, void *fine[
   const uint32_t home = gas_home_of_batch(g, a->level, a->batch);
   for (uint32_t i = 0; i < b->count; i++)
     for (int p = 0; p < GAS_PATCHES; p++) {
-      const uint32_t son = g->topology.level[a->level].group[b->first + i].son[p];
+      const uint32_t son = topology_group(&g->topology, a->level, b->first + i)->son[p];
       uint32_t k = 0;
       if (son == NO_GROUP || gas_home(g, a->level + 1, son) != home) continue;
       while (b->sons.batch[k] != son / b->sons.groups) k++;

@@ -39,9 +39,9 @@ static void gas_solve_gpu(struct gpu *gpu, void *buffers[],
   const struct gpu_gas g = gpu_gas_closing(gpu, a, argument->least_heat);
   gpu_gas_solve(&g, argument->dt / gas_cell(a->gas, a->level), argument->reversed,
                 VECTOR(void, buffers[BLOCKS]), NULL, VECTOR(void, buffers[CELLS]),
-                VECTOR(void, buffers[FLUXES]), faces_kept(a),
-                a->gas->gravity ? VECTOR(void, buffers[MASS]) : NULL,
-                &a->gas->level[a->level].fault[batch_of(a)->first]);
+                 VECTOR(void, buffers[FLUXES]), faces_kept(a),
+                 a->gas->gravity ? VECTOR(void, buffers[MASS]) : NULL,
+                 &a->gas->level[a->level].fault[own_of(a)]);
 }
 
 STAGE(gas_solve, 0x4477aa, "gas");

@@ -28,10 +28,10 @@ static void gas_sum_cpu(void *buffers[], const struct batch_argument *a) {
   for (uint32_t i = 0; i < b->count; i++) {
     const void *cells = nth(buffers[CELLS], gas_group_bytes(g), i);
     for (unsigned v = 0; v < g->scheme.variables; v++) {
-      double *sum = &g->level[a->level].sum[b->first + i][v];
+      double *sum = &g->level[a->level].sum[own_of(a) + i][v];
       *sum = 0.0;
       for (unsigned p = 0; p < GAS_PATCHES; p++)
-        if (g->topology.level[a->level].group[b->first + i].son[p] == NO_GROUP)
+        if (topology_group(&g->topology, a->level, b->first + i)->son[p] == NO_GROUP)
           *sum += sum_patch(cells, g->scheme.kernels->real_size,
                             (v * GAS_PATCHES + p) * (size_t)GAS_PATCH_CELLS);
     }
@@ -41,7 +41,7 @@ static void gas_sum_cpu(void *buffers[], const struct batch_argument *a) {
 static void gas_sum_gpu(struct gpu *gpu, void *buffers[], const struct batch_argument *a) {
   const struct gpu_gas g = gpu_gas_of(gpu, a);
   gpu_gas_sum(&g, VECTOR(const struct gas_links, buffers[LINKS]), VECTOR(void, buffers[CELLS]),
-              a->gas->level[a->level].sum + batch_of(a)->first);
+              a->gas->level[a->level].sum + own_of(a));
 }
 
 STAGE(gas_sum, 0xddddaa, "gas");

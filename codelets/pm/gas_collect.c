@@ -24,7 +24,7 @@ static void gas_collect_cpu(void *buffers[], const struct batch_argument *a) {
   const uint32_t home = gas_home_of_batch(g, a->level, a->batch);
   for (uint32_t i = 0; i < b->count; i++)
     for (int p = 0; p < GAS_PATCHES; p++) {
-      const uint32_t son = g->topology.level[a->level].group[b->first + i].son[p];
+      const uint32_t son = topology_group(&g->topology, a->level, b->first + i)->son[p];
       double mean[GAS_PATCH_CELLS];
       if (son == NO_GROUP || gas_home(g, a->level + 1, son) != home) continue;
       matter_means(matter_of(&sons, son), mean);

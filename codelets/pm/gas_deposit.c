@@ -58,7 +58,7 @@ static void gas_deposit_cpu(void *buffers[], const struct gas_deposit_argument *
   const struct batch_argument *a = &argument->batch;
   const struct gas *g = a->gas;
   const struct gas_batch *b = batch_of(a);
-  const struct gas_tree_level *l = &g->topology.level[a->level];
+  const struct topology *t = &g->topology;
   size_t slot = COARSE;
   const char **address = addresses(buffers, a, b->coarse.count, coarse_matter, &slot);
   const struct batch_cells coarse = {&b->coarse, address};
@@ -68,8 +68,8 @@ static void gas_deposit_cpu(void *buffers[], const struct gas_deposit_argument *
     gas_particles_assign(g, a->level, group, m->own);
     memcpy(m->coarse, m->own, sizeof m->own);
     if (a->level > 0)
-      add_coarse(matter_of(&coarse, l->group[group].father)->coarse, (int)(l->key[group] & 7),
-                 m->coarse);
+      add_coarse(matter_of(&coarse, topology_group(t, a->level, group)->father)->coarse,
+                 topology_patch(t, a->level, group), m->coarse);
     if (!argument->ahead) memset(m->fine, 0, sizeof m->fine);
   }
   free(address);

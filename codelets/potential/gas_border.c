@@ -25,7 +25,7 @@ static const struct poisson_share *finer_share(void *shares[], const struct batc
   const struct gas *g = a->gas;
   const struct batch_list *fine = &batch_of(a)->fine;
   uint32_t i = 0;
-  if (g->topology.level[a->level].group[group].son[patch] != NO_GROUP) return NULL;
+  if (topology_group(&g->topology, a->level, group)->son[patch] != NO_GROUP) return NULL;
   const uint32_t son = topology_finer_neighbour(&g->topology, a->level, group, patch,
                                                 topology_across(face));
   if (son == NO_GROUP) return NULL;

@@ -48,7 +48,7 @@ static struct gas_field measure(const struct gas *g, int level, uint32_t group, 
     double sum;
     const double difference = g->gravity->kernels->measure(block, cells, p, &sum);
     field.acceleration = fmax(field.acceleration, difference / (2.0 * gas_cell(g, level)));
-    if (g->topology.level[level].group[group].son[p] != NO_GROUP) continue;
+    if (topology_group(&g->topology, level, group)->son[p] != NO_GROUP) continue;
     field.energy += 0.5 * sum;
     if (m) field.energy += energy_of_matter(m, (int)p, block);
   }
@@ -67,7 +67,7 @@ static void gas_field_cpu(void *buffers[], const struct batch_argument *a) {
                                               : NULL;
     double block[POISSON_CELLS];
     potential_block(&sources, b->first + i, block);
-    g->level[a->level].field[b->first + i] = measure(
+    g->level[a->level].field[own_of(a) + i] = measure(
         g, a->level, b->first + i, nth(buffers[CELLS], gas_group_bytes(g), i), m, block);
   }
   free(addresses);
@@ -85,7 +85,7 @@ static void gas_field_gpu(struct gpu *gpu, void *buffers[], const struct batch_a
   double *blocks = gpu_gas_potential_memory(&g, 1);
   gpu_gas_potential_blocks(&g, &from, blocks);
   gpu_gas_field(&g, from.links, gas_cell(a->gas, a->level), blocks, &density,
-                a->gas->level[a->level].field + batch_of(a)->first);
+                a->gas->level[a->level].field + own_of(a));
   free(addresses);
 }
 

@@ -24,7 +24,7 @@ static const struct poisson_share *share_of(void *buffers[], const struct batch_
   const struct gas *g = a->gas;
   const struct gas_batch *b = batch_of(a);
   if (p.group == NO_GROUP) return NULL;
-  const uint32_t son = g->topology.level[a->level].group[p.group].son[p.patch];
+  const uint32_t son = topology_group(&g->topology, a->level, p.group)->son[p.patch];
   uint32_t i = 0;
   if (son == NO_GROUP) return NULL;
   while (b->around.batch[i] != son / b->around.groups) i++;

@@ -72,6 +72,18 @@ uint32_t gas_home_group(const struct gas *g, int level, uint32_t home) {
   return batch < g->level[level].batch_count ? batch * g->level[level].batch_groups : count;
 }
 
+struct group_span gas_share(const void *gas, int level, uint32_t groups, int rank) {
+  const struct gas *g = gas;
+  const uint32_t size = gas_batch_groups(g, level, groups), batches = (groups + size - 1) / size;
+  const size_t homes = g->tasks.homes;
+  struct group_span s = {
+      size * (uint32_t)block_first(batches, all_homes(g), (size_t)rank * homes),
+      size * (uint32_t)block_first(batches, all_homes(g), ((size_t)rank + 1) * homes)};
+  if (s.first > groups) s.first = groups;
+  if (s.end > groups) s.end = groups;
+  return s;
+}
+
 uint32_t gas_home_begin(const struct gas *g) { return (uint32_t)comm_rank() * g->tasks.homes; }
 uint32_t gas_home_end(const struct gas *g) { return gas_home_begin(g) + g->tasks.homes; }
 
@@ -159,17 +171,4 @@ void gas_free_shared(void *array, size_t bytes) {
     free(array);
   else
     pinned_give_back(engine_pool(), array, bytes + 1);
-}
-
-void gas_gather(const struct gas *g, int level, void *values, size_t bytes) {
-  if (comm_size() == 1) return;
-  size_t *bytes_of = allocate((size_t)comm_size(), sizeof *bytes_of, "message sizes");
-  for (int r = 0; r < comm_size(); r++)
-    bytes_of[r] = bytes * (gas_first_group(g, level, r + 1) - gas_first_group(g, level, r));
-  void *own = allocate(bytes_of[comm_rank()], 1, "values of groups");
-  memcpy(own, (char *)values + bytes * gas_first_group(g, level, comm_rank()),
-         bytes_of[comm_rank()]);
-  comm_gather_all_sizes(own, bytes_of, values);
-  free(own);
-  free(bytes_of);
 }

@@ -160,7 +160,7 @@ static void fill_outside(const struct gas *g, const int64_t place[3], int level,
 /** The coarser cells below and around what refines a patch. */
 static void fill_coarse(const struct block_sources *s, uint32_t father, int patch, char *coarse) {
   const struct topology *t = &s->gas->topology;
-  const struct gas_group *f = &t->level[s->level - 1].group[father];
+  const struct gas_group *f = topology_group(t, s->level - 1, father);
   int64_t place[3];
   for (int c = 0; c < 3; c++) place[c] = 2 * (int64_t)f->place[c] + (patch >> c & 1);
   for (int n = 0; n < NEIGHBOURS; n++) {
@@ -176,9 +176,9 @@ enum { COARSE_BYTES = GAS_VARIABLES_MAX * GAS_COARSE_CELLS * sizeof(double) };
 static void fill_from_coarse(const struct block_sources *s, uint32_t group, uint32_t missing,
                              char *block) {
   const struct gas *g = s->gas;
-  const struct gas_tree_level *l = &g->topology.level[s->level];
   alignas(64) char coarse[COARSE_BYTES];
-  fill_coarse(s, l->group[group].father, (int)(l->key[group] & 7), coarse);
+  fill_coarse(s, topology_group(&g->topology, s->level, group)->father,
+              topology_patch(&g->topology, s->level, group), coarse);
   for (int n = 0; n < NEIGHBOURS; n++) {
     if (!(missing >> n & 1)) continue;
     int from[3], high[3];
@@ -190,7 +190,7 @@ static void fill_from_coarse(const struct block_sources *s, uint32_t group, uint
 
 void block_fill(const struct block_sources *s, uint32_t group, void *block) {
   const struct gas *g = s->gas;
-  const struct gas_group *me = &g->topology.level[s->level].group[group];
+  const struct gas_group *me = topology_group(&g->topology, s->level, group);
   uint32_t missing = 0;
   int64_t here[3];
   for (int c = 0; c < 3; c++) here[c] = me->place[c];

@@ -24,18 +24,19 @@ struct place_of_fault {
 /** The first fault of this rank's groups; patch -1: there is none. */
 static struct place_of_fault own_fault(const struct gas *g) {
   for (int level = 0; level < topology_levels(&g->topology); level++) {
-    const uint32_t end = gas_first_group(g, level, comm_rank() + 1);
-    for (uint32_t i = gas_first_group(g, level, comm_rank()); i < end; i++)
-      if (g->level[level].fault[i].patch >= 0)
-        return (struct place_of_fault){level, i, g->level[level].fault[i]};
+    const struct gas_level *l = &g->level[level];
+    for (uint32_t i = 0; i < l->mine.end - l->mine.first; i++)
+      if (l->fault[i].patch >= 0)
+        return (struct place_of_fault){level, l->mine.first + i, l->fault[i]};
   }
   return (struct place_of_fault){.level = GAS_LEVELS_MAX, .fault = {.patch = -1}};
 }
 
 _Noreturn static void fail_at(const struct gas *g, const struct place_of_fault *at) {
   const struct gas_fault *f = &at->fault;
-  const uint32_t *place = g->topology.level[at->level].group[at->group].place;
+  uint32_t place[3];
   unsigned cell[3];
+  topology_place(&g->topology, at->level, at->group, place);
   for (int c = 0; c < 3; c++)
     cell[c] = GAS_GROUP_SIDE * place[c] + GAS_PATCH_SIDE * ((unsigned)f->patch >> c & 1) +
               ((unsigned)f->cell >> 3 * c & 7);

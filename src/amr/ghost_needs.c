@@ -23,9 +23,10 @@ static struct span own(const struct needs *s, int level) { return s->own[level -
 /** Groups of the next coarser level all of whose sons, if any, are of the home. */
 static struct span fathers_alone(const struct needs *s, int level) {
   const struct span sons = own(s, level);
-  const struct gas_group *all = s->gas->topology.level[level].group;
+  const struct topology *t = &s->gas->topology;
   if (sons.first == sons.end) return (struct span){0, 0};
-  return (struct span){all[sons.first].father + 1, all[sons.end - 1].father};
+  return (struct span){topology_group(t, level, sons.first)->father + 1,
+                       topology_group(t, level, sons.end - 1)->father};
 }
 
 /** Whether a group is one of these. NO_GROUP is of none. */
@@ -98,7 +99,7 @@ static int opposite(int n) { return NEIGHBOURS - 1 - n; }
 /** Whether the home has all neighbours of a group of a level, so that it needs nothing of others there: of most
  * groups it has. */
 static bool is_inside(const struct needs *s, int level, uint32_t group) {
-  const uint32_t *near = s->gas->topology.level[level].group[group].near;
+  const uint32_t *near = topology_group(&s->gas->topology, level, group)->near;
   const struct span mine = own(s, level);
   uint32_t others = 0;
   for (int n = 0; n < NEIGHBOURS; n++)
@@ -124,17 +125,19 @@ static bool has_sons(const struct gas_group *group) {
 /** Whether others may have what refines a group or its neighbours: mostly nobody has.
  * @param alone  fathers_alone() of the next finer level */
 static bool is_at_others(const struct needs *s, int level, uint32_t group, struct span alone) {
-  const struct gas_group *all = s->gas->topology.level[level].group;
+  const struct topology *t = &s->gas->topology;
+  const struct gas_group *me = topology_group(t, level, group);
   for (int n = 0; n < NEIGHBOURS; n++) {
-    const uint32_t near = all[group].near[n];
-    if (near != NO_GROUP && !is_in(alone, near) && has_sons(&all[near])) return true;
+    const uint32_t near = me->near[n];
+    if (near != NO_GROUP && !is_in(alone, near) && has_sons(topology_group(t, level, near)))
+      return true;
   }
   return false;
 }
 
 /** Cells around an own group, of its level. */
 static void need_near(struct needs *s, uint32_t group) {
-  const uint32_t *near = s->gas->topology.level[s->level].group[group].near;
+  const uint32_t *near = topology_group(&s->gas->topology, s->level, group)->near;
   for (int n = 0; n < NEIGHBOURS; n++) {
     if (!is_of_others(s, s->level, near[n])) continue;
     if (s->sent)
@@ -156,10 +159,11 @@ static void need_by_finer(struct needs *s, uint32_t group) {
 
 /** Cells that an own group of the next finer level needs. */
 static void need_coarser(struct needs *s, uint32_t son) {
-  const struct gas_tree_level *fine = &s->gas->topology.level[s->level + 1];
+  const struct topology *t = &s->gas->topology;
   for (int n = 0; n < NEIGHBOURS; n++) {
     const struct patch_number at = topology_patch_neighbour(
-        &s->gas->topology, s->level, fine->group[son].father, (int)(fine->key[son] & 7), n);
+        t, s->level, topology_group(t, s->level + 1, son)->father,
+        topology_patch(t, s->level + 1, son), n);
     if (is_of_others(s, s->level, at.group))
       add_need(s, s->level, at.group, at.group, cubes(at.patch, n));
   }
@@ -175,20 +179,19 @@ static void find_cells(struct needs *s) {
     if (sent && is_at_others(s, s->level, i, alone)) need_by_finer(s, i);
   }
   for (uint32_t i = fine.first; i < fine.end && !s->sent; i++)
-    if (!father_is_inside(s, s->level, g->topology.level[s->level + 1].group[i].father))
+    if (!father_is_inside(s, s->level, topology_group(&g->topology, s->level + 1, i)->father))
       need_coarser(s, i);
 }
 
 /** The sides of an own group beside patches of the next coarser level that are not refined. */
 static void send_sides(struct needs *s, uint32_t group) {
   const struct gas *g = s->gas;
-  const struct gas_tree_level *l = &g->topology.level[s->level];
   for (int face = 0; face < GAS_FACES; face++) {
     const struct patch_number at = topology_patch_neighbour(
-        &g->topology, s->level - 1, l->group[group].father, (int)(l->key[group] & 7),
-        topology_across(face));
+        &g->topology, s->level - 1, topology_group(&g->topology, s->level, group)->father,
+        topology_patch(&g->topology, s->level, group), topology_across(face));
     if (at.group != NO_GROUP &&
-        g->topology.level[s->level - 1].group[at.group].son[at.patch] == NO_GROUP)
+        topology_group(&g->topology, s->level - 1, at.group)->son[at.patch] == NO_GROUP)
       add_need(s, s->level - 1, at.group, group, (uint64_t)1 << face);
   }
 }
@@ -196,7 +199,7 @@ static void send_sides(struct needs *s, uint32_t group) {
 /** The sides of finer groups beside a patch that is not refined, of an own group. */
 static void receive_sides(struct needs *s, uint32_t father, int patch) {
   const struct gas *g = s->gas;
-  if (g->topology.level[s->level - 1].group[father].son[patch] != NO_GROUP) return;
+  if (topology_group(&g->topology, s->level - 1, father)->son[patch] != NO_GROUP) return;
   for (int face = 0; face < GAS_FACES; face++) {
     const uint32_t son = topology_finer_neighbour(&g->topology, s->level - 1, father, patch,
                                                   topology_across(face));
@@ -210,38 +213,37 @@ static void find_refined(struct needs *s) {
   const struct gas *g = s->gas;
   if (s->level == g->topology.finest) return;
   const int level = s->sent ? s->level : s->level + 1;
-  const struct gas_tree_level *l = &g->topology.level[level];
   const struct span mine = part_of(s, level);
   for (uint32_t i = mine.first; i < mine.end; i++) {
-    const uint32_t father = l->group[i].father;
-    if (!s->sent && is_of_others(s, s->level, father))
-      add_need(s, s->level, father, father, cubes((int)(l->key[i] & 7), MYSELF));
+    const struct gas_group *me = topology_group(&g->topology, level, i);
+    if (!s->sent && is_of_others(s, s->level, me->father))
+      add_need(s, s->level, me->father, me->father,
+               cubes(topology_patch(&g->topology, level, i), MYSELF));
     for (int p = 0; p < GAS_PATCHES && s->sent; p++) {
-      const uint32_t son = l->group[i].son[p];
+      const uint32_t son = me->son[p];
       if (is_of_others(s, level + 1, son)) add_need(s, level + 1, son, i, cubes(p, MYSELF));
     }
   }
 }
 
 static void send_means(struct needs *s, uint32_t group) {
-  const uint32_t father = s->gas->topology.level[s->level].group[group].father;
+  const uint32_t father = topology_group(&s->gas->topology, s->level, group)->father;
   add_need(s, s->level - 1, father, group, 1);
 }
 
 static void receive_means(struct needs *s, uint32_t father, int patch) {
-  const uint32_t son = s->gas->topology.level[s->level - 1].group[father].son[patch];
+  const uint32_t son = topology_group(&s->gas->topology, s->level - 1, father)->son[patch];
   if (son != NO_GROUP) add_need(s, s->level, son, son, 1);
 }
 
 /** The shares of an own group go where the patch that it refines is, and the patches beside. */
 static void send_shares(struct needs *s, uint32_t group) {
   const struct gas *g = s->gas;
-  const struct gas_tree_level *l = &g->topology.level[s->level];
-  const uint32_t father = l->group[group].father;
+  const uint32_t father = topology_group(&g->topology, s->level, group)->father;
   add_need(s, s->level - 1, father, group, 1);
   for (int face = 0; face < GAS_FACES; face++) {
     const uint32_t beside = topology_patch_neighbour(&g->topology, s->level - 1, father,
-                                                     (int)(l->key[group] & 7),
+                                                     topology_patch(&g->topology, s->level, group),
                                                      topology_across(face))
                                 .group;
     if (beside != NO_GROUP) add_need(s, s->level - 1, beside, group, 1);
@@ -263,11 +265,11 @@ static void find_for_coarser(struct needs *s, void (*send)(struct needs *, uint3
                              void (*receive)(struct needs *, uint32_t, int)) {
   if (s->level == 0) return;
   const int coarser = s->level - 1;
-  const struct gas_group *groups = s->gas->topology.level[s->level].group;
+  const struct topology *t = &s->gas->topology;
   const struct span mine = part_of(s, s->sent ? s->level : coarser),
                     alone = fathers_alone(s, s->level);
   for (uint32_t i = mine.first; i < mine.end && s->sent; i++)
-    if (!father_is_inside(s, coarser, groups[i].father)) send(s, i);
+    if (!father_is_inside(s, coarser, topology_group(t, s->level, i)->father)) send(s, i);
   for (uint32_t i = mine.first; i < mine.end && !s->sent; i++)
     if (is_at_others(s, coarser, i, alone))
       for (int p = 0; p < GAS_PATCHES; p++) receive(s, i, p);

@@ -61,9 +61,10 @@ static void make_message(const struct needs *s, enum ghost_kind kind, struct gho
   for (uint32_t i = 0; i < m->count; i++) {
     item[i].first = m->parts;
     m->parts += (uint32_t)__builtin_popcountll(item[i].parts);
-    add_batch(&m->batches, (to_fathers ? g->topology.level[s->level].group[item[i].group].father
-                                       : item[i].group) /
-                               m->batches.groups);
+    add_batch(&m->batches,
+              (to_fathers ? topology_ancestor(&g->topology, s->level, item[i].group, s->level - 1)
+                          : item[i].group) /
+                  m->batches.groups);
   }
   if (kind == GHOST_MEANS) m->parts = (m->parts + GAS_PATCHES - 1) / GAS_PATCHES * GAS_PATCHES;
 }

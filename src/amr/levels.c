@@ -92,13 +92,15 @@ static struct gas_batch *make_batches(const struct gas_level *l, bool root) {
   return batch;
 }
 
+static size_t own_groups(const struct gas_level *l) { return l->mine.end - l->mine.first; }
+
 static void count_kept(const struct gas *g) {
   size_t bytes = 0;
   for (int k = 0; k <= g->topology.finest; k++) {
     const struct gas_level *l = &g->level[k];
     bytes += (1 + (size_t)l->homes) * l->batch_count * sizeof *l->batch +
-             l->groups * (sizeof *l->speed + sizeof *l->sum + sizeof *l->flags + sizeof *l->fault +
-                          sizeof *l->field);
+             own_groups(l) * (sizeof *l->speed + sizeof *l->sum + sizeof *l->flags +
+                              sizeof *l->fault + sizeof *l->field);
   }
   kept_set(KEPT_LEVELS, bytes);
 }
@@ -107,25 +109,28 @@ void gas_divide_level(struct gas *g, int level) {
   struct gas_level *l = &g->level[level];
   const uint32_t groups = g->topology.level[level].count;
   const uint32_t of_batch = gas_batch_groups(g, level, groups);
+  const struct group_span mine = gas_share(g, level, groups, comm_rank());
+  const size_t own = mine.end - mine.first;
   *l = (struct gas_level){
       .groups = groups,
+      .mine = mine,
       .batch_groups = of_batch,
       .batch_count = (groups + of_batch - 1) / of_batch,
       .homes = g->tasks.homes > 1 ? g->tasks.homes : 0,
       .steps = l->steps,
       .ghosts = l->ghosts,
-      .speed = gas_shared_array(groups, sizeof *l->speed, "speeds of groups"),
-      .sum = gas_shared_array(groups, sizeof *l->sum, "sums of groups"),
-      .flags = gas_shared_array(groups, sizeof *l->flags, "flags of groups"),
-      .fault = gas_shared_array(groups, sizeof *l->fault, "faults of groups"),
-      .field = gas_shared_array(groups, sizeof *l->field, "fields of groups"),
+      .speed = gas_shared_array(own, sizeof *l->speed, "speeds of groups"),
+      .sum = gas_shared_array(own, sizeof *l->sum, "sums of groups"),
+      .flags = gas_shared_array(own, sizeof *l->flags, "flags of groups"),
+      .fault = gas_shared_array(own, sizeof *l->fault, "faults of groups"),
+      .field = gas_shared_array(own, sizeof *l->field, "fields of groups"),
       .potential = {POTENTIAL_BEGIN, POTENTIAL_END, POTENTIAL_NEXT, POTENTIAL_OLD},
   };
   l->batch = make_batches(l, level == 0);
   if (l->homes > 0) l->ghost = allocate(l->homes, sizeof *l->ghost, "batches of groups");
   for (uint32_t h = 0; h < l->homes; h++) l->ghost[h] = make_batches(l, level == 0);
   gas_set_turns(g, level);
-  for (uint32_t i = 0; i < groups; i++) l->fault[i].patch = -1;
+  for (uint32_t i = 0; i < own; i++) l->fault[i].patch = -1;
   count_kept(g);
 }
 
@@ -144,7 +149,8 @@ void gas_make_level(struct gas *g, int level) {
 
 struct gas_level gas_take_level(struct gas *g, int level) {
   struct gas_level taken = g->level[level];
-  for (uint32_t i = 0; i < taken.groups; i++) g->counts.first_order += taken.fault[i].first_order;
+  for (uint32_t i = 0; i < own_groups(&taken); i++)
+    g->counts.first_order += taken.fault[i].first_order;
   g->level[level] = (struct gas_level){.steps = taken.steps, .ghosts = taken.ghosts};
   taken.ghosts = (struct gas_ghosts){0};
   return taken;
@@ -231,11 +237,11 @@ void gas_free_level(struct gas_level *l) {
     free(l->ghost[h]);
   }
   free(l->ghost);
-  gas_free_shared(l->speed, l->groups * sizeof *l->speed);
-  gas_free_shared(l->sum, l->groups * sizeof *l->sum);
-  gas_free_shared(l->flags, l->groups * sizeof *l->flags);
-  gas_free_shared(l->fault, l->groups * sizeof *l->fault);
-  gas_free_shared(l->field, l->groups * sizeof *l->field);
+  gas_free_shared(l->speed, own_groups(l) * sizeof *l->speed);
+  gas_free_shared(l->sum, own_groups(l) * sizeof *l->sum);
+  gas_free_shared(l->flags, own_groups(l) * sizeof *l->flags);
+  gas_free_shared(l->fault, own_groups(l) * sizeof *l->fault);
+  gas_free_shared(l->field, own_groups(l) * sizeof *l->field);
   *l = (struct gas_level){0};
 }
 

@@ -104,7 +104,7 @@ static uint32_t edges_of(const struct gas_group *group) {
 /** What is finer at a patch: group numbers in the place of links. */
 static void find_finer(const struct linking *k, uint32_t group, int p, struct gas_links *links) {
   const struct topology *t = &k->gas->topology;
-  const uint32_t son = t->level[k->level].group[group].son[p];
+  const uint32_t son = topology_group(t, k->level, group)->son[p];
   const bool refined = son != NO_GROUP, gravity = k->gas->gravity;
   links->refined |= (uint32_t)refined << p;
   links->son[p] = refined && son >= k->first_son && son < k->end_sons ? son : NO_GROUP;
@@ -128,7 +128,7 @@ static void set_none_finer(struct gas_links *links) {
 /** What is around a group: group numbers in the place of links. */
 static void find_around(const struct linking *k, uint32_t group, struct gas_links *links) {
   const struct topology *t = &k->gas->topology;
-  const struct gas_group *me = &t->level[k->level].group[group];
+  const struct gas_group *me = topology_group(t, k->level, group);
   links->patch = (uint32_t)(t->level[k->level].key[group] & 7);
   links->edges = edges_of(me);
   links->refined = 0;

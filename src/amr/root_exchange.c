@@ -28,15 +28,24 @@ struct common {
   size_t first[2], end[2];
 };
 
-static size_t corner(const struct root_exchange *e, uint32_t group, int axis) {
-  return SIDE * (size_t)e->gas->topology.level[0].group[group].place[e->axis[axis]];
+/** The lowest cell of a group along axes 0, 1 and 2. */
+struct corner {
+  size_t at[3];
+};
+
+static struct corner corner_of(const struct root_exchange *e, uint32_t group) {
+  struct corner corner;
+  uint32_t place[3];
+  topology_place(&e->gas->topology, 0, group, place);
+  for (int i = 0; i < 3; i++) corner.at[i] = SIDE * (size_t)place[e->axis[i]];
+  return corner;
 }
 
-static struct common common_rows(const struct root_exchange *e, uint32_t group, int rank) {
+static struct common common_rows(const struct root_exchange *e, struct corner corner, int rank) {
   const struct fft_box *b = &e->box[rank];
   struct common c;
   for (int i = 0; i < 2; i++) {
-    const size_t low = corner(e, group, i), high = low + SIDE, end = b->first[i] + b->count[i];
+    const size_t low = corner.at[i], high = low + SIDE, end = b->first[i] + b->count[i];
     c.first[i] = b->first[i] > low ? b->first[i] - low : 0;
     c.end[i] = end < high ? (end > low ? end - low : 0) : SIDE;
     if (c.end[i] < c.first[i]) c.end[i] = c.first[i];
@@ -55,12 +64,12 @@ static struct common_sizes { size_t sent, received; } plan_messages(struct root_
     const struct common_sizes before = at;
     for (uint32_t i = 0; i < e->own; i++) {
       e->sent[(size_t)rank * e->own + i] = at.sent;
-      at.sent += numbers(common_rows(e, e->first + i, rank));
+      at.sent += numbers(common_rows(e, corner_of(e, e->first + i), rank));
     }
     const uint32_t end = gas_first_group(e->gas, 0, rank + 1);
     for (uint32_t i = gas_first_group(e->gas, 0, rank); i < end; i++) {
       e->received[i] = at.received;
-      at.received += numbers(common_rows(e, i, comm_rank()));
+      at.received += numbers(common_rows(e, corner_of(e, i), comm_rank()));
     }
     e->bytes[rank] = (at.sent - before.sent) * sizeof(double);
     e->bytes[comm_size() + rank] = (at.received - before.received) * sizeof(double);
@@ -115,8 +124,9 @@ struct passage {
 
 /** Copy the cells of own group i to or from the messages. */
 static void copy_group(const struct root_exchange *e, uint32_t i, double *cube, bool pack) {
+  const struct corner corner = corner_of(e, e->first + i);
   for (int rank = 0; rank < comm_size(); rank++) {
-    const struct common c = common_rows(e, e->first + i, rank);
+    const struct common c = common_rows(e, corner, rank);
     double *piece = e->outside + e->sent[(size_t)rank * e->own + i];
     const size_t rows = c.end[1] - c.first[1];
     for (size_t x = c.first[0]; x < c.end[0]; x++, piece += rows * SIDE) {
@@ -143,13 +153,14 @@ static void take_group(void *context, uint32_t i) {
 /** Copy what this rank has of a group on the mesh from or to the messages. */
 static void copy_rows(const struct passage *p, uint32_t group, bool to_mesh) {
   const struct root_exchange *e = p->exchange;
-  const struct common c = common_rows(e, group, comm_rank());
+  const struct corner corner = corner_of(e, group);
+  const struct common c = common_rows(e, corner, comm_rank());
   const struct fft_box *b = &e->box[comm_rank()];
   double *piece = e->inside + e->received[group];
   for (size_t x = c.first[0]; x < c.end[0]; x++)
     for (size_t y = c.first[1]; y < c.end[1]; y++, piece += SIDE) {
-      double *row = p->memory + fft_at(b, corner(e, group, 0) + x - b->first[0],
-                                       corner(e, group, 1) + y - b->first[1], corner(e, group, 2));
+      double *row = p->memory + fft_at(b, corner.at[0] + x - b->first[0],
+                                       corner.at[1] + y - b->first[1], corner.at[2]);
       memcpy(to_mesh ? row : piece, to_mesh ? piece : row, SIDE * sizeof *row);
     }
 }

@@ -107,6 +107,7 @@ struct gas *gas_create(const struct parameters *p) {
   g->tasks.group_memory = gas_bytes_per_group(p);
   g->tasks.homes = p->gas.homes > 0 ? (uint32_t)p->gas.homes : default_homes();
   g->tasks.batch = p->gas.batch > 0 ? (uint32_t)p->gas.batch : default_batch();
+  topology_divide(&g->topology, gas_share, g);
   g->gravity = gravity_make(g, p);
   g->particles = gas_particles_make(p);
   g->refinement.lightest = INFINITY;

@@ -94,14 +94,15 @@ static size_t patch_of(const struct gas_file *f, const double position[3]) {
   }
   uint32_t group = topology_find(t, 0, place);
   for (int level = 0;; level++, cell *= 0.5) {
-    const struct gas_group *g = &t->level[level].group[group];
+    uint32_t at[3];
     int patch = 0;
+    topology_place(t, level, group, at);
     for (int c = 0; c < 3; c++)
-      if (position[c] / cell - GAS_GROUP_SIDE * (double)g->place[c] >= GAS_PATCH_SIDE)
-        patch |= 1 << c;
-    if (g->son[patch] == NO_GROUP)
+      if (position[c] / cell - GAS_GROUP_SIDE * (double)at[c] >= GAS_PATCH_SIDE) patch |= 1 << c;
+    const uint32_t son = topology_son(t, level, group, patch);
+    if (son == NO_GROUP)
       return tree_first(t, level) + GAS_PATCHES * (size_t)group + tree_order[patch];
-    group = g->son[patch];
+    group = son;
   }
 }
 

@@ -30,17 +30,20 @@ struct rows {
 static void fill_rows(const struct gas_file *f, int level, uint32_t first, uint32_t groups,
                       struct rows *rows) {
   const struct topology *t = &f->topology;
+  const struct gas_group *group = NULL;
+  struct gas_group room;
   for (uint32_t n = 0; n < GAS_PATCHES * groups; n++) {
     const uint32_t g = first + n / GAS_PATCHES;
     const int i = n % GAS_PATCHES;
-    const struct gas_group *group = &t->level[level].group[g];
     uint32_t place[3];
+    if (i == 0) group = topology_look(t, level, g, &room);
     tree_place(group, i, place);
     for (int c = 0; c < 3; c++)
       rows->corner[n][c] = (int32_t)(GAS_PATCH_SIDE * place[c]) * file_cell_scale(f, level);
     rows->father[n] = tree_father(t, level, group);
     rows->son[n] = tree_son(t, level, group, i);
-    for (int s = 0; s < TREE_SIBLINGS; s++) rows->sibling[n][s] = tree_sibling(t, level, g, i, s);
+    for (int s = 0; s < TREE_SIBLINGS; s++)
+      rows->sibling[n][s] = tree_sibling(t, level, group, i, s);
     rows->lb_index[n] = (int64_t)morton_key(place);
   }
 }

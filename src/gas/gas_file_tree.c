@@ -60,9 +60,10 @@ static int32_t outside(const struct topology *t, int level, const struct gas_gro
   return TREE_OUTSIDE - direction_number(crossed);
 }
 
-int32_t tree_sibling(const struct topology *t, int level, uint32_t group, int i, int s) {
+int32_t tree_sibling(const struct topology *t, int level, const struct gas_group *group, int i,
+                     int s) {
   const int n = MYSELF + direction[s][0] + 3 * direction[s][1] + 9 * direction[s][2];
-  const struct patch_number found = topology_patch_neighbour(t, level, group, tree_order[i], n);
-  if (found.outside) return outside(t, level, &t->level[level].group[group], i, s);
+  const struct patch_number found = patch_neighbour(t, group, tree_order[i], n);
+  if (found.outside) return outside(t, level, group, i, s);
   return found.group == NO_GROUP ? -1 : number_of(t, level, found.group, found.patch);
 }

@@ -25,6 +25,7 @@ int32_t tree_son(const struct topology *t, int level, const struct gas_group *gr
 /** The neighbour of patch @p i of a file's group in direction @p s of GAMER's; -1 without one;
  * outside a box that is not periodic TREE_OUTSIDE - (direction of the side, edge or corner of the
  * box that is crossed). */
-int32_t tree_sibling(const struct topology *t, int level, uint32_t group, int i, int s);
+int32_t tree_sibling(const struct topology *t, int level, const struct gas_group *group, int i,
+                     int s);
 
 #endif

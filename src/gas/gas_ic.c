@@ -282,7 +282,7 @@ static void store(const struct gas *g, const double *conserved, void *cells) {
 
 void gas_ic_fill(const struct gas_ic *ic, const struct gas *g, int level, uint32_t group,
                  void *cells) {
-  const uint32_t *place = g->topology.level[level].group[group].place;
+  const uint32_t *place = topology_group(&g->topology, level, group)->place;
   double *conserved = allocate(GAS_GROUP_CELLS * GAS_VARIABLES_MAX, sizeof *conserved,
                                "initial conditions of a group");
   if (ic->array)

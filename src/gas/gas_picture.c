@@ -93,7 +93,8 @@ struct place {
   size_t cell; /* in [patch][8][8][8] of the group */
 };
 
-/** The leaf cell at a point, 0 <= x[c] < side of the box. */
+/** The leaf cell at a point, 0 <= x[c] < side of the box. What is in a group that this rank does not know is of other
+ * ranks: the group in the place of the cell. */
 static struct place place_at(const struct gas *g, const double x[3]) {
   const struct topology *t = &g->topology;
   int64_t place[3];
@@ -104,14 +105,16 @@ static struct place place_at(const struct gas *g, const double x[3]) {
   }
   struct place p = {.group = topology_find(t, 0, place)};
   for (;;) {
+    const struct gas_group *group = topology_known(t, p.level, p.group);
     unsigned patch = 0, cell = 0;
+    if (!group) return p;
     for (int c = 0; c < 3; c++) {
       const unsigned upper = at[c] >= GAS_PATCH_SIDE;
       at[c] -= GAS_PATCH_SIDE * upper;
       patch |= upper << c;
       cell |= ((unsigned)at[c] & 7u) << 3 * c;
     }
-    const uint32_t son = t->level[p.level].group[p.group].son[patch];
+    const uint32_t son = group->son[patch];
     p.cell = patch * (size_t)GAS_PATCH_CELLS + cell;
     if (son == NO_GROUP) return p;
     for (int c = 0; c < 3; c++) at[c] *= 2.0;
@@ -197,6 +200,7 @@ static void draw_column(const struct view *v, double x[3], size_t pixel) {
     const struct place p = place_at(g, x);
     const void *cells = gas_cells(g, p.level, p.group);
     cells_long = (uint64_t)1 << (v->finest - p.level);
+    if (!topology_known(&g->topology, p.level, p.group)) cells_long *= GAS_GROUP_SIDE;
     if (!cells) continue;
     const struct state s = state_of(g, cells, p.cell);
     sum += (double)cells_long * s.density;

@@ -26,16 +26,17 @@ enum { FIRST_ORDER, FAULTS };
 
 static void add_group(const struct gas *g, int level, uint32_t group, struct group_totals *t) {
   const struct gas_level *l = &g->level[level];
+  const uint32_t own = gas_own_number(l, group);
   for (unsigned v = 0; v < g->scheme.variables; v++)
-    exact_add(&t->sum[VARIABLES + v], l->sum[group][v]);
-  if (!g->scheme.particles_alone) t->most[SPEED] = fmax(t->most[SPEED], l->speed[group]);
+    exact_add(&t->sum[VARIABLES + v], l->sum[own][v]);
+  if (!g->scheme.particles_alone) t->most[SPEED] = fmax(t->most[SPEED], l->speed[own]);
   if (g->gravity) {
-    exact_add(&t->sum[ENERGY], l->field[group].energy);
-    t->most[ACCELERATION] = fmax(t->most[ACCELERATION], l->field[group].acceleration);
+    exact_add(&t->sum[ENERGY], l->field[own].energy);
+    t->most[ACCELERATION] = fmax(t->most[ACCELERATION], l->field[own].acceleration);
   }
-  t->count[FAULTS] += l->fault[group].patch >= 0;
-  t->count[FIRST_ORDER] += l->fault[group].first_order;
-  l->fault[group].first_order = 0;
+  t->count[FAULTS] += l->fault[own].patch >= 0;
+  t->count[FIRST_ORDER] += l->fault[own].first_order;
+  l->fault[own].first_order = 0;
 }
 
 /** Note the Courant number of a level in its last step, unless its next one would be divided. @return

@@ -29,10 +29,7 @@ void gas_find_flags(struct gas *g, int first, int last, double weight) {
   if (!engine_gpu()) gas_forget_replaced(g);
   message_begin();
   gas_require_sound(g);
-  for (int level = first; level <= last; level++) {
-    gas_gather(g, level, g->level[level].flags, sizeof *g->level[level].flags);
-    g->level[level].flagged = true;
-  }
+  for (int level = first; level <= last; level++) g->level[level].flagged = true;
 }
 
 /** Groups that the host fills. */

@@ -70,10 +70,9 @@ void hydro_restrict(struct gas *g, int level) {
 }
 
 double hydro_fastest(const struct gas *g, int level) {
-  const uint32_t end = gas_first_group(g, level, comm_rank() + 1);
+  const struct gas_level *l = &g->level[level];
   double fastest = 0.0;
-  for (uint32_t i = gas_first_group(g, level, comm_rank()); i < end; i++)
-    fastest = fmax(fastest, g->level[level].speed[i]);
+  for (uint32_t i = 0; i < l->mine.end - l->mine.first; i++) fastest = fmax(fastest, l->speed[i]);
   comm_max_double(&fastest, 1);
   return fastest;
 }

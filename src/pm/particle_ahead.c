@@ -40,8 +40,8 @@ static void plan_moving(const struct particle_migration *m, size_t i) {
   const struct gas *g = m->gas;
   struct home *home = &m->home[i];
   double position[3];
-  for (; home->level >= m->first; home->level--)
-    home->group = g->topology.level[home->level].group[home->group].father;
+  home->group = topology_ancestor(&g->topology, home->level, home->group, m->first - 1);
+  home->level = m->first - 1;
   if (comm_size() == 1) return;
   particle_move_on(m->particle[i], m->time, position);
   m->touched[i] = gas_particles_touched(g, home->level, home->group, m->particle[i]->position) |
@@ -83,10 +83,8 @@ static void list_finer(struct gas_leaving *s, const struct gas *g, int finer, in
   *s = (struct gas_leaving){
       .gas = g, .from = &g->particles->level[finer], .level = level, .last = level, .time = time};
   s->now = allocate(s->from->groups, sizeof *s->now, "particles of groups");
-  for (uint32_t i = 0; i < s->from->groups; i++) {
-    s->now[i] = i;
-    for (int l = finer; l > level; l--) s->now[i] = g->topology.level[l].group[s->now[i]].father;
-  }
+  for (uint32_t i = s->from->own_first; i < s->from->own_end; i++)
+    s->now[i] = topology_ancestor(&g->topology, finer, i, level);
   leaving_begin(s);
 }
 

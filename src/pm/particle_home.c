@@ -8,13 +8,32 @@
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 
-/** Whether the eight cells of the cloud at a position inside a group exist. */
-static bool has_cloud(const struct gas *g, int level, const struct gas_group *group,
-                      const double position[3]) {
+/** A position from the low corner of a group, in cells of its level. */
+static void position_in(const struct gas *g, int level, uint32_t group, const double position[3],
+                        double at[3]) {
   const double cell = gas_cell(g, level);
+  uint32_t place[3];
+  topology_place(&g->topology, level, group, place);
+  for (int c = 0; c < 3; c++) at[c] = position[c] / cell - GAS_GROUP_SIDE * (double)place[c];
+}
+
+/** Those neighbours of a group that are there: of a group that is not known of the ones that a cloud may touch. */
+static uint32_t there_around(const struct gas *g, int level, uint32_t group, const double at[3]) {
+  const struct gas_group *known = topology_known(&g->topology, level, group);
+  uint32_t there = 0;
+  if (known) return known->there;
+  for (uint32_t left = cloud_groups(at); left; left &= left - 1) {
+    const int n = __builtin_ctz(left);
+    there |= (uint32_t)(topology_near(&g->topology, level, group, n) != NO_GROUP) << n;
+  }
+  return there;
+}
+
+/** Whether the eight cells of the cloud at a position inside a group exist. */
+static bool has_cloud(const struct gas *g, int level, uint32_t group, const double position[3]) {
   double at[3];
-  for (int c = 0; c < 3; c++) at[c] = position[c] / cell - GAS_GROUP_SIDE * (double)group->place[c];
-  return have_cloud(group->there, at);
+  position_in(g, level, group, position, at);
+  return have_cloud(there_around(g, level, group, at), at);
 }
 
 /** The group of the root level at a position. */
@@ -28,13 +47,12 @@ static uint32_t root_group(const struct gas *g, const double position[3]) {
 }
 
 /** The patch of a group that contains a position. */
-static int patch_at(const struct gas *g, int level, const struct gas_group *group,
-                    const double position[3]) {
-  const double cell = gas_cell(g, level);
+static int patch_at(const struct gas *g, int level, uint32_t group, const double position[3]) {
+  double at[3];
   int patch = 0;
+  position_in(g, level, group, position, at);
   for (int c = 0; c < 3; c++)
-    if (position[c] / cell - GAS_GROUP_SIDE * (double)group->place[c] >= GAS_PATCH_SIDE)
-      patch |= 1 << c;
+    if (at[c] >= GAS_PATCH_SIDE) patch |= 1 << c;
   return patch;
 }
 
@@ -42,11 +60,10 @@ struct home particle_home(const struct gas *g, int first, int last, const double
   struct home home = {first, NO_GROUP};
   uint32_t group = root_group(g, position);
   for (int level = 0; level <= last && group != NO_GROUP; level++) {
-    const struct gas_group *me = &g->topology.level[level].group[group];
-    const bool whole = level >= first && has_cloud(g, level, me, position);
+    const bool whole = level >= first && has_cloud(g, level, group, position);
     if (whole || level == first) home = (struct home){level, group};
     if (level >= first && !whole) break;
-    group = me->son[patch_at(g, level, me, position)];
+    group = topology_son(&g->topology, level, group, patch_at(g, level, group, position));
   }
   return home;
 }
@@ -54,7 +71,7 @@ struct home particle_home(const struct gas *g, int first, int last, const double
 /** Whether a cloud reaches over a side of an isolated box. */
 static bool is_outside(const struct gas *g, const double position[3]) {
   const uint32_t group = root_group(g, position);
-  return group == NO_GROUP || !has_cloud(g, 0, &g->topology.level[0].group[group], position);
+  return group == NO_GROUP || !has_cloud(g, 0, group, position);
 }
 
 /** A particle that has no place. */

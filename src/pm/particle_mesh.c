@@ -18,14 +18,14 @@ struct cloud {
 
 /** Cells are counted from the group's lowest one, also where the box is periodic and the particle
  * has come out of it on the other side. */
-static struct cloud cloud_at(const struct gas *g, int level, const struct gas_group *group,
+static struct cloud cloud_at(const struct gas *g, int level, const uint32_t place[3],
                              const double position[3]) {
   const double cell = gas_cell(g, level);
   struct cloud cloud;
   for (int c = 0; c < 3; c++) {
     const int64_t side = (int64_t)SIDE * g->topology.root[c] << level;
     const double at = position[c] / cell - 0.5, low = floor(at);
-    int64_t i = (int64_t)low - (int64_t)SIDE * group->place[c];
+    int64_t i = (int64_t)low - (int64_t)SIDE * place[c];
     if (side > SIDE && i > SIDE + SIDE / 2) i -= side;
     if (side > SIDE && i < -SIDE / 2) i += side;
     cloud.cell[c] = (int)i;
@@ -34,9 +34,10 @@ static struct cloud cloud_at(const struct gas *g, int level, const struct gas_gr
   return cloud;
 }
 
-static struct cloud cloud_of(const struct gas *g, int level, const struct gas_group *group,
+/** The cloud of a particle of an own group. */
+static struct cloud cloud_of(const struct gas *g, int level, uint32_t group,
                              const struct gas_particle *p) {
-  return cloud_at(g, level, group, p->position);
+  return cloud_at(g, level, topology_group(&g->topology, level, group)->place, p->position);
 }
 
 /** The share of a cell of the cloud, 0 .. 7. */
@@ -48,17 +49,17 @@ static double share_of(const struct cloud *cloud, int k) {
 
 uint32_t gas_particles_touched(const struct gas *g, int level, uint32_t group,
                                const double position[3]) {
-  const struct gas_group *me = &g->topology.level[level].group[group];
-  const struct cloud cloud = cloud_at(g, level, me, position);
-  uint32_t touched = 0;
+  uint32_t place[3], touched = 0;
+  topology_place(&g->topology, level, group, place);
+  const struct cloud cloud = cloud_at(g, level, place, position);
   for (int n = 0; n < NEIGHBOURS; n++) {
     const int direction[3] = {n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1};
-    bool here = me->near[n] != NO_GROUP;
+    bool here = true;
     for (int c = 0; c < 3; c++) {
       const int low = cloud.cell[c] - SIDE * direction[c];
       here = here && low >= -1 && low < SIDE;
     }
-    touched |= (uint32_t)here << n;
+    if (here && topology_near(&g->topology, level, group, n) != NO_GROUP) touched |= 1u << n;
   }
   return touched | 1u << MYSELF;
 }
@@ -101,19 +102,19 @@ static struct reaching reaching_of(const struct gas *g, int level, const struct 
 static void add_cloud_of(const struct gas *g, int level, const struct reaching *from,
                          const double position[3], double mass, double *cells) {
   if (cloud_is_away(&from->reach, position)) return;
-  const struct cloud cloud = cloud_at(g, level, from->group, position);
+  const struct cloud cloud = cloud_at(g, level, from->group->place, position);
   add_cloud(&cloud, mass / from->volume, from->offset, cells);
 }
 
 void gas_particles_assign(const struct gas *g, int level, uint32_t group,
                           double density[GAS_GROUP_CELLS]) {
-  const struct gas_group *groups = g->topology.level[level].group;
+  const struct topology *t = &g->topology;
   const struct particle_level *l = &g->particles->level[level];
   memset(density, 0, GAS_GROUP_CELLS * sizeof *density);
   for (int n = 0; n < NEIGHBOURS; n++) {
-    const uint32_t near = groups[group].near[n];
+    const uint32_t near = topology_group(t, level, group)->near[n];
     if (near == NO_GROUP) continue;
-    const struct reaching from = reaching_of(g, level, &groups[near], n);
+    const struct reaching from = reaching_of(g, level, topology_group(t, level, near), n);
     for (size_t i = l->first[near]; i < l->first[near + 1]; i++)
       add_cloud_of(g, level, &from, l->all[i].position, l->all[i].mass, density);
   }
@@ -126,11 +127,11 @@ void particle_move_on(const struct gas_particle *p, double time, double position
 void gas_particles_move_on(const struct gas *g, int level, uint32_t group,
                            const struct particle_level *moving, double time,
                            double density[GAS_GROUP_CELLS]) {
-  const struct gas_group *groups = g->topology.level[level].group;
+  const struct topology *t = &g->topology;
   for (int n = 0; n < NEIGHBOURS; n++) {
-    const uint32_t near = groups[group].near[n];
+    const uint32_t near = topology_group(t, level, group)->near[n];
     if (near == NO_GROUP) continue;
-    const struct reaching from = reaching_of(g, level, &groups[near], n);
+    const struct reaching from = reaching_of(g, level, topology_group(t, level, near), n);
     for (size_t i = moving->first[near]; i < moving->first[near + 1]; i++) {
       const struct gas_particle *p = &moving->all[i];
       double position[3];
@@ -178,7 +179,7 @@ void gas_particles_push(const struct gas *g, int level, uint32_t group, const do
   const struct particle_level *l = &g->particles->level[level];
   for (size_t i = l->first[group]; i < l->first[group + 1]; i++) {
     struct gas_particle *p = &l->all[i];
-    const struct cloud cloud = cloud_of(g, level, &g->topology.level[level].group[group], p);
+    const struct cloud cloud = cloud_of(g, level, group, p);
     const double kick = dt > 0.0 ? 0.5 * dt : p->owed;
     double acceleration[3];
     accelerate(&cloud, potential, gas_cell(g, level), acceleration);
@@ -195,7 +196,7 @@ void gas_particles_feel(const struct gas *g, int level, uint32_t group, const do
   struct particle_sums sums = {0};
   for (size_t i = l->first[group]; i < l->first[group + 1]; i++) {
     const struct gas_particle *p = &l->all[i];
-    const struct cloud cloud = cloud_of(g, level, &g->topology.level[level].group[group], p);
+    const struct cloud cloud = cloud_of(g, level, group, p);
     double acceleration[3];
     accelerate(&cloud, potential, gas_cell(g, level), acceleration);
     sums.mass += p->mass;

@@ -70,10 +70,11 @@ void settle_groups(size_t particles, uint32_t n, void (*function)(void *context,
 /** The ranks that are to have a particle. @return their number */
 static int find_ranks(const struct particle_migration *m, size_t i, int rank[NEIGHBOURS]) {
   const struct home *home = &m->home[i];
-  const uint32_t *near = m->gas->topology.level[home->level].group[home->group].near;
   int count = 0;
   for (uint32_t left = m->touched[i]; left; left &= left - 1) {
-    const int owner = gas_owner(m->gas, home->level, near[__builtin_ctz(left)]);
+    const uint32_t near = topology_near(&m->gas->topology, home->level, home->group,
+                                        __builtin_ctz(left));
+    const int owner = gas_owner(m->gas, home->level, near);
     int k = 0;
     while (k < count && rank[k] != owner) k++;
     if (k == count) rank[count++] = owner;

@@ -80,9 +80,11 @@ static bool stays(const struct particle_migration *m, size_t i, const struct set
       home->group != level[from->level].leaving.now[from->group])
     return false;
   if (comm_size() == 1) return true;
-  const uint32_t *near = m->gas->topology.level[home->level].group[home->group].near;
-  for (uint32_t left = m->touched[i]; left; left &= left - 1)
-    if (gas_owner(m->gas, home->level, near[__builtin_ctz(left)]) != comm_rank()) return false;
+  for (uint32_t left = m->touched[i]; left; left &= left - 1) {
+    const uint32_t near = topology_near(&m->gas->topology, home->level, home->group,
+                                        __builtin_ctz(left));
+    if (gas_owner(m->gas, home->level, near) != comm_rank()) return false;
+  }
   return true;
 }
 

@@ -105,7 +105,7 @@ static void beyond_box(const struct topology *t, const int64_t place[3], int lev
 static void around_group(const struct potential_sources *s, uint32_t group, bool change,
                          double coarse[POISSON_COARSE_CELLS]) {
   const struct topology *t = &s->gas->topology;
-  const struct gas_group *me = &t->level[s->level].group[group];
+  const struct gas_group *me = topology_group(t, s->level, group);
   const int patch = (int)(t->level[s->level].key[group] & 7);
   for (int n = 0; n < NEIGHBOURS; n++) {
     const struct patch_number p = topology_patch_neighbour(t, s->level - 1, me->father, patch, n);
@@ -132,7 +132,7 @@ static void from_coarse(const struct potential_sources *s, uint32_t group, bool 
 
 /** The faces across which there are groups of the level whose potentials are to be used. */
 static unsigned faces_near(const struct potential_sources *s, uint32_t group) {
-  const struct gas_group *me = &s->gas->topology.level[s->level].group[group];
+  const struct gas_group *me = topology_group(&s->gas->topology, s->level, group);
   unsigned faces = 0;
   for (int face = 0; face < GAS_FACES && s->near.list; face++)
     if (me->near[topology_across(face)] != NO_GROUP) faces |= 1u << face;
@@ -150,7 +150,7 @@ static void copy_near(const struct potential_sources *s, uint32_t near, int n, d
 
 /** A block, or its ghost cells. */
 static void fill(const struct potential_sources *s, uint32_t group, bool ghosts, double *block) {
-  const struct gas_group *me = &s->gas->topology.level[s->level].group[group];
+  const struct gas_group *me = topology_group(&s->gas->topology, s->level, group);
   const unsigned faces = faces_near(s, group);
   if (s->end.list)
     from_coarse(s, group, false, !ghosts && !s->near.list, ALL_FACES & ~faces, block);
@@ -166,7 +166,7 @@ static void fill(const struct potential_sources *s, uint32_t group, bool ghosts,
 }
 
 void potential_wide(const struct potential_sources *s, uint32_t group, double *wide) {
-  const struct gas_group *me = &s->gas->topology.level[s->level].group[group];
+  const struct gas_group *me = topology_group(&s->gas->topology, s->level, group);
   bool whole = s->level == 0;
   for (int n = 0; n < NEIGHBOURS && !whole; n++)
     if (me->near[n] == NO_GROUP) {

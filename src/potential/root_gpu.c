@@ -126,7 +126,9 @@ struct root_gpu *root_gpu_make(const struct gas *g, const uint32_t size[3],
 static struct gpu_root_planes planes_of(const struct gas *g, const struct gas_batch *b) {
   struct gpu_root_planes planes = {UINT32_MAX, 0};
   for (uint32_t i = 0; i < b->count; i++) {
-    const uint32_t low = GAS_GROUP_SIDE * g->topology.level[0].group[b->first + i].place[2];
+    uint32_t place[3];
+    topology_place(&g->topology, 0, b->first + i, place);
+    const uint32_t low = GAS_GROUP_SIDE * place[2];
     if (low < planes.first) planes.first = low;
     if (low + GAS_GROUP_SIDE > planes.end) planes.end = low + GAS_GROUP_SIDE;
   }
@@ -142,8 +144,7 @@ static struct root_guest make_guest(const struct gas *g, uint32_t batch) {
   struct root_guest guest = {.batch = batch, .cubes = make_cubes(b)};
   guest.link = allocate(b->count, sizeof *guest.link, "places of groups");
   for (uint32_t i = 0; i < b->count; i++)
-    memcpy(guest.link[i].place, g->topology.level[0].group[b->first + i].place,
-           sizeof guest.link[i].place);
+    topology_place(&g->topology, 0, b->first + i, guest.link[i].place);
   guest.links = handle_register(guest.link, b->count, sizeof *guest.link);
   return guest;
 }

@@ -81,7 +81,8 @@ struct gas_batch {
 
 struct gas_level {
   uint32_t groups, batch_count;
-  uint32_t batch_groups; /**< groups of a batch; the last one may have fewer */
+  struct group_span mine; /**< groups of this rank */
+  uint32_t batch_groups;  /**< groups of a batch; the last one may have fewer */
   struct gas_batch *batch;
   uint32_t own,
       *turn; /**< [own] this rank's batches in the order in which their tasks are submitted: its homes take
@@ -100,13 +101,19 @@ struct gas_level {
   bool stale;               /**< present cells have changed since ghosts were sent */
   struct gas_ghosts ghosts; /**< messages of the level */
   uint64_t linked;          /**< topology_changes() when ghosts and lists of batches were found */
-  double *speed;            /**< [group], own ones: largest c_s + |v_i| */
-  double (*sum)[GAS_VARIABLES_MAX]; /**< [group] over its cells that are not refined */
-  uint32_t (*flags)[GAS_PATCHES];   /**< [group] as topology_refined() takes them */
-  bool flagged;                     /**< flags are those of the present cells */
-  struct gas_fault *fault;          /**< [group], own ones: the first that was found */
-  struct gas_field *field;          /**< [group] of self-gravity; poisson.h */
+  bool flagged;             /**< flags are those of the present cells */
+  /* Of this rank's groups, [gas_own_number()]. */
+  double *speed;                    /**< largest c_s + |v_i| */
+  double (*sum)[GAS_VARIABLES_MAX]; /**< over its cells that are not refined */
+  uint32_t (*flags)[GAS_PATCHES];   /**< as topology_refined() takes them */
+  struct gas_fault *fault;          /**< the first that was found */
+  struct gas_field *field;          /**< of self-gravity; poisson.h */
 };
+
+/** The number of a group of this rank among its groups of the level. */
+static inline uint32_t gas_own_number(const struct gas_level *l, uint32_t group) {
+  return group - l->mine.first;
+}
 
 /** Where levels are refined, and when. */
 struct gas_refinement {
@@ -207,6 +214,8 @@ uint32_t gas_home_begin(const struct gas *g);
 uint32_t gas_home_end(const struct gas *g);
 /** Groups of a batch of a level of so many groups. */
 uint32_t gas_batch_groups(const struct gas *g, int level, uint32_t groups);
+/** The groups of a rank of a level of so many groups: topology_divide(). @param gas  struct gas */
+struct group_span gas_share(const void *gas, int level, uint32_t groups, int rank);
 /** Fill in gas_level.turn of a level that has been divided. */
 void gas_set_turns(struct gas *g, int level);
 /** No batch of any level has more groups. */
@@ -249,10 +258,6 @@ void gas_restore_level(struct gas *g, int level, uint64_t *keys, uint32_t groups
 /** Make the lists of batches and the ghosts of levels anew, `first` to `last` so far as there are
  * groups. A change of groups concerns their level, the next coarser and the next finer one. */
 void gas_link(struct gas *g, int first, int last);
-
-/** Let all ranks have the values of a level's groups that their owners have set; collective.
- * @param values  [group] of `bytes` each */
-void gas_gather(const struct gas *g, int level, void *values, size_t bytes);
 
 /** Zeroed memory that the host and tasks on cores and GPUs write to; free it with gas_free_shared(). */
 void *gas_shared_array(size_t count, size_t size, const char *what);

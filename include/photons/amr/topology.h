@@ -5,9 +5,13 @@
  * A patch has 8^3 cells. A patch group is 2^3 patches, 16^3 cells. Level 0 is the root; cells of
  * level l have half the side of those of level l - 1. A group of level l > 0 is a patch of level
  * l - 1 that is refined: patch (px, py, pz) = p of group g,
- * numbered px + 2 py + 4 pz, has the son group at place 2 place(g) + p. All ranks
- * have the whole octree. Its leaves alone do not suffice: steps of their own by level, restriction
- * and the solvers of finer levels need the groups of all levels.
+ * numbered px + 2 py + 4 pz, has the son group at place 2 place(g) + p. The octree's leaves alone do
+ * not suffice: steps of their own by level, restriction and the solvers of finer levels need the groups
+ * of all levels.
+ *
+ * Groups are numbered through all ranks. A rank knows the keys of all groups. What is beside, above and
+ * below a group (struct gas_group) it has of those groups alone that it works with: its own ones, those
+ * that are coarser around these, and the neighbours of both.
  *
  * Proper nesting: all 26 neighbours of a refined patch exist, or are outside the box. The ghost
  * cells of a group are therefore in groups of its level or of the next coarser one. */
@@ -46,13 +50,30 @@ struct gas_group {
  * box ends. */
 static inline bool topology_is_odd(uint64_t key) { return __builtin_parity((unsigned)(key & 7)); }
 
+/** Consecutive groups of a level. */
+struct group_span {
+  uint32_t first, end;
+};
+static inline bool is_in_span(struct group_span s, uint32_t group) {
+  return group - s.first < s.end - s.first;
+}
+
 /** The groups of a level, in the order of the Morton keys of their places. */
 struct gas_tree_level {
   uint32_t count;
-  uint64_t *key; /**< [count], rising */
-  struct gas_group *group;
+  uint64_t *key;                 /**< [count], rising */
+  struct group_span own;         /**< groups of this rank */
+  struct gas_group *group;       /**< [own.end - own.first] */
+  uint32_t others;               /**< known groups of other ranks */
+  uint32_t *other;               /**< [others] their numbers, rising */
+  struct gas_group *other_group; /**< [others] */
+  uint32_t aboves;  /**< those of them that are coarser around own groups of finer levels */
+  uint32_t *above;  /**< [aboves] their numbers, rising */
   uint64_t changes; /**< how often the level got new groups */
 };
+
+/** The groups of a rank, of a level of so many groups. */
+typedef struct group_span topology_share(const void *context, int level, uint32_t count, int rank);
 
 /** A neighbour of a patch: which neighbour of the patch's group has it, and which patch of that. */
 struct patch_step {
@@ -64,7 +85,10 @@ struct topology {
   enum gas_boundary boundary[3][2];            /**< at the low and the high side of x, y, z */
   int finest;                                  /**< the finest level that may have groups */
   struct gas_tree_level level[GAS_LEVELS_MAX]; /**< [0 .. finest] */
-  struct patch_step step[8][NEIGHBOURS];       /**< [patch][neighbour of it] */
+  topology_share
+      *share; /**< NULL: all groups are those of this rank, and functions are not collective */
+  const void *sharing;                   /**< context of `share` */
+  struct patch_step step[8][NEIGHBOURS]; /**< [patch][neighbour of it] */
   uint32_t around[8]; /**< [patch] a bit for each group that has neighbours of the patch */
 };
 
@@ -72,10 +96,48 @@ struct topology {
 uint64_t morton_key(const uint32_t place[3]);
 void morton_place(uint64_t key, uint32_t place[3]);
 
-/** An octree of the root level alone. */
+/** An octree of the root level alone, all of whose groups are those of this rank. */
 void topology_init(struct topology *t, const uint32_t root[3],
                    const enum gas_boundary boundary[3][2], int finest);
+/** Divide the groups of an octree of the root level alone, and those that levels get, among ranks. */
+void topology_divide(struct topology *t, topology_share *share, const void *context);
+/** For topology_divide(): the rank only looks at keys. */
+topology_share topology_of_nobody;
 void topology_free(struct topology *t);
+
+/** A known group of another rank; NULL: it is not known. */
+const struct gas_group *topology_other(const struct topology *t, int level, uint32_t group);
+/** A group that may be known; NULL: it is not. */
+static inline const struct gas_group *topology_known(const struct topology *t, int level,
+                                                     uint32_t group) {
+  const struct gas_tree_level *l = &t->level[level];
+  return is_in_span(l->own, group) ? &l->group[group - l->own.first]
+                                   : topology_other(t, level, group);
+}
+/** The run ends: this rank does not know a group that it needs. */
+_Noreturn void topology_lacks(const struct topology *t, int level, uint32_t group);
+/** A group that this rank knows. */
+static inline const struct gas_group *topology_group(const struct topology *t, int level,
+                                                     uint32_t group) {
+  const struct gas_group *known = topology_known(t, level, group);
+  if (!known) topology_lacks(t, level, group);
+  return known;
+}
+/* Of any group, known or not: what is not known is found from the keys, which takes longer. */
+
+/** @param[out] room  of a group that is not known */
+const struct gas_group *topology_look(const struct topology *t, int level, uint32_t group,
+                                      struct gas_group *room);
+void topology_place(const struct topology *t, int level, uint32_t group, uint32_t place[3]);
+/** gas_group.son and gas_group.near. */
+uint32_t topology_son(const struct topology *t, int level, uint32_t group, int patch);
+uint32_t topology_near(const struct topology *t, int level, uint32_t group, int n);
+/** Which patch of its father a group refines. */
+static inline int topology_patch(const struct topology *t, int level, uint32_t group) {
+  return (int)(t->level[level].key[group] & 7);
+}
+/** The group of a coarser level, or of the same, around a group. */
+uint32_t topology_ancestor(const struct topology *t, int level, uint32_t group, int coarser);
 
 /** The group of a level at a place, which may be outside the box: then its periodic image, if the
  * boundaries there are periodic. @return NO_GROUP: there is none */
@@ -87,26 +149,31 @@ struct patch_number {
   bool outside;   /**< the box */
 };
 /** Neighbour n (one of NEIGHBOURS) of a patch of a group. */
-static inline struct patch_number topology_patch_neighbour(const struct topology *t, int level,
-                                                           uint32_t group, int patch, int n) {
-  const struct gas_group *g = &t->level[level].group[group];
+static inline struct patch_number patch_neighbour(const struct topology *t,
+                                                  const struct gas_group *g, int patch, int n) {
   const struct patch_step step = t->step[patch][n];
   return (struct patch_number){g->near[step.group], step.patch,
                                (g->outside >> step.group & 1) != 0};
+}
+/** The same by number. */
+static inline struct patch_number topology_patch_neighbour(const struct topology *t, int level,
+                                                           uint32_t group, int patch, int n) {
+  return patch_neighbour(t, topology_group(t, level, group), patch, n);
 }
 
 /** What refines neighbour n of a patch of a group. @return NO_GROUP: nothing does */
 static inline uint32_t topology_finer_neighbour(const struct topology *t, int level, uint32_t group,
                                                 int patch, int n) {
   const struct patch_number at = topology_patch_neighbour(t, level, group, patch, n);
-  return at.group == NO_GROUP ? NO_GROUP : t->level[level].group[at.group].son[at.patch];
+  return at.group == NO_GROUP ? NO_GROUP : topology_group(t, level, at.group)->son[at.patch];
 }
 
 /**
  * Which groups level + 1 will have, from the flags of the patches of `level`. A patch is refined
  * if it is flagged, if the buffer around a flagged cell of a neighbour reaches it, or if proper
- * nesting of level + 2 needs it; but only if all of its neighbours exist.
- * @param flags  [group][patch] a bit for each of NEIGHBOURS: the patch's buffers reach there. Bit
+ * nesting of level + 2 needs it; but only if all of its neighbours exist. Collective: ranks tell those that have
+ * neighbours of their groups what these are to refine, and all ranks which patches are refined.
+ * @param flags  [own group][patch] a bit for each of NEIGHBOURS: the patch's buffers reach there. Bit
  *               MYSELF: a cell of the patch is flagged
  * @param[out] count  of the keys
  * @return  the keys of the groups, rising; free() it
@@ -114,7 +181,8 @@ static inline uint32_t topology_finer_neighbour(const struct topology *t, int le
 uint64_t *topology_refined(const struct topology *t, int level, const uint32_t (*flags)[8],
                            uint32_t *count);
 
-/** Give a level these groups. The level takes the keys over, and all links are made anew. */
+/** Give a level these groups. The level takes the keys over, and all links are made anew. No task may look at the
+ * octree. */
 void topology_replace(struct topology *t, int level, uint64_t *keys, uint32_t count);
 
 /** The first group of a finer level that is at a key of a level, or after it. */

@@ -20,19 +20,24 @@ struct gas_fence {
   uint32_t open;               /**< 1: all particles may leave */
 };
 
-/** Whether groups have the eight cells of the cloud at a position inside a group.
- * @param there  a bit for each of NEIGHBOURS of the group: the group there counts
- * @param at     from the low corner of the group, in cells of its level */
-static HOST_DEVICE inline bool have_cloud(uint32_t there, const double at[3]) {
+/** The groups that have the eight cells of the cloud at a position inside a group: a bit for each of NEIGHBOURS.
+ * @param at  from the low corner of the group, in cells of its level */
+static HOST_DEVICE inline uint32_t cloud_groups(const double at[3]) {
   int direction[3];
+  uint32_t groups = 0;
   for (int c = 0; c < 3; c++)
     direction[c] = at[c] < 0.5 ? -1 : at[c] >= GAS_GROUP_SIDE - 0.5 ? 1 : 0;
-  for (int k = 0; k < 8; k++) {
-    const int n = MYSELF + (k & 1) * direction[0] + 3 * (k >> 1 & 1) * direction[1] +
-                  9 * (k >> 2) * direction[2];
-    if (!(there >> n & 1)) return false;
-  }
-  return true;
+  for (int k = 0; k < 8; k++)
+    groups |= 1u << (MYSELF + (k & 1) * direction[0] + 3 * (k >> 1 & 1) * direction[1] +
+                     9 * (k >> 2) * direction[2]);
+  return groups;
+}
+
+/** Whether groups have the eight cells of the cloud at a position inside a group.
+ * @param there  a bit for each of NEIGHBOURS of the group: the group there counts
+ * @param at     as of cloud_groups() */
+static HOST_DEVICE inline bool have_cloud(uint32_t there, const double at[3]) {
+  return (cloud_groups(at) & ~there) == 0;
 }
 
 /** Whether a particle at a position may have left its group: if it is in another group, if its cloud

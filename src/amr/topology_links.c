@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "topology_links.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "photons/base/error.h"
+#include "photons/base/kept.h"
+#include "photons/runtime/loop.h"
+
+LOOP_STAGE(gas_groups, 0x668877, .family = "gas");
+
+/* Groups that a worker links at a time: fewer take less time than a worker needs to begin. */
+enum { PART_GROUPS = 4096 };
+
+static uint32_t own_count(const struct gas_tree_level *l) { return l->own.end - l->own.first; }
+
+/** A list of groups of a level. */
+struct numbers {
+  uint32_t count, room, *group;
+};
+
+static void add_number(struct numbers *n, uint32_t group) {
+  if (n->count > 0 && n->group[n->count - 1] == group) return;
+  if (n->count == n->room)
+    n->group = reallocate(n->group, n->room = 2 * n->room + 64, sizeof *n->group, "patch groups");
+  n->group[n->count++] = group;
+}
+
+static int compare_numbers(const void *a, const void *b) {
+  const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+  return (x > y) - (x < y);
+}
+
+/** Let numbers rise, each one once. */
+static void sort_numbers(struct numbers *n) {
+  uint32_t count = 0;
+  if (n->count > 1) qsort(n->group, n->count, sizeof *n->group, compare_numbers);
+  for (uint32_t i = 0; i < n->count; i++)
+    if (count == 0 || n->group[count - 1] != n->group[i]) n->group[count++] = n->group[i];
+  n->count = count;
+}
+
+/** The place of a group among the known ones of other ranks; l->others: it is not known. */
+static uint32_t other_at(const struct gas_tree_level *l, uint32_t group) {
+  const uint32_t *found = l->others
+                              ? bsearch(&group, l->other, l->others, sizeof group, compare_numbers)
+                              : NULL;
+  return found ? (uint32_t)(found - l->other) : l->others;
+}
+
+const struct gas_group *topology_other(const struct topology *t, int level, uint32_t group) {
+  const struct gas_tree_level *l = &t->level[level];
+  const uint32_t at = other_at(l, group);
+  return at < l->others ? &l->other_group[at] : NULL;
+}
+
+void topology_lacks(const struct topology *t, int level, uint32_t group) {
+  const struct gas_tree_level *l = &t->level[level];
+  fail(EXIT_RUN_FAILED, "patch group %u of %u of level %d is far from those of this rank, %u to %u",
+       group, l->count, level, l->own.first, l->own.end);
+}
+
+/** place + the direction of neighbour n */
+static void neighbour_place(const uint32_t place[3], int n, int64_t neighbour[3]) {
+  const int direction[3] = {n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1};
+  for (int c = 0; c < 3; c++) neighbour[c] = (int64_t)place[c] + direction[c];
+}
+
+/** The bits of gas_group.outside. */
+static uint32_t outside_of(const struct topology *t, int level, const uint32_t place[3]) {
+  static const int stride[3] = {1, 3, 9};
+  uint32_t bits = 0;
+  for (int c = 0; c < 3; c++) {
+    const bool low = place[c] == 0, high = place[c] == (t->root[c] << level) - 1;
+    if (t->boundary[c][0] == GAS_PERIODIC || !(low || high)) continue;
+    for (int n = 0; n < NEIGHBOURS; n++) {
+      const int direction = n / stride[c] % 3 - 1;
+      if ((low && direction < 0) || (high && direction > 0)) bits |= 1u << n;
+    }
+  }
+  return bits;
+}
+
+/** The neighbour of a group that the linked groups of the next coarser level show.
+ * @param[out] near  NO_GROUP: there is none
+ * @return false: they do not show it */
+static bool near_by_father(const struct topology *t, int level, const struct gas_group *father,
+                           int patch, int n, uint32_t *near) {
+  const struct patch_number at = patch_neighbour(t, father, patch, n);
+  const struct gas_group *around = at.group == NO_GROUP ? NULL
+                                                        : topology_known(t, level - 1, at.group);
+  if (at.group != NO_GROUP && !around) return false;
+  *near = around ? around->son[at.patch] : NO_GROUP;
+  return true;
+}
+
+static uint32_t near_by_place(const struct topology *t, int level, const struct gas_group *g,
+                              int n) {
+  int64_t place[3];
+  neighbour_place(g->place, n, place);
+  return topology_find(t, level, place);
+}
+
+/** Fill in the neighbours of a group. */
+static void link_near(const struct topology *t, int level, int patch, struct gas_group *g) {
+  const struct gas_group *father = level > 0 ? topology_known(t, level - 1, g->father) : NULL;
+  g->there = 0;
+  for (int n = 0; n < NEIGHBOURS; n++) {
+    if (!father || !near_by_father(t, level, father, patch, n, &g->near[n]))
+      g->near[n] = near_by_place(t, level, g, n);
+    g->there |= (uint32_t)(g->near[n] != NO_GROUP) << n;
+  }
+}
+
+/** Where the groups above and below those that were linked last begin: mostly those of the next ones follow. */
+struct latest {
+  uint32_t father, son;
+};
+
+/** Fill in the father of a group. */
+static void link_father(const struct topology *t, int level, uint32_t group, struct latest *latest,
+                        struct gas_group *g) {
+  const struct gas_tree_level *coarse = &t->level[level - 1];
+  const uint64_t key = t->level[level].key[group] >> 3;
+  for (int step = 0; step < 2 && latest->father < coarse->count; step++)
+    if (coarse->key[latest->father] < key) latest->father++;
+  if (latest->father >= coarse->count || coarse->key[latest->father] != key)
+    latest->father = topology_first_below(t, level - 1, key, level - 1);
+  if (latest->father == coarse->count || coarse->key[latest->father] != key)
+    fail(EXIT_RUN_FAILED, "a patch group without a coarser one around it");
+  g->father = latest->father;
+}
+
+/** Fill in the sons of a group. */
+static void link_sons(const struct topology *t, int level, uint32_t group, struct latest *latest,
+                      struct gas_group *g) {
+  for (int p = 0; p < 8; p++) g->son[p] = NO_GROUP;
+  if (level == t->finest) return;
+  const struct gas_tree_level *fine = &t->level[level + 1];
+  const uint64_t first = t->level[level].key[group] << 3;
+  uint32_t i = latest->son;
+  if (i > fine->count || (i < fine->count && fine->key[i] < first) ||
+      (i > 0 && fine->key[i - 1] >= first))
+    i = topology_first_below(t, level, first >> 3, level + 1);
+  for (; i < fine->count && fine->key[i] < first + 8; i++) g->son[fine->key[i] & 7] = i;
+  latest->son = i;
+}
+
+static void link_group(const struct topology *t, int level, uint32_t group, struct latest *latest,
+                       struct gas_group *g) {
+  const uint64_t key = t->level[level].key[group];
+  morton_place(key, g->place);
+  g->outside = outside_of(t, level, g->place);
+  g->father = NO_GROUP;
+  if (level > 0) link_father(t, level, group, latest, g);
+  link_sons(t, level, group, latest, g);
+  link_near(t, level, (int)(key & 7), g);
+}
+
+const struct gas_group *topology_look(const struct topology *t, int level, uint32_t group,
+                                      struct gas_group *room) {
+  const struct gas_group *known = topology_known(t, level, group);
+  if (known) return known;
+  link_group(t, level, group, &(struct latest){0, 0}, room);
+  return room;
+}
+
+uint32_t topology_near(const struct topology *t, int level, uint32_t group, int n) {
+  struct gas_group g;
+  if (n == MYSELF) return group;
+  const struct gas_group *known = topology_known(t, level, group);
+  if (known) return known->near[n];
+  morton_place(t->level[level].key[group], g.place);
+  return near_by_place(t, level, &g, n);
+}
+
+/** Groups that are linked. */
+struct linking {
+  struct topology *topology;
+  int level;
+  const uint32_t *group; /* [i] their numbers; NULL: first + i */
+  uint32_t first, count;
+  struct gas_group *to; /* [i] */
+  bool again;           /* fathers and sons alone */
+};
+
+static void link_part(void *context, uint32_t part) {
+  const struct linking *k = context;
+  const uint32_t begin = part * PART_GROUPS,
+                 end = k->count - begin < PART_GROUPS ? k->count : begin + PART_GROUPS;
+  struct latest latest = {0, 0};
+  for (uint32_t i = begin; i < end; i++) {
+    const uint32_t group = k->group ? k->group[i] : k->first + i;
+    if (!k->again) {
+      link_group(k->topology, k->level, group, &latest, &k->to[i]);
+      continue;
+    }
+    if (k->level > 0) link_father(k->topology, k->level, group, &latest, &k->to[i]);
+    link_sons(k->topology, k->level, group, &latest, &k->to[i]);
+  }
+}
+
+static void link_all(struct linking k) {
+  const uint32_t parts = (k.count + PART_GROUPS - 1) / PART_GROUPS;
+  if (parts == 1)
+    link_part(&k, 0);
+  else
+    loop_run(&gas_groups_stage, parts, link_part, &k);
+}
+
+static void link_own(struct topology *t, int level, bool again) {
+  const struct gas_tree_level *l = &t->level[level];
+  link_all((struct linking){t, level, NULL, l->own.first, own_count(l), l->group, again});
+}
+
+static void link_others(struct topology *t, int level, bool again) {
+  const struct gas_tree_level *l = &t->level[level];
+  link_all((struct linking){t, level, l->other, 0, l->others, l->other_group, again});
+}
+
+/** Take groups as the known ones of other ranks, in the place of those that were known; they are not linked yet. */
+static void know(struct gas_tree_level *l, struct numbers n) {
+  free(l->other);
+  free(l->other_group);
+  l->others = n.count;
+  l->other = n.group;
+  l->other_group = allocate(n.count, sizeof *l->other_group, "patch groups");
+}
+
+/** Add the neighbours of groups that are of other ranks. */
+static void add_near(const struct gas_tree_level *l, const struct gas_group *g, uint32_t count,
+                     struct numbers *n) {
+  for (uint32_t i = 0; i < count; i++)
+    for (int k = 0; k < NEIGHBOURS; k++)
+      if (g[i].near[k] != NO_GROUP && !is_in_span(l->own, g[i].near[k]))
+        add_number(n, g[i].near[k]);
+}
+
+/** Find and link the groups of a level that this rank knows. The next coarser level has been linked. */
+static void make_level(struct topology *t, int level) {
+  struct gas_tree_level *l = &t->level[level];
+  struct numbers n = {0};
+  free(l->group);
+  l->group = allocate(own_count(l), sizeof *l->group, "patch groups");
+  link_own(t, level, false);
+  for (uint32_t i = 0; i < l->aboves; i++) add_number(&n, l->above[i]);
+  know(l, n);
+  if (own_count(l) == l->count) return;
+  link_others(t, level, false);
+  n = (struct numbers){0};
+  for (uint32_t i = 0; i < l->aboves; i++) add_number(&n, l->above[i]);
+  add_near(l, l->group, own_count(l), &n);
+  add_near(l, l->other_group, l->others, &n);
+  sort_numbers(&n);
+  know(l, n);
+  link_others(t, level, false);
+}
+
+/** Add the fathers of some groups of the next finer level that are of other ranks. */
+static void add_father(const struct topology *t, int level, uint32_t son, struct numbers *n) {
+  const struct gas_tree_level *l = &t->level[level];
+  const uint64_t key = t->level[level + 1].key[son] >> 3;
+  if (n->count > 0 && l->key[n->group[n->count - 1]] == key) return;
+  const uint32_t father = topology_first_below(t, level, key, level);
+  if (father < l->count && l->key[father] == key && !is_in_span(l->own, father))
+    add_number(n, father);
+}
+
+/** Find the groups of other ranks that are around own groups of finer levels. Those of the next finer level have been
+ * found. @return whether they have changed */
+static bool find_above(struct topology *t, int level) {
+  struct gas_tree_level *l = &t->level[level];
+  struct numbers n = {0};
+  if (level < t->finest && own_count(l) < l->count) {
+    const struct gas_tree_level *fine = &t->level[level + 1];
+    for (uint32_t i = fine->own.first; i < fine->own.end; i++) add_father(t, level, i, &n);
+    for (uint32_t i = 0; i < fine->aboves; i++) add_father(t, level, fine->above[i], &n);
+    sort_numbers(&n);
+  }
+  const bool same = n.count == l->aboves &&
+                    (n.count == 0 || memcmp(n.group, l->above, n.count * sizeof *n.group) == 0);
+  free(l->above);
+  l->above = n.group;
+  l->aboves = n.count;
+  return !same;
+}
+
+static void count_kept(const struct topology *t) {
+  size_t bytes = 0;
+  for (int k = 0; k <= t->finest; k++) {
+    const struct gas_tree_level *l = &t->level[k];
+    bytes += l->count * sizeof *l->key + (own_count(l) + l->others) * sizeof *l->group +
+             (l->others + l->aboves) * sizeof *l->other;
+  }
+  kept_set(KEPT_OCTREE, bytes);
+}
+
+void topology_link(struct topology *t, int level) {
+  bool changed[GAS_LEVELS_MAX];
+  for (int l = t->finest; l >= 0; l--) changed[l] = find_above(t, l);
+  for (int l = 0; l <= level; l++)
+    if (l == level || changed[l]) {
+      make_level(t, l);
+    } else if (l == level - 1) {
+      link_own(t, l, true);
+      link_others(t, l, true);
+    }
+  if (level < t->finest) {
+    link_own(t, level + 1, true);
+    link_others(t, level + 1, true);
+  }
+  count_kept(t);
+}
+
+void topology_unlink(struct gas_tree_level *l) {
+  free(l->group);
+  free(l->other);
+  free(l->other_group);
+  free(l->above);
+}

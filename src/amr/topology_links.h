@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What is beside, above and below the groups that a rank knows. */
+#ifndef PHOTONS_TOPOLOGY_LINKS_H
+#define PHOTONS_TOPOLOGY_LINKS_H
+
+#include "photons/amr/topology.h"
+
+/** A level has new keys, or its groups other ranks: find the groups that this rank now knows, and link those that the
+ * change concerns. */
+void topology_link(struct topology *t, int level);
+void topology_unlink(struct gas_tree_level *l);
+
+#endif
