@@ -13,14 +13,19 @@ void slots_add(struct slots *s, starpu_data_handle_t handle, enum starpu_data_ac
 }
 
 void slots_require(const struct slots *s, bool fresh, const char *what, int level) {
-  const uint32_t group = s->gas->level[s->level].batch[s->batch].first;
+  const uint32_t group = gas_batch_span(&s->gas->level[s->level], s->batch).first;
   DEBUG_CHECK(fresh,
               "%s of level %d, from group %u on, reads %s of level %d that are not up to date",
               s->stage, s->level, group, what, level);
 }
 
 const struct gas_batch *slots_seen(const struct slots *s, int level, uint32_t batch) {
-  return gas_seen(s->gas, level, gas_home_of_batch(s->gas, s->level, s->batch), batch);
+  const uint32_t home = gas_home_of_batch(s->gas, s->level, s->batch);
+  const struct gas_batch *b = gas_seen(s->gas, level, home, batch);
+  if (!b)
+    fail(EXIT_RUN_FAILED, "%s of level %d reads batch %u of level %d, of which home %u has nothing",
+         s->stage, s->level, batch, level, home);
+  return b;
 }
 
 void slots_add_list(struct slots *s, const struct gas *g, int level, const struct batch_list *list,

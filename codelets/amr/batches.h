@@ -28,7 +28,7 @@ struct gpu_gas gpu_gas_of(struct gpu *gpu, const struct batch_argument *a);
 struct gpu_gas gpu_gas_closing(struct gpu *gpu, const struct batch_argument *a, double least_heat);
 
 static inline struct gas_batch *batch_of(const struct batch_argument *a) {
-  return &a->gas->level[a->level].batch[a->batch];
+  return gas_batch(a->gas, a->level, a->batch);
 }
 /** The number of its first group among this rank's groups. */
 static inline uint32_t own_of(const struct batch_argument *a) {

@@ -33,7 +33,7 @@ STAGE(gas_accelerate, 0xddaa66, "gas");
 void gas_accelerate_submit(struct gas *g, int level, uint32_t batch, const double change[3]) {
   const struct gas_level *l = &g->level[level];
   const struct starpu_data_descr data[SLOTS] = {
-      [CELLS] = {l->batch[batch].handle[l->now], STARPU_RW}};
+      [CELLS] = {gas_batch(g, level, batch)->handle[l->now], STARPU_RW}};
   gas_accelerate_insert(
       (struct gas_accelerate_argument){{g, level, batch}, {change[0], change[1], change[2]}},
       (struct task){.data = data, .count = SLOTS, .priority = PRIORITY_MIDDLE});

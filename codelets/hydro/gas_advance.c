@@ -84,7 +84,7 @@ STAGE(gas_advance, 0x4477aa, "gas");
 void gas_advance_submit(struct gas *g, int level, uint32_t batch, double dt, double begin,
                         double share, double least_heat) {
   const struct gas_level *l = &g->level[level];
-  const struct gas_batch *b = &l->batch[batch];
+  const struct gas_batch *b = gas_batch(g, level, batch);
   struct slots slots = slots_of("gas_advance", g, level, batch);
   slots_add(&slots, b->handle[1 - l->now], STARPU_W);
   slots_add(&slots, b->fluxes, STARPU_W);

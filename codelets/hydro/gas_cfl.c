@@ -41,7 +41,7 @@ STAGE(gas_cfl, 0x88aa66, "gas");
 void gas_cfl_submit(struct gas *g, int level, uint32_t batch, bool faults) {
   const struct gas_level *l = &g->level[level];
   const struct starpu_data_descr data[SLOTS] = {
-      [CELLS] = {l->batch[batch].handle[l->now], STARPU_R}};
+      [CELLS] = {gas_batch(g, level, batch)->handle[l->now], STARPU_R}};
   gas_cfl_insert((struct gas_cfl_argument){{g, level, batch}, faults},
                  (struct task){.data = data, .count = SLOTS, .priority = PRIORITY_HIGH});
 }

@@ -37,7 +37,7 @@ static void gas_close_gpu(struct gpu *gpu, void *buffers[], const struct gas_clo
 STAGE(gas_close, 0x77aadd, "gas");
 
 void gas_close_submit(struct gas *g, int level, uint32_t batch, double share, bool first) {
-  const struct gas_batch *b = &g->level[level].batch[batch];
+  const struct gas_batch *b = gas_batch(g, level, batch);
   const struct starpu_data_descr data[SLOTS] = {
       [SIDES] = {b->sides, first ? STARPU_W : STARPU_RW}, [FLUXES] = {b->fluxes, STARPU_R}};
   gas_close_insert((struct gas_close_argument){{g, level, batch}, share, first},

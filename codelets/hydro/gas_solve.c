@@ -39,9 +39,9 @@ static void gas_solve_gpu(struct gpu *gpu, void *buffers[],
   const struct gpu_gas g = gpu_gas_closing(gpu, a, argument->least_heat);
   gpu_gas_solve(&g, argument->dt / gas_cell(a->gas, a->level), argument->reversed,
                 VECTOR(void, buffers[BLOCKS]), NULL, VECTOR(void, buffers[CELLS]),
-                 VECTOR(void, buffers[FLUXES]), faces_kept(a),
-                 a->gas->gravity ? VECTOR(void, buffers[MASS]) : NULL,
-                 &a->gas->level[a->level].fault[own_of(a)]);
+                VECTOR(void, buffers[FLUXES]), faces_kept(a),
+                a->gas->gravity ? VECTOR(void, buffers[MASS]) : NULL,
+                &a->gas->level[a->level].fault[own_of(a)]);
 }
 
 STAGE(gas_solve, 0x4477aa, "gas");
@@ -50,7 +50,7 @@ void gas_solve_submit(struct gas *g, int level, uint32_t batch, double dt, doubl
                       starpu_data_handle_t block) {
   const struct gas_level *l = &g->level[level];
   const bool reversed = l->steps % 2 == 1;
-  const struct gas_batch *b = &l->batch[batch];
+  const struct gas_batch *b = gas_batch(g, level, batch);
   const struct starpu_data_descr data[SLOTS] = {[CELLS] = {b->handle[1 - l->now], STARPU_W},
                                                 [FLUXES] = {b->fluxes, STARPU_W},
                                                 [BLOCKS] = {block, STARPU_R},

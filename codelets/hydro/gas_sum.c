@@ -49,8 +49,8 @@ STAGE(gas_sum, 0xddddaa, "gas");
 void gas_sum_submit(struct gas *g, int level, uint32_t batch) {
   const struct gas_level *l = &g->level[level];
   struct slots slots = slots_of("gas_sum", g, level, batch);
-  slots_add(&slots, l->batch[batch].handle[l->now], STARPU_R);
-  slots_add_links(&slots, &l->batch[batch]);
+  slots_add(&slots, gas_batch(g, level, batch)->handle[l->now], STARPU_R);
+  slots_add_links(&slots, gas_batch(g, level, batch));
   gas_sum_insert((struct batch_argument){g, level, batch}, slots_task(&slots, PRIORITY_LOW));
   free(slots.data);
 }

@@ -37,15 +37,15 @@ static struct cloud_tables make_tables(const struct batch_argument *a) {
 /** Add the ranges of all groups near the batch. */
 static void add_groups(struct cloud_tables *t, const struct batch_argument *a,
                        void (*add)(struct cloud_tables *t, const struct batch_argument *a,
-                                   uint32_t k, const struct gas_batch *near, uint32_t i)) {
+                                   uint32_t k, struct group_span near, uint32_t i)) {
   const struct gas *g = a->gas;
   const struct batch_list *list = &batch_of(a)->near;
   size_t n = 0;
   for (uint32_t k = 0; k < list->count; k++) {
-    const struct gas_batch *near = &g->level[a->level].batch[list->batch[k]];
+    const struct group_span near = gas_batch_span(&g->level[a->level], list->batch[k]);
     for (uint32_t i = 0; i <= list->groups; i++) {
       t->first[n++] = t->clouds.ranges;
-      if (i < near->count) add(t, a, k, near, i);
+      if (i < near.end - near.first) add(t, a, k, near, i);
     }
   }
   t->first[n] = t->clouds.ranges;
@@ -55,8 +55,8 @@ static void add_groups(struct cloud_tables *t, const struct batch_argument *a,
 
 /** Of group i of near batch k: its own particles. */
 static void add_own(struct cloud_tables *t, const struct batch_argument *a, uint32_t k,
-                    const struct gas_batch *near, uint32_t i) {
-  const size_t *first = a->gas->particles->level[a->level].first + near->first;
+                    struct group_span near, uint32_t i) {
+  const size_t *first = a->gas->particles->level[a->level].first + near.first;
   add_range(t, (struct gpu_particle_range){k, (uint32_t)(first[i] - first[0]),
                                            (uint32_t)(first[i + 1] - first[i])});
 }
@@ -82,13 +82,13 @@ static uint32_t number_of(struct cloud_tables *t, int level, uint32_t batch) {
 
 /** Of group i of a near batch: the particles of finer levels, this rank's and foreign ones. */
 static void add_finer(struct cloud_tables *t, const struct batch_argument *a, uint32_t k,
-                      const struct gas_batch *near, uint32_t i) {
+                      struct group_span near, uint32_t i) {
   const struct gas *g = a->gas;
-  const uint64_t key = g->topology.level[a->level].key[near->first + i];
+  const uint64_t key = g->topology.level[a->level].key[near.first + i];
   const struct particle_level *foreign = t->foreign;
   (void)k;
   if (foreign) {
-    const size_t *first = &foreign->first[near->first + i];
+    const size_t *first = &foreign->first[near.first + i];
     if (first[0] < first[1])
       add_range(t, (struct gpu_particle_range){number_of(t, CLOUD_FOREIGN, 0), (uint32_t)first[0],
                                                (uint32_t)(first[1] - first[0])});

@@ -48,7 +48,7 @@ static void gas_arrive_cpu(void *buffers[], const struct gas_arrive_argument *a)
   const struct gas_arrivals *s = arrivals_of(a);
   const struct particle_level *from = a->arriving->from, *to = a->arriving->to;
   const struct gas *g = a->arriving->gas;
-  const struct gas_batch *b = &g->level[a->arriving->level].batch[a->batch];
+  const struct gas_batch *b = gas_batch(g, a->arriving->level, a->batch);
   for (uint32_t i = 0; i < b->count; i++) {
     const struct gas_arrival *group = &s->group[i];
     const struct gas_particle *old = NULL;
@@ -60,7 +60,7 @@ static void gas_arrive_cpu(void *buffers[], const struct gas_arrive_argument *a)
 static void gas_arrive_gpu(struct gpu *gpu, void *buffers[], const struct gas_arrive_argument *a) {
   const struct gas_arrivals *s = arrivals_of(a);
   const char **old = slots_addresses(buffers, OLD, s->batches);
-  gpu_gas_arrive(gpu, a->arriving->gas->level[a->arriving->level].batch[a->batch].count, s, old,
+  gpu_gas_arrive(gpu, gas_batch(a->arriving->gas, a->arriving->level, a->batch)->count, s, old,
                  VECTOR(struct gas_particle, buffers[NEW]));
   free(old);
 }

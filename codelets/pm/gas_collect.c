@@ -50,7 +50,7 @@ void gas_collect_submit(struct gas *g, int level, uint32_t batch) {
   struct slots slots = slots_of("gas_collect", g, level, batch);
   slots_add(&slots, b->matter, STARPU_RW);
   for (uint32_t i = 0; i < b->sons.count; i++)
-    slots_add(&slots, g->level[level + 1].batch[b->sons.batch[i]].matter, STARPU_R);
+    slots_add(&slots, gas_batch(g, level + 1, b->sons.batch[i])->matter, STARPU_R);
   slots_add_links(&slots, b);
   gas_collect_insert(a, slots_task(&slots, PRIORITY_HIGH));
   free(slots.data);

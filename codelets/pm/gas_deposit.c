@@ -34,13 +34,14 @@ static void add_coarse(const double *coarse, int patch, double *density) {
 /** Densities of batch i of the next coarser level; NULL: it is of another home, and not needed. */
 static starpu_data_handle_t coarse_matter(const struct batch_argument *a, uint32_t i) {
   const uint32_t home = gas_home_of_batch(a->gas, a->level, a->batch);
-  return gas_seen(a->gas, a->level - 1, home, batch_of(a)->coarse.batch[i])->matter;
+  const struct gas_batch *b = gas_seen(a->gas, a->level - 1, home, batch_of(a)->coarse.batch[i]);
+  return b ? b->matter : NULL;
 }
 
 /** Particles of batch i of the level; NULL: they are of another rank, and there are no copies for
  * GPUs. */
 static starpu_data_handle_t near_particles(const struct batch_argument *a, uint32_t i) {
-  return a->gas->level[a->level].batch[batch_of(a)->near.batch[i]].particles;
+  return a->gas->particles->level[a->level].handle[batch_of(a)->near.batch[i]];
 }
 
 /** What a list's batches have; NULL where they have nothing. free() it.

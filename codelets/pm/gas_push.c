@@ -69,9 +69,9 @@ void gas_push_submit(struct gas *g, int level, uint32_t batch, double dt, double
   struct slots slots = slots_of("gas_push", g, level, batch);
   slots_require(&slots, g->particles->level[level].settled == g->topology.level[level].changes,
                 "particles", level);
-  slots_add(&slots, g->level[level].batch[batch].particles, STARPU_RW);
+  slots_add(&slots, gas_batch(g, level, batch)->particles, STARPU_RW);
   surroundings_slots(&slots, &around);
-  slots_add_links(&slots, &g->level[level].batch[batch]);
+  slots_add_links(&slots, gas_batch(g, level, batch));
   gas_push_insert(a, slots_task(&slots, PRIORITY_MIDDLE));
   free(slots.data);
 }

@@ -96,10 +96,10 @@ void gas_field_submit(struct gas *g, int level, uint32_t batch) {
   const struct gas_level *l = &g->level[level];
   const struct surroundings around = surroundings(&a);
   struct slots slots = slots_of("gas_field", g, level, batch);
-  slots_add(&slots, l->batch[batch].handle[l->now], STARPU_R);
+  slots_add(&slots, gas_batch(g, level, batch)->handle[l->now], STARPU_R);
   matter_slot(&slots, g, level, batch);
   surroundings_slots(&slots, &around);
-  slots_add_links(&slots, &l->batch[batch]);
+  slots_add_links(&slots, gas_batch(g, level, batch));
   gas_field_insert(a, slots_task(&slots, PRIORITY_LOW));
   free(slots.data);
 }

@@ -56,9 +56,9 @@ void gas_kick_submit(struct gas *g, int level, uint32_t batch, double dt, double
   const struct gas_level *l = &g->level[level];
   const struct surroundings around = surroundings_of_kick(&a.batch, a.weight);
   struct slots slots = slots_of("gas_kick", g, level, batch);
-  slots_add(&slots, l->batch[batch].handle[l->now], STARPU_RW);
+  slots_add(&slots, gas_batch(g, level, batch)->handle[l->now], STARPU_RW);
   surroundings_slots(&slots, &around);
-  slots_add_links(&slots, &l->batch[batch]);
+  slots_add_links(&slots, gas_batch(g, level, batch));
   gas_kick_insert(a, slots_task(&slots, PRIORITY_MIDDLE));
   free(slots.data);
 }

@@ -109,7 +109,7 @@ static void solve_group(const struct level_task *t, const struct potential_sourc
       t->a->first.massive ? nth_potential(buffers[t->at.sheets + batch], i) : NULL, source);
   add_matter(g, buffers + t->at.matter + batch, i, t->a->factor, source);
   memcpy(old, cube, sizeof old);
-  solve_directly(sources, g->level[t->a->batch.level].batch[batch].first + i, source, cube);
+  solve_directly(sources, gas_batch(g, t->a->batch.level, batch)->first + i, source, cube);
   if (excess != 0.0) exceed(old, excess, cube);
 }
 
@@ -154,7 +154,7 @@ static const char **fill_surroundings(const struct level_task *t, uint32_t batch
                                       const char **cells, struct gpu_potentials *p) {
   const struct gas_potentials_argument *a = t->a;
   const struct potential_task how = potential_solution(a->first, solution, a->solutions);
-  const struct gas_batch *b = &a->batch.gas->level[a->batch.level].batch[batch];
+  const struct gas_batch *b = gas_batch(a->batch.gas, a->batch.level, batch);
   const bool begin = how.weight < 1.0 || how.change != 0.0, end = how.weight > 0.0;
   *p = (struct gpu_potentials){
       .cells = cells,
@@ -182,7 +182,7 @@ static void solve_on_gpu(struct gpu *gpu, const struct level_task *t, int first,
   struct gpu_half *half = allocate((size_t)(end - first), sizeof *half, "task data");
   size_t room = 0;
   for (uint32_t i = 0; i < n; i++) {
-    const struct gas_batch *b = &g->level[a->batch.level].batch[i];
+    const struct gas_batch *b = gas_batch(g, a->batch.level, i);
     room += b->near.count + 2 * (size_t)b->coarse.count;
   }
   const char **cells = allocate(room, sizeof *cells, "task data"), **next = cells;
@@ -192,7 +192,7 @@ static void solve_on_gpu(struct gpu *gpu, const struct level_task *t, int first,
                                   a->first.massive ? t->buffers[t->at.sheets + i] : NULL,
                                   t->buffers[t->at.matter + i], a->factor),
         .to = VECTOR(double, t->buffers[i]),
-        .groups = g->level[a->batch.level].batch[i].count};
+        .groups = gas_batch(g, a->batch.level, i)->count};
     next = fill_surroundings(t, i, first, next, &batch[i].from);
   }
   for (int k = first; k < end; k++) {

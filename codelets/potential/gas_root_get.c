@@ -47,7 +47,7 @@ STAGE_ON_GPU(gas_root_get, 0x5599aa, "gas");
 void gas_root_get_submit(struct gas *g, const struct root_gpu *r, uint32_t batch) {
   struct slots slots = slots_of("gas_root_get", g, 0, batch);
   slots_add(&slots, potential_handle(g, 0, batch, POTENTIAL_END), STARPU_W);
-  slots_add_links(&slots, &g->level[0].batch[batch]);
+  slots_add_links(&slots, gas_batch(g, 0, batch));
   for (uint32_t part = r->first; part < r->first + r->homes; part++)
     if (root_slab_has(r, part, batch)) slots_add(&slots, r->slab[part - r->first], STARPU_R);
   for (uint32_t k = 0; k < r->aways; k++)

@@ -47,7 +47,7 @@ void gas_root_rows_submit(struct gas *g, const struct root_gpu *r, uint32_t part
   for (uint32_t i = gas_own_begin(g, 0); i < gas_own_end(g, 0); i++) {
     if (!root_slab_has(r, part, i)) continue;
     slots_add(&slots, potential_handle(g, 0, i, POTENTIAL_NEXT), STARPU_R);
-    slots_add_links(&slots, &g->level[0].batch[i]);
+    slots_add_links(&slots, gas_batch(g, 0, i));
   }
   for (uint32_t k = 0; k < r->guests; k++) {
     if (!root_slab_has(r, part, r->guest[k].batch)) continue;

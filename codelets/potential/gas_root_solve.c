@@ -45,7 +45,7 @@ static void put_densities(const struct gpu_gas *g, void *buffers[],
   density.mean = 0.0; /* what does not attract is the wave of number 0 */
   gpu_root_put(a->root->worker[worker_number()], g, &density,
                VECTOR(const struct gas_links, buffers[LINKS]), mesh,
-               a->root->sum + a->gas->level[0].batch[batch].first);
+               a->root->sum + gas_batch(a->gas, 0, batch)->first);
 }
 
 /** Copy a batch to or from the mesh. @param buffers  of this batch */
@@ -93,7 +93,7 @@ static void transfer_batches(const struct gas *g, const struct root_gpu *r, bool
   }
   for (uint32_t k = 0; k < r->guests; k++) {
     const uint32_t batch = r->guest[k].batch;
-    const int owner = gas_owner(g, 0, g->level[0].batch[batch].first);
+    const int owner = gas_owner(g, 0, gas_batch_span(&g->level[0], batch).first);
     message_transfer(r->guest[k].cubes, kind, (size_t)batch * (size_t)comm_size() + (size_t)me,
                      back ? me : owner, back ? owner : me, PRIORITY_HIGHEST);
   }

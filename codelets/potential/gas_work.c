@@ -82,7 +82,7 @@ STAGE(gas_work, 0xdd7755, "gas");
 void gas_work_submit(struct gas *g, int level, uint32_t batch, struct gravity_step s) {
   const struct gas_work_argument a = {{g, level, batch}, s.dt, s.begin, s.end};
   const struct gas_level *l = &g->level[level];
-  const struct gas_batch *b = &l->batch[batch];
+  const struct gas_batch *b = gas_batch(g, level, batch);
   const struct surroundings at_begin = surroundings(&a, POTENTIAL_BEGIN),
                             at_end = surroundings(&a, POTENTIAL_END);
   struct slots slots = slots_of("gas_work", g, level, batch);

@@ -6,11 +6,11 @@
 starpu_data_handle_t potential_handle(const struct gas *g, int level, uint32_t batch,
                                       enum gas_potential which) {
   const struct gas_level *l = &g->level[level];
-  return l->batch[batch].potential[l->potential[which]];
+  return gas_batch(g, level, batch)->potential[l->potential[which]];
 }
 
 void matter_slot(struct slots *s, const struct gas *g, int level, uint32_t batch) {
-  if (g->particles) slots_add(s, g->level[level].batch[batch].matter, STARPU_R);
+  if (g->particles) slots_add(s, gas_batch(g, level, batch)->matter, STARPU_R);
 }
 
 double add_matter(const struct gas *g, void *buffers[], uint32_t i, double factor, double *source) {
@@ -33,7 +33,7 @@ struct numbers {
 };
 
 static struct numbers numbers_of(const struct surroundings *a) {
-  const struct gas_batch *b = &a->gas->level[a->level].batch[a->batch];
+  const struct gas_batch *b = gas_batch(a->gas, a->level, a->batch);
   return (struct numbers){
       .near = a->near ? b->near.count : 0,
       .begin = a->coarse && (a->weight < 1.0 || a->change != 0.0) ? b->coarse.count : 0,
@@ -41,7 +41,7 @@ static struct numbers numbers_of(const struct surroundings *a) {
 }
 
 void surroundings_slots(struct slots *s, const struct surroundings *a) {
-  const struct gas_batch *b = &a->gas->level[a->level].batch[a->batch];
+  const struct gas_batch *b = gas_batch(a->gas, a->level, a->batch);
   const struct numbers n = numbers_of(a);
   if (n.near > 0) add_list(s, a->gas, a->level, &b->near, a->which);
   if (n.begin > 0) add_list(s, a->gas, a->level - 1, &b->coarse, a->before);
@@ -78,7 +78,7 @@ struct gpu_density gpu_density_of(const struct gas *g, void *cells, void *mass, 
 
 struct potential_sources surroundings_of(const struct surroundings *a, void *buffers[],
                                          size_t first, const char ***addresses) {
-  const struct gas_batch *b = &a->gas->level[a->level].batch[a->batch];
+  const struct gas_batch *b = gas_batch(a->gas, a->level, a->batch);
   const struct numbers n = numbers_of(a);
   const bool coarse = n.begin + n.end > 0;
   const char **at = *addresses = slots_addresses(buffers, first, surroundings_count(a));

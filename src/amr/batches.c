@@ -8,6 +8,7 @@
 #include "photons/base/error.h"
 #include "photons/runtime/engine.h"
 #include "photons/runtime/pinned.h"
+#include "seen_batches.h"
 
 size_t gas_group_bytes(const struct gas *g) {
   return g->scheme.variables * GAS_GROUP_CELLS * g->scheme.kernels->real_size;
@@ -96,15 +97,20 @@ uint32_t gas_home(const struct gas *g, int level, uint32_t group) {
 }
 
 struct gas_batch *gas_batch_with(const struct gas *g, int level, uint32_t group) {
-  const struct gas_level *l = &g->level[level];
-  return &l->batch[group / l->batch_groups];
+  return gas_batch(g, level, group / g->level[level].batch_groups);
+}
+
+struct group_span gas_batch_span(const struct gas_level *l, uint32_t batch) {
+  const uint32_t first = batch * l->batch_groups, left = l->groups - first;
+  return (struct group_span){first, first + (left < l->batch_groups ? left : l->batch_groups)};
 }
 
 struct gas_batch *gas_seen(const struct gas *g, int level, uint32_t home, uint32_t batch) {
   const struct gas_level *l = &g->level[level];
-  const bool own = !l->ghost || (batch >= gas_home_batch(g, level, home) &&
-                                 batch < gas_home_batch(g, level, home + 1));
-  return own ? &l->batch[batch] : &l->ghost[home - gas_home_begin(g)][batch];
+  const bool own = batch >= gas_home_batch(g, level, home) &&
+                   batch < gas_home_batch(g, level, home + 1);
+  return own ? gas_batch(g, level, batch)
+             : seen_find(&l->seen[home - gas_home_begin(g)], gas_batch_span(l, batch).first);
 }
 
 uint32_t gas_first_batch(const struct gas *g, int level, int rank) {
@@ -144,8 +150,8 @@ uint32_t gas_own_end(const struct gas *g, int level) {
 
 void *gas_cells(const struct gas *g, int level, uint32_t group) {
   const struct gas_level *l = &g->level[level];
+  if (!is_in_span(l->mine, group)) return NULL;
   const struct gas_batch *b = gas_batch_with(g, level, group);
-  if (gas_owner(g, level, group) != comm_rank()) return NULL;
   return (char *)starpu_data_handle_to_pointer(b->handle[l->now], STARPU_MAIN_RAM) +
          (group - b->first) * gas_group_bytes(g);
 }

@@ -17,14 +17,13 @@ LOOP_STAGE(gas_links, 0x887799, .family = "gas");
  * parts, since each one begins with sets of all batches. */
 enum { PART_GROUPS = 64, PARTS_MOST = 64 };
 
-/** A set of batches of a level, while it is made. */
+/** A set of batches of a level, while it is made: some tens. */
 struct batch_set {
-  uint32_t groups;  /* of a batch */
-  uint32_t count;   /* of batches in the set */
-  uint32_t *number; /* [count] */
-  uint32_t *index;  /* [batch of the level] in the set, or NO_GROUP */
-  uint32_t latest;  /* batch that was named last: mostly the next one, too */
-  uint32_t first;   /* group of that */
+  uint32_t groups;      /* of a batch */
+  uint32_t count, room; /* of batches in the set */
+  uint32_t *number;     /* [count] */
+  uint32_t latest; /* place in the set of the batch that was named last: mostly the next one, too */
+  uint32_t first;  /* group of that */
 };
 
 enum set { NEAR, COARSE, FINE, SONS, AROUND, SETS };
@@ -40,38 +39,39 @@ struct linking {
 
 static struct batch_set set_make(const struct gas *g, int level) {
   const bool exists = level >= 0 && topology_has_groups(&g->topology, level);
-  const uint32_t batches = exists ? g->level[level].batch_count : 0;
-  struct batch_set s = {.groups = exists ? g->level[level].batch_groups : 1, .first = NO_GROUP};
-  s.number = allocate(batches, sizeof *s.number, "lists of batches");
-  s.index = allocate(batches, sizeof *s.index, "lists of batches");
-  for (uint32_t i = 0; i < batches; i++) s.index[i] = NO_GROUP;
-  return s;
+  return (struct batch_set){.groups = exists ? g->level[level].batch_groups : 1, .first = NO_GROUP};
 }
 
-/** Let s->first and s->latest be of the batch that has a group. */
-static inline void go_to(struct batch_set *s, uint32_t group) {
-  if (s->first <= group && group - s->first < s->groups) return;
-  s->latest = group / s->groups;
-  s->first = s->latest * s->groups;
+/** Let s->first and s->latest be of the batch that has a group. @return false: the set has it not */
+static inline bool go_to(struct batch_set *s, uint32_t group) {
+  if (s->first <= group && group - s->first < s->groups) return true;
+  const uint32_t batch = group / s->groups;
+  for (uint32_t i = s->count; i-- > 0;)
+    if (s->number[i] == batch) {
+      s->latest = i;
+      s->first = batch * s->groups;
+      return true;
+    }
+  return false;
 }
 
 static void add_groups(struct batch_set *s, uint32_t *group, int count) {
   for (int i = 0; i < count; i++) {
-    if (group[i] == NO_GROUP) continue;
-    go_to(s, group[i]);
-    if (s->index[s->latest] != NO_GROUP) continue;
-    s->index[s->latest] = 0;
-    s->number[s->count++] = s->latest;
+    if (group[i] == NO_GROUP || go_to(s, group[i])) continue;
+    if (s->count == s->room)
+      s->number = reallocate(s->number, s->room = 2 * s->room + 32, sizeof *s->number,
+                             "lists of batches");
+    s->latest = s->count;
+    s->number[s->count++] = group[i] / s->groups;
+    s->first = group[i] / s->groups * s->groups;
   }
 }
 
 /** Groups become links. */
 static void link_groups(struct batch_set *s, uint32_t *group, int count) {
-  for (int i = 0; i < count; i++) {
-    if (group[i] == NO_GROUP) continue;
-    go_to(s, group[i]);
-    group[i] = s->index[s->latest] << GAS_LINK_SHIFT | (group[i] - s->first);
-  }
+  for (int i = 0; i < count; i++)
+    if (group[i] != NO_GROUP && go_to(s, group[i]))
+      group[i] = s->latest << GAS_LINK_SHIFT | (group[i] - s->first);
 }
 
 static int compare_numbers(const void *a, const void *b) {
@@ -82,7 +82,7 @@ static int compare_numbers(const void *a, const void *b) {
 /** Number the batches of a set, rising. */
 static void set_list(struct batch_set *s, struct batch_list *list) {
   if (s->count > 1) qsort(s->number, s->count, sizeof *s->number, compare_numbers);
-  for (uint32_t i = 0; i < s->count; i++) s->index[s->number[i]] = i;
+  s->first = NO_GROUP; /* places in the set have changed */
   free(list->batch);
   *list = (struct batch_list){s->count, s->groups,
                               allocate(s->count, sizeof *s->number, "lists of batches")};
@@ -90,8 +90,8 @@ static void set_list(struct batch_set *s, struct batch_list *list) {
 }
 
 static void set_empty(struct batch_set *s) {
-  for (uint32_t i = 0; i < s->count; i++) s->index[s->number[i]] = NO_GROUP;
   s->count = 0;
+  s->first = NO_GROUP;
 }
 
 static uint32_t edges_of(const struct gas_group *group) {
@@ -230,10 +230,7 @@ static struct linking linking_begin(const struct gas *g, int level) {
 }
 
 static void linking_end(struct linking *k) {
-  for (int s = 0; s < SETS; s++) {
-    free(k->set[s].number);
-    free(k->set[s].index);
-  }
+  for (int s = 0; s < SETS; s++) free(k->set[s].number);
 }
 
 static void link_part(void *context, uint32_t part) {
@@ -244,7 +241,7 @@ static void link_part(void *context, uint32_t part) {
                  end = all->end - begin < all->part ? all->end : begin + all->part;
   for (uint32_t i = begin; i < end; i++) {
     const uint32_t home = gas_home_of_batch(g, all->level, i);
-    struct gas_batch *b = &g->level[all->level].batch[i];
+    struct gas_batch *b = gas_batch(g, all->level, i);
     struct gas_links **table = &all->table[i - all->first];
     find_sons(&k, home);
     link_batch(&k, home, b, *table);
@@ -268,14 +265,14 @@ static struct all_links all_links_of(struct gas *g, int level) {
   all.parts = (own + all.part - 1) / all.part;
   all.table = allocate(own, sizeof *all.table, "links of groups");
   for (uint32_t i = 0; i < own && engine_gpu(); i++)
-    all.table[i] = take_table(&g->level[level].batch[all.first + i]);
+    all.table[i] = take_table(gas_batch(g, level, all.first + i));
   return all;
 }
 
 /** Give batches their new tables. */
 static void set_tables(const struct all_links *all) {
   for (uint32_t i = all->first; i < all->end; i++) {
-    struct gas_batch *b = &all->gas->level[all->level].batch[i];
+    struct gas_batch *b = gas_batch(all->gas, all->level, i);
     if (!all->table[i - all->first]) continue;
     drop_table(b);
     b->link = all->table[i - all->first];

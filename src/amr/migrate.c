@@ -15,28 +15,36 @@ struct gas_replaced {
 };
 
 struct old_level old_level_take(struct gas *g, int level) {
-  const struct gas_tree_level *tree = &g->topology.level[level];
-  struct old_level old = {.count = tree->count};
-  old.key = allocate(old.count, sizeof *old.key, "patch groups");
-  if (old.count > 0) memcpy(old.key, tree->key, old.count * sizeof *old.key);
+  struct gas_tree_level *tree = &g->topology.level[level];
+  struct old_level old = {.count = tree->count, .key = tree->key};
+  tree->key = NULL; /* topology_replace() brings others */
   old.level = gas_take_level(g, level);
   return old;
 }
 
-/** The old batch whose groups have these keys; NULL: there is none.
+/** The first of some keys, which rise, that is not below one; from one of them on. */
+static uint32_t key_from(const uint64_t *keys, uint32_t count, uint32_t begin, uint64_t key) {
+  if (begin < count && keys[begin] >= key) return begin;
+  uint32_t low = begin, high = count;
+  while (low < high) {
+    const uint32_t middle = low + (high - low) / 2;
+    if (keys[middle] < key)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+/** This rank's old batch whose groups have these keys; NULL: there is none.
  * @param k  in and out: number of the old group from which on to search */
 static struct gas_batch *same_batch(const struct old_level *old, const uint64_t *key,
                                     uint32_t count, uint32_t *k) {
-  while (*k < old->count && old->key[*k] < key[0]) ++*k;
-  if (*k >= old->count || *k % old->level.batch_groups != 0) return NULL;
-  struct gas_batch *b = &old->level.batch[*k / old->level.batch_groups];
+  const struct gas_level *l = &old->level;
+  *k = key_from(old->key, old->count, *k, key[0]);
+  if (!is_in_span(l->mine, *k) || *k % l->batch_groups != 0) return NULL;
+  struct gas_batch *b = &l->batch[*k / l->batch_groups - l->begin];
   return b->count == count && memcmp(old->key + *k, key, count * sizeof *key) == 0 ? b : NULL;
-}
-
-/** Whether this rank had an old group. */
-static bool had(const struct old_level *old, uint32_t group) {
-  return (int)block_containing(old->level.batch_count, (size_t)comm_size(),
-                               group / old->level.batch_groups) == comm_rank();
 }
 
 void old_level_keep(struct old_level *old, struct gas *g, int level) {
@@ -45,9 +53,9 @@ void old_level_keep(struct old_level *old, struct gas *g, int level) {
   if (old->count == 0) return;
   l->now = old->level.now;
   memcpy(l->potential, old->level.potential, sizeof l->potential);
-  for (uint32_t i = 0, k = 0; i < l->batch_count; i++) {
+  for (uint32_t i = 0, k = 0; i < l->own; i++) {
     struct gas_batch *b = &l->batch[i], *same = same_batch(old, key + b->first, b->count, &k);
-    if (!same || !gas_is_own(g, level, i) || !had(old, k)) continue;
+    if (!same) continue;
     const uint32_t first = b->first;
     *b = *same;
     b->first = first;
@@ -61,9 +69,14 @@ void old_level_free(struct old_level *old) {
   free(old->key);
 }
 
-/** NULL: the batch was kept. */
-static starpu_data_handle_t cells_of(const struct old_level *old, uint32_t batch) {
-  return old->level.batch[batch].handle[old->level.now];
+/** The old batch of this rank with an old group. */
+static const struct gas_batch *batch_with(const struct old_level *old, uint32_t group) {
+  return &old->level.batch[group / old->level.batch_groups - old->level.begin];
+}
+
+/** The cells of this. NULL: the batch was kept. */
+static starpu_data_handle_t cells_with(const struct old_level *old, uint32_t group) {
+  return batch_with(old, group)->handle[old->level.now];
 }
 
 /** A group that stays: its numbers, and the ranks that had and have it. */
@@ -72,34 +85,58 @@ struct stay {
   int from, to;
 };
 
-/** The rank that has a batch: groups of a batch follow each other. */
-struct rank_of_batch {
-  uint32_t batch;
-  int rank;
+/** Old and new numbers of groups that stay, of a range of new or old groups. */
+struct stays {
+  const struct old_level *old;
+  const struct gas *gas;
+  int level;
+  struct stay *stay;
+  uint32_t count, room;
 };
+
+static void add_stay(struct stays *s, uint32_t old, uint32_t new) {
+  const struct gas_level *before = &s->old->level;
+  const int me = comm_rank();
+  struct stay stay = {old, new, me, me};
+  if (!is_in_span(before->mine, old))
+    stay.from = (int)block_containing(before->batch_count, (size_t)comm_size(),
+                                      old / before->batch_groups);
+  if (!is_in_span(s->gas->level[s->level].mine, new)) stay.to = gas_owner(s->gas, s->level, new);
+  if (stay.from == me && !cells_with(s->old, old)) return; /* kept */
+  if (s->count == s->room)
+    s->stay = reallocate(s->stay, s->room = 2 * s->room + 64, sizeof *s->stay, "patch groups");
+  s->stay[s->count++] = stay;
+}
+
+/** Add this rank's old groups whose new numbers are in a range. */
+static void add_old(struct stays *s, struct group_span new) {
+  const struct gas_tree_level *tree = &s->gas->topology.level[s->level];
+  const uint64_t *key = s->old->key;
+  for (uint32_t k = s->old->level.mine.first, i = 0; k < s->old->level.mine.end; k++) {
+    i = key_from(tree->key, tree->count, i, key[k]);
+    if (i < tree->count && tree->key[i] == key[k] && is_in_span(new, i)) add_stay(s, k, i);
+  }
+}
+
+/** Add this rank's new groups. */
+static void add_new(struct stays *s, struct group_span new) {
+  const uint64_t *key = s->gas->topology.level[s->level].key;
+  for (uint32_t i = new.first, k = 0; i < new.end; i++) {
+    k = key_from(s->old->key, s->old->count, k, key[i]);
+    if (k < s->old->count && s->old->key[k] == key[i]) add_stay(s, k, i);
+  }
+}
 
 /** The groups that stay and that this rank had or has, in their order; free() it. */
 static struct stay *find_stays(const struct old_level *old, const struct gas *g, int level,
                                uint32_t *count) {
-  const struct gas_tree_level *tree = &g->topology.level[level];
-  const size_t batches = old->level.batch_count, ranks = (size_t)comm_size();
-  const int me = comm_rank();
-  struct stay *stay = reallocate(NULL, (size_t)old->count + 1, sizeof *stay, "patch groups");
-  struct rank_of_batch from = {UINT32_MAX, 0}, to = from;
-  *count = 0;
-  for (uint32_t i = 0, k = 0; i < tree->count; i++) {
-    while (k < old->count && old->key[k] < tree->key[i]) k++;
-    if (k == old->count || old->key[k] != tree->key[i]) continue;
-    const uint32_t batch = k / old->level.batch_groups,
-                   new_batch = i / g->level[level].batch_groups;
-    if (batch != from.batch)
-      from = (struct rank_of_batch){batch, (int)block_containing(batches, ranks, batch)};
-    if (new_batch != to.batch) to = (struct rank_of_batch){new_batch, gas_owner(g, level, i)};
-    if (from.rank == me && !cells_of(old, batch)) continue; /* kept */
-    if (from.rank == me || to.rank == me)
-      stay[(*count)++] = (struct stay){k, i, from.rank, to.rank};
-  }
-  return stay;
+  const struct group_span mine = g->level[level].mine;
+  struct stays s = {.old = old, .gas = g, .level = level};
+  add_old(&s, (struct group_span){0, mine.first});
+  add_new(&s, mine);
+  add_old(&s, (struct group_span){mine.end, g->topology.level[level].count});
+  *count = s.count;
+  return s.stay;
 }
 
 /** Whether a group goes to another rank. */
@@ -114,11 +151,11 @@ static void pack(const struct old_level *old, struct gas *g, const struct stay *
   starpu_data_handle_t held = NULL;
   for (uint32_t i = 0; i < count; i++) {
     if (!leaves(&stay[i])) continue;
-    const starpu_data_handle_t cells = cells_of(old, stay[i].old / old->level.batch_groups);
+    const starpu_data_handle_t cells = cells_with(old, stay[i].old);
     if (cells != held) {
       if (held) starpu_data_release(held);
       handle_acquire(held = cells, STARPU_R);
-      g->counts.host_bytes += old->level.batch[stay[i].old / old->level.batch_groups].cell_bytes;
+      g->counts.host_bytes += batch_with(old, stay[i].old)->cell_bytes;
     }
     memcpy(packed,
            (char *)starpu_vector_get_local_ptr(cells) +
@@ -165,9 +202,8 @@ static uint32_t data_number(struct gas_moves *m, starpu_data_handle_t data) {
 /** Moves of the batches that were made anew, all groups of which are to be interpolated. */
 static struct gas_moves *make_moves(const struct gas *g, int level) {
   const struct gas_level *l = &g->level[level];
-  struct gas_moves *moves = allocate(l->batch_count, sizeof *moves, "batches of groups");
-  const uint32_t end = gas_first_batch(g, level, comm_rank() + 1);
-  for (uint32_t i = gas_first_batch(g, level, comm_rank()); i < end; i++) {
+  struct gas_moves *moves = allocate(l->own, sizeof *moves, "batches of groups");
+  for (uint32_t i = 0; i < l->own; i++) {
     const uint32_t count = l->batch[i].count;
     moves[i].move = allocate(count, sizeof *moves[i].move, "patch groups");
     moves[i].data = allocate(count, sizeof(starpu_data_handle_t), "batches of groups");
@@ -184,10 +220,10 @@ struct gas_moves *old_level_migrate(struct old_level *old, struct gas *g, int le
   if (comm_size() > 1) exchange(old, g, stay, count);
   for (uint32_t i = 0; i < count; i++) {
     if (stay[i].to != comm_rank()) continue;
-    struct gas_moves *m = &moves[stay[i].new / groups];
+    struct gas_moves *m = &moves[stay[i].new / groups - g->level[level].begin];
     const bool mine = stay[i].from == comm_rank();
     m->move[stay[i].new % groups] = (struct gas_move){
-        data_number(m, mine ? cells_of(old, stay[i].old / old->level.batch_groups) : old->received),
+        data_number(m, mine ? cells_with(old, stay[i].old) : old->received),
         mine ? stay[i].old % old->level.batch_groups : received++};
   }
   free(stay);

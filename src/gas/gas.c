@@ -150,7 +150,7 @@ void gas_free(struct gas *g) {
 /** The present cells of an own batch. */
 static starpu_data_handle_t cells_of(const struct gas *g, int level, uint32_t batch) {
   const struct gas_level *l = &g->level[level];
-  return l->batch[batch].handle[l->now];
+  return gas_batch(g, level, batch)->handle[l->now];
 }
 
 void gas_acquire(struct gas *g, enum starpu_data_access_mode mode) {

@@ -346,7 +346,7 @@ static void hold_matter(const struct gas *g, bool hold) {
   for (int level = 0; g->particles && level < topology_levels(&g->topology); level++) {
     const uint32_t end = gas_first_batch(g, level, comm_rank() + 1);
     for (uint32_t i = gas_first_batch(g, level, comm_rank()); i < end; i++) {
-      const starpu_data_handle_t matter = g->level[level].batch[i].matter;
+      const starpu_data_handle_t matter = gas_batch(g, level, i)->matter;
       if (hold)
         handle_acquire(matter, STARPU_R);
       else

@@ -53,7 +53,7 @@ static void fill_group(void *context, uint32_t i) {
 static void hold_level(struct gas *g, int level, bool hold) {
   const uint32_t end = gas_first_batch(g, level, comm_rank() + 1);
   for (uint32_t i = gas_first_batch(g, level, comm_rank()); i < end; i++) {
-    const struct gas_batch *b = &g->level[level].batch[i];
+    const struct gas_batch *b = gas_batch(g, level, i);
     const starpu_data_handle_t cells = b->handle[g->level[level].now];
     if (hold)
       handle_acquire(cells, STARPU_W);
@@ -75,10 +75,11 @@ static void fill_level(struct gas *g, int level, const struct gas_ic *ic) {
 /** Fill the batches that were made: groups that stay from their old cells, new ones by
  * interpolation. */
 static void move_level(struct gas *g, int level, const bool *made, const struct gas_moves *moves) {
+  const uint32_t begin = g->level[level].begin;
   gas_send_cells(g, level - 1); /* new groups are interpolated from these */
   for (uint32_t k = 0; k < g->level[level].own; k++) {
     const uint32_t i = g->level[level].turn[k];
-    if (made[i]) gas_regrid_submit(g, level, i, &moves[i]);
+    if (made[i - begin]) gas_regrid_submit(g, level, i, &moves[i - begin]);
   }
 }
 
@@ -99,9 +100,9 @@ static void replace(struct gas *g, int level, uint64_t *keys, uint32_t count,
   topology_replace(&g->topology, level, keys, count);
   gas_divide_level(g, level);
   old_level_keep(&old, g, level);
-  const uint32_t batches = g->level[level].batch_count;
-  bool *made = allocate(batches, sizeof *made, "batches of groups");
-  for (uint32_t i = 0; i < batches; i++) made[i] = !g->level[level].batch[i].handle[0];
+  const uint32_t own = g->level[level].own;
+  bool *made = allocate(own, sizeof *made, "batches of groups");
+  for (uint32_t i = 0; i < own; i++) made[i] = !g->level[level].batch[i].handle[0];
   gas_reuse_data(g, level, &old.level);
   drop_old(g, &old.level, false);
   gas_make_batches(g, level);
@@ -112,7 +113,7 @@ static void replace(struct gas *g, int level, uint64_t *keys, uint32_t count,
   else
     move_level(g, level, made, moves);
   drop_old(g, &old.level, true);
-  gas_keep_replaced(g, old, moves, batches);
+  gas_keep_replaced(g, old, moves, own);
   free(made);
 }
 

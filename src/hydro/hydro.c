@@ -20,7 +20,7 @@ static void solve_batch(struct gas *g, int level, uint32_t batch, struct hydro_s
 static void solve_batches(struct gas *g, int level, bool inner, struct hydro_step s) {
   const struct gas_level *l = &g->level[level];
   for (uint32_t k = 0; k < l->own; k++)
-    if (l->batch[l->turn[k]].inner == inner) solve_batch(g, level, l->turn[k], s);
+    if (gas_batch(g, level, l->turn[k])->inner == inner) solve_batch(g, level, l->turn[k], s);
 }
 
 /** Batches that need no ghosts come first where ghosts are to be sent: they keep GPUs busy meanwhile. Else
@@ -39,7 +39,7 @@ static void restrict_level(struct gas *g, int level) {
   gas_ghosts_submit(g, level + 1, GHOST_MEANS);
   for (uint32_t k = 0; k < g->level[level].own; k++) {
     const uint32_t i = g->level[level].turn[k];
-    if (g->level[level].batch[i].sons.count > 0) gas_restrict_submit(g, level, i);
+    if (gas_batch(g, level, i)->sons.count > 0) gas_restrict_submit(g, level, i);
   }
   g->level[level].stale = true;
 }
@@ -56,9 +56,9 @@ void hydro_correct(struct gas *g, int level, struct hydro_step s) {
   gas_ghosts_submit(g, level + 1, GHOST_MEANS);
   for (uint32_t k = 0; k < g->level[level].own; k++) {
     const uint32_t i = g->level[level].turn[k];
-    if (g->level[level].batch[i].fine.count > 0)
+    if (gas_batch(g, level, i)->fine.count > 0)
       gas_fix_submit(g, level, i, s.dt, s.least_heat);
-    else if (g->level[level].batch[i].sons.count > 0)
+    else if (gas_batch(g, level, i)->sons.count > 0)
       gas_restrict_submit(g, level, i);
   }
   g->level[level].stale = true;

@@ -60,7 +60,6 @@ static struct particle_level finer_particles(const struct gas *g, int level, dou
 }
 
 static void deposit_on_cores(struct gas *g, int level, double time) {
-  const struct gas_level *l = &g->level[level];
   gas_particles_acquire(g, level + 1);
   struct moving m = {.gas = g,
                      .level = level,
@@ -69,11 +68,11 @@ static void deposit_on_cores(struct gas *g, int level, double time) {
                      .time = time};
   gas_particles_release(g, level + 1);
   for (uint32_t i = gas_own_begin(g, level); i < gas_own_end(g, level); i++)
-    handle_acquire(l->batch[i].matter, STARPU_RW);
+    handle_acquire(gas_batch(g, level, i)->matter, STARPU_RW);
   loop_run(&gas_move_on_stage, gas_first_group(g, level, comm_rank() + 1) - m.first, move_group,
            &m);
   for (uint32_t i = gas_own_begin(g, level); i < gas_own_end(g, level); i++)
-    starpu_data_release(l->batch[i].matter);
+    starpu_data_release(gas_batch(g, level, i)->matter);
   particle_level_free(&m.particles);
 }
 

@@ -156,15 +156,15 @@ static struct particle_level make_level(const struct gas *g, int level) {
 
 /** Give a batch its handle: on cores one without data, which orders tasks. */
 static void make_handle(struct gas *g, int level, struct particle_level *l, uint32_t i) {
-  struct gas_batch *b = &g->level[level].batch[i];
-  const size_t first = l->first[b->first], end = l->first[b->first + b->count];
+  const struct group_span groups = gas_batch_span(&g->level[level], i);
+  const size_t first = l->first[groups.first], end = l->first[groups.end];
   if (engine_gpu() && first < end)
     l->handle[i] = handle_register_room(l->all + first, end - first, sizeof *l->all);
   else if (gas_is_own(g, level, i))
     starpu_void_data_register(&l->handle[i]);
-  if (gas_is_own(g, level, i))
-    owner_set(l->handle[i], gas_home_of_batch(g, level, i) - gas_home_begin(g), g->tasks.homes);
-  b->particles = l->handle[i];
+  if (!gas_is_own(g, level, i)) return;
+  owner_set(l->handle[i], gas_home_of_batch(g, level, i) - gas_home_begin(g), g->tasks.homes);
+  gas_batch(g, level, i)->particles = l->handle[i];
 }
 
 /** Take over a level's particles as those of before. @return what tasks of the new particles read */
@@ -211,7 +211,7 @@ void arrivals_submit(struct gas *g, struct settling *settling, const struct part
   for (uint32_t i = 0; i < new->batches; i++) {
     make_handle(g, level, new, i);
     if (particle_batch_count(new, i) == 0) continue;
-    const struct gas_batch *b = &g->level[level].batch[i];
+    const struct gas_batch *b = gas_batch(g, level, i);
     past->arrivals[i] = make_tables(&s, b->first, b->first + b->count);
   }
   settle_groups(s.arrival_first[new->groups] + settling->gone_count, new->batches, fill_batch, &s);

@@ -19,7 +19,7 @@ void gas_particles_collect(struct gas *g, int first, int end) {
     gas_ghosts_submit(g, l + 1, GHOST_MATTER_MEANS);
     for (uint32_t k = 0; k < g->level[l].own; k++) {
       const uint32_t i = g->level[l].turn[k];
-      if (g->level[l].batch[i].sons.count > 0) gas_collect_submit(g, l, i);
+      if (gas_batch(g, l, i)->sons.count > 0) gas_collect_submit(g, l, i);
     }
   }
 }
@@ -35,7 +35,7 @@ static void push_level(struct gas *g, int level, double dt, double weight) {
   const struct particle_level *l = &g->particles->level[level];
   for (uint32_t k = 0; k < g->level[level].own; k++) {
     const uint32_t i = g->level[level].turn[k];
-    const struct gas_batch *b = &g->level[level].batch[i];
+    const struct gas_batch *b = gas_batch(g, level, i);
     if (l->first[b->first] < l->first[b->first + b->count])
       gas_push_submit(g, level, i, dt, weight);
   }

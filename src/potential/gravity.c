@@ -262,7 +262,7 @@ void gravity_solve(struct gas *g, int level, double weight) {
 
 /** Whether cells of a batch are beside refined patches, whose stresses are known. */
 static bool has_border(const struct gas *g, int level, uint32_t batch) {
-  return has_stress(g, level + 1) && g->level[level].batch[batch].fine.count > 0;
+  return has_stress(g, level + 1) && gas_batch(g, level, batch)->fine.count > 0;
 }
 
 static void submit_border(struct gas *g, int level, uint32_t batch, struct kick_task kick) {

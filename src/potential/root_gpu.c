@@ -123,11 +123,11 @@ struct root_gpu *root_gpu_make(const struct gas *g, const uint32_t size[3],
 }
 
 /** Planes of the mesh from the first one of a batch's groups to the last one. */
-static struct gpu_root_planes planes_of(const struct gas *g, const struct gas_batch *b) {
+static struct gpu_root_planes planes_of(const struct gas *g, struct group_span groups) {
   struct gpu_root_planes planes = {UINT32_MAX, 0};
-  for (uint32_t i = 0; i < b->count; i++) {
+  for (uint32_t i = groups.first; i < groups.end; i++) {
     uint32_t place[3];
-    topology_place(&g->topology, 0, b->first + i, place);
+    topology_place(&g->topology, 0, i, place);
     const uint32_t low = GAS_GROUP_SIDE * place[2];
     if (low < planes.first) planes.first = low;
     if (low + GAS_GROUP_SIDE > planes.end) planes.end = low + GAS_GROUP_SIDE;
@@ -135,17 +135,18 @@ static struct gpu_root_planes planes_of(const struct gas *g, const struct gas_ba
   return planes;
 }
 
-static starpu_data_handle_t make_cubes(const struct gas_batch *b) {
-  return handle_make(handle_room(b->count), GAS_GROUP_CELLS * sizeof(double));
+static starpu_data_handle_t make_cubes(struct group_span groups) {
+  return handle_make(handle_room(groups.end - groups.first), GAS_GROUP_CELLS * sizeof(double));
 }
 
 static struct root_guest make_guest(const struct gas *g, uint32_t batch) {
-  const struct gas_batch *b = &g->level[0].batch[batch];
-  struct root_guest guest = {.batch = batch, .cubes = make_cubes(b)};
-  guest.link = allocate(b->count, sizeof *guest.link, "places of groups");
-  for (uint32_t i = 0; i < b->count; i++)
-    topology_place(&g->topology, 0, b->first + i, guest.link[i].place);
-  guest.links = handle_register(guest.link, b->count, sizeof *guest.link);
+  const struct group_span groups = gas_batch_span(&g->level[0], batch);
+  const uint32_t count = groups.end - groups.first;
+  struct root_guest guest = {.batch = batch, .cubes = make_cubes(groups)};
+  guest.link = allocate(count, sizeof *guest.link, "places of groups");
+  for (uint32_t i = 0; i < count; i++)
+    topology_place(&g->topology, 0, groups.first + i, guest.link[i].place);
+  guest.links = handle_register(guest.link, count, sizeof *guest.link);
   return guest;
 }
 
@@ -161,7 +162,8 @@ static void meet_batch(struct root_gpu *r, const struct gas *g, uint32_t batch) 
   for (int rank = root_rank(r, slabs.first); rank <= root_rank(r, slabs.end - 1); rank++) {
     if (gas_is_own(g, 0, batch) && rank != comm_rank()) {
       r->away = reallocate(r->away, r->aways + 1, sizeof *r->away, "batches on other ranks");
-      r->away[r->aways++] = (struct root_away){batch, rank, make_cubes(&g->level[0].batch[batch])};
+      r->away[r->aways++] = (struct root_away){batch, rank,
+                                               make_cubes(gas_batch_span(&g->level[0], batch))};
     } else if (!gas_is_own(g, 0, batch) && rank == comm_rank()) {
       r->guest = reallocate(r->guest, r->guests + 1, sizeof *r->guest, "batches of other ranks");
       r->guest[r->guests++] = make_guest(g, batch);
@@ -174,7 +176,7 @@ void root_gpu_meet(struct root_gpu *r, const struct gas *g) {
   if (r->has || r->parts == 0) return;
   r->has = allocate(batches, sizeof *r->has, "planes of batches");
   for (uint32_t i = 0; i < batches; i++) {
-    r->has[i] = planes_of(g, &g->level[0].batch[i]);
+    r->has[i] = planes_of(g, gas_batch_span(&g->level[0], i));
     meet_batch(r, g, i);
   }
 }

@@ -254,7 +254,7 @@ static void hold(const struct copy *c, bool acquire) {
   const struct gas_level *l = &c->gas->level[0];
   const uint32_t end = gas_first_batch(c->gas, 0, comm_rank() + 1);
   for (uint32_t i = gas_first_batch(c->gas, 0, comm_rank()); i < end; i++) {
-    const struct gas_batch *b = &l->batch[i];
+    const struct gas_batch *b = gas_batch(c->gas, 0, i);
     const starpu_data_handle_t handle[] = {b->handle[l->now],
                                            b->potential[l->potential[POTENTIAL_END]],
                                            c->massive ? b->sheets : NULL, b->matter};

@@ -79,17 +79,23 @@ struct gas_batch {
   starpu_data_handle_t links; /**< of these */
 };
 
+/** Batches of other homes, by their numbers. */
+struct seen_batches {
+  uint32_t count, room;
+  struct gas_batch *batch; /**< [count] */
+};
+
 struct gas_level {
   uint32_t groups, batch_count;
-  struct group_span mine; /**< groups of this rank */
-  uint32_t batch_groups;  /**< groups of a batch; the last one may have fewer */
-  struct gas_batch *batch;
+  struct group_span mine;  /**< groups of this rank */
+  uint32_t batch_groups;   /**< groups of a batch; the last one may have fewer */
+  uint32_t begin;          /**< this rank's first batch */
+  struct gas_batch *batch; /**< [own] this rank's: gas_batch() */
   uint32_t own,
       *turn; /**< [own] this rank's batches in the order in which their tasks are submitted: its homes take
                             turns, so that all GPUs get work */
-  struct gas_batch **ghost;  /**< [home of this rank][batch] what the home has of batches of other
-                                       homes; NULL with one home: these are in `batch` */
-  uint32_t homes;            /**< of `ghost` */
+  uint32_t homes;            /**< of this rank */
+  struct seen_batches *seen; /**< [home of this rank] what the home has of batches of other homes */
   int now;                   /**< which of the batches' cells are of the present time */
   int potential[POTENTIALS]; /**< which of the batches' potentials is which */
   bool stale_potential[POTENTIALS]; /**< by their numbers in batches: the same as `stale` */
@@ -184,6 +190,11 @@ struct gas {
   struct gas_counts counts;
 };
 
+/** A batch of this rank, by its number among all batches of its level. */
+static inline struct gas_batch *gas_batch(const struct gas *g, int level, uint32_t batch) {
+  return &g->level[level].batch[batch - g->level[level].begin];
+}
+
 /** Bytes of the cells of a group, of a block, of a group's fluxes, and of fluxes through its
  * sides. */
 size_t gas_group_bytes(const struct gas *g);
@@ -220,12 +231,17 @@ struct group_span gas_share(const void *gas, int level, uint32_t groups, int ran
 void gas_set_turns(struct gas *g, int level);
 /** No batch of any level has more groups. */
 uint32_t gas_batch_groups_most(const struct gas *g);
-/** The batch that has a group. */
+/** The own batch that has a group. */
 struct gas_batch *gas_batch_with(const struct gas *g, int level, uint32_t group);
+/** The groups of any batch of a level. */
+struct group_span gas_batch_span(const struct gas_level *l, uint32_t batch);
+/** A batch of a level that has been divided, without data. Below the root level groups come and go: with room sizes
+ * recur, and StarPU finds memory of GPUs that it has already. There all batches of a level have the same room. */
+struct gas_batch gas_batch_without_data(const struct gas *g, int level, uint32_t batch);
 /** The home that has a batch or a group. */
 uint32_t gas_home_of_batch(const struct gas *g, int level, uint32_t batch);
 uint32_t gas_home(const struct gas *g, int level, uint32_t group);
-/** What a home of this rank has of a batch: all where the batch is its own. */
+/** What a home of this rank has of a batch: all where the batch is its own. @return NULL: nothing */
 struct gas_batch *gas_seen(const struct gas *g, int level, uint32_t home, uint32_t batch);
 
 /** Present cells of a group, whose handle is acquired; NULL if another rank has it. */

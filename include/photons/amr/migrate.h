@@ -20,7 +20,7 @@ struct old_level old_level_take(struct gas *g, int level);
 void old_level_keep(struct old_level *old, struct gas *g, int level);
 /** Send cells to the new owners of their groups; collective. The host takes over batches with such
  * groups.
- * @return [batch] from where those groups of this rank's new batches that are not kept get their
+ * @return [own batch] from where those groups of this rank's new batches that are not kept get their
  * cells: the data of `old`. gas_keep_replaced() takes it over */
 struct gas_moves *old_level_migrate(struct old_level *old, struct gas *g, int level);
 /** No task uses the old cells any more. */

@@ -220,12 +220,78 @@ static void check_refined(const struct topology *t, int level, const uint32_t (*
   free(keys);
 }
 
+enum { RANKS = 5 };
+
+/** The groups of a rank that a test pretends: of the rank itself, whichever is asked for. Uneven, and none of small levels
+ * for some. */
+static struct group_span share_of_rank(const void *context, int level, uint32_t count, int rank) {
+  const uint32_t me = *(const uint32_t *)context;
+  (void)level;
+  (void)rank;
+  return (struct group_span){count * me * me / (RANKS * RANKS),
+                             count * (me + 1) * (me + 1) / (RANKS * RANKS)};
+}
+
+/** Whether a rank must know a group: if it is its own, above one of its own ones of a finer level, or beside such a
+ * group. */
+static bool is_needed(const struct topology *all, const struct topology *one, int level,
+                      uint32_t i) {
+  for (int n = 0; n < NEIGHBOURS; n++) {
+    const uint32_t near = all->level[level].group[i].near[n];
+    if (near == NO_GROUP) continue;
+    const uint64_t key = all->level[level].key[near];
+    for (int finer = level; finer <= all->finest; finer++) {
+      const struct group_span own = one->level[finer].own;
+      const uint32_t first = topology_first_below(all, level, key, finer),
+                     end = topology_first_below(all, level, key + 1, finer);
+      if (first < end && first < own.end && end > own.first) return true;
+    }
+  }
+  return false;
+}
+
+/** What a rank knows is what it needs and nothing else, and is right; and so is what it finds of other groups. */
+static void check_rank(const struct topology *all, const struct topology *one) {
+  for (int l = 0; l <= all->finest; l++)
+    for (uint32_t i = 0; i < all->level[l].count; i++) {
+      const struct gas_group *right = &all->level[l].group[i], *known = topology_known(one, l, i);
+      struct gas_group room;
+      uint32_t place[3];
+      assert_int_equal(known != NULL, is_needed(all, one, l, i));
+      assert_memory_equal(topology_look(one, l, i, &room), right, sizeof *right);
+      topology_place(one, l, i, place);
+      assert_memory_equal(place, right->place, sizeof place);
+      for (int n = 0; n < NEIGHBOURS; n++)
+        assert_int_equal(topology_near(one, l, i, n), right->near[n]);
+      for (int p = 0; p < 8; p++) assert_int_equal(topology_son(one, l, i, p), right->son[p]);
+      for (int coarser = l; coarser >= 0; coarser--)
+        assert_int_equal(topology_ancestor(one, l, i, coarser),
+                         topology_ancestor(all, l, i, coarser));
+    }
+}
+
+/** Give the octrees of all ranks the groups of a level, and check them. */
+static void check_ranks(const struct topology *all, struct topology ranks[RANKS], int level) {
+  for (int r = 0; r < RANKS; r++) {
+    const struct gas_tree_level *l = &all->level[level];
+    uint64_t *keys = allocate(l->count, sizeof *keys, "patch groups");
+    if (l->count > 0) memcpy(keys, l->key, l->count * sizeof *keys);
+    topology_replace(&ranks[r], level, keys, l->count);
+    check_rank(all, &ranks[r]);
+  }
+}
+
 /** Random flags at all levels, many times: levels are nested, links are right, and what is refined is
  * what the flags and nesting ask for. */
 static void test_random_flags(void **state) {
   (void)state;
-  struct topology t;
+  struct topology t, ranks[RANKS];
+  static const uint32_t number[RANKS] = {0, 1, 2, 3, 4};
   topology_init(&t, root, mixed, 3);
+  for (int r = 0; r < RANKS; r++) {
+    topology_init(&ranks[r], root, mixed, 3);
+    topology_divide(&ranks[r], share_of_rank, &number[r]);
+  }
   uint32_t random = 12345, deepest = 0;
   for (int k = 0; k < 40; k++) {
     const int level = k % 3;
@@ -238,6 +304,7 @@ static void test_random_flags(void **state) {
     check_refined(&t, level, (const uint32_t(*)[8])flags);
     refine(&t, level, (const uint32_t(*)[8])flags);
     free(flags);
+    check_ranks(&t, ranks, level + 1);
     for (int l = 0; l <= 3; l++) check_neighbours(&t, l);
     assert_true(nested(&t));
     deepest += t.level[3].count > 0;
@@ -250,6 +317,7 @@ static void test_random_flags(void **state) {
   }
   assert_true(deepest > 10); /* the test was about something */
   topology_free(&t);
+  for (int r = 0; r < RANKS; r++) topology_free(&ranks[r]);
 }
 
 /** Temperatures in the units of comoving gas: ionised gas of 10^4 K has the sound speed 15.1 km/s. */

@@ -155,8 +155,10 @@ static void copy_ghosts(const struct gas *g, int level, struct kept_data *c) {
   assert_true(m->count <= GHOSTS_MOST && l->batch_count * l->homes <= GHOSTS_MOST);
   for (uint32_t i = 0; i < l->batch_count; i++)
     for (uint32_t h = 0; h < l->homes; h++) {
-      c->data[i * l->homes + h] = l->ghost[h][i].handle[1 - l->now];
-      c->room[i * l->homes + h] = l->ghost[h][i].room;
+      const struct gas_batch *b = gas_seen(g, level, h, i);
+      if (!b || gas_home_of_batch(g, level, i) == h) continue;
+      c->data[i * l->homes + h] = b->handle[1 - l->now];
+      c->room[i * l->homes + h] = b->room;
     }
   for (uint32_t i = 0; i < m->count; i++) c->of[i] = m->message[i];
 }
