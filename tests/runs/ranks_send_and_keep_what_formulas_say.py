@@ -12,16 +12,22 @@ import itertools
 import math
 import sys
 
+import h5py
+import numpy as np
+
 GROUP, R_CUT = 512, 3.45
 LINK = 2.0  # of friends of friends, 0.2 cells, and waves: groups with a corner in common are near each other
 SETS, FIELDS, SPECTRA = 2, 3, 2  # interlaced, with the default gradient: a field for each axis
 WINDOW = 4  # cells a side of a particle's cloud (PCS)
 HISTOGRAM = 2048 * 8  # counts of one digit of a cut
-GAS_VALUES, GAS_BATCH = 200, 256  # bytes of a group and a batch of gas on every rank
+GAS_KEY, GAS_LINKS, GAS_NUMBER = 8, 164, 4  # bytes of any patch group of gas, of a known one, and of one in a list
+GAS_VALUES, GAS_BATCH = 200, 256  # bytes of an own patch group, and of a batch
 CUTS_OF_ALL = 16  # above, each cut has a home
 APART = 8  # ranks whose sets have transpose blocks and row blocks of their own
 TARGETS, TOLD, LETTER = 752, 24, 44  # bytes that say where the targets of a rank of an isolated system are, and which groups
 NODE = 296  # bytes of a node above groups
+EVERYWHERE = list(itertools.product((-1, 0, 1), repeat=3))
+ACROSS_FACES = [d for d in EVERYWHERE if sum(map(abs, d)) == 1]
 LOOKS = 64  # levels that all ranks split together, and chunks of a rank
 
 
@@ -204,6 +210,73 @@ class Mesh:
         return max(met)
 
 
+class Octree:
+    """The patch groups of a periodic box: by level the places of all, in their order. Each rank has consecutive batches of each
+    level."""
+
+    def __init__(self, file, ranks, batch):
+        with h5py.File(file) as snapshot:
+            info = snapshot["Info/KeyInfo"][()]
+            patches, scale, root = info["NPatch"], info["CellScale"], info["NX0"]
+            rows = np.split(snapshot["Tree/Corner"][()], np.cumsum(patches)[:-1])
+        self.level = [[tuple(map(int, corner)) for corner in corners[::8] // (16 * size)]
+                      for corners, size in zip(rows, scale)]
+        self.sides = [[int(side) // 16 << level for side in root] for level in range(len(self.level))]
+        self.number = [{place: i for i, place in enumerate(places)} for places in self.level]
+        self.ranks, self.batch = ranks, batch
+
+    def own(self, level, rank):
+        """The groups of a rank."""
+        batches = math.ceil(len(self.level[level]) / self.batch)
+        first, end = (self.batch * (batches * r // self.ranks) for r in (rank, rank + 1))
+        return set(self.level[level][first:end])
+
+    def around(self, level, place, directions):
+        """Places beside a place, of a level that need not have groups."""
+        return {tuple((p + d) % side for p, d, side in zip(place, direction, self.sides[level]))
+                for direction in directions}
+
+    def near(self, level, places):
+        """Groups, and those beside them."""
+        return {near for place in places for near in self.around(level, place, EVERYWHERE) if near in self.number[level]}
+
+    def above(self, level, rank):
+        """Groups around own ones of finer levels."""
+        return {tuple(p >> finer - level for p in place) for finer in range(level + 1, len(self.level))
+                for place in self.own(finer, rank)}
+
+    def links(self, rank):
+        """Bytes of what a rank knows of groups."""
+        sum_ = 0
+        for level, places in enumerate(self.level):
+            own, above = self.own(level, rank), self.above(level, rank)
+            known = self.near(level, own | above)
+            sum_ += GAS_KEY * len(places) + GAS_LINKS * len(known) + GAS_NUMBER * (len(known - own) + len(above - own))
+        return sum_
+
+    def needed(self, level, rank):
+        """Groups of which a rank gets cells, or fluxes through their sides."""
+        needed = self.near(level, self.own(level, rank))
+        if level + 1 < len(self.level):  # around patches that own groups refine
+            patches = {near for place in self.own(level + 1, rank) for near in self.around(level + 1, place, EVERYWHERE)}
+            needed |= {father for patch in patches if (father := tuple(p >> 1 for p in patch)) in self.number[level]}
+        if level > 0:  # beside patches of own groups that are not refined
+            patches = {tuple(2 * p + d for p, d in zip(place, half)) for place in self.own(level - 1, rank)
+                       for half in itertools.product((0, 1), repeat=3)}
+            needed |= {near for patch in patches - self.number[level].keys()
+                       for near in self.around(level, patch, ACROSS_FACES) if near in self.number[level]}
+        return needed
+
+    def values(self, rank):
+        """Bytes of values of own groups, of own batches and of those of which messages bring something."""
+        sum_ = 0
+        for level, number in enumerate(self.number):
+            own = self.own(level, rank)
+            batches = {number[place] // self.batch for place in self.needed(level, rank)}
+            sum_ += GAS_VALUES * len(own) + GAS_BATCH * len(batches)
+        return sum_
+
+
 class Check:
     def __init__(self, folder, ranks, side, parts=1):
         self.rows, self.folder, self.failed = read(folder), folder, 0
@@ -287,10 +360,14 @@ class Check:
         self.isolated(groups, systems=2)
 
     def gas(self, batch):
-        """A root level alone, in groups of 16^3 cells: all ranks have all groups and their batches."""
-        groups = (self.side // 16) ** 3
-        self.kept("octree", 172 * groups)
-        self.kept("levels", GAS_VALUES * groups + GAS_BATCH * math.ceil(groups / batch))
+        """Keys of all patch groups; links of own ones, of those above and of the neighbours of both; batches that are own or
+        seen."""
+        tree = Octree(f"{self.folder}/gas_000.hdf5", self.ranks, batch)
+        links, values = (max(map(of, range(self.ranks))) for of in (tree.links, tree.values))
+        everything = (GAS_KEY + GAS_LINKS + GAS_VALUES + GAS_BATCH / batch) * sum(map(len, tree.level))
+        self.kept("octree", links)
+        self.kept("levels", values)
+        self.say("bytes of gas of what all groups take up", links + values, everything, links + values < everything / 2)
 
 
 def run(argument):

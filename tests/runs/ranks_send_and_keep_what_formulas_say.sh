@@ -72,23 +72,29 @@ for ranks in 1 3; do
   run_on "$ranks" "small-$ranks" $apart --set ic.file=masses.text --set runtime.group_size=64 --set runtime.leaf_size=32
 done
 cmp small-1/log/statistics.csv small-3/log/statistics.csv || complain 'small groups on 3 ranks: other bits'
+# A long box of gas: of most groups a rank has the keys alone.
 cat >gas.ini <<END
 [run]
 system = gas
 [ic]
 source = blast
 [gas]
-root = 32, 32, 32
+root = 256, 32, 32
 length = 1
+levels = 2
+flag_gradient_pressure = 1
+buffer = 1
 batch = 2
 [time]
 end = 1
 [output]
+times = 0
 images = no
 END
-run_on 2 gas --steps 2 gas.ini
+for ranks in 1 8; do run_on "$ranks" "gas-$ranks" --steps 1 gas.ini; done
+cmp gas-1/log/statistics.csv gas-8/log/statistics.csv || complain 'gas in a long box on 8 ranks: other bits'
 helper two:2:20:1 eight:8:32:1 pencils:9:20:3 balance:2:24:balance:256 isolated:4:20:isolated:16 \
-  apart-2:2:20:apart:16 apart-4:4:20:apart:16 apart-8:8:20:apart:16 gas:2:32:gas:2 ||
+  apart-2:2:20:apart:16 apart-4:4:20:apart:16 apart-8:8:20:apart:16 gas-8:8:32:gas:2 ||
   failures=$((failures + 1))
 
 # A file whose particles are in no order: each rank has particles of each node, and there is room for the counts of 16

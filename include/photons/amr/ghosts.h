@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Ghosts: what groups of a home (gas.h) need of groups of other homes, of the same rank or of others. It
  * travels packed, in messages of some tens of groups each. Sender and receiver find the same messages
- * from the octree, which all ranks have. With one home there are none. */
+ * from what they know of the octree. With one home there are none. */
 #ifndef PHOTONS_AMR_GHOSTS_H
 #define PHOTONS_AMR_GHOSTS_H
 
