@@ -115,7 +115,7 @@ static inline const struct gas_group *topology_known(const struct topology *t, i
                                    : topology_other(t, level, group);
 }
 /** The run ends: this rank does not know a group that it needs. */
-_Noreturn void topology_lacks(const struct topology *t, int level, uint32_t group);
+void topology_lacks(const struct topology *t, int level, uint32_t group) __attribute__((noreturn));
 /** A group that this rank knows. */
 static inline const struct gas_group *topology_group(const struct topology *t, int level,
                                                      uint32_t group) {
