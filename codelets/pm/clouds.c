@@ -56,9 +56,11 @@ static void add_groups(struct cloud_tables *t, const struct batch_argument *a,
 /** Of group i of near batch k: its own particles. */
 static void add_own(struct cloud_tables *t, const struct batch_argument *a, uint32_t k,
                     struct group_span near, uint32_t i) {
-  const size_t *first = a->gas->particles->level[a->level].first + near.first;
-  add_range(t, (struct gpu_particle_range){k, (uint32_t)(first[i] - first[0]),
-                                           (uint32_t)(first[i + 1] - first[i])});
+  const struct particle_level *l = &a->gas->particles->level[a->level];
+  const size_t first = particle_first(l, near.first + i),
+               end = particle_first(l, near.first + i + 1);
+  add_range(t, (struct gpu_particle_range){k, (uint32_t)(first - particle_first(l, near.first)),
+                                           (uint32_t)(end - first)});
 }
 
 struct cloud_tables clouds_near(const struct batch_argument *a, const char *const *near) {
@@ -88,14 +90,14 @@ static void add_finer(struct cloud_tables *t, const struct batch_argument *a, ui
   const struct particle_level *foreign = t->foreign;
   (void)k;
   if (foreign) {
-    const size_t *first = &foreign->first[near.first + i];
-    if (first[0] < first[1])
-      add_range(t, (struct gpu_particle_range){number_of(t, CLOUD_FOREIGN, 0), (uint32_t)first[0],
-                                               (uint32_t)(first[1] - first[0])});
+    const size_t first = particle_first(foreign, near.first + i),
+                 end_of = particle_first(foreign, near.first + i + 1);
+    if (first < end_of)
+      add_range(t, (struct gpu_particle_range){number_of(t, CLOUD_FOREIGN, 0), (uint32_t)first,
+                                               (uint32_t)(end_of - first)});
   }
   for (int level = a->level + 1; level < topology_levels(&g->topology); level++) {
     const struct particle_level *l = &g->particles->level[level];
-    const size_t *particles = l->first;
     uint32_t end = topology_first_below(&g->topology, a->level, key + 1, level);
     uint32_t group = topology_first_below(&g->topology, a->level, key, level);
     if (group == end) break; /* nor are there still finer groups */
@@ -104,10 +106,11 @@ static void add_finer(struct cloud_tables *t, const struct batch_argument *a, ui
     for (uint32_t next; group < end; group = next) {
       const uint32_t batch = group / l->batch_groups, first = batch * l->batch_groups;
       next = end < first + l->batch_groups ? end : first + l->batch_groups;
-      if (particles[group] == particles[next]) continue;
+      const size_t begin = particle_first(l, group), count = particle_first(l, next) - begin;
+      if (count == 0) continue;
       add_range(t, (struct gpu_particle_range){number_of(t, level, batch),
-                                               (uint32_t)(particles[group] - particles[first]),
-                                               (uint32_t)(particles[next] - particles[group])});
+                                               (uint32_t)(begin - particle_first(l, first)),
+                                               (uint32_t)count});
     }
   }
 }

@@ -50,8 +50,9 @@ void gas_ahead_submit(struct gas *g, int level, uint32_t batch, double time,
   for (uint32_t i = 0; i < tables->clouds.batches; i++) {
     const struct cloud_batch *from = &tables->batch[i];
     slots_add(&slots,
-              from->level == CLOUD_FOREIGN ? foreign->handle[0]
-                                           : g->particles->level[from->level].handle[from->batch],
+              from->level == CLOUD_FOREIGN
+                  ? foreign->handle[0]
+                  : particle_handle(&g->particles->level[from->level], from->batch),
               STARPU_R);
   }
   slots_add_links(&slots, b);

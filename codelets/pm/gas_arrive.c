@@ -19,7 +19,7 @@ struct gas_arrive_argument {
 enum { NEW, OLD };
 
 static const struct gas_arrivals *arrivals_of(const struct gas_arrive_argument *a) {
-  return &a->arriving->arrivals[a->batch];
+  return &a->arriving->arrivals[a->batch - a->arriving->to->begin];
 }
 
 static double gas_arrive_work(const struct gas_arrive_argument *a) {
@@ -52,8 +52,9 @@ static void gas_arrive_cpu(void *buffers[], const struct gas_arrive_argument *a)
   for (uint32_t i = 0; i < b->count; i++) {
     const struct gas_arrival *group = &s->group[i];
     const struct gas_particle *old = NULL;
-    if (group->olds > 0) old = from->all + from->first[s->batch[group->from] * from->batch_groups];
-    arrive_group(s, group, old, to->all + to->first[b->first] + group->first);
+    if (group->olds > 0)
+      old = from->all + particle_first(from, s->batch[group->from] * from->batch_groups);
+    arrive_group(s, group, old, to->all + particle_first(to, b->first) + group->first);
   }
 }
 
@@ -68,11 +69,11 @@ static void gas_arrive_gpu(struct gpu *gpu, void *buffers[], const struct gas_ar
 STAGE(gas_arrive, 0x887766, "gas");
 
 void gas_arrive_submit(const struct gas_arriving *arriving, uint32_t batch) {
-  const struct gas_arrivals *s = &arriving->arrivals[batch];
+  const struct gas_arrivals *s = &arriving->arrivals[batch - arriving->to->begin];
   struct slots slots = {0};
-  slots_add(&slots, arriving->to->handle[batch], STARPU_W);
+  slots_add(&slots, particle_handle(arriving->to, batch), STARPU_W);
   for (uint32_t i = 0; i < s->batches; i++)
-    slots_add(&slots, arriving->from->handle[s->batch[i]], STARPU_R);
+    slots_add(&slots, particle_handle(arriving->from, s->batch[i]), STARPU_R);
   gas_arrive_insert((struct gas_arrive_argument){arriving, batch},
                     slots_task(&slots, PRIORITY_HIGH));
   free(slots.data);

@@ -41,7 +41,7 @@ static starpu_data_handle_t coarse_matter(const struct batch_argument *a, uint32
 /** Particles of batch i of the level; NULL: they are of another rank, and there are no copies for
  * GPUs. */
 static starpu_data_handle_t near_particles(const struct batch_argument *a, uint32_t i) {
-  return a->gas->particles->level[a->level].handle[batch_of(a)->near.batch[i]];
+  return particle_handle(&a->gas->particles->level[a->level], batch_of(a)->near.batch[i]);
 }
 
 /** What a list's batches have; NULL where they have nothing. free() it.

@@ -30,11 +30,11 @@ struct leave_range {
 
 static struct leave_range range_of(const struct gas_leave_argument *a) {
   const struct particle_level *l = a->leaving->from;
-  const uint32_t first = a->batch * l->batch_groups, left = l->groups - first;
+  const uint32_t first = a->batch * l->batch_groups, left = l->own_end - first;
   return (struct leave_range){.first = first,
                               .count = left < l->batch_groups ? left : l->batch_groups,
-                              .particles = l->first + first,
-                              .before = l->first[first] - (size_t)(l->particle - l->all)};
+                              .particles = l->first + particle_place(l, first),
+                              .before = particle_first(l, first) - (size_t)(l->particle - l->all)};
 }
 
 /** Which groups beside a group this rank has: a bit for each of NEIGHBOURS. */
@@ -51,7 +51,7 @@ static uint32_t own_groups(const struct gas *g, int level, const struct gas_grou
 /** What tells which particles stay in a group of particle_level. */
 static struct gas_fence fence_of(const struct gas_leaving *s, uint32_t group) {
   const struct gas *g = s->gas;
-  const uint32_t now = s->now[group];
+  const uint32_t now = s->now[group - s->from->own_first];
   struct gas_fence fence = {.open = now == NO_GROUP || gas_owner(g, s->level, now) != comm_rank()};
   if (fence.open) return fence;
   const struct gas_group *me = topology_group(&g->topology, s->level, now);
@@ -71,6 +71,7 @@ static void gas_leave_cpu(void *buffers[], const struct gas_leave_argument *a) {
   (void)buffers;
   const struct gas_leaving *s = a->leaving;
   const struct leave_range r = range_of(a);
+  uint32_t *leavers = s->leavers + r.first - s->from->own_first;
   const double cell = gas_cell(s->gas, s->level);
   for (uint32_t k = 0; k < r.count; k++) {
     const struct gas_fence fence = fence_of(s, r.first + k);
@@ -80,7 +81,7 @@ static void gas_leave_cpu(void *buffers[], const struct gas_leave_argument *a) {
       const struct gas_particle *p = &s->from->all[r.particles[0] + i];
       if (may_leave_till(&fence, cell, s->time, p)) *next++ = (struct gas_leaver){*p, i};
     }
-    s->leavers[r.first + k] = (uint32_t)(next - (s->leaver + r.before + begin));
+    leavers[k] = (uint32_t)(next - (s->leaver + r.before + begin));
   }
 }
 
@@ -93,7 +94,7 @@ static void gas_leave_gpu(struct gpu *gpu, void *buffers[], const struct gas_lea
   for (uint32_t k = 0; k <= r.count; k++) first[k] = (uint32_t)(r.particles[k] - r.particles[0]);
   gpu_gas_leave(gpu, r.count, gas_cell(s->gas, s->level), s->time, fence, first,
                 VECTOR(const struct gas_particle, buffers[PARTICLES]), s->leaver + r.before,
-                s->leavers + r.first);
+                s->leavers + r.first - s->from->own_first);
   free(first);
   free(fence);
 }
@@ -101,7 +102,7 @@ static void gas_leave_gpu(struct gpu *gpu, void *buffers[], const struct gas_lea
 STAGE(gas_leave, 0x776655, "gas");
 
 void gas_leave_submit(const struct gas_leaving *leaving, uint32_t batch) {
-  const struct starpu_data_descr data = {leaving->from->handle[batch], STARPU_R};
+  const struct starpu_data_descr data = {particle_handle(leaving->from, batch), STARPU_R};
   gas_leave_insert((struct gas_leave_argument){leaving, batch},
                    (struct task){.data = &data, .count = 1, .priority = PRIORITY_HIGH});
 }

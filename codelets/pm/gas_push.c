@@ -31,7 +31,7 @@ static void gas_push_cpu(void *buffers[], const struct gas_push_argument *a) {
                                                            &addresses);
   for (uint32_t group = b->first; group < b->first + b->count; group++) {
     double potential[WIDE_CELLS];
-    if (l->first[group] == l->first[group + 1]) continue;
+    if (particle_first(l, group) == particle_first(l, group + 1)) continue;
     potential_wide(&sources, group, potential);
     if (a->dt < 0.0)
       gas_particles_feel(g, a->batch.level, group, potential);
@@ -54,9 +54,9 @@ static void gas_push_gpu(struct gpu *gpu, void *buffers[], const struct gas_push
                                                        &addresses);
   uint32_t *first = allocate(b->count + 1, sizeof *first, "particles of groups");
   for (uint32_t i = 0; i <= b->count; i++)
-    first[i] = (uint32_t)(l->first[b->first + i] - l->first[b->first]);
+    first[i] = (uint32_t)(particle_first(l, b->first + i) - particle_first(l, b->first));
   gpu_gas_push(&g, &box, a->dt, from.links, first, gpu_gas_potential_wide(&g, &from),
-               VECTOR(struct gas_particle, buffers[PARTICLES]), l->sums + b->first);
+               VECTOR(struct gas_particle, buffers[PARTICLES]), l->sums + b->first - l->own_first);
   free(first);
   free(addresses);
 }

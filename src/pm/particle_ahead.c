@@ -81,16 +81,17 @@ static void list_finer(struct gas_leaving *s, const struct gas *g, int finer, in
                        double time) {
   *s = (struct gas_leaving){
       .gas = g, .from = &g->particles->level[finer], .level = level, .last = level, .time = time};
-  s->now = allocate(s->from->groups, sizeof *s->now, "particles of groups");
-  for (uint32_t i = s->from->own_first; i < s->from->own_end; i++)
-    s->now[i] = topology_ancestor(&g->topology, finer, i, level);
+  const uint32_t first = s->from->own_first, own = s->from->own_end - first;
+  s->now = allocate(own, sizeof *s->now, "particles of groups");
+  for (uint32_t i = 0; i < own; i++)
+    s->now[i] = topology_ancestor(&g->topology, finer, first + i, level);
   leaving_begin(s);
 }
 
 /** Add the listed particles of a level, for which there is room. */
 static void add_listed(struct particle_migration *m, const struct gas_leaving *s, int finer) {
   for (uint32_t group = s->from->own_first; group < s->from->own_end; group++)
-    for (uint32_t k = 0; k < s->leavers[group]; k++) {
+    for (uint32_t k = 0; k < s->leavers[group - s->from->own_first]; k++) {
       m->particle[m->count] = &leaving_of(s, group)[k].particle;
       m->home[m->count++] = (struct home){finer, group};
     }
@@ -122,7 +123,7 @@ static struct particle_level foreign_particles(const struct gas *g, int level, d
 static void deposit_on_gpu(struct gas *g, int level, double time) {
   struct particle_level foreign = {0};
   if (comm_size() > 1) foreign = foreign_particles(g, level, time);
-  const size_t count = foreign.first ? foreign.first[foreign.groups] : 0;
+  const size_t count = foreign.first ? foreign.first[particle_listed(&foreign)] : 0;
   if (count > 0) {
     foreign.batches = 1;
     foreign.handle = allocate(1, sizeof(starpu_data_handle_t), "particles");

@@ -115,7 +115,7 @@ void gas_particles_assign(const struct gas *g, int level, uint32_t group,
     const uint32_t near = topology_group(t, level, group)->near[n];
     if (near == NO_GROUP) continue;
     const struct reaching from = reaching_of(g, level, topology_group(t, level, near), n);
-    for (size_t i = l->first[near]; i < l->first[near + 1]; i++)
+    for (size_t i = particle_first(l, near), end = particle_first(l, near + 1); i < end; i++)
       add_cloud_of(g, level, &from, l->all[i].position, l->all[i].mass, density);
   }
 }
@@ -132,7 +132,8 @@ void gas_particles_move_on(const struct gas *g, int level, uint32_t group,
     const uint32_t near = topology_group(t, level, group)->near[n];
     if (near == NO_GROUP) continue;
     const struct reaching from = reaching_of(g, level, topology_group(t, level, near), n);
-    for (size_t i = moving->first[near]; i < moving->first[near + 1]; i++) {
+    for (size_t i = particle_first(moving, near), end = particle_first(moving, near + 1); i < end;
+         i++) {
       const struct gas_particle *p = &moving->all[i];
       double position[3];
       particle_move_on(p, time, position);
@@ -177,7 +178,7 @@ static void drift(const struct gas *g, int c, double way, double *position) {
 void gas_particles_push(const struct gas *g, int level, uint32_t group, const double *potential,
                         double dt) {
   const struct particle_level *l = &g->particles->level[level];
-  for (size_t i = l->first[group]; i < l->first[group + 1]; i++) {
+  for (size_t i = particle_first(l, group), end = particle_first(l, group + 1); i < end; i++) {
     struct gas_particle *p = &l->all[i];
     const struct cloud cloud = cloud_of(g, level, group, p);
     const double kick = dt > 0.0 ? 0.5 * dt : p->owed;
@@ -194,7 +195,7 @@ void gas_particles_push(const struct gas *g, int level, uint32_t group, const do
 void gas_particles_feel(const struct gas *g, int level, uint32_t group, const double *potential) {
   const struct particle_level *l = &g->particles->level[level];
   struct particle_sums sums = {0};
-  for (size_t i = l->first[group]; i < l->first[group + 1]; i++) {
+  for (size_t i = particle_first(l, group), end = particle_first(l, group + 1); i < end; i++) {
     const struct gas_particle *p = &l->all[i];
     const struct cloud cloud = cloud_of(g, level, group, p);
     double acceleration[3];
@@ -207,5 +208,5 @@ void gas_particles_feel(const struct gas *g, int level, uint32_t group, const do
       sums.acceleration = fmax(sums.acceleration, fabs(acceleration[c]));
     }
   }
-  l->sums[group] = sums;
+  l->sums[group - l->own_first] = sums;
 }

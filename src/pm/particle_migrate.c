@@ -29,9 +29,9 @@ struct particle_migration migration_begin(const struct gas *g, int first, int la
   for (int level = first; level <= last; level++) {
     const struct particle_level *l = &g->particles->level[level];
     const size_t before = l->first ? (size_t)(l->particle - l->all) : 0;
-    uint32_t group = 0;
+    uint32_t group = l->own_first;
     for (size_t k = 0; k < l->count; k++, i++) {
-      while (l->first && before + k >= l->first[group + 1]) group++;
+      while (l->first && before + k >= particle_first(l, group + 1)) group++;
       m.particle[i] = &l->particle[k];
       m.home[i] = (struct home){level, l->first ? group : NO_GROUP};
     }
@@ -151,33 +151,66 @@ static int compare_numbers(const void *a, const void *b) {
 }
 
 /** Put the particles of a group into the order of their numbers. */
-static void sort_group(void *context, uint32_t group) {
+static void sort_group(void *context, uint32_t place) {
   const struct particle_level *l = context;
-  const size_t begin = l->first[group], end = l->first[group + 1];
+  const size_t begin = l->first[place], end = l->first[place + 1];
   bool sorted = true;
   for (size_t i = begin; i + 1 < end; i++)
     sorted = sorted && l->all[i].number <= l->all[i + 1].number;
   if (!sorted) qsort(l->all + begin, end - begin, sizeof *l->all, compare_numbers);
 }
 
+static int compare_groups(const void *a, const void *b) {
+  const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+  return (x > y) - (x < y);
+}
+
+void particle_level_list(struct particle_level *l, const struct particle_migration *m, int level) {
+  uint32_t room = 0, count = 0;
+  for (size_t i = 0; i < m->count; i++) {
+    const uint32_t group = m->home[i].group;
+    if (m->home[i].level != level || (group >= l->own_first && group < l->own_end)) continue;
+    if (l->others > 0 && l->other[l->others - 1] == group) continue;
+    if (l->others == room)
+      l->other = reallocate(l->other, room = 2 * room + 64, sizeof *l->other,
+                            "particles of groups");
+    l->other[l->others++] = group;
+  }
+  if (l->others > 1) qsort(l->other, l->others, sizeof *l->other, compare_groups);
+  for (uint32_t i = 0; i < l->others; i++)
+    if (count == 0 || l->other[count - 1] != l->other[i]) l->other[count++] = l->other[i];
+  l->others = count;
+  l->below = particle_others_before(l, l->own_first);
+}
+
+size_t *particle_level_count(const struct particle_level *l, const struct particle_migration *m,
+                             int level) {
+  const uint32_t listed = particle_listed(l);
+  size_t *first = allocate(listed + 1, sizeof *first, "particles of groups");
+  for (size_t i = 0; i < m->count; i++)
+    if (m->home[i].level == level) first[particle_place(l, m->home[i].group) + 1]++;
+  for (uint32_t i = 0; i < listed; i++) first[i + 1] += first[i];
+  return first;
+}
+
 struct particle_level migration_arrive(const struct particle_migration *m, int level) {
   const struct gas *g = m->gas;
-  const uint32_t groups = g->topology.level[level].count;
-  struct particle_level l = {.groups = groups};
-  size_t *next = allocate(groups + 1, sizeof *next, "particles of groups");
-  l.first = allocate(groups + 1, sizeof *l.first, "particles of groups");
+  struct particle_level l = {.own_first = gas_first_group(g, level, comm_rank()),
+                             .own_end = gas_first_group(g, level, comm_rank() + 1)};
+  particle_level_list(&l, m, level);
+  const uint32_t listed = particle_listed(&l);
+  size_t *next = allocate(listed + 1, sizeof *next, "particles of groups");
+  l.first = particle_level_count(&l, m, level);
+  memcpy(next, l.first, (listed + 1) * sizeof *next);
+  l.all = gas_shared_room(l.first[listed] * sizeof *l.all, "particles");
   for (size_t i = 0; i < m->count; i++)
-    if (m->home[i].level == level) l.first[m->home[i].group + 1]++;
-  for (uint32_t i = 0; i < groups; i++) l.first[i + 1] += l.first[i];
-  memcpy(next, l.first, (groups + 1) * sizeof *next);
-  l.all = gas_shared_room(l.first[groups] * sizeof *l.all, "particles");
-  for (size_t i = 0; i < m->count; i++)
-    if (m->home[i].level == level) l.all[next[m->home[i].group]++] = *m->particle[i];
+    if (m->home[i].level == level)
+      l.all[next[particle_place(&l, m->home[i].group)]++] = *m->particle[i];
   free(next);
-  loop_run(&gas_settle_stage, groups, sort_group, &l);
-  const size_t first = l.first[gas_first_group(g, level, comm_rank())];
+  loop_run(&gas_settle_stage, listed, sort_group, &l);
+  const size_t first = particle_first(&l, l.own_first);
   l.particle = l.all + first;
-  l.count = l.first[gas_first_group(g, level, comm_rank() + 1)] - first;
+  l.count = particle_first(&l, l.own_end) - first;
   return l;
 }
 
@@ -189,18 +222,50 @@ void migration_end(struct particle_migration *m) {
   *m = (struct particle_migration){0};
 }
 
+uint32_t particle_others_before(const struct particle_level *l, uint32_t group) {
+  uint32_t low = 0, count = l->others;
+  while (count > 0) {
+    const uint32_t half = count / 2;
+    if (l->other[low + half] < group) {
+      low += half + 1;
+      count -= half + 1;
+    } else {
+      count = half;
+    }
+  }
+  return low;
+}
+
+starpu_data_handle_t particle_handle(const struct particle_level *l, uint32_t batch) {
+  if (batch - l->begin < l->batches) return l->handle[batch - l->begin];
+  for (uint32_t low = 0, end = l->copies; low < end;) {
+    const uint32_t middle = low + (end - low) / 2;
+    if (l->copy[middle].batch == batch) return l->copy[middle].handle;
+    if (l->copy[middle].batch < batch)
+      low = middle + 1;
+    else
+      end = middle;
+  }
+  return NULL;
+}
+
 size_t particle_batch_count(const struct particle_level *l, uint32_t batch) {
-  const uint32_t first = batch * l->batch_groups, left = l->groups - first;
+  const uint32_t first = batch * l->batch_groups;
   if (first < l->own_first || first >= l->own_end) return 0;
-  return l->first[first + (left < l->batch_groups ? left : l->batch_groups)] - l->first[first];
+  const uint32_t left = l->own_end - first;
+  return particle_first(l, first + (left < l->batch_groups ? left : l->batch_groups)) -
+         particle_first(l, first);
 }
 
 void particle_level_free(struct particle_level *l) {
   for (uint32_t i = 0; i < l->batches; i++) handle_drop(&l->handle[i]); /* waits for their tasks */
-  gas_free_shared(l->all, (l->first ? l->first[l->groups] : l->count) * sizeof *l->all);
+  for (uint32_t i = 0; i < l->copies; i++) handle_drop(&l->copy[i].handle);
+  gas_free_shared(l->all, (l->first ? l->first[particle_listed(l)] : l->count) * sizeof *l->all);
   free(l->handle);
+  free(l->copy);
+  free(l->other);
   free(l->key);
   free(l->first);
-  gas_free_shared(l->sums, l->groups * sizeof *l->sums);
+  gas_free_shared(l->sums, (l->own_end - l->own_first) * sizeof *l->sums);
   *l = (struct particle_level){0};
 }

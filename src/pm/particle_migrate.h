@@ -45,6 +45,11 @@ void migration_run(struct particle_migration *m);
  * particle_level.sums. particle_level_free() the result. */
 struct particle_level migration_arrive(const struct particle_migration *m, int level);
 void migration_end(struct particle_migration *m);
+/** List the groups of other ranks that particles whose home is a level go to. */
+void particle_level_list(struct particle_level *l, const struct particle_migration *m, int level);
+/** Where those of each listed group would begin; free() it. @return [listed + 1] */
+size_t *particle_level_count(const struct particle_level *l, const struct particle_migration *m,
+                             int level);
 
 void particle_level_free(struct particle_level *l);
 /** The number of particles of a batch of this rank; 0 for other batches. */

@@ -19,11 +19,17 @@ struct origin {
   uint32_t index; /* gas_leaver.index, if it had one */
 };
 
-/** The present numbers of the groups that a level's particles have; NO_GROUP: it is no more. */
-static uint32_t *number_groups(const struct gas_tree_level *tree, const struct particle_level *l) {
-  uint32_t *now = allocate(l->groups, sizeof *now, "particles of groups");
-  for (uint32_t i = 0, k = 0; i < l->groups; i++) {
-    while (k < tree->count && tree->key[k] < l->key[i]) k++;
+static uint32_t own_groups(const struct particle_level *l) { return l->own_end - l->own_first; }
+
+/** The present numbers of this rank's groups that a level's particles have; NO_GROUP: it is no more. */
+static uint32_t *number_groups(const struct topology *t, int level,
+                               const struct particle_level *l) {
+  const struct gas_tree_level *tree = &t->level[level];
+  const uint32_t own = own_groups(l);
+  uint32_t *now = allocate(own, sizeof *now, "particles of groups");
+  for (uint32_t i = 0, k = 0; i < own; i++, k++) { /* mostly they still follow each other */
+    if (k >= tree->count || tree->key[k] != l->key[i])
+      k = topology_first_below(t, level, l->key[i], level);
     now[i] = k < tree->count && tree->key[k] == l->key[i] ? k : NO_GROUP;
   }
   return now;
@@ -32,7 +38,7 @@ static uint32_t *number_groups(const struct gas_tree_level *tree, const struct p
 static void list_leavers(struct settling *s, const struct gas *g, int level, int last) {
   const struct particle_level *l = &g->particles->level[level];
   s->leaving = (struct gas_leaving){.gas = g, .level = level, .last = last, .from = l};
-  s->leaving.now = number_groups(&g->topology.level[level], l);
+  s->leaving.now = number_groups(&g->topology, level, l);
   leaving_begin(&s->leaving);
 }
 
@@ -52,8 +58,9 @@ static void add_level(const struct settling *s, struct particle_migration *m,
     add_particle(m, origin, (struct origin){level, NO_GROUP, 0}, NO_GROUP, &l->particle[i]);
   for (uint32_t group = l->own_first; group < l->own_end; group++) {
     const struct gas_leaver *leaver = leaving_of(&s->leaving, group);
-    for (uint32_t k = 0; k < s->leaving.leavers[group]; k++)
-      add_particle(m, origin, (struct origin){level, group, 0}, s->leaving.now[group],
+    for (uint32_t k = 0; k < s->leaving.leavers[group - l->own_first]; k++)
+      add_particle(m, origin, (struct origin){level, group, 0},
+                   s->leaving.now[group - l->own_first],
                    &leaver[k].particle);
   }
 }
@@ -76,8 +83,9 @@ static struct particle_migration find_listed(const struct gas *g, const struct s
 static bool stays(const struct particle_migration *m, size_t i, const struct settling *level,
                   const struct origin *from) {
   const struct home *home = &m->home[i];
+  const struct gas_leaving *leaving = &level[from->level].leaving;
   if (from->group == NO_GROUP || home->level != from->level ||
-      home->group != level[from->level].leaving.now[from->group])
+      home->group != leaving->now[from->group - leaving->from->own_first])
     return false;
   if (comm_size() == 1) return true;
   for (uint32_t left = m->touched[i]; left; left &= left - 1) {
@@ -124,18 +132,18 @@ static int compare_indices(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/** Sort the indices of a group's particles that leave it. @param context  struct settling */
-static void sort_gone(void *context, uint32_t group) {
+/** Sort the indices of the particles that leave an own group. @param context  struct settling */
+static void sort_gone(void *context, uint32_t i) {
   const struct settling *s = context;
-  const size_t first = s->gone_first[group], count = s->gone_first[group + 1] - first;
+  const size_t first = s->gone_first[i], count = s->gone_first[i + 1] - first;
   if (count > 1) qsort(s->gone + first, count, sizeof *s->gone, compare_indices);
 }
 
 /** Those of all groups of a level, of which each knows the number. */
 static void sort_all_gone(struct settling *s) {
-  const uint32_t groups = s->leaving.from->groups;
-  for (uint32_t i = 0; i < groups; i++) s->gone_first[i + 1] += s->gone_first[i];
-  settle_groups(s->gone_count, groups, sort_gone, s);
+  const uint32_t own = own_groups(s->leaving.from);
+  for (uint32_t i = 0; i < own; i++) s->gone_first[i + 1] += s->gone_first[i];
+  settle_groups(s->gone_count, own, sort_gone, s);
 }
 
 /** Take the particles that stay out of the list, and note which ones leave their groups. They are in
@@ -146,7 +154,7 @@ static void drop_staying(struct particle_migration *m, struct settling *level,
   m->count = 0;
   for (int l = m->first; l <= m->last; l++) {
     struct settling *s = &level[l];
-    s->gone_first = allocate(s->leaving.from->groups + 1, sizeof *s->gone_first, "particles");
+    s->gone_first = allocate(own_groups(s->leaving.from) + 1, sizeof *s->gone_first, "particles");
     s->gone = allocate(listed, sizeof *s->gone, "particles");
   }
   for (size_t i = 0; i < listed; i++) {
@@ -155,7 +163,7 @@ static void drop_staying(struct particle_migration *m, struct settling *level,
     if (plan->stays[i]) continue;
     if (from.group != NO_GROUP) {
       s->gone[s->gone_count++] = from.index;
-      s->gone_first[from.group + 1]++;
+      s->gone_first[from.group - s->leaving.from->own_first + 1]++;
     }
     m->particle[m->count] = m->particle[i];
     m->home[m->count] = m->home[i];

@@ -20,7 +20,7 @@ void particles_require_places(const struct particle_migration *m, bool some);
 struct settling {
   struct gas_leaving leaving;
   size_t gone_count;
-  size_t *gone_first; /**< [groups before + 1] */
+  size_t *gone_first; /**< [own groups before + 1] */
   uint32_t *gone;     /**< indices of the particles that leave each group, rising */
 };
 

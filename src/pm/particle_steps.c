@@ -35,9 +35,7 @@ static void push_level(struct gas *g, int level, double dt, double weight) {
   const struct particle_level *l = &g->particles->level[level];
   for (uint32_t k = 0; k < g->level[level].own; k++) {
     const uint32_t i = g->level[level].turn[k];
-    const struct gas_batch *b = gas_batch(g, level, i);
-    if (l->first[b->first] < l->first[b->first + b->count])
-      gas_push_submit(g, level, i, dt, weight);
+    if (particle_batch_count(l, i) > 0) gas_push_submit(g, level, i, dt, weight);
   }
 }
 
@@ -46,7 +44,8 @@ enum { MASS, MOMENTUM, KINETIC = MOMENTUM + 3, SUMS };
 enum { SPEED, ACCELERATION };
 
 static void add_group(const struct gas *g, int level, uint32_t group, struct group_totals *t) {
-  const struct particle_sums *s = &g->particles->level[level].sums[group];
+  const struct particle_level *l = &g->particles->level[level];
+  const struct particle_sums *s = &l->sums[group - l->own_first];
   exact_add(&t->sum[MASS], s->mass);
   for (int c = 0; c < 3; c++) exact_add(&t->sum[MOMENTUM + c], s->momentum[c]);
   exact_add(&t->sum[KINETIC], s->kinetic_energy);

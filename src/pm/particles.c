@@ -91,7 +91,7 @@ static void hold(struct gas *g, int first, bool acquire) {
   for (int level = first; level <= g->topology.finest; level++) {
     const struct particle_level *l = &g->particles->level[level];
     for (uint32_t i = 0; i < l->batches; i++) {
-      if (particle_batch_count(l, i) == 0) continue;
+      if (particle_batch_count(l, l->begin + i) == 0) continue;
       if (acquire)
         handle_acquire(l->handle[i], STARPU_RW);
       else

@@ -30,19 +30,49 @@
 
 struct parameters;
 
+/** Copies of particles of a batch of another rank, where this rank uses a GPU. */
+struct particle_copies {
+  uint32_t batch;
+  starpu_data_handle_t handle;
+};
+
 struct particle_level {
   size_t count;
   struct gas_particle *particle; /**< [count] of this rank's groups: a part of `all` */
-  struct gas_particle *all;      /**< of all groups, with copies of particles of other ranks */
-  uint32_t groups;
-  size_t *first; /**< [groups + 1] of each group in `all`; NULL: there are no groups */
-  uint32_t own_first, own_end;    /**< this rank's groups */
-  uint64_t *key;                  /**< [groups] which groups these are: gas_tree_level.key */
+  struct gas_particle *all; /**< in the order of groups, with copies of particles of other ranks */
+  uint32_t own_first, own_end; /**< this rank's groups */
+  uint32_t others, *other;     /**< groups of other ranks of which there are copies, rising */
+  uint32_t below;              /**< those of them that come before own groups */
+  size_t *
+      first; /**< [listed + 1] where own and those groups begin in `all`: particle_first(); NULL: there are none */
+  uint64_t *key;                  /**< [own group] which groups these are: gas_tree_level.key */
   uint64_t settled;               /**< gas_tree_level.changes of these */
-  uint32_t batches, batch_groups; /**< batches, and groups of one */
-  starpu_data_handle_t *handle;   /**< [batches] the same as gas_batch.particles; NULL: nothing */
-  struct particle_sums *sums;     /**< [groups] of own ones, when they have been measured */
+  uint32_t begin;                 /**< this rank's first batch */
+  uint32_t batches, batch_groups; /**< own batches, and groups of one */
+  starpu_data_handle_t *handle;   /**< [batches] the same as gas_batch.particles */
+  uint32_t copies;
+  struct particle_copies *copy; /**< [copies] by rising batches */
+  struct particle_sums *sums;   /**< [own group], when they have been measured */
 };
+
+/** Groups whose particles are in particle_level.all, own ones and others. */
+static inline uint32_t particle_listed(const struct particle_level *l) {
+  return l->own_end - l->own_first + l->others;
+}
+/** How many of the groups of other ranks come before a group. */
+uint32_t particle_others_before(const struct particle_level *l, uint32_t group);
+/** The place of a group among the listed ones; of one that is not listed that of the next. */
+static inline uint32_t particle_place(const struct particle_level *l, uint32_t group) {
+  const uint32_t own = l->own_end - l->own_first;
+  if (group - l->own_first < own) return l->below + group - l->own_first;
+  return particle_others_before(l, group) + (group < l->own_first ? 0 : own);
+}
+/** Where the particles of a group begin in particle_level.all; those of the next group where they end. */
+static inline size_t particle_first(const struct particle_level *l, uint32_t group) {
+  return l->first[particle_place(l, group)];
+}
+/** The particles of a batch; NULL: there are none here, or not for GPUs. */
+starpu_data_handle_t particle_handle(const struct particle_level *l, uint32_t batch);
 
 struct particle_past;
 

@@ -105,10 +105,10 @@ struct gas_leaving {
   const struct particle_level *from;
   int level;     /**< of the groups that are to be left */
   int last;      /**< the finest level that may take particles over */
-  uint32_t *now; /**< [from->groups] which of these groups the particles are in; or NO_GROUP */
+  uint32_t *now; /**< [own group of `from`] which of these groups the particles are in; or NO_GROUP */
   double time;   /**< also particles are listed that leave if they move on for this time */
   struct gas_leaver *leaver; /**< [from->count] those of each group begin where its particles do */
-  uint32_t *leavers;         /**< [from->groups] number of these; both in pinned memory */
+  uint32_t *leavers;         /**< [own group of `from`] number of these; both in pinned memory */
 };
 
 /** What gas_arrive tasks of a level have in common. */
@@ -116,7 +116,7 @@ struct gas_arriving {
   const struct gas *gas;
   int level;
   const struct particle_level *from, *to;
-  const struct gas_arrivals *arrivals; /**< [batch] */
+  const struct gas_arrivals *arrivals; /**< [own batch] */
 };
 
 /** The number of leavers with a smaller index. */
