@@ -45,7 +45,7 @@ static void put_densities(const struct gpu_gas *g, void *buffers[],
   density.mean = 0.0; /* what does not attract is the wave of number 0 */
   gpu_root_put(a->root->worker[worker_number()], g, &density,
                VECTOR(const struct gas_links, buffers[LINKS]), mesh,
-               a->root->sum + gas_batch(a->gas, 0, batch)->first);
+               a->root->sum + own_of(&(struct batch_argument){a->gas, 0, batch}));
 }
 
 /** Copy a batch to or from the mesh. @param buffers  of this batch */

@@ -29,8 +29,7 @@ static void gas_root_source_gpu(struct gpu *gpu, void *buffers[],
                                               a->massive ? buffers[OTHERS] : NULL,
                                               buffers[OTHERS + a->massive], a->factor);
   density.mean = 0.0; /* what does not attract is the wave of number 0 */
-  gpu_root_source(&g, &density, VECTOR(double, buffers[SOURCE]),
-                  a->root->sum + batch_of(&a->batch)->first);
+  gpu_root_source(&g, &density, VECTOR(double, buffers[SOURCE]), a->root->sum + own_of(&a->batch));
 }
 
 STAGE_ON_GPU(gas_root_source, 0x335588, "gas");

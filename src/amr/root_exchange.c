@@ -6,9 +6,22 @@
 
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
+#include "photons/base/kept.h"
 #include "photons/runtime/loop.h"
 
 enum { SIDE = GAS_GROUP_SIDE };
+
+/** What a rank's part of the mesh has of a group: numbers from `at` on in a message. */
+struct piece {
+  uint32_t group;
+  int rank;
+  size_t at;
+};
+
+struct pieces {
+  uint32_t count, room;
+  struct piece *piece;
+};
 
 struct root_exchange {
   const struct gas *gas;
@@ -16,8 +29,9 @@ struct root_exchange {
   unsigned axis[3];
   struct stage *stage;
   uint32_t first, own;      /* groups of this rank */
-  size_t *sent;             /* [rank][own group] where its cells are in the message to a rank */
-  size_t *received;         /* [group] where its cells are in the messages that this rank gets */
+  struct pieces sent;       /* of own groups, by group and rank */
+  uint32_t *sent_first;     /* [own + 1] of each own group */
+  struct pieces received;   /* of groups that have cells in the own part of the mesh, by group */
   size_t *bytes;            /* [2][rank] of messages to and from the ranks */
   double *outside, *inside; /* the messages: of own groups, of the own part of the mesh; on one rank
                                the same */
@@ -57,23 +71,46 @@ static size_t numbers(struct common c) {
   return (c.end[0] - c.first[0]) * (c.end[1] - c.first[1]) * SIDE;
 }
 
+/** Add what a rank's part of the mesh has of a group, if anything, at the end of a message. */
+static void add_piece(const struct root_exchange *e, struct pieces *p, uint32_t group, int rank,
+                      size_t *at) {
+  const size_t count = numbers(common_rows(e, corner_of(e, group), rank));
+  if (count == 0) return;
+  if (p->count == p->room)
+    p->piece = reallocate(p->piece, p->room = 2 * p->room + 64, sizeof *p->piece,
+                          "messages of the root level");
+  p->piece[p->count++] = (struct piece){group, rank, *at};
+  *at += count;
+}
+
+static int compare_pieces(const void *a, const void *b) {
+  const struct piece *x = a, *y = b;
+  if (x->group != y->group) return x->group < y->group ? -1 : 1;
+  return (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+/** Sort what is sent, which is found rank by rank, by groups. */
+static void index_sent(struct root_exchange *e) {
+  struct pieces *p = &e->sent;
+  if (p->count > 0) qsort(p->piece, p->count, sizeof *p->piece, compare_pieces);
+  e->sent_first = allocate(e->own + 1, sizeof *e->sent_first, "messages of the root level");
+  for (uint32_t k = 0; k < p->count; k++) e->sent_first[p->piece[k].group - e->first + 1]++;
+  for (uint32_t i = 0; i < e->own; i++) e->sent_first[i + 1] += e->sent_first[i];
+}
+
 /** Find where groups are in the messages. @return the numbers of each of both */
 static struct common_sizes { size_t sent, received; } plan_messages(struct root_exchange *e) {
   struct common_sizes at = {0, 0};
   for (int rank = 0; rank < comm_size(); rank++) {
     const struct common_sizes before = at;
-    for (uint32_t i = 0; i < e->own; i++) {
-      e->sent[(size_t)rank * e->own + i] = at.sent;
-      at.sent += numbers(common_rows(e, corner_of(e, e->first + i), rank));
-    }
+    for (uint32_t i = 0; i < e->own; i++) add_piece(e, &e->sent, e->first + i, rank, &at.sent);
     const uint32_t end = gas_first_group(e->gas, 0, rank + 1);
-    for (uint32_t i = gas_first_group(e->gas, 0, rank); i < end; i++) {
-      e->received[i] = at.received;
-      at.received += numbers(common_rows(e, corner_of(e, i), comm_rank()));
-    }
+    for (uint32_t i = gas_first_group(e->gas, 0, rank); i < end; i++)
+      add_piece(e, &e->received, i, comm_rank(), &at.received);
     e->bytes[rank] = (at.sent - before.sent) * sizeof(double);
     e->bytes[comm_size() + rank] = (at.received - before.received) * sizeof(double);
   }
+  index_sent(e);
   return at;
 }
 
@@ -89,10 +126,11 @@ struct root_exchange *root_exchange_make(const struct gas *g, const struct fft_m
   e->box = allocate(ranks, sizeof *e->box, what);
   const struct fft_grid grid = fft_grid_of(mesh);
   for (int rank = 0; rank < comm_size(); rank++) e->box[rank] = fft_values_of(mesh, grid, rank);
-  e->sent = allocate(ranks * e->own, sizeof *e->sent, what);
-  e->received = allocate(g->topology.level[0].count, sizeof *e->received, what);
   e->bytes = allocate(2 * ranks, sizeof *e->bytes, what);
   const struct common_sizes size = plan_messages(e);
+  kept_set(KEPT_PIECES, (e->sent.count + e->received.count) * sizeof(struct piece) +
+                            (e->own + 1) * sizeof *e->sent_first +
+                            ranks * (sizeof *e->box + 2 * sizeof *e->bytes));
   e->outside = allocate(size.sent, sizeof *e->outside, what);
   e->inside = ranks > 1 ? allocate(size.received, sizeof *e->inside, what) : e->outside;
   return e;
@@ -103,8 +141,9 @@ void root_exchange_free(struct root_exchange *e) {
   if (e->inside != e->outside) free(e->inside);
   free(e->outside);
   free(e->box);
-  free(e->sent);
-  free(e->received);
+  free(e->sent.piece);
+  free(e->sent_first);
+  free(e->received.piece);
   free(e->bytes);
   free(e);
 }
@@ -125,9 +164,9 @@ struct passage {
 /** Copy the cells of own group i to or from the messages. */
 static void copy_group(const struct root_exchange *e, uint32_t i, double *cube, bool pack) {
   const struct corner corner = corner_of(e, e->first + i);
-  for (int rank = 0; rank < comm_size(); rank++) {
-    const struct common c = common_rows(e, corner, rank);
-    double *piece = e->outside + e->sent[(size_t)rank * e->own + i];
+  for (uint32_t k = e->sent_first[i]; k < e->sent_first[i + 1]; k++) {
+    const struct common c = common_rows(e, corner, e->sent.piece[k].rank);
+    double *piece = e->outside + e->sent.piece[k].at;
     const size_t rows = c.end[1] - c.first[1];
     for (size_t x = c.first[0]; x < c.end[0]; x++, piece += rows * SIDE) {
       double *row = cube + (x * SIDE + c.first[1]) * SIDE;
@@ -150,13 +189,14 @@ static void take_group(void *context, uint32_t i) {
   p->take(p->context, p->exchange->first + i, cube);
 }
 
-/** Copy what this rank has of a group on the mesh from or to the messages. */
-static void copy_rows(const struct passage *p, uint32_t group, bool to_mesh) {
+/** Copy what this rank has of a group on the mesh from or to the messages. @param k  of the pieces */
+static void copy_rows(const struct passage *p, uint32_t k, bool to_mesh) {
   const struct root_exchange *e = p->exchange;
+  const uint32_t group = e->received.piece[k].group;
   const struct corner corner = corner_of(e, group);
   const struct common c = common_rows(e, corner, comm_rank());
   const struct fft_box *b = &e->box[comm_rank()];
-  double *piece = e->inside + e->received[group];
+  double *piece = e->inside + e->received.piece[k].at;
   for (size_t x = c.first[0]; x < c.end[0]; x++)
     for (size_t y = c.first[1]; y < c.end[1]; y++, piece += SIDE) {
       double *row = p->memory + fft_at(b, corner.at[0] + x - b->first[0],
@@ -165,8 +205,8 @@ static void copy_rows(const struct passage *p, uint32_t group, bool to_mesh) {
     }
 }
 
-static void put_rows(void *context, uint32_t group) { copy_rows(context, group, true); }
-static void get_rows(void *context, uint32_t group) { copy_rows(context, group, false); }
+static void put_rows(void *context, uint32_t k) { copy_rows(context, k, true); }
+static void get_rows(void *context, uint32_t k) { copy_rows(context, k, false); }
 
 void root_exchange_to_mesh(struct root_exchange *e, root_give *give, void *context,
                            double *memory) {
@@ -174,14 +214,14 @@ void root_exchange_to_mesh(struct root_exchange *e, root_give *give, void *conte
   p.memory = memory;
   loop_run(e->stage, e->own, give_group, &p);
   if (comm_size() > 1) comm_exchange(e->outside, e->bytes, e->inside, e->bytes + comm_size());
-  loop_run(e->stage, e->gas->topology.level[0].count, put_rows, &p);
+  loop_run(e->stage, e->received.count, put_rows, &p);
 }
 
 void root_exchange_to_groups(struct root_exchange *e, double *memory, root_take *take,
                              void *context) {
   struct passage p = {.exchange = e, .take = take, .context = context};
   p.memory = memory;
-  loop_run(e->stage, e->gas->topology.level[0].count, get_rows, &p);
+  loop_run(e->stage, e->received.count, get_rows, &p);
   if (comm_size() > 1) comm_exchange(e->inside, e->bytes + comm_size(), e->outside, e->bytes);
   loop_run(e->stage, e->own, take_group, &p);
 }

@@ -116,7 +116,7 @@ struct root_gpu *root_gpu_make(const struct gas *g, const uint32_t size[3],
     r->green = handle_register(
         green.value, /* a rank without lines has one number that none reads */
         green.lines > 0 ? (size_t)green.lines * (size[2] / 2 + 1) * row : 1, sizeof *green.value);
-  r->groups = g->topology.level[0].count;
+  r->groups = g->topology.level[0].own.end - g->topology.level[0].own.first;
   r->sum = pinned_take(engine_pool(), sum_bytes(r));
   engine_on_gpu_workers(create_plans, r);
   return r;

@@ -38,7 +38,7 @@ struct root_poisson {
   double *near;                   /* [NEAR_SIDE]^3: Green function around the origin */
   double *eigenvalue[3];          /* along each axis; of the periodic Laplacian */
   struct root_exchange *exchange; /* NULL until it is needed */
-  double *sum;                    /* [group] of the source */
+  double *sum;                    /* [own group] of the source */
   struct root_gpu *gpu;           /* solves the level in place of the mesh; NULL: the mesh does */
 };
 
@@ -232,13 +232,13 @@ static void give_source(void *context, uint32_t group, double *source) {
   const struct gas *g = c->gas;
   size_t first;
   const struct gas_batch *b = batch_at(c, group, &first);
-  c->root->sum[group] = g->gravity->kernels->source(
-      gas_cells(g, 0, group), gravity_factor(g, 0), 0.0,
-      c->massive ? cube_at(b->sheets, first) : NULL, source);
+  double *sum = &c->root->sum[gas_own_number(&g->level[0], group)];
+  *sum = g->gravity->kernels->source(gas_cells(g, 0, group), gravity_factor(g, 0), 0.0,
+                                     c->massive ? cube_at(b->sheets, first) : NULL, source);
   if (b->matter)
-    c->root->sum[group] += matter_add(
-        (const struct gas_matter *)starpu_vector_get_local_ptr(b->matter) + group - b->first,
-        gravity_factor(g, 0), source);
+    *sum += matter_add((const struct gas_matter *)starpu_vector_get_local_ptr(b->matter) + group -
+                           b->first,
+                       gravity_factor(g, 0), source);
 }
 
 static void take_potential(void *context, uint32_t group, const double *cube) {
@@ -268,8 +268,8 @@ static void hold(const struct copy *c, bool acquire) {
 
 static void add_source(const struct gas *g, int level, uint32_t group, struct group_totals *t) {
   const struct root_poisson *r = g->gravity->root;
-  (void)level;
-  exact_add(&t->sum[0], r->gpu ? r->gpu->sum[group] : r->sum[group]);
+  const uint32_t own = gas_own_number(&g->level[level], group);
+  exact_add(&t->sum[0], r->gpu ? r->gpu->sum[own] : r->sum[own]);
 }
 
 /** Mean over the cells of the root level of what its groups have in their sums. */
@@ -297,7 +297,8 @@ void root_poisson_solve(struct gas *g, bool massive) {
   struct copy copy = {g, r, massive};
   if (!r->exchange) { /* batches are made after the solver */
     r->exchange = root_exchange_make(g, &r->fft.mesh, axis_of, &gas_root_potential_stage);
-    r->sum = allocate(g->topology.level[0].count, sizeof *r->sum, "sums of groups");
+    r->sum = allocate(g->level[0].mine.end - g->level[0].mine.first, sizeof *r->sum,
+                      "sums of groups");
   }
   if (!massive) message_wait(); /* tasks of other levels read the mean density */
   hold(&copy, true);

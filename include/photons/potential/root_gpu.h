@@ -42,8 +42,8 @@ struct root_gpu {
   struct root_guest *guest;
   struct root_away *away;
   uint32_t guests, aways;
-  double *sum; /**< [group] of |density|, in page-locked memory */
-  uint32_t groups;
+  double *sum;     /**< [own group] of |density|, in page-locked memory */
+  uint32_t groups; /**< own ones of the root level */
 };
 
 /** The Green function's transform in host memory, [line][z <= size/2][x/2 + 1], of some lines. */
