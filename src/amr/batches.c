@@ -7,8 +7,8 @@
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/runtime/engine.h"
+#include "photons/runtime/handle.h"
 #include "photons/runtime/pinned.h"
-#include "seen_batches.h"
 
 size_t gas_group_bytes(const struct gas *g) {
   return g->scheme.variables * GAS_GROUP_CELLS * g->scheme.kernels->real_size;
@@ -105,12 +105,14 @@ struct group_span gas_batch_span(const struct gas_level *l, uint32_t batch) {
   return (struct group_span){first, first + (left < l->batch_groups ? left : l->batch_groups)};
 }
 
-struct gas_batch *gas_seen(const struct gas *g, int level, uint32_t home, uint32_t batch) {
+struct gas_batch gas_batch_without_data(const struct gas *g, int level, uint32_t batch) {
   const struct gas_level *l = &g->level[level];
-  const bool own = batch >= gas_home_batch(g, level, home) &&
-                   batch < gas_home_batch(g, level, home + 1);
-  return own ? gas_batch(g, level, batch)
-             : seen_find(&l->seen[home - gas_home_begin(g)], gas_batch_span(l, batch).first);
+  const struct group_span groups = gas_batch_span(l, batch);
+  const uint32_t count = groups.end - groups.first;
+  return (struct gas_batch){.first = groups.first,
+                            .count = count,
+                            .room = engine_gpu() && level > 0 ? l->batch_groups
+                                                              : (uint32_t)handle_room(count)};
 }
 
 uint32_t gas_first_batch(const struct gas *g, int level, int rank) {

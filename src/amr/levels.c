@@ -12,16 +12,6 @@
 #include "photons/runtime/owner_computes.h"
 #include "seen_batches.h"
 
-struct gas_batch gas_batch_without_data(const struct gas *g, int level, uint32_t batch) {
-  const struct gas_level *l = &g->level[level];
-  const struct group_span groups = gas_batch_span(l, batch);
-  const uint32_t count = groups.end - groups.first;
-  return (struct gas_batch){.first = groups.first,
-                            .count = count,
-                            .room = engine_gpu() && level > 0 ? l->batch_groups
-                                                              : (uint32_t)handle_room(count)};
-}
-
 static size_t own_groups(const struct gas_level *l) { return l->mine.end - l->mine.first; }
 
 static void count_kept(const struct gas *g) {

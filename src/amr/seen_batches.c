@@ -13,9 +13,18 @@ static int compare_first(const void *a, const void *b) {
   return (x->first > y->first) - (x->first < y->first);
 }
 
-struct gas_batch *seen_find(const struct seen_batches *s, uint32_t first) {
+/** The batch that begins with a group; NULL: the home has nothing of it. */
+static struct gas_batch *seen_find(const struct seen_batches *s, uint32_t first) {
   const struct gas_batch wanted = {.first = first};
   return s->count ? bsearch(&wanted, s->batch, s->count, sizeof wanted, compare_first) : NULL;
+}
+
+struct gas_batch *gas_seen(const struct gas *g, int level, uint32_t home, uint32_t batch) {
+  const struct gas_level *l = &g->level[level];
+  const bool own = batch >= gas_home_batch(g, level, home) &&
+                   batch < gas_home_batch(g, level, home + 1);
+  return own ? gas_batch(g, level, batch)
+             : seen_find(&l->seen[home - gas_home_begin(g)], gas_batch_span(l, batch).first);
 }
 
 /** Add an empty batch, for which there is room at the end. */

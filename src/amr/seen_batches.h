@@ -5,8 +5,6 @@
 
 #include "photons/amr/gas.h"
 
-/** The batch that begins with a group; NULL: the home has nothing of it. */
-struct gas_batch *seen_find(const struct seen_batches *s, uint32_t first);
 /** Let homes have of batches of a level what they had of those of the same numbers of the level that was taken out. */
 void seen_reuse(struct gas *g, int level, struct gas_level *old);
 /** Let homes have what a level's messages bring. What is there already stays. */

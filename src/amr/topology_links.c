@@ -41,26 +41,6 @@ static void sort_numbers(struct numbers *n) {
   n->count = count;
 }
 
-/** The place of a group among the known ones of other ranks; l->others: it is not known. */
-static uint32_t other_at(const struct gas_tree_level *l, uint32_t group) {
-  const uint32_t *found = l->others
-                              ? bsearch(&group, l->other, l->others, sizeof group, compare_numbers)
-                              : NULL;
-  return found ? (uint32_t)(found - l->other) : l->others;
-}
-
-const struct gas_group *topology_other(const struct topology *t, int level, uint32_t group) {
-  const struct gas_tree_level *l = &t->level[level];
-  const uint32_t at = other_at(l, group);
-  return at < l->others ? &l->other_group[at] : NULL;
-}
-
-void topology_lacks(const struct topology *t, int level, uint32_t group) {
-  const struct gas_tree_level *l = &t->level[level];
-  fail(EXIT_RUN_FAILED, "patch group %u of %u of level %d is far from those of this rank, %u to %u",
-       group, l->count, level, l->own.first, l->own.end);
-}
-
 /** place + the direction of neighbour n */
 static void neighbour_place(const uint32_t place[3], int n, int64_t neighbour[3]) {
   const int direction[3] = {n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1};
