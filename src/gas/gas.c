@@ -43,9 +43,10 @@ double gas_bytes_per_group(const struct parameters *p) {
   const double real = p->gas.precision == GAS_DOUBLE ? sizeof(double) : sizeof(float);
   const double faces = GAS_FACES * GAS_FACE_CELLS;
   return gas_variables(&physics) * real * (2.0 * GAS_GROUP_CELLS + (GAS_PATCHES + 1.0) * faces) +
-         sizeof(struct gas_group) + (double)comm_size() * sizeof(uint64_t) + sizeof(double[1 + GAS_VARIABLES_MAX]) +
-         sizeof(uint32_t[GAS_PATCHES]) + sizeof(struct gas_fault) + sizeof(struct gas_field) +
-         sizeof(struct gas_batch) + gravity_bytes_per_group(p) + gas_particles_bytes_per_group(p);
+         sizeof(struct gas_group) + (double)comm_size() * sizeof(uint64_t) +
+         sizeof(double[1 + GAS_VARIABLES_MAX]) + sizeof(uint32_t[GAS_PATCHES]) +
+         sizeof(struct gas_fault) + sizeof(struct gas_field) + sizeof(struct gas_batch) +
+         gravity_bytes_per_group(p) + gas_particles_bytes_per_group(p);
 }
 
 double gas_length(const struct parameters *p) {
