@@ -78,7 +78,7 @@ struct gpu_sources gpu_sources_of(const struct batch_argument *a, const char *co
 struct gpu_gas gpu_gas_closing(struct gpu *gpu, const struct batch_argument *a, double least_heat) {
   const struct gas *g = a->gas;
   return (struct gpu_gas){gpu, physics_of(g, least_heat),
-                          g->scheme.kernels->real_size == sizeof(double), batch_of(a)->count};
+                          g->scheme.kernels->real_size == sizeof(double), batch_count(a)};
 }
 
 struct gpu_gas gpu_gas_of(struct gpu *gpu, const struct batch_argument *a) {

@@ -34,8 +34,12 @@ static inline struct gas_batch *batch_of(const struct batch_argument *a) {
 static inline uint32_t own_of(const struct batch_argument *a) {
   return gas_own_number(&a->gas->level[a->level], batch_of(a)->first);
 }
-/** Number of its groups; work is counted in groups. */
-static inline double batch_work(const struct batch_argument *a) { return batch_of(a)->count; }
+/** Number of the groups of a batch, of this rank or of another one; work is counted in groups. */
+static inline uint32_t batch_count(const struct batch_argument *a) {
+  const struct group_span s = gas_batch_span(&a->gas->level[a->level], a->batch);
+  return s.end - s.first;
+}
+static inline double batch_work(const struct batch_argument *a) { return batch_count(a); }
 
 /** Group i of a batch in memory where a group takes up so many bytes. */
 static inline void *nth(void *buffer, size_t bytes, uint32_t i) {

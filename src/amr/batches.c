@@ -100,6 +100,12 @@ struct gas_batch *gas_batch_with(const struct gas *g, int level, uint32_t group)
   return gas_batch(g, level, group / g->level[level].batch_groups);
 }
 
+void gas_lacks_batch(const struct gas *g, int level, uint32_t batch) {
+  const struct gas_level *l = &g->level[level];
+  fail(EXIT_RUN_FAILED, "batch %u of level %d is not of this rank, which has %u from %u on", batch,
+       level, l->own, l->begin);
+}
+
 struct group_span gas_batch_span(const struct gas_level *l, uint32_t batch) {
   const uint32_t first = batch * l->batch_groups, left = l->groups - first;
   return (struct group_span){first, first + (left < l->batch_groups ? left : l->batch_groups)};

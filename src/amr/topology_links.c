@@ -155,6 +155,9 @@ uint32_t topology_near(const struct topology *t, int level, uint32_t group, int 
   return near_by_place(t, level, &g, n);
 }
 
+/** What of groups is linked: all, or what has changed. */
+enum linked { ALL, FATHERS, SONS };
+
 /** Groups that are linked. */
 struct linking {
   struct topology *topology;
@@ -162,7 +165,7 @@ struct linking {
   const uint32_t *group; /* [i] their numbers; NULL: first + i */
   uint32_t first, count;
   struct gas_group *to; /* [i] */
-  bool again;           /* fathers and sons alone */
+  enum linked what;
 };
 
 static void link_part(void *context, uint32_t part) {
@@ -172,12 +175,12 @@ static void link_part(void *context, uint32_t part) {
   struct latest latest = {0, 0};
   for (uint32_t i = begin; i < end; i++) {
     const uint32_t group = k->group ? k->group[i] : k->first + i;
-    if (!k->again) {
+    if (k->what == ALL)
       link_group(k->topology, k->level, group, &latest, &k->to[i]);
-      continue;
-    }
-    if (k->level > 0) link_father(k->topology, k->level, group, &latest, &k->to[i]);
-    link_sons(k->topology, k->level, group, &latest, &k->to[i]);
+    else if (k->what == FATHERS)
+      link_father(k->topology, k->level, group, &latest, &k->to[i]);
+    else
+      link_sons(k->topology, k->level, group, &latest, &k->to[i]);
   }
 }
 
@@ -189,14 +192,14 @@ static void link_all(struct linking k) {
     loop_run(&gas_groups_stage, parts, link_part, &k);
 }
 
-static void link_own(struct topology *t, int level, bool again) {
+static void link_own(struct topology *t, int level, enum linked what) {
   const struct gas_tree_level *l = &t->level[level];
-  link_all((struct linking){t, level, NULL, l->own.first, own_count(l), l->group, again});
+  link_all((struct linking){t, level, NULL, l->own.first, own_count(l), l->group, what});
 }
 
-static void link_others(struct topology *t, int level, bool again) {
+static void link_others(struct topology *t, int level, enum linked what) {
   const struct gas_tree_level *l = &t->level[level];
-  link_all((struct linking){t, level, l->other, 0, l->others, l->other_group, again});
+  link_all((struct linking){t, level, l->other, 0, l->others, l->other_group, what});
 }
 
 /** Take groups as the known ones of other ranks, in the place of those that were known; they are not linked yet. */
@@ -223,18 +226,18 @@ static void make_level(struct topology *t, int level) {
   struct numbers n = {0};
   free(l->group);
   l->group = allocate(own_count(l), sizeof *l->group, "patch groups");
-  link_own(t, level, false);
+  link_own(t, level, ALL);
   for (uint32_t i = 0; i < l->aboves; i++) add_number(&n, l->above[i]);
   know(l, n);
   if (own_count(l) == l->count) return;
-  link_others(t, level, false);
+  link_others(t, level, ALL);
   n = (struct numbers){0};
   for (uint32_t i = 0; i < l->aboves; i++) add_number(&n, l->above[i]);
   add_near(l, l->group, own_count(l), &n);
   add_near(l, l->other_group, l->others, &n);
   sort_numbers(&n);
   know(l, n);
-  link_others(t, level, false);
+  link_others(t, level, ALL);
 }
 
 /** Add the fathers of some groups of the next finer level that are of other ranks. */
@@ -283,12 +286,12 @@ void topology_link(struct topology *t, int level) {
     if (l == level || changed[l]) {
       make_level(t, l);
     } else if (l == level - 1) {
-      link_own(t, l, true);
-      link_others(t, l, true);
+      link_own(t, l, SONS);
+      link_others(t, l, SONS);
     }
   if (level < t->finest) {
-    link_own(t, level + 1, true);
-    link_others(t, level + 1, true);
+    link_own(t, level + 1, FATHERS);
+    link_others(t, level + 1, FATHERS);
   }
   count_kept(t);
 }

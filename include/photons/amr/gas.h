@@ -190,9 +190,13 @@ struct gas {
   struct gas_counts counts;
 };
 
+/** The run ends: a batch is not of this rank. */
+void gas_lacks_batch(const struct gas *g, int level, uint32_t batch) __attribute__((noreturn));
 /** A batch of this rank, by its number among all batches of its level. */
 static inline struct gas_batch *gas_batch(const struct gas *g, int level, uint32_t batch) {
-  return &g->level[level].batch[batch - g->level[level].begin];
+  const struct gas_level *l = &g->level[level];
+  if (batch - l->begin >= l->own) gas_lacks_batch(g, level, batch);
+  return &l->batch[batch - l->begin];
 }
 
 /** Bytes of the cells of a group, of a block, of a group's fluxes, and of fluxes through its
