@@ -79,11 +79,6 @@ static __device__ inline uint32_t warp_sum(uint32_t a) {
   for (int step = WARP / 2; step > 0; step /= 2) a += __shfl_xor_sync(~0u, a, step);
   return a;
 }
-static __device__ inline float warp_max(float a) {
-  for (int step = WARP / 2; step > 0; step /= 2) a = fmaxf(a, __shfl_xor_sync(~0u, a, step));
-  return a;
-}
-static __device__ inline float warp_min(float a) { return -warp_max(-a); }
 static __device__ inline uint32_t warp_min(uint32_t a) {
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
   return __reduce_min_sync(~0u, a);

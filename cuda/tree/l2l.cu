@@ -8,7 +8,8 @@ template <int P>
 static __global__ void __launch_bounds__(WARP)
     l2l(unsigned root, unsigned last, float scale, const struct node *__restrict__ nodes,
         float *__restrict__ local) {
-  constexpr int size = expansion<P>::local /* without the constant term */, stride = row_stride<size>;
+  constexpr int size = expansion<P>::local /* without the constant term */,
+                stride = row_stride<size>;
   __shared__ float rows[stride << SUBTREE]; /* first the parent of the subtree's root */
   const uint32_t top = (1u << root) + blockIdx.x, lane = threadIdx.x, all = 1u << (last - root);
   rows_in<size>(rows, local + (size_t)(top / 2) * size, 1);

@@ -8,7 +8,7 @@
 
 /** Where a particle of a lane's leaf is in shared memory: lanes that read the same one of their leaves use different
  * banks. */
-static __device__ inline uint32_t place_of(uint32_t lane, uint32_t particle) {
+static __device__ inline uint32_t slot_of(uint32_t lane, uint32_t particle) {
   return lane * WARP + (particle + lane) % WARP;
 }
 
@@ -35,16 +35,17 @@ static __global__ void __launch_bounds__(WARP)
   for (int k = 0; k < size; k++) m[k] = 0.0f;
   for (uint32_t done = 0; done < most; done += WARP) {
     for (uint32_t l = 0; l < own; l++) {
-      const uint32_t from = __shfl_sync(~0u, first, l) + done + lane, of_leaf = __shfl_sync(~0u, n, l);
+      const uint32_t from = __shfl_sync(~0u, first, l) + done + lane,
+                     of_leaf = __shfl_sync(~0u, n, l);
       if (done + lane >= of_leaf) continue;
-      const uint32_t to = place_of(l, lane);
+      const uint32_t to = slot_of(l, lane);
       for (int c = 0; c < 3; c++) copy_ahead(&work.particle.x[c][to], &x[(size_t)c * count + from]);
       if (mass) copy_ahead(&work.particle.mass[to], &mass[from]);
     }
     copies_wait();
     __syncwarp();
     for (uint32_t i = 0; i < WARP && done + i < n; i++) {
-      const uint32_t at = place_of(lane, i);
+      const uint32_t at = slot_of(lane, i);
       float d[3];
       for (int c = 0; c < 3; c++)
         d[c] = -scale * (float)position_difference(work.particle.x[c][at], centre[c]);

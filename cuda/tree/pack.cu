@@ -85,7 +85,8 @@ static __global__ void __launch_bounds__(BLOCK)
   for (uint32_t row = 0; row < ROWS; row++) {
     const uint32_t lanes = __ballot_sync(~0u, rows >> row & 1);
     if (rows >> row & 1)
-      place[found + __popc(lanes & ((1u << lane) - 1))] = (uint16_t)((warp * ROWS + row) * WARP + lane);
+      place[found + __popc(lanes & ((1u << lane) - 1))] = (uint16_t)((warp * ROWS + row) * WARP +
+                                                                     lane);
     found += __popc(lanes);
   }
   __syncthreads();

@@ -43,7 +43,8 @@ static __device__ inline void translate(const float r[3], float *value) {
                     own = term_along(axis, n, a, b);
 #pragma unroll
           for (int k = 1; k <= terms; k++)
-            value[own] = fmaf(value[term_along(axis, UP ? n - k : n + k, a, b)], power[k], value[own]);
+            value[own] = fmaf(value[term_along(axis, UP ? n - k : n + k, a, b)], power[k],
+                              value[own]);
         }
   }
 }

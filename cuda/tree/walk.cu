@@ -4,7 +4,12 @@
  * and moves them to their places when the lengths of all lists are known. */
 #include "cuda/tree/walk.cuh"
 
-enum { SCAN_BLOCK = 256, SCAN_EACH = 8 * SCAN_BLOCK, /* lengths of a CUDA block */ MOVE_BLOCK = 256, MOVE_BLOCKS = 256 };
+enum {
+  SCAN_BLOCK = 256,
+  SCAN_EACH = 8 * SCAN_BLOCK,
+  /* lengths of a CUDA block */ MOVE_BLOCK = 256,
+  MOVE_BLOCKS = 256
+};
 
 /** The sum of a over the threads of a CUDA block before this one, and over all. */
 struct block_scan {
@@ -145,6 +150,7 @@ static struct walk_problem problem_of(struct gpu *g, const struct acceptance *a,
   p.source_mass = source_mass ? masses : NULL;
   p.own_mass = source_mass ? source_mass[0] : NULL;
   p.weight = packed_weight(a, count, source_count[0]);
+  p.bounds_sums = walk_bounds_sums(a, count, source_count[0]);
   p.source_nodes = (const struct node *const *)(masses + (source_mass ? slots : 0));
   p.source_count = (const uint32_t *)(p.source_nodes + slots);
   p.near_offset = offset;
@@ -174,7 +180,7 @@ void walk_scan(struct gpu *g, const struct acceptance *a, const struct walk_prob
                  all = near + (no_expansions(a) ? 0 : blocks_for(2ull << p->depth, SCAN_EACH));
   uint64_t *sum = (uint64_t *)gpu_scratch(g, SCRATCH_PARTS, all * sizeof *sum);
   add_lengths<<<all, SCAN_BLOCK, 0, g->stream>>>(*p, sum);
-  gpu_launched("scan");
+  gpu_launched("add_lengths");
   scan<<<all, SCAN_BLOCK, 0, g->stream>>>(*p, sum);
   gpu_launched("scan");
 }

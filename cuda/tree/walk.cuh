@@ -29,6 +29,7 @@ struct walk_problem {
   const struct tree_part *source_part; /* that is here of them; NULL: all */
   const float *own_mass; /* the first of these, which is the targets' group's; or NULL */
   float weight;          /* of packed targets: see packed_weight() */
+  bool bounds_sums;      /* see walk_bounds_sums() */
   uint32_t *near_offset, *far_offset; /* lengths of the lists in the counting pass, offsets in the
                                          other */
   uint32_t *near, *far;

@@ -256,7 +256,7 @@ static __global__ void weigh_targets(const __grid_constant__ struct pairs_proble
     mass[node] = p.weight * (float)tree_node_count(p.count, p.depth, p.first, node);
 }
 
-static struct criterion criterion_of(const struct acceptance *a) {
+static struct criterion criterion_of(const struct acceptance *a, bool bounds_sums) {
   const bool geometric = a->kind == MAC_GEOMETRIC;
   const float first = geometric ? a->theta : a->theta_first;
   return {.depth = a->depth,
@@ -265,7 +265,7 @@ static struct criterion criterion_of(const struct acceptance *a) {
           .theta2 = a->theta * a->theta,
           .first2 = first * first,
           .error = a->factor / a->tolerance,
-          .sum_error = a->factor / a->sum_tolerance,
+          .sum_error = bounds_sums ? a->factor / a->sum_tolerance : 0.0f,
           .exponent = (unsigned)a->exponent,
           .leaf_level = a->kind == MAC_RELATIVE ? a->depth : 0,
           .geometric = geometric};
@@ -287,7 +287,7 @@ static struct pairs_problem problem_of(struct gpu *g, const struct acceptance *a
     fail(EXIT_RUN_FAILED, "a tree of %u levels is too deep for a walk on a GPU", walk->depth);
   struct pairs_problem p = {};
   (struct walk_problem &)p = *walk;
-  p.criterion = criterion_of(a);
+  p.criterion = criterion_of(a, walk->bounds_sums);
   p.target_mass = target_masses(g, &p, walk->own_mass);
   p.entry_bits = a->depth + 1;
   while (p.slots > 1u << (p.entry_bits - a->depth - 1)) p.entry_bits++;

@@ -34,9 +34,9 @@ struct criterion {
   float scale, separation2;
   float theta2, first2; /* of the limits of size / distance: accelerations are known, or not */
   float error;          /* factor of the estimated error over the tolerance */
-  float sum_error;      /* the same over the tolerance for sums of errors; 0: sums are not bounded */
-  unsigned exponent;    /* of size / distance in that error */
-  unsigned leaf_level;  /* see shared_leaves(); 0: it is always 1 */
+  float sum_error;     /* the same over the tolerance for sums of errors; 0: sums are not bounded */
+  unsigned exponent;   /* of size / distance in that error */
+  unsigned leaf_level; /* see shared_leaves(); 0: it is always 1 */
   bool geometric;
 };
 
@@ -89,9 +89,8 @@ static __device__ inline bool errors_add_up(const struct criterion &c, const str
   const float large = target ? t.radius : s.radius, small = target ? s.radius : t.radius,
               mass = target ? source_mass : target_mass, acc = target ? t.acc_min : s.acc_min,
               ratio = large / small, beside = mass * (ratio * ratio * ratio) * (inverse * inverse);
-  return large > small && leaves * c.sum_error * fminf(beside, acc) *
-                                  small_power(large * inverse, c.exponent) >
-                              acc;
+  return large > small &&
+         leaves * c.sum_error * fminf(beside, acc) * small_power(large * inverse, c.exponent) > acc;
 }
 
 /** judge() of walk.h for Newton's force, up to rounding, and errors_add_up(). The products and sums whose results are added

@@ -56,7 +56,8 @@ template <int LOG> static __device__ void sort_by_warp(const struct row_list &li
     key[m] = i < list.count ? list.entry[i] : UINT32_MAX;
   }
 #pragma unroll
-  for (int run = 1; run <= LOG; run++) /* runs of 2^run entries, which rise and fall in turn, become sorted */
+  for (int run = 1; run <= LOG;
+       run++) /* runs of 2^run entries, which rise and fall in turn, become sorted */
 #pragma unroll
     for (int step = run - 1; step >= 0; step--)
 #pragma unroll

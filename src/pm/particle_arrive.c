@@ -228,7 +228,7 @@ static void make_room(const struct making *s) {
 static void fill_batch(void *context, uint32_t i) {
   const struct making *s = context;
   const struct particle_level *new = s->new;
-  const uint32_t batch = new->begin + i, first = batch * new->batch_groups,
+  const uint32_t batch = new->begin + i, first = batch *new->batch_groups,
                  left = new->own_end - first;
   if (particle_batch_count(new, batch) == 0) return;
   fill_tables(s, first, first + (left < new->batch_groups ? left : new->batch_groups),

@@ -60,8 +60,7 @@ static void add_level(const struct settling *s, struct particle_migration *m,
     const struct gas_leaver *leaver = leaving_of(&s->leaving, group);
     for (uint32_t k = 0; k < s->leaving.leavers[group - l->own_first]; k++)
       add_particle(m, origin, (struct origin){level, group, 0},
-                   s->leaving.now[group - l->own_first],
-                   &leaver[k].particle);
+                   s->leaving.now[group - l->own_first], &leaver[k].particle);
   }
 }
 

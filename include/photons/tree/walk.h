@@ -33,7 +33,7 @@ struct acceptance {
   int exponent;     /**< of size/d in the estimate of the error */
   float factor;     /**< its factor, where the force is Newton's */
   /** Tolerance for the sum of the errors of the larger node's expansion, open_where_errors_add_up();
-   * infinite in periodic boxes and with other kinds. */
+   * infinite in periodic boxes and with other kinds. See walk_bounds_sums(). */
   float sum_tolerance;
   bool newton;    /**< the force is Newton's at all distances: no table of its derivative */
   float scale;    /**< units of r_cut per position unit */
@@ -97,6 +97,17 @@ static HOST_DEVICE inline bool nodes_in_reach(float scale, const struct node *t,
 static inline float packed_weight(const struct acceptance *a, uint32_t active, uint32_t all) {
   const double share = (double)active / (double)all;
   return a->newton ? (float)(share * share * share) : 1.0f;
+}
+
+/**
+ * Whether a walk bounds sums of errors. It does where a quarter of a group's particles or more are targets. Fewer targets are far
+ * from each other, so that their leaves are wide whatever is around: with bounds such walks would open nearly all nodes, in lists
+ * whose lengths are not foreseen.
+ * @param active  targets of a group
+ * @param all     its particles
+ */
+static inline bool walk_bounds_sums(const struct acceptance *a, uint32_t active, uint32_t all) {
+  return a->sum_tolerance < INFINITY && active >= all / 4;
 }
 
 /**

@@ -321,7 +321,9 @@ struct walk_result KERNEL(walk)(const struct acceptance *a, uint32_t count, unsi
                                 struct walk_scratch *scratch, struct interaction_list *near,
                                 struct interaction_list *far) {
   /* slot 0 is the group of the targets */
-  struct walk_work work = {.common = {.a = a,
+  struct acceptance used = *a;
+  if (!walk_bounds_sums(a, count, slot_count[0])) used.sum_tolerance = INFINITY;
+  struct walk_work work = {.common = {.a = &used,
                                       .count = count,
                                       .depth = depth,
                                       .first = first,
