@@ -86,15 +86,14 @@ static void find_pseudo_mass(void *buffers[], const struct batch_argument *a, do
   }
 }
 
-/** Whether a patch of a group, or one beside it, is refined. */
+/** Whether a patch of a group, or one beside it, is refined. A refined patch of the group is beside other patches of
+ * the group. */
 static bool is_told(const struct gas *g, int level, uint32_t group) {
-  const struct topology *t = &g->topology;
-  for (int p = 0; p < GAS_PATCHES; p++) {
-    if (t->level[level].group[group].son[p] != NO_GROUP) return true;
+  for (int p = 0; p < GAS_PATCHES; p++)
     for (int face = 0; face < GAS_FACES; face++)
-      if (topology_finer_neighbour(t, level, group, p, topology_across(face)) != NO_GROUP)
+      if (topology_finer_neighbour(&g->topology, level, group, p, topology_across(face)) !=
+          NO_GROUP)
         return true;
-  }
   return false;
 }
 
