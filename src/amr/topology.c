@@ -28,13 +28,6 @@ void topology_replace(struct topology *t, int level, uint64_t *keys, uint32_t co
   topology_link(t, level);
 }
 
-void topology_divide(struct topology *t, topology_share *share, const void *context) {
-  t->share = share;
-  t->sharing = context;
-  t->level[0].own = own_of(t, 0, t->level[0].count);
-  topology_link(t, 0);
-}
-
 struct group_span topology_of_nobody(const void *context, int level, uint32_t count, int rank) {
   (void)context;
   (void)level;
@@ -59,9 +52,13 @@ static void make_steps(struct topology *t) {
     }
 }
 
-void topology_init(struct topology *t, const uint32_t root[3],
-                   const enum gas_boundary boundary[3][2], int finest) {
-  *t = (struct topology){.root = {root[0], root[1], root[2]}, .finest = finest};
+void topology_init_divided(struct topology *t, const uint32_t root[3],
+                           const enum gas_boundary boundary[3][2], int finest,
+                           topology_share *share, const void *context) {
+  *t = (struct topology){.root = {root[0], root[1], root[2]},
+                         .finest = finest,
+                         .share = share,
+                         .sharing = context};
   memcpy(t->boundary, boundary, sizeof t->boundary);
   make_steps(t);
   const uint32_t count = root[0] * root[1] * root[2];
@@ -71,6 +68,11 @@ void topology_init(struct topology *t, const uint32_t root[3],
         (const uint32_t[3]){i % root[0], i / root[0] % root[1], i / root[0] / root[1]});
   qsort(keys, count, sizeof *keys, compare_keys);
   topology_replace(t, 0, keys, count);
+}
+
+void topology_init(struct topology *t, const uint32_t root[3],
+                   const enum gas_boundary boundary[3][2], int finest) {
+  topology_init_divided(t, root, boundary, finest, NULL, NULL);
 }
 
 void topology_free(struct topology *t) {

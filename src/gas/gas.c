@@ -93,7 +93,6 @@ struct gas *gas_create(const struct parameters *p) {
   struct gas *g = allocate(1, sizeof *g, "the gas");
   uint32_t root[3];
   for (int c = 0; c < 3; c++) root[c] = (uint32_t)p->gas.root[c] / GAS_GROUP_SIDE;
-  topology_init(&g->topology, root, p->gas.boundary, (int)p->gas.levels);
   g->scheme.kernels = gas_kernels_select(p->gas.precision == GAS_DOUBLE);
   g->scheme.physics = gas_physics_of(p);
   g->scheme.particles_alone = p->gas.solver == GAS_NONE;
@@ -108,7 +107,7 @@ struct gas *gas_create(const struct parameters *p) {
   g->tasks.group_memory = gas_bytes_per_group(p);
   g->tasks.homes = p->gas.homes > 0 ? (uint32_t)p->gas.homes : default_homes();
   g->tasks.batch = p->gas.batch > 0 ? (uint32_t)p->gas.batch : default_batch();
-  topology_divide(&g->topology, gas_share, g);
+  topology_init_divided(&g->topology, root, p->gas.boundary, (int)p->gas.levels, gas_share, g);
   g->gravity = gravity_make(g, p);
   g->particles = gas_particles_make(p);
   g->refinement.lightest = INFINITY;

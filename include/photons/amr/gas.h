@@ -229,7 +229,7 @@ uint32_t gas_home_begin(const struct gas *g);
 uint32_t gas_home_end(const struct gas *g);
 /** Groups of a batch of a level of so many groups. */
 uint32_t gas_batch_groups(const struct gas *g, int level, uint32_t groups);
-/** The groups of a rank of a level of so many groups: topology_divide(). @param gas  struct gas */
+/** The groups of a rank of a level of so many groups: topology_init_divided(). @param gas  struct gas */
 struct group_span gas_share(const void *gas, int level, uint32_t groups, int rank);
 /** Fill in gas_level.turn of a level that has been divided. */
 void gas_set_turns(struct gas *g, int level);

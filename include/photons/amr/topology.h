@@ -99,9 +99,12 @@ void morton_place(uint64_t key, uint32_t place[3]);
 /** An octree of the root level alone, all of whose groups are those of this rank. */
 void topology_init(struct topology *t, const uint32_t root[3],
                    const enum gas_boundary boundary[3][2], int finest);
-/** Divide the groups of an octree of the root level alone, and those that levels get, among ranks. */
-void topology_divide(struct topology *t, topology_share *share, const void *context);
-/** For topology_divide(): the rank only looks at keys. */
+/** The same, with groups divided among ranks, also those that levels get. A rank never has links of all groups.
+ * @param context  of `share`; it stays in use until topology_free() */
+void topology_init_divided(struct topology *t, const uint32_t root[3],
+                           const enum gas_boundary boundary[3][2], int finest,
+                           topology_share *share, const void *context);
+/** For topology_init_divided(): the rank only looks at keys. */
 topology_share topology_of_nobody;
 void topology_free(struct topology *t);
 

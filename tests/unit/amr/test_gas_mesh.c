@@ -288,10 +288,8 @@ static void test_random_flags(void **state) {
   struct topology t, ranks[RANKS];
   static const uint32_t number[RANKS] = {0, 1, 2, 3, 4};
   topology_init(&t, root, mixed, 3);
-  for (int r = 0; r < RANKS; r++) {
-    topology_init(&ranks[r], root, mixed, 3);
-    topology_divide(&ranks[r], share_of_rank, &number[r]);
-  }
+  for (int r = 0; r < RANKS; r++)
+    topology_init_divided(&ranks[r], root, mixed, 3, share_of_rank, &number[r]);
   uint32_t random = 12345, deepest = 0;
   for (int k = 0; k < 40; k++) {
     const int level = k % 3;
