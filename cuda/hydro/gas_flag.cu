@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Which patches are to be refined: src/hydro/kernels/flags.h. One block of threads a group, which has the densities and
- * pressures of the group and of two ghost cells on each side in shared memory. */
+ * pressures of the group and of two ghost cells on each side in shared memory, or where the GPU has too little of that,
+ * in scratch memory. */
 #include "cuda/amr/blocks.cuh"
 #include "cuda/hydro/gpu_hydro.h"
 
@@ -141,16 +142,18 @@ INLINE bool is_flagged(const struct gas_flags &f, const real *density, const rea
                             loehner_estimate(pressure, filter) >= (real)f.loehner));
 }
 
-/** @param interpolates  there is a coarser level */
-template <int V, typename real>
+/** @tparam SCRATCH  cubes of groups are in `scratch`, else in shared memory
+ * @param interpolates  there is a coarser level */
+template <int V, bool SCRATCH, typename real>
 static __global__ void __launch_bounds__(FLAG_THREADS)
     flag_cells(const __grid_constant__ sources<real> s, const __grid_constant__ struct gas_flags f,
                int buffer, bool interpolates, const struct gas_matter *matter,
-               uint32_t (*flags)[GAS_PATCHES]) {
+               uint32_t (*flags)[GAS_PATCHES], real *scratch) {
   extern __shared__ double shared[];
   __shared__ uint32_t mask[GAS_PATCHES];
   const struct gas_links &l = s.links[blockIdx.x];
-  const flag_cubes<real> cubes = {(real *)shared, (real *)shared + CELLS};
+  real *memory = SCRATCH ? scratch + (size_t)blockIdx.x * 2 * CELLS : (real *)shared;
+  const flag_cubes<real> cubes = {memory, memory + CELLS};
   if (threadIdx.x < GAS_PATCHES) mask[threadIdx.x] = 0;
   if (interpolates) put_interpolated<V>(s, l, cubes);
   put_near<V>(s, l, cubes);
@@ -170,15 +173,32 @@ static __global__ void __launch_bounds__(FLAG_THREADS)
   if (threadIdx.x < GAS_PATCHES) flags[blockIdx.x][threadIdx.x] = mask[threadIdx.x];
 }
 
+/** Whether a block of threads may have so many bytes of shared memory. Only GPUs of data centres, from the A100 on, have
+ * enough for cubes in double precision. */
+static bool has_shared(size_t bytes) {
+  int device, most;
+  CHECK_CUDA(cudaGetDevice(&device));
+  CHECK_CUDA(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+  return bytes <= (size_t)most;
+}
+
 template <int V, typename real>
 static void flag_in(const struct gpu_gas *g, const struct gpu_sources *from,
                     const struct gas_flags *criteria, int buffer, const struct gas_matter *matter,
                     uint32_t (*flags)[GAS_PATCHES]) {
-  const size_t bytes = 2 * CELLS * sizeof(real);
-  CHECK_CUDA(cudaFuncSetAttribute((flag_cells<V, real>),
-                                  cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
-  flag_cells<V, real><<<g->groups, FLAG_THREADS, bytes, g->gpu->stream>>>(
-      upload_sources<real>(g, from), *criteria, buffer, from->coarse > 0, matter, flags);
+  const size_t bytes = 2 * CELLS * sizeof(real), mask_bytes = GAS_PATCHES * sizeof(uint32_t);
+  const sources<real> s = upload_sources<real>(g, from);
+  const bool interpolates = from->coarse > 0;
+  if (has_shared(bytes + mask_bytes)) {
+    CHECK_CUDA(cudaFuncSetAttribute((flag_cells<V, false, real>),
+                                    cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
+    flag_cells<V, false, real><<<g->groups, FLAG_THREADS, bytes, g->gpu->stream>>>(
+        s, *criteria, buffer, interpolates, matter, flags, (real *)NULL);
+  } else {
+    real *scratch = (real *)gpu_scratch(g->gpu, SCRATCH_CELLS, g->groups * bytes);
+    flag_cells<V, true, real><<<g->groups, FLAG_THREADS, 0, g->gpu->stream>>>(
+        s, *criteria, buffer, interpolates, matter, flags, scratch);
+  }
   gpu_launched("flag");
 }
 
