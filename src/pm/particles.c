@@ -56,7 +56,7 @@ double gas_particles_bytes_per_group(const struct parameters *p) {
 double gas_particles_bytes(size_t count) {
   const size_t one = sizeof(struct gas_particle), row = 2 * sizeof(size_t);
   /* Those that arrive: at first all. */
-  const size_t listed = 2 * sizeof(void *) + sizeof(struct home) + 4 * sizeof(uint32_t);
+  const size_t listed = 2 * sizeof(void *) + sizeof(struct home) + 5 * sizeof(uint32_t);
   const size_t in_new_groups = 3 * one + listed;
   /* Those before the last settling stay until the next one. */
   const size_t in_files = 2 * one + row + (comm_size() > 1 ? 2 * (one + sizeof(size_t)) : 0);
