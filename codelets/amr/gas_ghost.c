@@ -227,7 +227,12 @@ static void add_batches(struct slots *slots, const struct gas_cut_argument *a, b
   const uint32_t home = cut ? a->message->from : a->message->to;
   const enum starpu_data_access_mode mode = cut ? STARPU_R : fathers ? STARPU_RW : STARPU_W;
   for (uint32_t k = 0; k < a->message->batches.count; k++) {
-    const struct gas_batch *b = gas_seen(a->gas, level, home, a->message->batches.batch[k]);
+    const uint32_t batch = a->message->batches.batch[k];
+    const struct gas_batch *b = gas_seen(a->gas, level, home, batch);
+    if (!b)
+      fail(EXIT_RUN_FAILED,
+           "a message of kind %d is of batch %u of level %d, of which home %u has nothing",
+           (int)a->kind, batch, level, home);
     slots_add(slots, data_of(a, &a->gas->level[level], b), mode);
   }
 }
