@@ -244,6 +244,10 @@ void gas_keep_replaced(struct gas *g, struct old_level old, struct gas_moves *mo
   *g->replaced = (struct gas_replaced){old, moves, batches};
 }
 
+double gas_replaced_bytes(const struct gas *g) {
+  return g->replaced ? (double)g->replaced->old.count * (double)gas_group_bytes(g) : 0.0;
+}
+
 void gas_forget_replaced(struct gas *g) {
   if (!g->replaced) return;
   moves_free(g->replaced->moves, g->replaced->batches);

@@ -4,6 +4,7 @@
 
 #include "particle_picture.h"
 #include "particle_waves.h"
+#include "photons/amr/migrate.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/base/installed_memory.h"
@@ -13,6 +14,7 @@
 #include "photons/gas/gas_waves.h"
 #include "photons/pm/particles.h"
 #include "photons/potential/gravity.h"
+#include "photons/runtime/engine.h"
 
 double gas_memory(const struct gas *g) {
   double groups = 0.0;
@@ -66,7 +68,8 @@ void gas_require_root(const struct parameters *p, bool begins) {
 
 void gas_require_memory(const struct gas *g, int level, uint32_t groups) {
   const double installed = installed_memory();
-  const double needed = gas_memory(g) + groups * g->tasks.group_memory;
+  const double needed = gas_memory(g) + groups * g->tasks.group_memory +
+                        (engine_gpu() ? gas_replaced_bytes(g) : 0.0); /* dropped first on cores */
   if (needed > installed)
     fail(EXIT_RUN_FAILED,
          "at %s level %d is to have %.4g patches, and gas would need %.1f GB of memory of %.1f "

@@ -30,6 +30,8 @@ void old_level_free(struct old_level *old);
  * There is one at most at a time. */
 void gas_keep_replaced(struct gas *g, struct old_level old, struct gas_moves *moves,
                        uint32_t batches);
+/** Bytes of all ranks' cells that gas_keep_replaced() has kept, at most. */
+double gas_replaced_bytes(const struct gas *g);
 /** No task runs any more that reads what gas_keep_replaced() has kept, if anything. */
 void gas_forget_replaced(struct gas *g);
 
