@@ -83,7 +83,8 @@ static void move_level(struct gas *g, int level, const bool *made, const struct 
   }
 }
 
-/** Drop what is needed no more of the level that was replaced, and of the one that was replaced before it.
+/** Drop what is needed no more of the level that was replaced, and of the one that was replaced before it: that is there
+ * with GPUs alone, since on cores gas_find_flags() has dropped it.
  * @param busy  tasks have been submitted that make the new cells. On cores the new data get the memory of the old
  *              ones. GPUs wait for the new groups: StarPU drops data when GPUs have work. */
 static void drop_old(struct gas *g, struct gas_level *old, bool busy) {
@@ -92,7 +93,9 @@ static void drop_old(struct gas *g, struct gas_level *old, bool busy) {
   gas_forget_replaced(g);
 }
 
-/** Give a level new groups. Batches whose groups stay together keep their data. */
+/** Give a level new groups. Batches whose groups stay together keep their data. Tasks that move the cells look at the
+ * octree and at `moves` after this function's end. They have ended when a level is replaced next: gas_divide_level() has
+ * cleared gas_level.flagged, so that gas_find_flags() waits for all tasks first. */
 static void replace(struct gas *g, int level, uint64_t *keys, uint32_t count,
                     const struct gas_ic *ic) {
   gas_require_memory(g, level, count);
