@@ -33,15 +33,18 @@ static int compare_numbers(const void *a, const void *b) {
 
 /** The batches of the coarser level around those of the level, rising. free() batch_list.batch. */
 static struct batch_list coarse_of(const struct gas_potentials_argument *a) {
-  const struct gas_level *l = &a->batch.gas->level[a->batch.level];
+  const struct gas *g = a->batch.gas;
+  const int level = a->batch.level;
+  const uint32_t n = batches_of(a);
   size_t count = 0, different = 0;
-  for (uint32_t i = 0; i < l->batch_count; i++) count += l->batch[i].coarse.count;
-  struct batch_list list = {.groups = l->batch[0].coarse.groups};
+  for (uint32_t i = 0; i < n; i++) count += gas_batch(g, level, i)->coarse.count;
+  struct batch_list list = {.groups = gas_batch(g, level, 0)->coarse.groups};
   list.batch = allocate(count, sizeof *list.batch, "task data");
   count = 0;
-  for (uint32_t i = 0; i < l->batch_count; i++)
-    for (uint32_t k = 0; k < l->batch[i].coarse.count; k++)
-      list.batch[count++] = l->batch[i].coarse.batch[k];
+  for (uint32_t i = 0; i < n; i++) {
+    const struct batch_list *coarse = &gas_batch(g, level, i)->coarse;
+    for (uint32_t k = 0; k < coarse->count; k++) list.batch[count++] = coarse->batch[k];
+  }
   qsort(list.batch, count, sizeof *list.batch, compare_numbers);
   for (size_t i = 0; i < count; i++)
     if (i == 0 || list.batch[i] != list.batch[different - 1])
@@ -116,7 +119,6 @@ static void solve_group(const struct level_task *t, const struct potential_sourc
 static void solve(const struct level_task *t, int solution) {
   const struct gas_potentials_argument *a = t->a;
   const struct potential_task how = potential_solution(a->first, solution, a->solutions);
-  const struct gas_level *l = &a->batch.gas->level[a->batch.level];
   const char **near = slots_addresses(near_buffers(t, solution), 0, t->all.count),
              **coarse = slots_addresses(t->buffers, t->at.begin,
                                         t->at.end - t->at.begin + t->coarse.count);
@@ -128,10 +130,11 @@ static void solve(const struct level_task *t, int solution) {
       .end = {&t->coarse, coarse + (t->at.end - t->at.begin)},
       .weight = how.weight,
       .change = how.change};
-  for (uint32_t b = 0; b < l->batch_count; b++)
-    for (uint32_t i = 0; i < l->batch[b].count; i++)
-      if (is_solved(&a->batch, how, l->batch[b].first + i))
-        solve_group(t, &sources, b, i, how.excess);
+  for (uint32_t k = 0; k < t->all.count; k++) {
+    const struct gas_batch *b = gas_batch(a->batch.gas, a->batch.level, k);
+    for (uint32_t i = 0; i < b->count; i++)
+      if (is_solved(&a->batch, how, b->first + i)) solve_group(t, &sources, k, i, how.excess);
+  }
   free(near);
   free(coarse);
 }
@@ -236,11 +239,11 @@ void gas_potentials_submit(struct gas *g, int level, struct potential_task first
   for (uint32_t i = 0; i < l->batch_count; i++)
     slots_add(&slots, potential_handle(g, level, i, POTENTIAL_END), changes ? STARPU_RW : STARPU_W);
   for (uint32_t i = 0; i < l->batch_count; i++)
-    slots_add(&slots, l->batch[i].handle[l->now], STARPU_R);
+    slots_add(&slots, gas_batch(g, level, i)->handle[l->now], STARPU_R);
   for (uint32_t i = 0; i < l->batch_count && first.massive; i++)
-    slots_add(&slots, l->batch[i].sheets, STARPU_R);
+    slots_add(&slots, gas_batch(g, level, i)->sheets, STARPU_R);
   for (uint32_t i = 0; i < l->batch_count; i++) matter_slot(&slots, g, level, i);
-  for (uint32_t i = 0; i < l->batch_count; i++) slots_add_links(&slots, &l->batch[i]);
+  for (uint32_t i = 0; i < l->batch_count; i++) slots_add_links(&slots, gas_batch(g, level, i));
   slots_add(&slots, g->gravity->pivots, STARPU_R);
   for (uint32_t i = 0; i < l->batch_count && at.begins; i++)
     slots_add(&slots, potential_handle(g, level, i, around.which), STARPU_R);

@@ -130,19 +130,20 @@ static void submit_parts(struct gas *g, const struct root_gpu *r, bool massive) 
 
 void gas_root_solve_submit(struct gas *g, const struct root_gpu *r, bool massive) {
   const struct gas_root_solve_argument a = {g, r, gravity_factor(g, 0), massive};
-  const struct gas_level *l = &g->level[0];
+  const int now = g->level[0].now;
   struct slots slots = slots_of("gas_root_solve", g, 0, 0);
   if (r->parts > 0) {
     submit_parts(g, r, massive);
     return;
   }
   slots_add(&slots, r->mesh, STARPU_W);
-  for (uint32_t i = 0; i < l->batch_count; i++) {
+  for (uint32_t i = 0; i < g->level[0].batch_count; i++) {
+    const struct gas_batch *b = gas_batch(g, 0, i);
     slots_add(&slots, potential_handle(g, 0, i, POTENTIAL_END), STARPU_W);
-    slots_add(&slots, l->batch[i].handle[l->now], STARPU_R);
-    slots_add_links(&slots, &l->batch[i]);
+    slots_add(&slots, b->handle[now], STARPU_R);
+    slots_add_links(&slots, b);
     matter_slot(&slots, g, 0, i);
-    if (massive) slots_add(&slots, l->batch[i].sheets, STARPU_R);
+    if (massive) slots_add(&slots, b->sheets, STARPU_R);
   }
   if (r->green) slots_add(&slots, r->green, STARPU_R);
   gas_root_solve_insert(a, slots_task(&slots, PRIORITY_HIGHEST));

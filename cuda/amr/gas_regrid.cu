@@ -23,7 +23,7 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
       to[q * GAS_GROUP_CELLS] = from[q * GAS_GROUP_CELLS];
   } else {
     const struct cell_place at = place_of_cell(cell);
-    const int x = at.x / 2 + 3, y = at.y / 2 + 3, z = at.z / 2 + 3, /* as coarse_at() counts */
+    const int x = at.x / 2 + 3, y = at.y / 2 + 3, z = at.z / 2 + 3, /* as coarse_part_at() counts */
         child = (at.x & 1) + 2 * (at.y & 1) + 4 * (at.z & 1);
     const struct gas_links &l = s.links[group];
     const interpolation<V, real> i = interpolation_of<V>(s, l, x, y, z);

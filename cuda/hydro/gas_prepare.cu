@@ -45,7 +45,7 @@ INLINE struct column_part part_of_thread() {
 /** Layer i of those on both sides of the group, along an axis of COARSE_SIDE coarser cells. */
 INLINE int layer_beside(int i) { return i < COARSE_LAYERS ? i : i + COARSE_OWN; }
 
-/** Coarser cell i of the COARSE_GHOSTS, as coarse_at() counts: first whole planes, then whole rows, then ends of rows. */
+/** Coarser cell i of the COARSE_GHOSTS, as coarse_part_at() counts: first whole planes, then whole rows, then ends of rows. */
 INLINE struct cell_place coarse_ghost(int i) {
   int x, y, z;
   if (i < COARSE_PLANES) {
@@ -121,8 +121,9 @@ template <typename real> struct source_cell {
   uint32_t negate; /* as in struct place */
 };
 
-/** The source of cell k of a thread: a near group's cell, or that which interpolate() has written into the block. A
- * cell of the block that is its own source gets the value that it has, also while another thread reads it. */
+/** The source of cell k of a thread: a near group's cell, or that which interpolate() has written into the block.
+ * prepare() lets a cell of the block that is its own source be. prepare_carried() gives it the value that it has, also
+ * while another thread reads it. */
 template <typename real>
 INLINE source_cell<real> source_of(const sources<real> &s, const column_part &part, int k,
                                    const real *blocks) {

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The data of a batch, as StarPU has them. What is there already stays. */
+/* The data of a batch, as StarPU has them. */
 #ifndef PHOTONS_BATCH_DATA_H
 #define PHOTONS_BATCH_DATA_H
 
 #include "photons/amr/gas.h"
 
+/** Both cells; those that are there already stay. */
 void batch_make_cells(const struct gas *g, struct gas_batch *b);
+/* The batch has none of these yet. */
 void batch_make_sides(const struct gas *g, struct gas_batch *b);
 void batch_make_potentials(const struct gas *g, struct gas_batch *b);
 void batch_make_shares(const struct gas *g, struct gas_batch *b);

@@ -14,7 +14,7 @@
 LOOP_STAGE(gas_links, 0x887799, .family = "gas");
 
 /* A part of the loop has so many groups at least: fewer take less time than a worker needs to begin. There are not more
- * parts, since each one begins with sets of all batches. */
+ * parts, since each one makes its sets anew. */
 enum { PART_GROUPS = 64, PARTS_MOST = 64 };
 
 /** A set of batches of a level, while it is made: some tens. */

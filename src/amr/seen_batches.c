@@ -27,7 +27,7 @@ struct gas_batch *gas_seen(const struct gas *g, int level, uint32_t home, uint32
              : seen_find(&l->seen[home - gas_home_begin(g)], gas_batch_span(l, batch).first);
 }
 
-/** Add an empty batch, for which there is room at the end. */
+/** Add a batch at the end, with the data that it has. */
 static struct gas_batch *append(struct seen_batches *s, struct gas_batch b) {
   if (s->count == s->room)
     s->batch = reallocate(s->batch, s->room = 2 * s->room + 16, sizeof *s->batch,
