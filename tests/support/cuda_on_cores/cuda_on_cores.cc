@@ -336,7 +336,7 @@ cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }
 cudaError_t cudaGetLastError() { return cudaSuccess; }
 cudaError_t cudaPeekAtLastError() { return cudaSuccess; }
 const char *cudaGetErrorString(cudaError_t e) {
-  return e == cudaSuccess                 ? "no error"
+  return e == cudaSuccess                  ? "no error"
          : e == cudaErrorMemoryAllocation ? "out of memory"
                                           : "an error of cuda_on_cores";
 }
@@ -571,22 +571,22 @@ cufftResult cufftMakePlanMany64(cufftHandle plan, int rank, long long *n, long l
     small_in[k] = (int)(in ? in[k] : n[k]);
     small_out[k] = (int)(out ? out[k] : n[k]);
   }
-  return cufftMakePlanMany(plan, rank, small_n, small_in, (int)in_step, (int)in_distance, small_out,
-                           (int)out_step, (int)out_distance, type, (int)batch, bytes);
+  return cufftMakePlanMany(plan, rank, small_n, small_in, (int)in_step, (int)in_distance,
+                           small_out, (int)out_step, (int)out_distance, type, (int)batch, bytes);
 }
 
-#define WITH_PLAN(make, run, destroy)              \
-  cores_fft f;                                     \
-  decltype(make) fft;                              \
-  {                                                \
-    const std::lock_guard<std::mutex> guard(lock); \
-    f = plans[plan];                               \
-    fft = make;                                    \
-  }                                                \
-  if (!fft) stop("FFTW made no plan");             \
-  run(fft);                                        \
-  const std::lock_guard<std::mutex> guard(lock);   \
-  destroy(fft);                                    \
+#define WITH_PLAN(make, run, destroy)                             \
+  cores_fft f;                                                    \
+  decltype(make) fft;                                             \
+  {                                                               \
+    const std::lock_guard<std::mutex> guard(lock);                \
+    f = plans[plan];                                              \
+    fft = make;                                                   \
+  }                                                               \
+  if (!fft) stop("FFTW made no plan");                            \
+  run(fft);                                                       \
+  const std::lock_guard<std::mutex> guard(lock);                  \
+  destroy(fft);                                                   \
   return CUFFT_SUCCESS
 #define LAYOUT(from, to) \
   f.rank, f.n, f.batch, from, f.in, f.in_step, f.in_distance, to, f.out, f.out_step, f.out_distance
@@ -600,9 +600,9 @@ cufftResult cufftExecC2R(cufftHandle plan, cufftComplex *from, cufftReal *to) {
             fftwf_execute, fftwf_destroy_plan);
 }
 cufftResult cufftExecC2C(cufftHandle plan, cufftComplex *from, cufftComplex *to, int sign) {
-  WITH_PLAN(
-      fftwf_plan_many_dft(LAYOUT((fftwf_complex *)from, (fftwf_complex *)to), sign, FFTW_ESTIMATE),
-      fftwf_execute, fftwf_destroy_plan);
+  WITH_PLAN(fftwf_plan_many_dft(LAYOUT((fftwf_complex *)from, (fftwf_complex *)to), sign,
+                                FFTW_ESTIMATE),
+            fftwf_execute, fftwf_destroy_plan);
 }
 cufftResult cufftExecD2Z(cufftHandle plan, cufftDoubleReal *from, cufftDoubleComplex *to) {
   WITH_PLAN(fftw_plan_many_dft_r2c(LAYOUT(from, (fftw_complex *)to), FFTW_ESTIMATE), fftw_execute,
@@ -614,8 +614,8 @@ cufftResult cufftExecZ2D(cufftHandle plan, cufftDoubleComplex *from, cufftDouble
 }
 cufftResult cufftExecZ2Z(cufftHandle plan, cufftDoubleComplex *from, cufftDoubleComplex *to,
                          int sign) {
-  WITH_PLAN(
-      fftw_plan_many_dft(LAYOUT((fftw_complex *)from, (fftw_complex *)to), sign, FFTW_ESTIMATE),
-      fftw_execute, fftw_destroy_plan);
+  WITH_PLAN(fftw_plan_many_dft(LAYOUT((fftw_complex *)from, (fftw_complex *)to), sign,
+                               FFTW_ESTIMATE),
+            fftw_execute, fftw_destroy_plan);
 }
 } // extern "C"
