@@ -55,10 +55,8 @@ static void make_steps(struct topology *t) {
 void topology_init_divided(struct topology *t, const uint32_t root[3],
                            const enum gas_boundary boundary[3][2], int finest,
                            topology_share *share, const void *context) {
-  *t = (struct topology){.root = {root[0], root[1], root[2]},
-                         .finest = finest,
-                         .share = share,
-                         .sharing = context};
+  *t = (struct topology){
+      .root = {root[0], root[1], root[2]}, .finest = finest, .share = share, .sharing = context};
   memcpy(t->boundary, boundary, sizeof t->boundary);
   make_steps(t);
   const uint32_t count = root[0] * root[1] * root[2];
