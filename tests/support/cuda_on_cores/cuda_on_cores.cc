@@ -302,13 +302,6 @@ cudaError_t cudaGetDevice(int *d) {
   *d = device;
   return cudaSuccess;
 }
-/** As many bytes of shared memory as GPUs of compute capability 8.6 and 8.9 have: blocks of threads that want more take
- * scratch memory. */
-cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, int) {
-  if (attribute != cudaDevAttrMaxSharedMemoryPerBlockOptin) return cudaErrorInvalidValue;
-  *value = 99 * 1024;
-  return cudaSuccess;
-}
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp *p, int d) {
   memset(p, 0, sizeof *p);
   snprintf(p->name, sizeof p->name, "CUDA on cores");
@@ -322,8 +315,10 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *p, int d) {
   p->pciBusID = d + 1;
   return cudaSuccess;
 }
-cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr, int) {
-  *value = 0;
+/** As many bytes of shared memory as GPUs of compute capability 8.6 and 8.9 have, so that kernels that want more take
+ * scratch memory; of all else 0. */
+cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, int) {
+  *value = attribute == cudaDevAttrMaxSharedMemoryPerBlockOptin ? 99 * 1024 : 0;
   return cudaSuccess;
 }
 cudaError_t cudaDeviceCanAccessPeer(int *can, int, int) {
