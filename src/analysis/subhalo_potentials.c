@@ -165,6 +165,12 @@ static double cost_of(const struct change *c, uint32_t count) {
   return (2.0 * c->new.count + c->gone.count) / (double)count;
 }
 
+/** The least cost of a change between lists of these lengths. */
+static double least_cost(uint32_t known, uint32_t count) {
+  const double gone = (double)known - (double)count;
+  return (gone > 0.0 ? gone : -2.0 * gone) / (double)count;
+}
+
 static void change_free(struct change *c) {
   potentials_free(&c->same);
   potentials_free(&c->new);
@@ -174,20 +180,22 @@ static void change_free(struct change *c) {
 struct potentials potentials_from(const struct unbinding *u, uint32_t sets,
                                   const struct potentials *const *known, uint32_t count,
                                   const uint32_t *number) {
-  struct change best = compare(known[0], count, number);
-  for (uint32_t i = 1; i < sets; i++) {
+  struct change best = {.same = {0}};
+  double cost = FEW;
+  for (uint32_t i = 0; i < sets; i++) {
+    /* A large host's list is not walked for each of its small subhalos. The cost of no particles is not a number. */
+    if (!(least_cost(known[i]->count, count) < cost)) continue;
     struct change other = compare(known[i], count, number);
-    const bool better = cost_of(&other, count) < cost_of(&best, count);
+    const double other_cost = cost_of(&other, count);
+    const bool better = other_cost < cost;
     change_free(better ? &best : &other);
-    if (better) best = other;
+    if (!better) continue;
+    best = other;
+    cost = other_cost;
   }
-  struct potentials p;
-  if (cost_of(&best, count) < FEW) {
-    follow(u, &best, count, number);
-    p = merge(&best);
-  } else {
-    p = potentials_of(u, count, number);
-  }
+  if (!(cost < FEW)) return potentials_of(u, count, number);
+  follow(u, &best, count, number);
+  const struct potentials p = merge(&best);
   change_free(&best);
   return p;
 }

@@ -944,6 +944,28 @@ static void test_potentials_of_changed_sets(void **state) {
   free(body);
 }
 
+/** The list of a set that is much longer or much shorter than the one wanted is not read: there is none here. */
+static void test_potentials_beside_a_large_host(void **state) {
+  (void)state;
+  enum { COUNT = 100 };
+  struct halo_body *body = bodies_in_order();
+  struct halo_background background = background_of(1e5);
+  const struct unbinding u = {body, &background, 1.0, 0.02, 20};
+  const struct potentials host = {COUNT + COUNT / 2, NULL, NULL},
+                          core = {COUNT - COUNT / 4, NULL, NULL};
+  const struct potentials *const sets[] = {&core, &host};
+  uint32_t number[COUNT];
+  for (uint32_t i = 0; i < COUNT; i++) number[i] = 5 * i;
+  struct potentials right = potentials_of(&u, COUNT, number),
+                    p = potentials_from(&u, 2, sets, COUNT, number);
+  assert_int_equal(p.count, COUNT);
+  assert_memory_equal(p.number, right.number, sizeof number);
+  assert_memory_equal(p.potential, right.potential, COUNT * sizeof *p.potential);
+  potentials_free(&p);
+  potentials_free(&right);
+  free(body);
+}
+
 enum { NEAR_BODIES = 1000, AT_ONE_PLACE = 40, IN_CLUMP = 300 };
 
 /** Bodies of very different density: many at one place, many in a clump whose coordinates differ in the last bits that a float
@@ -1118,6 +1140,7 @@ int main(int argc, char **argv) {
                                      cmocka_unit_test(test_potentials),
                                      cmocka_unit_test(test_pairs),
                                      cmocka_unit_test(test_potentials_of_changed_sets),
+                                     cmocka_unit_test(test_potentials_beside_a_large_host),
                                      cmocka_unit_test(test_neighbours),
                                      cmocka_unit_test(test_subhalos),
                                      cmocka_unit_test(test_growth),
