@@ -13,10 +13,19 @@
 
 static const char what[] = "links of merger trees";
 
+/** An object becomes one that has at least so much of the weight of its listed particles, where there is one. */
+#define LEAST_SHARE 0.25
+
 /** The weight of a particle by its rank, 0 for the most bound one. */
 static void fill_weights(double weight[TREE_LISTED]) {
   for (int rank = 0; rank < TREE_LISTED; rank++)
     weight[rank] = 1.0 / cbrt((rank + 1.0) * (rank + 1.0));
+}
+
+static double weight_of(size_t listed, const double *weight) {
+  double sum = 0.0;
+  for (size_t rank = 0; rank < listed; rank++) sum += weight[rank];
+  return sum;
 }
 
 /** An object of the later output that has particles of an object. */
@@ -41,14 +50,25 @@ static size_t list_heirs(const uint64_t *found, size_t listed, const double *wei
   return heirs;
 }
 
+/** The share that an heir needs: a stray particle in a small object does not go before a large host.
+ * @param weight  of all listed particles of the object */
+static double least_share(double weight, size_t heirs, const struct heir *heir) {
+  for (size_t k = 0; k < heirs; k++)
+    if (heir[k].share >= LEAST_SHARE * weight) return LEAST_SHARE * weight;
+  return 0.0;
+}
+
 /** The heir that an object has become; of several with the same score the first of the catalogue.
  * @param count    particles of the object
+ * @param weight   of all its listed particles
  * @param members  [heirs] and of the heirs */
-static uint64_t best_of(double count, size_t heirs, const struct heir *heir,
+static uint64_t best_of(double count, double weight, size_t heirs, const struct heir *heir,
                         const uint64_t *members) {
+  const double least = least_share(weight, heirs, heir);
   double most = 0.0;
   uint64_t best = TREE_NONE;
   for (size_t k = 0; k < heirs; k++) {
+    if (heir[k].share < least) continue;
     const double n = (double)members[k],
                  score = heir[k].share * sqrt(fmin(count, n) / fmax(count, n));
     if (score < most || (score == most && heir[k].object >= best)) continue;
@@ -108,9 +128,13 @@ static struct tree_fates judge_descendants(const struct tree_objects *now,
   struct tree_fates f = {then->all, then->first, then->count,
                          allocate(then->count, sizeof *f.descendant, what), NULL};
   const struct heirs h = find_heirs(now, then, found);
-  for (size_t i = 0, first = 0; i < then->count; first += h.of[i++])
-    f.descendant[i] = best_of((double)then->object[i].count, h.of[i], h.heir + first,
-                              h.members + first);
+  double weight[TREE_LISTED];
+  fill_weights(weight);
+  for (size_t i = 0, first = 0; i < then->count; first += h.of[i++]) {
+    const struct tree_object *o = &then->object[i];
+    f.descendant[i] = best_of((double)o->count, weight_of((size_t)o->listed, weight), h.of[i],
+                              h.heir + first, h.members + first);
+  }
   free(h.members);
   free(h.heir);
   free(h.of);

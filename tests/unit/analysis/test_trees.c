@@ -223,6 +223,22 @@ static void test_merger(void **state) {
   end("trees-merger");
 }
 
+/** A subhalo dissolves in a host that is much larger. One of its outer particles is in an object of its own size, which
+ * is not its descendant, and where the host has none of its particles, that object is. */
+static void test_stray_particle(void **state) {
+  (void)state;
+  const struct parameters p = begin("trees-stray");
+  add(&p, 0, 2, (struct made[]){{0, 30, 0, 0, false}, {100, 30, 0, 0, false}});
+  add(&p, 1, 3,
+      (struct made[]){
+          {10000, 1000000, 0, 29, false}, {2000, 29, 29, 1, false}, {3000, 29, 129, 1, false}});
+  struct nodes n = nodes_of(&p, 1);
+  assert_descendant(&n, 0, 0, 1, 0);
+  assert_descendant(&n, 0, 1, 1, 2);
+  nodes_free(&n);
+  end("trees-stray");
+}
+
 /** Most particles do not count: the core goes one way, twice as many outer particles the other. */
 static void test_core_decides(void **state) {
   (void)state;
@@ -389,6 +405,7 @@ int main(int argc, char **argv) {
   if (comm_size() > 1) setenv("CMOCKA_TEST_ABORT", "1", 1);
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_merger),
+      cmocka_unit_test(test_stray_particle),
       cmocka_unit_test(test_core_decides),
       cmocka_unit_test(test_remnants_and_fragments),
       cmocka_unit_test(test_missed_output),
