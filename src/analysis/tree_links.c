@@ -14,7 +14,7 @@
 static const char what[] = "links of merger trees";
 
 /** An object becomes one that has at least so much of the weight of its listed particles, where there is one. */
-#define LEAST_SHARE 0.25
+#define LEAST_SHARE 0.2
 
 /** The weight of a particle by its rank, 0 for the most bound one. */
 static void fill_weights(double weight[TREE_LISTED]) {

@@ -7,7 +7,7 @@
  * object shares with the other, ranks counted from the most bound particle on (Springel et al. 2005, Nature
  * 435, 629, supplement; Rodriguez-Gomez et al. 2015, MNRAS 449, 49, section 3), times the root of the smaller number
  * of particles of the two over the larger one. So the remnant of a subhalo goes before the host that took the rest, as
- * with N_AB^2 / (N_A N_B) of Elahi et al. 2019, PASA 36, e028. Objects that have less than a quarter of the sum over all listed
+ * with N_AB^2 / (N_A N_B) of Elahi et al. 2019, PASA 36, e028. Objects that have less than a fifth of the sum over all listed
  * particles count only where none has more, so that a stray particle does not decide. An object may skip
  * one output, in which it is not found or is taken for a part of a larger one (tree_links_make()).
  *
