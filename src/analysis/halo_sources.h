@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Particles of a halo as the sources of a field, in single precision, with a binary tree over them whose nodes halve their
- * numbers as they come: neighbours must follow each other, as they do in the order of a halo_tree of positions. The order of
- * nodes is that of photons/domain/tree.h. */
+/* Particles of a halo as the sources of a field, in single precision. Where a tree is wanted, they have a binary tree whose
+ * nodes halve their numbers as they come: neighbours must follow each other, as they do in the order of a halo_tree of
+ * positions. The order of nodes is that of photons/domain/tree.h. */
 #ifndef PHOTONS_HALO_SOURCES_H
 #define PHOTONS_HALO_SOURCES_H
 

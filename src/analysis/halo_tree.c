@@ -61,15 +61,13 @@ static inline double smaller(double a, double b) { return a < b ? a : b; }
 static struct halo_node measure_node(const struct halo_tree *t, size_t first, size_t end) {
   struct halo_node node = {.low = {0.0}};
   for (int c = 0; c < t->axes; c++) {
-    double low = DBL_MAX, high = -DBL_MAX, sum = 0.0;
+    double low = DBL_MAX, high = -DBL_MAX;
     for (size_t i = first; i < end; i++) {
       low = smaller(low, t->x[i][c]);
       high = larger(high, t->x[i][c]);
-      sum += t->x[i][c];
     }
     node.low[c] = low;
     node.high[c] = high;
-    if (c < 3) node.centre[c] = sum / (double)(end - first);
   }
   return node;
 }

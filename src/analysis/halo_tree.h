@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A binary tree over the particles of one halo, or of a part of it: nearest neighbours in phase space
- * (halo_near.h), and potentials (photons/analysis/kernels.h).
+/* A binary tree over the particles of one halo, or of a part of it. In phase space it finds nearest neighbours (halo_near.h).
+ * In positions it finds the particles near a subhalo, and gives the order that halo_sources.h needs.
  * Nodes are cut in two by the median along the longest side of their box; their order is that of
  * photons/domain/tree.h. */
 #ifndef PHOTONS_HALO_TREE_H
@@ -11,7 +11,6 @@
 
 struct halo_node {
   double low[HALO_AXES], high[HALO_AXES]; /**< box of its particles */
-  double centre[3];                       /**< their centre of mass, in trees of positions */
 };
 
 /** Particles are known by their numbers among those that the tree was made of; place: their place in

@@ -130,7 +130,10 @@ void light_cone_find(struct light_cone *cone, struct cone_part *part, const stru
 /** Whether the light cone has come to the inner border of a shell. */
 bool light_cone_passed(const struct light_cone *cone, int64_t shell);
 /** Add particles to the maps of their shells, or keep their pixels for the ranks that have them. Any number of
- * tasks do, of different groups. @param crossings  their x from the observer, Mpc/h @param mass  of the particles */
+ * tasks do, of different groups.
+ * @param crossings  their x from the observer, Mpc/h
+ * @param mass       the group's column of relative masses, in which crossings->index says which are theirs; NULL: particles
+ *                   are counted */
 void light_cone_count(struct light_cone *cone, struct cone_part *part,
                       const struct cone_crossings *crossings, const float *mass);
 /** After the drifts of a step: the ranks count what others found in their parts of the maps. Collective. */
