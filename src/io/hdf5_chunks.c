@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* HDF5 compresses one chunk after the other, on the thread that writes. Here tasks do what its filters
  * would do, and HDF5 stores the result. libdeflate makes a stream of deflate's format in half of zlib's time. At the fastest
- * level floating-point numbers are packed plane by plane instead, in a third of libdeflate's time. */
+ * level floating-point numbers are packed plane by plane instead: a lean file takes 0.4 of the time, ids included, which
+ * libdeflate packs at all levels (docs/results/lean-files.md). */
 #include "hdf5_chunks.h"
 
 #include <endian.h>

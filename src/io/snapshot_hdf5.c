@@ -14,7 +14,7 @@
 enum {
   TYPES = PARTICLE_TYPES,
   /* Rows of a compressed chunk, of which a piece has some for each worker. Longer chunks take fewer bytes at libdeflate's
-   * fastest level (docs/results/lean-files.md). */
+   * fastest level, which packs integers; floating-point numbers are packed by planes there (docs/results/lean-files.md). */
   CHUNK = 1 << 16
 };
 
