@@ -43,31 +43,43 @@ static struct cone_masses masses_of(const struct particles *s, const struct type
   return c;
 }
 
-/** End the run where masses of particles, or of pixels at the mean density, do not fit into whole numbers. */
+/** End the run where masses of particles, or of pixels at the mean density, do not fit into whole numbers. The least mass
+ * has up to 2^24 units: others have less than 2^56, and pixels less than 2^60 in the mean. */
 static void require_room(const struct parameters *p, const struct particles *s,
                          const struct type_masses *m) {
-  const double most_of_particle = ldexp(1.0, 56), most_of_pixel = ldexp(1.0, 60);
-  const struct cone_masses c = masses_of(s, m);
+  const double most_of_particle = ldexp(1.0, 56 - FLT_MANT_DIG),
+               most_of_pixel = ldexp(1.0, 60 - FLT_MANT_DIG);
   const struct light_cone_size size = light_cone_size(p, s->all, s->columns);
-  double largest = 0.0;
-  if (!c.differ || p->lightcone.nside == 0) return;
-  for (int t = 0; t < PARTICLE_TYPES; t++) largest = fmax(largest, m->largest[t] / s->mass);
-  if (ldexp(largest, c.bits) >= most_of_particle)
+  double least = HUGE_VAL, largest = 0.0;
+  if (!particles_have(s, COLUMN_relative_mass)) return;
+  for (int t = 0; t < PARTICLE_TYPES; t++) {
+    if (m->count[t] == 0) continue;
+    least = fmin(least, m->least[t] / s->mass);
+    largest = fmax(largest, m->largest[t] / s->mass);
+  }
+  if (least < FLT_MIN)
+    fail(EXIT_BAD_INPUT,
+         "light cones have no room for the least mass of a particle, which is %g times the mean "
+         "one: "
+         "it must be %g times or more",
+         least, (double)FLT_MIN);
+  if (p->lightcone.nside == 0) return;
+  if (largest / least >= most_of_particle)
     fail(EXIT_BAD_USAGE,
-         "%s: the largest mass of a particle is more than 4e9 times the least one, and maps have "
-         "no room for both: set lightcone.nside = 0",
-         parameter_origin(p, "lightcone", "nside").text);
+         "%s: the largest mass of a particle is %.3g times the least one, and maps have room for "
+         "less than %.3g: set lightcone.nside = 0",
+         parameter_origin(p, "lightcone", "nside").text, largest / least, most_of_particle);
   const double inner = fmax(size.reach - p->lightcone.shell_width, 0.0),
                volume = 4.0 / 3.0 * PI * (pow(size.reach, 3.0) - pow(inner, 3.0)),
                pixels = 12.0 * (double)p->lightcone.nside * (double)p->lightcone.nside,
                mean = (double)s->all * volume / pow(p->box.size, 3.0) / pixels;
-  if (ldexp(mean, c.bits) >= most_of_pixel)
+  if (mean / least >= most_of_pixel)
     fail(EXIT_BAD_USAGE,
-         "%s = %" PRId64
-         ": a pixel of the farthest shell has %g times the least mass of a particle, and maps have "
-         "room for 7e10: set lightcone.nside higher",
-         parameter_origin(p, "lightcone", "nside").text, p->lightcone.nside,
-         ldexp(mean, c.bits + 1 - FLT_MANT_DIG));
+         "%s = %" PRId64 ": a pixel of the farthest shell has %.3g times the least mass of a "
+         "particle, and maps have "
+         "room for less than %.3g: set lightcone.nside higher",
+         parameter_origin(p, "lightcone", "nside").text, p->lightcone.nside, mean / least,
+         most_of_pixel);
 }
 
 void cone_require(const struct parameters *p, const struct particles *s,

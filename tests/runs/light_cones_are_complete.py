@@ -15,9 +15,10 @@ FIELDS = ("Coordinates", "Velocities", "ParticleIDs", "Ascale")
 
 
 def make(path):
-    """Three files from a snapshot of particles of one mass: equal.hdf5 is the same with a mass for each particle; in
+    """Four files from a snapshot of particles of one mass: equal.hdf5 is the same with a mass for each particle; in
     several.hdf5 a third of the box has four light particles in the place of each one, its neighbours of another type differ in mass, and the
-    others are heavy ones of a third type; apart.hdf5 is several.hdf5 with one mass that is far from the others."""
+    others are heavy ones of a third type; apart.hdf5 is several.hdf5 with one mass that is far from the others,
+    and in tiny.hdf5 this has too few digits in single precision."""
     with h5py.File(path) as file:
         header = dict(file["Header"].attrs)
         x, v = file["PartType1/Coordinates"][:], file["PartType1/Velocities"][:]
@@ -37,6 +38,8 @@ def make(path):
     write("several.hdf5", header, several)
     several[2][2][0] *= 1e-10
     write("apart.hdf5", header, several)
+    several[2][2][0] *= 1e-30
+    write("tiny.hdf5", header, several)
 
 
 def write(path, header, types, ids=None):

@@ -98,8 +98,11 @@ run_on 2 several-parts --restart $maps several.ini
 helper complete several || failures=$((failures + 1))
 helper same several several-parts || failures=$((failures + 1))
 "$PHOTONS" --dry-run --set ic.file=apart.hdf5 --set output.dir=none $maps several.ini >out 2>err
-[ $? -eq 2 ] && grep -q 'lightcone.nside: the largest mass of a particle is more than 4e9 times' err ||
+[ $? -eq 2 ] && grep -q 'lightcone.nside: the largest mass of a particle is .* times the least one' err ||
   complain "masses that are far apart: $(cat err)"
+sed '/^shell_width/d' several.ini >tiny.ini
+"$PHOTONS" --dry-run --set ic.file=tiny.hdf5 --set output.dir=none tiny.ini >out 2>err
+[ $? -eq 3 ] && grep -q 'no room for the least mass of a particle' err || complain "a tiny mass: $(cat err)"
 
 timeout 60 "$PHOTONS" --quiet --restart --set output.dir=parts --set lightcone.nside=16 evolved.ini >out 2>err
 code=$?
