@@ -264,21 +264,23 @@ static void make_handles(struct lists *l, uint64_t near, uint64_t far) {
   l->entry[LIST_FAR] = handle_make(room_for(far), sizeof(uint32_t));
 }
 
-/** Lengths of the last lists of about as many targets: twice as many are told apart. */
+/** Lengths of the last lists of about as many targets: at most half as many more. */
 static struct list_lengths *last_lengths(struct short_range *s, const struct group *g) {
   struct group_expansions *e = expansions_of(s, g);
+  const uint64_t targets = e->targets.count;
   unsigned bits = 0;
-  while (bits < 32 && (e->targets.count - 1) >> bits > 0) bits++;
-  return &e->lists.last[bits];
+  while (bits < 32 && (targets - 1) >> bits > 0) bits++;
+  const bool few = 4 * targets <= 3ull << bits; /* at most 3/4 of 2^bits */
+  return &e->lists.last[2 * bits + 1 - few];
 }
 
 /** The same where there are none of as many targets: those of the nearest number of targets. */
 static const struct list_lengths *nearest_lengths(struct short_range *s, const struct group *g) {
   const struct list_lengths *all = expansions_of(s, g)->lists.last;
-  const int bits = (int)(last_lengths(s, g) - all);
+  const int size = (int)(last_lengths(s, g) - all);
   for (int far = 0; far < LIST_SIZES; far++)
     for (int side = -1; side <= 1; side += 2) {
-      const int at = bits - side * far; /* more targets first */
+      const int at = size - side * far; /* more targets first */
       if (at >= 0 && at < LIST_SIZES && all[at].targets > 0) return &all[at];
     }
   return NULL;

@@ -16,7 +16,7 @@
 /** Near: pairs of leaves for direct sums. Far: pairs of nodes for expansions. */
 enum list_kind { LIST_NEAR, LIST_FAR, LISTS };
 
-enum { LIST_SIZES = 33 }; /**< numbers of targets are told apart by their bits */
+enum { LIST_SIZES = 66 }; /**< numbers of targets that are told apart: two for each doubling */
 
 struct list_lengths {
   uint32_t targets, near, far;
