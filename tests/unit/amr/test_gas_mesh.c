@@ -336,10 +336,10 @@ static void test_units_of_comoving_gas(void **state) {
   assert_true(comoving_initial_heat(&p) == comoving_heat(0.01, 50.0, 0.6));
 }
 
-/** A mesh of two levels, with one batch each, whose task reads the batches and their neighbours. */
+/** A mesh of two levels, with one batch each, whose task, of batch number 1, reads the batches and their neighbours. */
 static void read_batch(void *context) {
   const struct gas *g = context;
-  struct slots slots = slots_of("gas_flag", g, 1, 0);
+  struct slots slots = slots_of("gas_flag", g, 1, 1);
   slots_add_sources(&slots, g, 1, &g->level[1].batch[0], 1.0);
   slots_add_links(&slots, &g->level[1].batch[0]);
   free(slots.data);
@@ -355,6 +355,7 @@ static void test_invariants(void **state) {
   topology_init(&g.topology, root, periodic, 1);
   for (int level = 0; level < 2; level++) {
     g.level[level].batch = &batch[level];
+    g.level[level].batch_groups = 64;
     g.level[level].linked = topology_changes(&g.topology, level);
   }
   read_batch(&g);
