@@ -38,8 +38,8 @@ template <typename Launch> static void subtrees_upward(unsigned lowest, Launch l
   }
 }
 
-/** The same for the levels highest .. lowest, parents before their children. The lowest subtrees, which are most, have all
- * levels that they can. */
+/** The same for the levels highest .. lowest, parents before their children. Only the highest subtrees have fewer levels
+ * than SUBTREE: most nodes are in the lowest ones. */
 template <typename Launch>
 static void subtrees_downward(unsigned highest, unsigned lowest, Launch launch) {
   for (unsigned root = highest, levels = (lowest - highest) % SUBTREE + 1; root <= lowest;
