@@ -30,6 +30,10 @@
 #define P2P_CUDA_BLOCKS 512
 #endif
 enum { CUDA_BLOCKS_WANTED = P2P_CUDA_BLOCKS, DIVISIONS_MOST = 64 };
+/* Entries of a list that are one segment of Newton's gravity. Results depend on it. */
+#ifndef P2P_SEGMENT
+#define P2P_SEGMENT 256
+#endif
 /* Leaves of packed targets with more than this many on average have four targets a lane; otherwise
  * two leave fewer lanes idle. */
 enum { PACKED_FEW = 16 };
@@ -201,11 +205,21 @@ static uint32_t lanes_for_leaf(const struct p2p_target *target, uint32_t slots) 
   return lanes;
 }
 
-/** Set the order in which target blocks begin. */
-static void order_blocks(struct gpu *g, const struct p2p_problem &p) {
-  uint32_t *of_rank = (uint32_t *)gpu_scratch(g, SCRATCH_SORT, 2 * RANKS * sizeof *of_rank);
+/** Target blocks that a leaf has, at most. */
+static uint32_t blocks_of_leaf(const struct p2p_target *target, const struct p2p_problem &p) {
+  if (!p.first) return 1u << (p.block_level - p.depth);
+  return (((target->source_count[0] - 1) >> p.depth) + PACKED_MOST) / PACKED_MOST;
+}
+
+/** Set the target blocks, the order in which they begin, and that no segment has its sums.
+ * @param parts  segments of lists with more than one, at most */
+static void order_blocks(struct gpu *g, struct p2p_problem &p, uint32_t parts) {
+  const size_t words = 2 * RANKS + 1 + (size_t)parts * p.divisions;
+  uint32_t *of_rank = (uint32_t *)gpu_scratch(g, SCRATCH_SORT, words * sizeof *of_rank);
+  p.order = (struct target_block *)gpu_scratch(g, SCRATCH_ORDER, p.blocks * sizeof *p.order);
+  p.finished = of_rank + 2 * RANKS + 1;
   const uint32_t blocks = blocks_for(1ull << p.depth, ORDER_BLOCK);
-  CHECK_CUDA(cudaMemsetAsync(of_rank, 0, 2 * RANKS * sizeof *of_rank, g->stream));
+  CHECK_CUDA(cudaMemsetAsync(of_rank, 0, words * sizeof *of_rank, g->stream));
   count_ranks<<<blocks, ORDER_BLOCK, 0, g->stream>>>(p, of_rank);
   gpu_launched("count_ranks");
   order_leaves<<<blocks, ORDER_BLOCK, 0, g->stream>>>(p, of_rank, of_rank + RANKS);
@@ -225,16 +239,19 @@ void gpu_p2p(struct gpu *g, const struct gpu_split *tables, const struct p2p_law
   p.span = lanes_for_leaf(target, slots);
   const unsigned level = p.block_level;
   p.blocks = p.first ? min(leaves, p.count) + p.count / PACKED_MOST : 1u << level;
-  p.order = (struct target_block *)gpu_scratch(g, SCRATCH_ORDER, p.blocks * sizeof *p.order);
   const bool newton = law->split->kind == SPLIT_NEWTON; /* a warp for each division, not four */
   p.divisions = divisions_for(p.first ? min(leaves, (p.count + 7) / 8) : 1u << level,
                               newton ? WARPS * CUDA_BLOCKS_WANTED : CUDA_BLOCKS_WANTED);
-  p.acceleration = p.divisions == 1 ? acceleration
-                                    : (float *)gpu_scratch(g, SCRATCH_PARTS,
-                                                           (size_t)p.components * p.divisions *
-                                                               p.count * sizeof(float));
+  p.longest = newton ? P2P_SEGMENT * p.divisions : UINT32_MAX;
+  const uint32_t more = blocks_of_leaf(target, p) * (target->near->entries / p.longest);
+  p.blocks += more; /* a list of n > 1 segments has more than n / 2 times `longest` entries */
+  const size_t sums = p.divisions == 1 ? 0 : (size_t)p.divisions * p.components * p.count,
+               parts = 2 * (size_t)more * p.divisions * p.components * P2P_TARGETS_MOST;
+  float *scratch = (float *)gpu_scratch(g, SCRATCH_PARTS, (sums + parts) * sizeof *scratch);
+  p.acceleration = p.divisions == 1 ? acceleration : scratch;
+  p.part = scratch + sums;
   p.pairs = (unsigned long long *)(g->counters + COUNTERS_P2P);
-  order_blocks(g, p);
+  order_blocks(g, p, 2 * more);
   const int t = p.first ? packed_per_lane(p.count, p.depth, newton)
                         : targets_per_lane((uint32_t)((((uint64_t)p.count - 1) >> level) + 1));
   if (newton)

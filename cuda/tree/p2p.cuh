@@ -9,9 +9,11 @@
 #include "cuda/tree/p2p_force.cuh"
 #include "photons/domain/geometry.h"
 
-/** Some targets of a leaf; none if begin == end. */
+/** Some targets of a leaf, none if begin == end, and a segment of the leaf's list. */
 struct target_block {
   uint32_t leaf, begin, end;
+  uint32_t segment, segments;
+  uint32_t part; /* of several segments: where the sums of the first one are */
 };
 
 struct p2p_problem {
@@ -24,6 +26,7 @@ struct p2p_problem {
   const uint32_t *x, *offset, *entry;
   struct target_block *order; /* [blocks] */
   uint32_t blocks;            /* largest possible number of target blocks */
+  uint32_t longest;           /* entries of a list that are one segment */
   const uint32_t *const *source_x;
   const uint32_t *source_count;
   const float *const *source_mass;       /* where masses differ, or NULL */
@@ -33,6 +36,9 @@ struct p2p_problem {
   uint32_t divisions;                    /* parts of the sources of a target block, a power of 2 */
   uint32_t components;                   /* of the result: with or without tides */
   float *acceleration;                   /* [division][components][count]: sums of each division */
+  float *part; /* [part][division][components][P2P_TARGETS_MOST]: sums of each segment */
+  uint32_t *
+      finished; /* [part][division]: segments of the target block with this first part whose sums are there */
   unsigned long long *pairs;
 };
 
@@ -144,8 +150,8 @@ load_softening(const struct p2p_problem &p, uint32_t first, uint32_t n, uint32_t
   return t;
 }
 
-/** What is known of targets and sources: everything but order, blocks, span, divisions, and what
- * concerns the result. Copies the tables of the sources to the GPU.
+/** What is known of targets and sources: everything but order, blocks, longest, span, divisions,
+ * and what concerns the result. Copies the tables of the sources to the GPU.
  * @param slots  number of neighbours */
 void p2p_problem_init(struct gpu *g, const struct p2p_law *law, const struct p2p_target *target,
                       uint32_t slots, const struct device_list *list, struct p2p_problem *p);

@@ -4,7 +4,9 @@
  * of the spline's softening. The warp reads the sources of several entries at a time, collects
  * them in CUDA shared memory, and computes their force on all its targets. A lane holds up to T
  * targets in registers; where there are fewer targets than lanes, several lanes divide the sources
- * of one target. All sums run in a fixed order. */
+ * of one target. A long list has several segments, a warp for each: the one that ends last adds up
+ * their sums. All sums run in a fixed order. */
+#include "cuda/domain/targets.cuh"
 #include "cuda/tree/p2p.cuh"
 
 /* Tuned by measurement: CUDA blocks resident on a multiprocessor (limits registers), sources in one
@@ -130,16 +132,18 @@ static __device__ inline uint32_t act_full(const struct softening<real> &soft,
   return n - acting;
 }
 
-/** Entries of the near list for one division of a leaf's sources. */
+/** Entries of the near list for one segment of one division of a leaf's sources. */
 struct entries {
   uint32_t begin, end;
 };
 
-static __device__ inline struct entries entries_of(const struct p2p_problem &p, uint32_t leaf,
-                                                   uint32_t division) {
-  const uint32_t first = p.offset[leaf], n = p.offset[leaf + 1] - first;
-  return {first + (uint32_t)((uint64_t)n * division / p.divisions),
-          first + (uint32_t)((uint64_t)n * (division + 1) / p.divisions)};
+static __device__ inline struct entries
+entries_of(const struct p2p_problem &p, const struct target_block &block, uint32_t division) {
+  const uint32_t first = p.offset[block.leaf], n = p.offset[block.leaf + 1] - first,
+                 pieces = p.divisions * block.segments,
+                 piece = division * block.segments + block.segment;
+  return {first + (uint32_t)((uint64_t)n * piece / pieces),
+          first + (uint32_t)((uint64_t)n * (piece + 1) / pieces)};
 }
 
 /** Force of these entries' sources on the targets. In a turn each entry has p.span lanes. Returns
@@ -200,7 +204,34 @@ static __device__ inline real sum_parts(real own, uint32_t lanes, uint32_t parts
   return total;
 }
 
-/** Force on the targets of a block, T of them in each lane, from one division of their near list. */
+/** Sums of a segment of a target block, [3][P2P_TARGETS_MOST]. */
+static __device__ inline float *part_of(const struct p2p_problem &p,
+                                        const struct target_block &block, uint32_t segment,
+                                        uint32_t division) {
+  return p.part + ((size_t)(block.part + segment) * p.divisions + division) * 3 * P2P_TARGETS_MOST;
+}
+
+/** The warp whose segment is the last one with sums adds up those of all segments, in their order. */
+static __device__ void add_segments(const struct p2p_problem &p, const struct target_block &block,
+                                    uint32_t division) {
+  const uint32_t lane = threadIdx.x % WARP, n = block.end - block.begin;
+  __threadfence();
+  __syncwarp();
+  uint32_t before = 0;
+  if (lane == 0) before = atomicAdd(&p.finished[block.part * p.divisions + division], 1);
+  if (__shfl_sync(~0u, before, 0) + 1 < block.segments) return;
+  __threadfence();
+  for (uint32_t k = lane; k < 3 * n; k += WARP) {
+    const uint32_t c = k / n, i = k % n;
+    float sum = 0.0f;
+    for (uint32_t s = 0; s < block.segments; s++)
+      sum += __ldcg(part_of(p, block, s, division) + c * P2P_TARGETS_MOST + i);
+    p.acceleration[((size_t)division * 3 + c) * p.count + block.begin + i] = sum;
+  }
+}
+
+/** Force on the targets of a block, T of them in each lane, from one division of its segment of their
+ * near list. */
 template <typename real, bool SPLINE, bool MIXED, int T>
 static __device__ inline void
 act_on_block(const struct p2p_problem &p, const struct softening<real> &soft,
@@ -215,17 +246,20 @@ act_on_block(const struct p2p_problem &p, const struct softening<real> &soft,
   /* results of lanes beyond the last part are not used */
   const struct share share = {part < parts ? part : 0, parts, TILE - TILE % (UNROLL * parts)};
   const uint32_t sources = act_on<real, SPLINE, MIXED, T>(
-      p, soft, own, tile, entries_of(p, block.leaf, division), reach.centre, share, t);
+      p, soft, own, tile, entries_of(p, block, division), reach.centre, share, t);
+  const bool whole = block.segments == 1;
+  float *to = whole ? p.acceleration + (size_t)division * 3 * p.count + block.begin
+                    : part_of(p, block, block.segment, division);
+  const size_t stride = whole ? p.count : P2P_TARGETS_MOST;
 #pragma unroll
   for (int j = 0; j < T; j++)
 #pragma unroll
     for (int c = 0; c < 3; c++) {
       const real total = sum_parts(t.a[j][c], lanes, parts);
       const uint32_t i = j * lanes + lane;
-      if (lane < lanes && i < n)
-        p.acceleration[((size_t)division * 3 + c) * p.count + block.begin + i] = p.factor *
-                                                                                 float(total);
+      if (lane < lanes && i < n) to[c * stride + i] = p.factor * float(total);
     }
+  if (!whole) add_segments(p, block, division);
   if (lane == 0) atomicAdd(p.pairs, (unsigned long long)n * sources);
 }
 

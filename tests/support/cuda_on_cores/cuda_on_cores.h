@@ -23,6 +23,9 @@
 #undef __forceinline__
 #undef __noinline__
 #undef __align__
+/* Lists of small systems are short: here they, too, have several segments. */
+#define P2P_SEGMENT 16
+
 #define __global__
 #define __device__
 #define __host__
@@ -182,6 +185,7 @@ static inline T atomicCAS(T *at, U expected, V value) {
 }
 
 template <typename T> static inline T __ldg(const T *from) { return *from; }
+template <typename T> static inline T __ldcg(const T *from) { return *from; }
 static inline int __popc(uint32_t a) { return __builtin_popcount(a); }
 static inline int __ffs(uint32_t a) { return __builtin_ffs((int)a); }
 static inline int __popcll(unsigned long long a) { return __builtin_popcountll(a); }
