@@ -32,7 +32,7 @@
 enum { CUDA_BLOCKS_WANTED = P2P_CUDA_BLOCKS, DIVISIONS_MOST = 64 };
 /* Entries of a list that are one segment of Newton's gravity. Results depend on it. */
 #ifndef P2P_SEGMENT
-#define P2P_SEGMENT 256
+#define P2P_SEGMENT 128
 #endif
 /* Leaves of packed targets with more than this many on average have four targets a lane; otherwise
  * two leave fewer lanes idle. */

@@ -25,6 +25,7 @@ struct queue {
   int device;
   int worker[STARPU_NMAXWORKERS];
   unsigned workers;
+  atomic_uint idle; /* of these workers so many have no task */
 };
 
 static char lasting_mark;
@@ -39,6 +40,9 @@ static struct {
   struct queue cores, gpu[STARPU_MAXCUDADEVS];
   uint32_t gpus;
   struct queue *of[STARPU_NMAXWORKERS]; /* by worker */
+  unsigned
+      held[STARPU_NMAXWORKERS]; /* tasks that a worker has, which it alone changes: on a GPU one that
+                                         * runs, and one ahead */
 } policy;
 
 static void make_queue(struct queue *q, unsigned node, int device) {
@@ -78,6 +82,7 @@ static void add_workers(unsigned context, int *worker, unsigned count) {
   for (unsigned i = 0; i < count; i++) {
     struct queue *q = queue_of_worker(worker[i]);
     q->worker[q->workers++] = worker[i];
+    q->idle++;
     policy.of[worker[i]] = q;
     starpu_sched_ctx_worker_shares_tasks_lists(worker[i], (int)context);
   }
@@ -223,16 +228,25 @@ static struct queue *victim(const struct queue *own) {
   return most;
 }
 
+/** A worker with a task takes the next one ahead, but not before workers that have none. */
+static struct starpu_task *take_for(unsigned worker, struct queue *own, bool gpu) {
+  if (policy.held[worker] > 0 && own->idle > 0) return NULL;
+  struct starpu_task *task = take(own, own);
+  if (!task && own->waiting == 0 && gpu && victim(own)) task = take(victim(own), own);
+  if (task && policy.held[worker]++ == 0) own->idle--;
+  return task;
+}
+
 static struct starpu_task *pop_task(unsigned context) {
   (void)context;
-  struct queue *own = policy.of[starpu_worker_get_id_check()];
+  const unsigned worker = starpu_worker_get_id_check();
+  struct queue *own = policy.of[worker];
   const bool gpu = own != &policy.cores;
   if (own->waiting == 0 && !(gpu && victim(own))) return NULL;
   starpu_worker_relax_on();
   STARPU_PTHREAD_MUTEX_LOCK(&policy.mutex);
   starpu_worker_relax_off();
-  struct starpu_task *task = take(own, own);
-  if (!task && own->waiting == 0 && gpu && victim(own)) task = take(victim(own), own);
+  struct starpu_task *task = take_for(worker, own, gpu);
   STARPU_PTHREAD_MUTEX_UNLOCK(&policy.mutex);
   return task;
 }
@@ -252,7 +266,10 @@ static void send_shared(struct starpu_task *task) {
 
 static void ended(struct starpu_task *task, unsigned context) {
   (void)context;
-  if (task->sched_data == owner_lasting) policy.of[starpu_worker_get_id_check()]->running--;
+  const unsigned worker = starpu_worker_get_id_check();
+  if (task->sched_data == owner_lasting) policy.of[worker]->running--;
+  /* tasks that StarPU itself gives to a worker were not taken */
+  if (policy.held[worker] > 0 && --policy.held[worker] == 0) policy.of[worker]->idle++;
   send_shared(task);
 }
 

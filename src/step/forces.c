@@ -152,19 +152,28 @@ static void submit_near(struct short_range *s, struct group *g) {
   p2p_submit(s, g);
 }
 
+static void submit_far(struct short_range *s, struct group *g) {
+  if (far_wanted(s, g)) {
+    m2l_submit(s, g);
+    l2l_submit(s, g);
+    l2p_submit(s, g);
+  } else {
+    list_release(&expansions_of(s, g)->lists, LIST_FAR);
+  }
+}
+
 static void submit_tree(struct domain *d, struct short_range *s) {
+  const bool far_at_once = far_certain(s); /* so that expansions are evaluated beside direct sums */
   for (int ghosts = 0; lists_wait() && ghosts < 2; ghosts++) /* first those without ghosts */
-    FOR_TARGETS(d, g) if (meets_ghosts(g) == ghosts) submit_near(s, g);
+    FOR_TARGETS(d, g) {
+      if (meets_ghosts(g) != ghosts) continue;
+      submit_near(s, g);
+      if (far_at_once) submit_far(s, g);
+    }
   if (!far_certain(s) && any_far_wanted(d, s)) submit_multipoles(d, s, true);
   FOR_TARGETS(d, g) {
     if (!lists_wait()) submit_near(s, g);
-    if (far_wanted(s, g)) {
-      m2l_submit(s, g);
-      l2l_submit(s, g);
-      l2p_submit(s, g);
-    } else {
-      list_release(&expansions_of(s, g)->lists, LIST_FAR);
-    }
+    if (!lists_wait() || !far_at_once) submit_far(s, g);
   }
 }
 
