@@ -86,7 +86,6 @@ static uint32_t number_of(struct cloud_tables *t, int level, uint32_t batch) {
 static void add_finer(struct cloud_tables *t, const struct batch_argument *a, uint32_t k,
                       struct group_span near, uint32_t i) {
   const struct gas *g = a->gas;
-  const uint64_t key = g->topology.level[a->level].key[near.first + i];
   const struct particle_level *foreign = t->foreign;
   (void)k;
   if (foreign) {
@@ -96,14 +95,14 @@ static void add_finer(struct cloud_tables *t, const struct batch_argument *a, ui
       add_range(t, (struct gpu_particle_range){number_of(t, CLOUD_FOREIGN, 0), (uint32_t)first,
                                                (uint32_t)(end_of - first)});
   }
+  if (!topology_known(&g->topology, a->level, near.first + i))
+    return; /* it is not beside the batch */
+  const uint64_t key = topology_key(&g->topology, a->level, near.first + i);
   for (int level = a->level + 1; level < topology_levels(&g->topology); level++) {
     const struct particle_level *l = &g->particles->level[level];
-    uint32_t end = topology_first_below(&g->topology, a->level, key + 1, level);
-    uint32_t group = topology_first_below(&g->topology, a->level, key, level);
-    if (group == end) break; /* nor are there still finer groups */
-    if (group < l->own_first) group = l->own_first;
-    if (end > l->own_end) end = l->own_end;
-    for (uint32_t next; group < end; group = next) {
+    const struct group_span below = topology_own_below(&g->topology, a->level, key, level);
+    const uint32_t end = below.end;
+    for (uint32_t group = below.first, next; group < end; group = next) {
       const uint32_t batch = group / l->batch_groups, first = batch * l->batch_groups;
       next = end < first + l->batch_groups ? end : first + l->batch_groups;
       const size_t begin = particle_first(l, group), count = particle_first(l, next) - begin;

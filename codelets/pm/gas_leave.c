@@ -55,13 +55,12 @@ static struct gas_fence fence_of(const struct gas_leaving *s, uint32_t group) {
   struct gas_fence fence = {.open = now == NO_GROUP || gas_owner(g, s->level, now) != comm_rank()};
   if (fence.open) return fence;
   const struct gas_group *me = topology_group(&g->topology, s->level, now);
-  struct gas_group room;
   memcpy(fence.place, me->place, sizeof fence.place);
   fence.open = s->level > 0 && me->outside != 0; /* clouds of coarser levels may reach outside */
   fence.inside = own_groups(g, s->level, me);
   for (int p = 0; p < GAS_PATCHES && s->level < s->last; p++)
     if (me->son[p] != NO_GROUP)
-      fence.finer[p] = topology_look(&g->topology, s->level + 1, me->son[p], &room)->there;
+      fence.finer[p] = topology_there(&g->topology, s->level + 1, me->son[p]);
   return fence;
 }
 

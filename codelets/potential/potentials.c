@@ -110,7 +110,7 @@ struct surroundings surroundings_of_solution(const struct batch_argument *a,
 }
 
 bool is_solved(const struct batch_argument *a, struct potential_task how, uint32_t group) {
-  return topology_is_odd(a->gas->topology.level[a->level].key[group]) == how.odd;
+  return topology_is_odd(topology_key(&a->gas->topology, a->level, group)) == how.odd;
 }
 
 void solve_directly(const struct potential_sources *sources, uint32_t group, const double *source,

@@ -134,10 +134,10 @@ void gas_free_level(struct gas_level *l) {
   *l = (struct gas_level){0};
 }
 
-void gas_restore_level(struct gas *g, int level, uint64_t *keys, uint32_t groups, int64_t steps) {
+void gas_restore_level(struct gas *g, int level, uint64_t *key, uint32_t count, int64_t steps) {
   struct gas_level old = gas_take_level(g, level);
   gas_free_level(&old);
-  topology_replace(&g->topology, level, keys, groups);
+  topology_replace(&g->topology, level, key, count);
   gas_make_level(g, level);
   g->level[level].steps = steps;
 }

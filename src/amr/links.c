@@ -129,7 +129,7 @@ static void set_none_finer(struct gas_links *links) {
 static void find_around(const struct linking *k, uint32_t group, struct gas_links *links) {
   const struct topology *t = &k->gas->topology;
   const struct gas_group *me = topology_group(t, k->level, group);
-  links->patch = (uint32_t)(t->level[k->level].key[group] & 7);
+  links->patch = (uint32_t)topology_patch(t, k->level, group);
   links->edges = edges_of(me);
   links->refined = 0;
   memcpy(links->place, me->place, sizeof links->place);

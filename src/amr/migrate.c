@@ -22,6 +22,8 @@ struct old_level old_level_take(struct gas *g, int level) {
   return old;
 }
 
+static uint32_t own_groups(const struct gas_level *l) { return l->mine.end - l->mine.first; }
+
 /** The first of some keys, which rise, that is not below one; from one of them on. */
 static uint32_t key_from(const uint64_t *keys, uint32_t count, uint32_t begin, uint64_t key) {
   if (begin < count && keys[begin] >= key) return begin;
@@ -37,13 +39,14 @@ static uint32_t key_from(const uint64_t *keys, uint32_t count, uint32_t begin, u
 }
 
 /** This rank's old batch whose groups have these keys; NULL: there is none.
- * @param k  in and out: number of the old group from which on to search */
+ * @param k  in and out: the old own group from which on to search */
 static struct gas_batch *same_batch(const struct old_level *old, const uint64_t *key,
                                     uint32_t count, uint32_t *k) {
   const struct gas_level *l = &old->level;
-  *k = key_from(old->key, old->count, *k, key[0]);
-  if (!is_in_span(l->mine, *k) || *k % l->batch_groups != 0) return NULL;
-  struct gas_batch *b = &l->batch[*k / l->batch_groups - l->begin];
+  *k = key_from(old->key, own_groups(l), *k, key[0]);
+  const uint32_t group = l->mine.first + *k;
+  if (!is_in_span(l->mine, group) || group % l->batch_groups != 0) return NULL;
+  struct gas_batch *b = &l->batch[group / l->batch_groups - l->begin];
   return b->count == count && memcmp(old->key + *k, key, count * sizeof *key) == 0 ? b : NULL;
 }
 
@@ -54,7 +57,8 @@ void old_level_keep(struct old_level *old, struct gas *g, int level) {
   l->now = old->level.now;
   memcpy(l->potential, old->level.potential, sizeof l->potential);
   for (uint32_t i = 0, k = 0; i < l->own; i++) {
-    struct gas_batch *b = &l->batch[i], *same = same_batch(old, key + b->first, b->count, &k);
+    struct gas_batch *b = &l->batch[i],
+                     *same = same_batch(old, key + (b->first - l->mine.first), b->count, &k);
     if (!same) continue;
     const uint32_t first = b->first;
     *b = *same;
@@ -81,61 +85,74 @@ static starpu_data_handle_t cells_with(const struct old_level *old, uint32_t gro
 
 /** A group that stays: its numbers, and the ranks that had and have it. */
 struct stay {
-  uint32_t old, new;
+  uint32_t old, new; /* old: NO_GROUP where another rank had it */
   int from, to;
 };
 
-/** Old and new numbers of groups that stay, of a range of new or old groups. */
 struct stays {
-  const struct old_level *old;
-  const struct gas *gas;
-  int level;
   struct stay *stay;
-  uint32_t count, room;
+  size_t count;
 };
 
-static void add_stay(struct stays *s, uint32_t old, uint32_t new) {
-  const struct gas_level *before = &s->old->level;
-  const int me = comm_rank();
-  struct stay stay = {old, new, me, me};
-  if (!is_in_span(before->mine, old))
-    stay.from = (int)block_containing(before->batch_count, (size_t)comm_size(),
-                                      old / before->batch_groups);
-  if (!is_in_span(s->gas->level[s->level].mine, new)) stay.to = gas_owner(s->gas, s->level, new);
-  if (stay.from == me && !cells_with(s->old, old)) return; /* kept */
-  if (s->count == s->room)
-    s->stay = reallocate(s->stay, s->room = 2 * s->room + 64, sizeof *s->stay, "patch groups");
-  s->stay[s->count++] = stay;
-}
-
-/** Add this rank's old groups whose new numbers are in a range. */
-static void add_old(struct stays *s, struct group_span new) {
-  const struct gas_tree_level *tree = &s->gas->topology.level[s->level];
-  const uint64_t *key = s->old->key;
-  for (uint32_t k = s->old->level.mine.first, i = 0; k < s->old->level.mine.end; k++) {
-    i = key_from(tree->key, tree->count, i, key[k]);
-    if (i < tree->count && tree->key[i] == key[k] && is_in_span(new, i)) add_stay(s, k, i);
+/** The groups that this rank had and that stay, in their order, but those whose batches were kept. Collective. */
+static struct stays find_had(const struct old_level *old, struct gas *g, int level) {
+  const struct gas_level *l = &g->level[level];
+  struct stays s = {allocate(own_groups(&old->level), sizeof *s.stay, "patch groups"), 0};
+  struct key_wants wants = {0};
+  const uint64_t *key = old->key;
+  topology_want_keys(&wants, &g->topology, level, key, own_groups(&old->level));
+  topology_fetch(&g->topology, &wants);
+  for (uint32_t k = 0, latest = 0; k < own_groups(&old->level); k++) {
+    const uint32_t number = old->level.mine.first + k;
+    if (!cells_with(old, number)) continue; /* kept */
+    const uint32_t new = topology_with_next_key(&g->topology, level, key[k], &latest);
+    if (new == NO_GROUP) continue;
+    const bool mine = is_in_span(l->mine, new);
+    s.stay[s.count++] = (struct stay){number, new, comm_rank(),
+                                      mine ? comm_rank() : gas_owner(g, level, new)};
   }
+  return s;
 }
 
-/** Add this rank's new groups. */
-static void add_new(struct stays *s, struct group_span new) {
-  const uint64_t *key = s->gas->topology.level[s->level].key;
-  for (uint32_t i = new.first, k = 0; i < new.end; i++) {
-    k = key_from(s->old->key, s->old->count, k, key[i]);
-    if (k < s->old->count && s->old->key[k] == key[i]) add_stay(s, k, i);
+static int compare_stays(const void *a, const void *b) {
+  const struct stay *x = a, *y = b;
+  return (x->new > y->new) - (x->new < y->new);
+}
+
+/** Add the groups that other ranks had and this one has: their old owners tell their numbers. Collective. */
+static void add_coming(struct stays *s) {
+  const size_t had = s->count;
+  uint32_t *number = allocate(had, sizeof *number, "patch groups"), ranks = 0;
+  int *rank = allocate(had, sizeof *rank, "message sizes");
+  size_t *bytes = allocate(had, sizeof *bytes, "message sizes"), sent = 0;
+  for (size_t i = 0; i < had; i++) {
+    if (s->stay[i].to == comm_rank()) continue;
+    if (ranks == 0 || rank[ranks - 1] != s->stay[i].to) rank[ranks++] = s->stay[i].to;
+    bytes[ranks - 1] += sizeof *number;
+    number[sent++] = s->stay[i].new;
   }
+  struct sparse_from from;
+  uint32_t *told = comm_exchange_sparse(number, rank, bytes, ranks, &from);
+  size_t coming = 0;
+  for (uint32_t r = 0; r < from.ranks; r++) coming += from.bytes[r] / sizeof *told;
+  s->stay = reallocate(s->stay, had + coming + 1, sizeof *s->stay, "patch groups");
+  for (size_t r = 0, k = 0; r < from.ranks; r++)
+    for (size_t end = k + from.bytes[r] / sizeof *told; k < end; k++)
+      s->stay[s->count++] = (struct stay){NO_GROUP, told[k], from.rank[r], comm_rank()};
+  if (coming > 0) qsort(s->stay, s->count, sizeof *s->stay, compare_stays);
+  sparse_from_free(&from);
+  free(told);
+  free(number);
+  free(rank);
+  free(bytes);
 }
 
-/** The groups that stay and that this rank had or has, in their order; free() it. */
-static struct stay *find_stays(const struct old_level *old, const struct gas *g, int level,
+/** The groups that stay and that this rank had or has, in their order; free() it. Collective. */
+static struct stay *find_stays(const struct old_level *old, struct gas *g, int level,
                                uint32_t *count) {
-  const struct group_span mine = g->level[level].mine;
-  struct stays s = {.old = old, .gas = g, .level = level};
-  add_old(&s, (struct group_span){0, mine.first});
-  add_new(&s, mine);
-  add_old(&s, (struct group_span){mine.end, g->topology.level[level].count});
-  *count = s.count;
+  struct stays s = find_had(old, g, level);
+  if (comm_size() > 1) add_coming(&s);
+  *count = (uint32_t)s.count;
   return s.stay;
 }
 

@@ -147,31 +147,35 @@ static uint32_t nested_patches(const struct topology *t, const struct gas_group 
   return patches;
 }
 
-/** The refined patches of all groups of the level; free() it. */
-static uint8_t *gather(const struct marks *m) {
-  const uint32_t count = m->topology->level[m->level].count;
-  uint8_t *all = allocate(count, sizeof *all, "flags of patches");
-  size_t *bytes_of = allocate((size_t)comm_size(), sizeof *bytes_of, "message sizes");
-  for (int r = 0; r < comm_size(); r++) bytes_of[r] = share_of(m, r).end - share_of(m, r).first;
-  comm_gather_all_sizes(m->own, bytes_of, all);
-  free(bytes_of);
-  return all;
-}
-
-/** The keys of what refines the patches of all groups. */
-static uint64_t *keys_of(const struct gas_tree_level *l, const uint8_t *refined, uint32_t *count) {
-  *count = 0;
-  for (uint32_t i = 0; i < l->count; i++) *count += (uint32_t)__builtin_popcount(refined[i]);
-  uint64_t *keys = allocate(*count, sizeof *keys, "patch groups"), *key = keys;
-  for (uint32_t i = 0; i < l->count; i++) {
-    uint32_t patches = refined[i];
+/** The keys of what refines the patches of own groups; whether other patches are refined now. */
+static struct new_groups groups_of(const struct marks *m) {
+  const struct gas_tree_level *l = &m->topology->level[m->level];
+  const uint32_t own = l->own.end - l->own.first;
+  struct new_groups new = {0};
+  for (uint32_t i = 0; i < own; i++) new.count += (uint32_t)__builtin_popcount(m->own[i]);
+  uint64_t *key = new.key = allocate(new.count, sizeof *key, "patch groups");
+  for (uint32_t i = 0; i < own; i++) {
+    uint32_t patches = m->own[i];
+    new.changed |= patches != refined_patches(&l->group[i]);
     for (int p; (p = next_bit(&patches)) >= 0;) *key++ = l->key[i] << 3 | (uint32_t)p;
   }
-  return keys;
+  new.all = new.count;
+  return new;
 }
 
-uint64_t *topology_refined(const struct topology *t, int level, const uint32_t (*flags)[8],
-                           uint32_t *count) {
+/** What of it concerns all ranks. */
+static void join_ranks(struct new_groups *new, int finer) {
+  uint64_t all[2] = {new->count, new->changed};
+  comm_sum_u64(all, 2);
+  if (all[0] >= NO_GROUP)
+    fail(EXIT_RUN_FAILED, "level %d would have %llu groups of patches, and %u is the most", finer,
+         (unsigned long long)all[0], NO_GROUP - 1);
+  new->all = (uint32_t)all[0];
+  new->changed = all[1] > 0;
+}
+
+struct new_groups topology_refined(const struct topology *t, int level,
+                                   const uint32_t (*flags)[8]) {
   const struct gas_tree_level *l = &t->level[level];
   const uint32_t own = l->own.end - l->own.first;
   struct marks m = {.topology = t, .level = level};
@@ -181,10 +185,9 @@ uint64_t *topology_refined(const struct topology *t, int level, const uint32_t (
   if (t->share) exchange(&m);
   for (uint32_t i = 0; i < own; i++)
     if (m.own[i]) m.own[i] &= (uint8_t)nested_patches(t, &l->group[i]);
-  uint8_t *refined = t->share ? gather(&m) : m.own;
-  uint64_t *keys = keys_of(l, refined, count);
-  if (refined != m.own) free(refined);
+  struct new_groups new = groups_of(&m);
+  if (t->share) join_ranks(&new, level + 1);
   free(m.own);
   free(m.mark);
-  return keys;
+  return new;
 }

@@ -3,10 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "photons/amr/topology.h"
 #include "photons/base/error.h"
-
-enum { KEY_BITS = 21 }; /* of a coordinate */
+#include "topology_keys.h"
 
 /** The bits of a coordinate, two zeros after each. */
 static uint64_t spread(uint32_t coordinate) {
@@ -54,12 +52,11 @@ void topology_lacks(const struct topology *t, int level, uint32_t group) {
        group, l->count, level, l->own.first, l->own.end);
 }
 
-/** The first group with a key, or with one after it. */
-static uint32_t first_from(const struct gas_tree_level *l, uint64_t key) {
-  uint32_t low = 0, count = l->count;
+uint32_t keys_from(const uint64_t *keys, uint32_t count, uint64_t key) {
+  uint32_t low = 0;
   while (count > 0) {
     const uint32_t half = count / 2;
-    if (l->key[low + half] < key) {
+    if (keys[low + half] < key) {
       low += half + 1;
       count -= half + 1;
     } else {
@@ -69,10 +66,79 @@ static uint32_t first_from(const struct gas_tree_level *l, uint64_t key) {
   return low;
 }
 
-/** The group with a key; NO_GROUP: there is none. */
-static uint32_t find_key(const struct gas_tree_level *l, uint64_t key) {
-  const uint32_t found = first_from(l, key);
-  return found < l->count && l->key[found] == key ? found : NO_GROUP;
+/** The number of pieces that begin at a key or before it. */
+static uint32_t pieces_till(const struct gas_tree_level *l, uint64_t key) {
+  uint32_t low = 0, count = l->pieces;
+  while (count > 0) {
+    const uint32_t half = count / 2;
+    if (l->piece[low + half].range.begin <= key) {
+      low += half + 1;
+      count -= half + 1;
+    } else {
+      count = half;
+    }
+  }
+  return low;
+}
+
+const struct key_piece *piece_with(const struct gas_tree_level *l, uint64_t key) {
+  const uint32_t n = pieces_till(l, key);
+  return n > 0 && is_in_range(l->piece[n - 1].range, key) ? &l->piece[n - 1] : NULL;
+}
+
+/** The group with a key among some consecutive ones. */
+static uint32_t with_key_in(struct group_span groups, const uint64_t *keys, uint64_t key) {
+  const uint32_t count = groups.end - groups.first, at = keys_from(keys, count, key);
+  return at < count && keys[at] == key ? groups.first + at : NO_GROUP;
+}
+
+uint32_t topology_with_key(const struct topology *t, int level, uint64_t key) {
+  const struct gas_tree_level *l = &t->level[level];
+  if (is_in_range(l->own_range, key)) return with_key_in(l->own, l->key, key);
+  if (level == 0) return root_with_key(t->root, key);
+  const struct key_piece *p = piece_with(l, key);
+  if (!p) {
+    uint32_t place[3];
+    morton_place(key, place);
+    fail(EXIT_RUN_FAILED,
+         "patch groups at (%u, %u, %u) of level %d are far from those of this rank", place[0],
+         place[1], place[2], level);
+  }
+  return with_key_in(p->groups, l->piece_key + p->at, key);
+}
+
+uint32_t topology_with_next_key(const struct topology *t, int level, uint64_t key,
+                                uint32_t *latest) {
+  const struct gas_tree_level *l = &t->level[level];
+  const uint32_t own = l->own.end - l->own.first;
+  if (!is_in_range(l->own_range, key)) return topology_with_key(t, level, key);
+  if (*latest < own && l->key[*latest] < key) (*latest)++;
+  if (*latest < own && l->key[*latest] < key)
+    *latest += keys_from(l->key + *latest, own - *latest, key);
+  return *latest < own && l->key[*latest] == key ? l->own.first + *latest : NO_GROUP;
+}
+
+/** The piece with a group; NULL: there is none. Of pieces that begin with the same number only the last one has groups. */
+static const struct key_piece *piece_of(const struct gas_tree_level *l, uint32_t group) {
+  uint32_t low = 0, count = l->pieces;
+  while (count > 0) {
+    const uint32_t half = count / 2;
+    if (l->piece[low + half].groups.first <= group) {
+      low += half + 1;
+      count -= half + 1;
+    } else {
+      count = half;
+    }
+  }
+  return low > 0 && is_in_span(l->piece[low - 1].groups, group) ? &l->piece[low - 1] : NULL;
+}
+
+uint64_t topology_key_of_other(const struct topology *t, int level, uint32_t group) {
+  const struct gas_tree_level *l = &t->level[level];
+  if (level == 0) return root_key(t->root, group);
+  const struct key_piece *p = piece_of(l, group);
+  if (!p) topology_lacks(t, level, group);
+  return l->piece_key[p->at + group - p->groups.first];
 }
 
 uint32_t topology_find(const struct topology *t, int level, const int64_t place[3]) {
@@ -83,14 +149,14 @@ uint32_t topology_find(const struct topology *t, int level, const int64_t place[
     if (!inside && t->boundary[c][0] != GAS_PERIODIC) return NO_GROUP;
     image[c] = (uint32_t)((place[c] + side) % side);
   }
-  return find_key(&t->level[level], morton_key(image));
+  return topology_with_key(t, level, morton_key(image));
 }
 
 uint32_t topology_ancestor(const struct topology *t, int level, uint32_t group, int coarser) {
   if (coarser == level) return group;
   const struct gas_group *known = topology_known(t, level, group);
   if (known) return topology_ancestor(t, level - 1, known->father, coarser);
-  return find_key(&t->level[coarser], t->level[level].key[group] >> 3 * (level - coarser));
+  return topology_with_key(t, coarser, topology_key(t, level, group) >> 3 * (level - coarser));
 }
 
 void topology_place(const struct topology *t, int level, uint32_t group, uint32_t place[3]) {
@@ -98,18 +164,22 @@ void topology_place(const struct topology *t, int level, uint32_t group, uint32_
   if (known)
     memcpy(place, known->place, sizeof known->place);
   else
-    morton_place(t->level[level].key[group], place);
+    morton_place(topology_key(t, level, group), place);
 }
 
 uint32_t topology_son(const struct topology *t, int level, uint32_t group, int patch) {
   const struct gas_group *known = topology_known(t, level, group);
   if (known) return known->son[patch];
   if (level == t->finest) return NO_GROUP;
-  return find_key(&t->level[level + 1], t->level[level].key[group] << 3 | (uint64_t)patch);
+  return topology_with_key(t, level + 1, topology_key(t, level, group) << 3 | (uint64_t)patch);
 }
 
-uint32_t topology_first_below(const struct topology *t, int level, uint64_t key, int finer) {
-  return first_from(&t->level[finer], key << 3 * (finer - level));
+struct group_span topology_own_below(const struct topology *t, int level, uint64_t key, int finer) {
+  const struct gas_tree_level *l = &t->level[finer];
+  const uint32_t own = l->own.end - l->own.first;
+  const int bits = 3 * (finer - level);
+  return (struct group_span){l->own.first + keys_from(l->key, own, key << bits),
+                             l->own.first + keys_from(l->key, own, (key + 1) << bits)};
 }
 
 int topology_levels(const struct topology *t) {

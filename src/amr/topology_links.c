@@ -4,9 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/base/kept.h"
 #include "photons/runtime/loop.h"
+#include "topology_keys.h"
 
 LOOP_STAGE(gas_groups, 0x668877, .family = "gas");
 
@@ -93,57 +95,71 @@ static void link_near(const struct topology *t, int level, int patch, struct gas
   }
 }
 
-/** Where the groups above and below those that were linked last begin: mostly those of the next ones follow. */
+/** Where, among own keys, the groups above and below those that were linked last begin: mostly those of the next ones
+ * follow. */
 struct latest {
   uint32_t father, son;
 };
 
 /** Fill in the father of a group. */
-static void link_father(const struct topology *t, int level, uint32_t group, struct latest *latest,
+static void link_father(const struct topology *t, int level, uint64_t key, struct latest *latest,
                         struct gas_group *g) {
   const struct gas_tree_level *coarse = &t->level[level - 1];
-  const uint64_t key = t->level[level].key[group] >> 3;
-  for (int step = 0; step < 2 && latest->father < coarse->count; step++)
-    if (coarse->key[latest->father] < key) latest->father++;
-  if (latest->father >= coarse->count || coarse->key[latest->father] != key)
-    latest->father = topology_first_below(t, level - 1, key, level - 1);
-  if (latest->father == coarse->count || coarse->key[latest->father] != key)
-    fail(EXIT_RUN_FAILED, "a patch group without a coarser one around it");
-  g->father = latest->father;
+  const uint32_t own = own_count(coarse);
+  for (int step = 0; step < 2 && latest->father < own; step++)
+    if (coarse->key[latest->father] < key >> 3) latest->father++;
+  if (latest->father < own && coarse->key[latest->father] == key >> 3) {
+    g->father = coarse->own.first + latest->father;
+    return;
+  }
+  g->father = topology_with_key(t, level - 1, key >> 3);
+  if (g->father == NO_GROUP) fail(EXIT_RUN_FAILED, "a patch group without a coarser one around it");
+  if (is_in_span(coarse->own, g->father)) latest->father = g->father - coarse->own.first;
+}
+
+/** Fill in the sons of a group all of whose sons are own ones. */
+static void link_own_sons(const struct gas_tree_level *fine, uint64_t first, struct latest *latest,
+                          struct gas_group *g) {
+  const uint32_t own = own_count(fine);
+  uint32_t i = latest->son;
+  if (i > own || (i < own && fine->key[i] < first) || (i > 0 && fine->key[i - 1] >= first))
+    i = keys_from(fine->key, own, first);
+  for (; i < own && fine->key[i] < first + 8; i++) g->son[fine->key[i] & 7] = fine->own.first + i;
+  latest->son = i;
 }
 
 /** Fill in the sons of a group. */
-static void link_sons(const struct topology *t, int level, uint32_t group, struct latest *latest,
+static void link_sons(const struct topology *t, int level, uint64_t key, struct latest *latest,
                       struct gas_group *g) {
   for (int p = 0; p < 8; p++) g->son[p] = NO_GROUP;
   if (level == t->finest) return;
   const struct gas_tree_level *fine = &t->level[level + 1];
-  const uint64_t first = t->level[level].key[group] << 3;
-  uint32_t i = latest->son;
-  if (i > fine->count || (i < fine->count && fine->key[i] < first) ||
-      (i > 0 && fine->key[i - 1] >= first))
-    i = topology_first_below(t, level, first >> 3, level + 1);
-  for (; i < fine->count && fine->key[i] < first + 8; i++) g->son[fine->key[i] & 7] = i;
-  latest->son = i;
+  const uint64_t first = key << 3;
+  if (is_in_range(fine->own_range, first) && first + 8 <= fine->own_range.end)
+    link_own_sons(fine, first, latest, g);
+  else
+    for (uint64_t p = 0; p < 8; p++) g->son[p] = topology_with_key(t, level + 1, first + p);
 }
 
-static void link_group(const struct topology *t, int level, uint32_t group, struct latest *latest,
+static void link_group(const struct topology *t, int level, uint64_t key, struct latest *latest,
                        struct gas_group *g) {
-  const uint64_t key = t->level[level].key[group];
   morton_place(key, g->place);
   g->outside = outside_of(t, level, g->place);
   g->father = NO_GROUP;
-  if (level > 0) link_father(t, level, group, latest, g);
-  link_sons(t, level, group, latest, g);
+  if (level > 0) link_father(t, level, key, latest, g);
+  link_sons(t, level, key, latest, g);
   link_near(t, level, (int)(key & 7), g);
 }
 
-const struct gas_group *topology_look(const struct topology *t, int level, uint32_t group,
-                                      struct gas_group *room) {
+uint32_t topology_there(const struct topology *t, int level, uint32_t group) {
   const struct gas_group *known = topology_known(t, level, group);
-  if (known) return known;
-  link_group(t, level, group, &(struct latest){0, 0}, room);
-  return room;
+  struct gas_group g;
+  if (known) return known->there;
+  const uint64_t key = topology_key(t, level, group);
+  morton_place(key, g.place);
+  g.father = topology_with_key(t, level - 1, key >> 3);
+  link_near(t, level, (int)(key & 7), &g);
+  return g.there;
 }
 
 uint32_t topology_near(const struct topology *t, int level, uint32_t group, int n) {
@@ -151,7 +167,7 @@ uint32_t topology_near(const struct topology *t, int level, uint32_t group, int 
   if (n == MYSELF) return group;
   const struct gas_group *known = topology_known(t, level, group);
   if (known) return known->near[n];
-  morton_place(t->level[level].key[group], g.place);
+  topology_place(t, level, group, g.place);
   return near_by_place(t, level, &g, n);
 }
 
@@ -174,13 +190,13 @@ static void link_part(void *context, uint32_t part) {
                  end = k->count - begin < PART_GROUPS ? k->count : begin + PART_GROUPS;
   struct latest latest = {0, 0};
   for (uint32_t i = begin; i < end; i++) {
-    const uint32_t group = k->group ? k->group[i] : k->first + i;
+    const uint64_t key = topology_key(k->topology, k->level, k->group ? k->group[i] : k->first + i);
     if (k->what == ALL)
-      link_group(k->topology, k->level, group, &latest, &k->to[i]);
+      link_group(k->topology, k->level, key, &latest, &k->to[i]);
     else if (k->what == FATHERS)
-      link_father(k->topology, k->level, group, &latest, &k->to[i]);
+      link_father(k->topology, k->level, key, &latest, &k->to[i]);
     else
-      link_sons(k->topology, k->level, group, &latest, &k->to[i]);
+      link_sons(k->topology, k->level, key, &latest, &k->to[i]);
   }
 }
 
@@ -240,14 +256,12 @@ static void make_level(struct topology *t, int level) {
   link_others(t, level, ALL);
 }
 
-/** Add the fathers of some groups of the next finer level that are of other ranks. */
+/** Add the father of a group of the next finer level, if it is of another rank. */
 static void add_father(const struct topology *t, int level, uint32_t son, struct numbers *n) {
-  const struct gas_tree_level *l = &t->level[level];
-  const uint64_t key = t->level[level + 1].key[son] >> 3;
-  if (n->count > 0 && l->key[n->group[n->count - 1]] == key) return;
-  const uint32_t father = topology_first_below(t, level, key, level);
-  if (father < l->count && l->key[father] == key && !is_in_span(l->own, father))
-    add_number(n, father);
+  const uint64_t key = topology_key(t, level + 1, son) >> 3;
+  if (n->count > 0 && topology_key(t, level, n->group[n->count - 1]) == key) return;
+  const uint32_t father = topology_with_key(t, level, key);
+  if (father != NO_GROUP && !is_in_span(t->level[level].own, father)) add_number(n, father);
 }
 
 /** Find the groups of other ranks that are around own groups of finer levels. Those of the next finer level have been
@@ -273,14 +287,23 @@ static void count_kept(const struct topology *t) {
   size_t bytes = 0;
   for (int k = 0; k <= t->finest; k++) {
     const struct gas_tree_level *l = &t->level[k];
-    bytes += l->count * sizeof *l->key + (own_count(l) + l->others) * sizeof *l->group +
+    bytes += own_count(l) * sizeof *l->key + (own_count(l) + l->others) * sizeof *l->group +
              (l->others + l->aboves) * sizeof *l->other;
+    if (l->begin) bytes += ((size_t)comm_size() + 1) * sizeof *l->begin;
+    for (uint32_t i = 0; i < l->pieces; i++)
+      bytes += sizeof *l->piece +
+               (l->piece[i].groups.end - l->piece[i].groups.first) * sizeof *l->piece_key;
   }
   kept_set(KEPT_OCTREE, bytes);
 }
 
 void topology_link(struct topology *t, int level) {
   bool changed[GAS_LEVELS_MAX];
+  struct key_wants wants = {0};
+  for (int l = 0; l <= t->finest; l++) pieces_free(&t->level[l]);
+  if (t->keys_alone) return;
+  want_for_links(t, &wants);
+  topology_fetch(t, &wants);
   for (int l = t->finest; l >= 0; l--) changed[l] = find_above(t, l);
   for (int l = 0; l <= level; l++)
     if (l == level || changed[l]) {

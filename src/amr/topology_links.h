@@ -6,7 +6,7 @@
 #include "photons/amr/topology.h"
 
 /** A level has new keys, or its groups other ranks: find the groups that this rank now knows, and link those that the
- * change concerns. */
+ * change concerns. Collective where groups are divided. */
 void topology_link(struct topology *t, int level);
 void topology_unlink(struct gas_tree_level *l);
 

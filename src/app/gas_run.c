@@ -306,16 +306,19 @@ static void restore(struct gas_run *r, const char *path, const struct gas_file *
   struct gas *g = r->gas;
   for (int l = 0; l <= f->topology.finest; l++) {
     const struct gas_tree_level *level = &f->topology.level[l];
-    uint64_t *keys = allocate(level->count, sizeof *keys, "patch groups");
-    if (level->count > 0) memcpy(keys, level->key, level->count * sizeof *keys);
-    gas_restore_level(g, l, keys, level->count, f->level[l].steps);
+    const uint32_t own = level->own.end - level->own.first;
+    uint64_t *key = allocate(own, sizeof *key, "patch groups");
+    if (own > 0) memcpy(key, level->key, own * sizeof *key);
+    gas_restore_level(g, l, key, own, f->level[l].steps);
   }
   gas_link(g, 0, g->topology.finest);
   g->time = f->level[0].time;
   if (g->universe.comoving) g->universe.scale = g->time;
   r->last_step = f->level[0].dt;
+  struct gas_file here = *f;
+  here.topology = g->topology;
   gas_acquire(g, STARPU_W);
-  gas_file_read(path, f, group_cells, r);
+  gas_file_read(path, &here, group_cells, r);
   gas_release(g);
   if (g->particles) restore_particles(g, path);
 }

@@ -45,17 +45,16 @@ static void write_state(hid_t file, const char *path, const struct transfer *t) 
 static void write_rest(void *context, hid_t file, const char *path) {
   const struct transfer *t = context;
   file_info_write(file, path, t);
-  file_tree_write(file, path, t->file);
-  if (t->particles) file_particles_write_numbers(file, path, t->particles);
   write_state(file, path, t);
   provenance_write(file, path, &t->provenance);
 }
 
 static void write_rows(void *context, const struct set_file *file) {
   const struct transfer *t = context;
-  struct set_array *array = file->set->array;
-  if (t->particles) file_particles_write(t->particles, file, array + file_fields(t->file));
-  file_cells_write(t, file, array);
+  struct set_array *cells = file->set->array + FILE_TREE_ARRAYS;
+  file_tree_write(t->file, file, file->set->array);
+  if (t->particles) file_particles_write(t->particles, file, cells + file_fields(t->file));
+  file_cells_write(t, file, cells);
 }
 
 static void write_file(const char *path, const char *previous, const struct parameters *p,
@@ -70,16 +69,18 @@ static void write_file(const char *path, const char *previous, const struct para
                        .particles = f->particles ? file_particles_sort(f) : NULL,
                        .group = group,
                        .context = context};
-  struct set_array array[GAS_VARIABLES_MAX + 1 + FILE_PARTICLE_ARRAYS_MOST];
+  struct set_array array[FILE_TREE_ARRAYS + GAS_VARIABLES_MAX + 1 + FILE_PARTICLE_ARRAYS_MOST];
   struct hdf5_set set = {format, array, 0, write_rows, write_rest, &t};
-  struct row_cut cells = file_cells_cut(&t, files), particles = {0};
-  set.arrays = file_cells_arrays(f, &cells, array);
+  struct row_cut patches = file_patches_cut(f, files), particles = {0};
+  file_tree_arrays(f, &patches, array);
+  set.arrays = FILE_TREE_ARRAYS;
+  set.arrays += file_cells_arrays(f, &patches, array + set.arrays);
   if (t.particles) {
     particles = file_particles_cut(t.particles, files);
-    set.arrays += file_particles_arrays(t.particles, &particles, array + set.arrays);
+    set.arrays += file_particles_arrays(t.particles, &particles, &patches, array + set.arrays);
   }
   hdf5_set_write(&set, path, previous, files);
-  row_cut_free(&cells);
+  row_cut_free(&patches);
   row_cut_free(&particles);
   file_particles_free(t.particles);
 }

@@ -25,14 +25,6 @@ size_t file_cells_arrays(const struct gas_file *f, const struct row_cut *cut,
   return file_fields(f);
 }
 
-struct row_cut file_cells_cut(const struct transfer *t, size_t files) {
-  uint64_t count[GAS_LEVELS_MAX] = {0};
-  for (int l = 0; l <= t->file->topology.finest; l++)
-    for (uint32_t g = 0; g < t->file->topology.level[l].count; g++)
-      if (t->group(t->context, l, g)) count[l] += GAS_PATCHES;
-  return row_cut_make(files, file_levels(t->file), count);
-}
-
 /** Copy one variable of a group between memory and the order of files. */
 static void copy_patches(const struct gas_file *f, size_t variable, unsigned char *numbers,
                          unsigned char *piece, bool writing) {
@@ -52,15 +44,6 @@ static void copy_potential(const struct transfer *t, int level, uint32_t group,
                            unsigned char *cells, unsigned char *piece) {
   t->file->potential(t->context, level, group, cells);
   copy_patches(t->file, 0, cells, piece, true);
-}
-
-/** Groups of this rank that follow each other from @p first on, at most PIECE. */
-static uint32_t count_own(const struct transfer *t, int level, uint32_t first) {
-  const uint32_t left = t->file->topology.level[level].count - first;
-  const uint32_t most = left < PIECE ? left : PIECE;
-  uint32_t n = 0;
-  while (n < most && t->group(t->context, level, first + n)) n++;
-  return n;
 }
 
 /** Rows of a dataset: some groups of a level. */
@@ -86,13 +69,16 @@ static void copy_piece(const struct transfer *t, size_t variable, const struct p
       copy_potential(t, p->level, p->first + i, room + PIECE * bytes, room + i * bytes);
 }
 
-/** The next piece of this rank's groups, after @p p. @return false: there is none */
+/** The next piece of this rank's groups, after @p p; at first @p p is all zero. @return false: there is none */
 static bool next_piece(const struct transfer *t, struct piece *p) {
   const struct topology *tree = &t->file->topology;
-  p->first += p->groups;
-  for (; p->level <= tree->finest; p->level++, p->first = 0)
-    for (; p->first < tree->level[p->level].count; p->first++)
-      if ((p->groups = count_own(t, p->level, p->first)) > 0) return true;
+  for (p->first += p->groups; p->level <= tree->finest; p->level++, p->first = 0) {
+    const struct group_span own = tree->level[p->level].own;
+    if (p->first < own.first) p->first = own.first;
+    if (p->first >= own.end) continue;
+    p->groups = own.end - p->first < PIECE ? own.end - p->first : PIECE;
+    return true;
+  }
   return false;
 }
 

@@ -219,7 +219,7 @@ void file_info_read_root(hid_t info, const char *path, struct gas_file *f) {
                                                          sides[2 * c + side]);
   }
   f->cell = box[0] / (GAS_GROUP_SIDE * root[0]);
-  topology_init_divided(&f->topology, root, boundary, levels - 1, topology_of_nobody, NULL);
+  topology_init_keys(&f->topology, root, boundary, levels - 1);
 }
 
 void file_info_read_levels(hid_t info, const char *path, struct gas_file *f,

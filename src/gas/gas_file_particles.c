@@ -13,7 +13,7 @@
 #include "src/io/hdf5_util.h"
 #include "src/io/hdf5_virtual.h"
 
-enum { PIECE = 65536, DATASETS_MAX = FILE_PARTICLE_ARRAYS_MOST };
+enum { PIECE = 65536, DATASETS_MAX = 3 * GAS_PARTICLE_COLUMN_COUNT };
 
 /** A dataset of the group Particle: one component of a column. */
 struct dataset {
@@ -83,9 +83,9 @@ static bool set_number(struct gas_particle *p, const struct dataset *d, union nu
   }
 }
 
-/** Number in the file of the finest patch that contains a position. */
-static size_t patch_of(const struct gas_file *f, const double position[3]) {
-  const struct topology *t = &f->topology;
+/** Number in the file of the finest patch that contains a position. @param t  that knows what is there */
+static size_t patch_of(const struct gas_file *f, const struct topology *t,
+                       const double position[3]) {
   double cell = f->cell;
   int64_t place[3];
   for (int c = 0; c < 3; c++) {
@@ -119,12 +119,26 @@ struct parcel {
 };
 
 struct file_particles {
-  size_t all, first;       /* rows of the file; the first one of this rank */
-  size_t count, patches;   /* rows of this rank; patches of the file */
-  struct row *row;         /* [count] in their order */
-  struct parcel *received; /* where their particles are; NULL: where they are in memory */
-  uint64_t *in_patch;      /* [patches] number of particles */
+  const struct topology *topology;
+  size_t all;   /* rows of the file */
+  size_t count; /* rows of this rank: those in patches of own groups */
+  uint64_t of_level[GAS_LEVELS_MAX],
+      first[GAS_LEVELS_MAX]; /* of these by level; which row is the first */
+  struct row *row;           /* [count] in their order */
+  struct parcel *received;   /* [arrived] from other ranks */
+  size_t arrived;
+  int32_t *in_patch[GAS_LEVELS_MAX]; /* [patch of own groups] number of particles */
 };
+
+static size_t own_patches(const struct topology *t, int level) {
+  const struct group_span own = t->level[level].own;
+  return GAS_PATCHES * (size_t)(own.end - own.first);
+}
+
+/** The number in the file of the first patch of own groups of a level. */
+static size_t first_own(const struct topology *t, int level) {
+  return tree_first(t, level) + GAS_PATCHES * (size_t)t->level[level].own.first;
+}
 
 static int compare_rows(const void *a, const void *b) {
   const struct row *x = a, *y = b;
@@ -136,117 +150,169 @@ static void sort_rows(struct file_particles *s) {
   if (s->count > 0) qsort(s->row, s->count, sizeof *s->row, compare_rows);
 }
 
-/** Rows of this rank's particles. */
+/** The octree, with the groups that are where this rank's particles are. Collective; topology_view_free() it. */
+static struct topology look_around(const struct gas_file *f) {
+  struct topology view = topology_view(&f->topology);
+  struct key_wants wants = {0};
+  for (int l = 0; l < GAS_LEVELS_MAX; l++)
+    for (size_t i = 0; i < f->particles->level[l].count; i++) {
+      double at[3];
+      for (int c = 0; c < 3; c++)
+        at[c] = f->particles->level[l].particle[i].position[c] / (GAS_GROUP_SIDE * f->cell);
+      topology_want_at(&wants, &view, view.finest, at);
+    }
+  topology_fetch(&view, &wants);
+  return view;
+}
+
+/** Rows of this rank's particles. Collective. */
 static void take_particles(const struct gas_file *f, struct file_particles *s) {
+  struct topology view = look_around(f);
   for (int l = 0; l < GAS_LEVELS_MAX; l++) s->count += f->particles->level[l].count;
   s->row = allocate(s->count, sizeof *s->row, "particles of a file");
   struct row *next = s->row;
   for (int l = 0; l < GAS_LEVELS_MAX; l++)
     for (size_t i = 0; i < f->particles->level[l].count; i++) {
       const struct gas_particle *p = &f->particles->level[l].particle[i];
-      *next++ = (struct row){patch_of(f, p->position), p};
+      *next++ = (struct row){patch_of(f, &view, p->position), p};
     }
-  sort_rows(s);
+  topology_view_free(&view);
 }
 
-/** The rank that writes each patch with particles: that of the patch's first row, if rows are dealt
- * out evenly. @return [patch]; free() it */
-static int *find_writers(const struct file_particles *s) {
-  int *writer = allocate(s->patches, sizeof *writer, "particles of a file");
-  for (size_t i = 0, row = 0; i < s->patches && row < s->all; row += s->in_patch[i++])
-    writer[i] = (int)block_containing(s->all, (size_t)comm_size(), row);
-  return writer;
+static int level_of(const struct topology *t, size_t patch) {
+  int level = 0;
+  while (patch >= tree_first(t, level + 1)) level++;
+  return level;
 }
 
-/** Exchange rows, which are in their order. */
-static void send_rows(struct file_particles *s, const size_t *sent, const size_t *received) {
-  struct parcel *send = allocate(s->count, sizeof *send, "particles of a file");
-  for (size_t i = 0; i < s->count; i++)
-    send[i] = (struct parcel){s->row[i].patch, *s->row[i].particle};
-  free(s->row);
-  s->count = 0;
-  for (int r = 0; r < comm_size(); r++) s->count += received[r] / sizeof *send;
-  s->received = allocate(s->count, sizeof *s->received, "particles of a file");
-  comm_exchange(send, sent, s->received, received);
+static int owner_of(const struct topology *t, size_t patch) {
+  const int level = level_of(t, patch);
+  return topology_owner(t, level, (uint32_t)((patch - tree_first(t, level)) / GAS_PATCHES));
+}
+
+/** A row that another rank writes. */
+struct leaving {
+  int to;
+  struct row row;
+};
+
+static int compare_leaving(const void *a, const void *b) {
+  const struct leaving *x = a, *y = b;
+  return (x->to > y->to) - (x->to < y->to);
+}
+
+/** Take the rows that other ranks write out of the list. @return [leaving] by ranks; free() it */
+static struct leaving *take_leaving(struct file_particles *s, size_t *leaving) {
+  struct leaving *l = allocate(s->count, sizeof *l, "particles of a file");
+  size_t stays = 0;
+  *leaving = 0;
+  for (size_t i = 0; i < s->count; i++) {
+    const int to = owner_of(s->topology, s->row[i].patch);
+    if (to == comm_rank())
+      s->row[stays++] = s->row[i];
+    else
+      l[(*leaving)++] = (struct leaving){to, s->row[i]};
+  }
+  s->count = stays;
+  if (*leaving > 1) qsort(l, *leaving, sizeof *l, compare_leaving);
+  return l;
+}
+
+/** Let the owners of patches have the rows of these. Collective. */
+static void send_rows(struct file_particles *s) {
+  size_t leaving;
+  struct leaving *l = take_leaving(s, &leaving);
+  struct parcel *send = allocate(leaving, sizeof *send, "particles of a file");
+  int *rank = allocate(leaving, sizeof *rank, "message sizes");
+  size_t *bytes = allocate(leaving, sizeof *bytes, "message sizes");
+  uint32_t ranks = 0;
+  for (size_t i = 0; i < leaving; i++) {
+    if (ranks == 0 || rank[ranks - 1] != l[i].to) rank[ranks++] = l[i].to;
+    bytes[ranks - 1] += sizeof *send;
+    send[i] = (struct parcel){l[i].row.patch, *l[i].row.particle};
+  }
+  struct sparse_from from;
+  s->received = comm_exchange_sparse(send, rank, bytes, ranks, &from);
+  for (uint32_t r = 0; r < from.ranks; r++) s->arrived += from.bytes[r] / sizeof *send;
+  s->row = reallocate(s->row, s->count + s->arrived + 1, sizeof *s->row, "particles of a file");
+  for (size_t i = 0; i < s->arrived; i++)
+    s->row[s->count++] = (struct row){s->received[i].patch, &s->received[i].particle};
+  sparse_from_free(&from);
+  free(l);
   free(send);
-  s->row = allocate(s->count, sizeof *s->row, "particles of a file");
-  for (size_t i = 0; i < s->count; i++)
-    s->row[i] = (struct row){s->received[i].patch, &s->received[i].particle};
-  sort_rows(s);
+  free(rank);
+  free(bytes);
 }
 
-/** Let the ranks that write rows have them. */
-static void send_to_writers(struct file_particles *s) {
-  const size_t ranks = (size_t)comm_size();
-  size_t *bytes_of = allocate(2 * ranks, sizeof *bytes_of, "message sizes");
-  int *writer = find_writers(s);
-  for (size_t i = 0; i < s->count; i++) bytes_of[writer[s->row[i].patch]] += sizeof(struct parcel);
-  comm_exchange_sizes(bytes_of, bytes_of + ranks);
-  send_rows(s, bytes_of, bytes_of + ranks);
-  free(writer);
-  free(bytes_of);
+/** Count the rows of patches and levels, and find which ones they are of all ranks'. Collective. */
+static void count_rows(struct file_particles *s) {
+  const struct topology *t = s->topology;
+  uint64_t all[GAS_LEVELS_MAX], before = 0;
+  for (int l = 0; l <= t->finest; l++)
+    s->in_patch[l] = allocate(own_patches(t, l), sizeof *s->in_patch[l], "particles of a file");
+  for (size_t i = 0; i < s->count; i++) {
+    const int level = level_of(t, s->row[i].patch);
+    s->in_patch[level][s->row[i].patch - first_own(t, level)]++;
+    s->of_level[level]++;
+  }
+  memcpy(all, s->of_level, sizeof all);
+  memcpy(s->first, s->of_level, sizeof s->first);
+  comm_sum_u64(all, GAS_LEVELS_MAX);
+  comm_sums_before(s->first, GAS_LEVELS_MAX);
+  for (int l = 0; l <= t->finest; before += all[l++]) s->first[l] += before;
 }
 
 struct file_particles *file_particles_sort(const struct gas_file *f) {
   struct file_particles *s = allocate(1, sizeof *s, "particles of a file");
+  s->topology = &f->topology;
   s->all = f->particles->count;
-  s->patches = tree_first(&f->topology, f->topology.finest + 1);
-  s->in_patch = allocate(s->patches, sizeof *s->in_patch, "particles of a file");
   take_particles(f, s);
-  for (size_t i = 0; i < s->count; i++) s->in_patch[s->row[i].patch]++;
-  comm_sum_u64(s->in_patch, s->patches);
-  if (comm_size() > 1) send_to_writers(s);
-  s->first = comm_sum_before(s->count);
+  if (comm_size() > 1) send_rows(s);
+  sort_rows(s);
+  count_rows(s);
   return s;
 }
 
 void file_particles_free(struct file_particles *s) {
   if (!s) return;
+  for (int l = 0; l < GAS_LEVELS_MAX; l++) free(s->in_patch[l]);
   free(s->row);
   free(s->received);
-  free(s->in_patch);
   free(s);
 }
 
-void file_particles_write_numbers(hid_t file, const char *path, const struct file_particles *s) {
-  const hid_t dataset = hdf5_create_dataset(file, path, "Tree/NPar", H5T_NATIVE_INT32, s->patches,
-                                            1, H5P_DEFAULT);
-  int32_t *numbers = allocate(PIECE, sizeof *numbers, "a piece of a gas file");
-  for (size_t first = 0, n; first < s->patches; first += n) {
-    n = s->patches - first < PIECE ? s->patches - first : PIECE;
-    for (size_t i = 0; i < n; i++) numbers[i] = (int32_t)s->in_patch[first + i];
-    hdf5_write_rows(dataset, path, "Tree/NPar", H5T_NATIVE_INT32, first, n, 1, numbers);
-  }
-  free(numbers);
-  hdf5_check(H5Dclose(dataset), EXIT_RUN_FAILED, path, "write Tree");
-}
-
 size_t file_particles_arrays(const struct file_particles *s, const struct row_cut *cut,
-                             struct set_array *array) {
+                             const struct row_cut *patches, struct set_array *array) {
   struct dataset dataset[DATASETS_MAX];
   const size_t datasets = list_datasets(dataset);
+  *array++ = (struct set_array){.name = "Tree/NPar",
+                                .type = H5T_NATIVE_INT32,
+                                .dimensions = 1,
+                                .size = {tree_first(s->topology, s->topology->finest + 1)},
+                                .cut = patches};
   for (size_t i = 0; i < datasets; i++) {
     const struct dataset *d = &dataset[i];
     array[i] = (struct set_array){
         .type = d->stored, .dimensions = 1, .size = {s->all}, .unit = d->unit, .cut = cut};
     memcpy(array[i].name, d->name, sizeof d->name);
   }
-  return datasets;
+  return datasets + 1;
 }
 
 struct row_cut file_particles_cut(const struct file_particles *s, size_t files) {
-  const uint64_t count = s->count;
-  return row_cut_make(files, 1, &count);
+  return row_cut_make(files, (size_t)s->topology->finest + 1, s->of_level);
 }
 
 static void write_dataset(const struct file_particles *s, const struct dataset *d,
                           const struct set_file *file, struct set_array *array) {
   union number *values = allocate(PIECE, sizeof *values, "a piece of a gas file");
-  for (size_t first = 0, n; first < s->count; first += n) {
-    n = s->count - first < PIECE ? s->count - first : PIECE;
-    for (size_t i = 0; i < n; i++) values[i] = number_of(s->row[first + i].particle, d);
-    hdf5_set_rows(file, array, s->first + first, n, values);
-  }
+  const struct row *row = s->row;
+  for (int l = 0; l <= s->topology->finest; row += s->of_level[l++])
+    for (size_t first = 0, n; first < s->of_level[l]; first += n) {
+      n = s->of_level[l] - first < PIECE ? s->of_level[l] - first : PIECE;
+      for (size_t i = 0; i < n; i++) values[i] = number_of(row[first + i].particle, d);
+      hdf5_set_rows(file, array, s->first[l] + first, n, values);
+    }
   free(values);
 }
 
@@ -254,6 +320,10 @@ void file_particles_write(const struct file_particles *s, const struct set_file 
                           struct set_array *array) {
   struct dataset dataset[DATASETS_MAX];
   const size_t datasets = list_datasets(dataset);
+  for (int l = 0; l <= s->topology->finest; l++)
+    hdf5_set_rows(file, array, first_own(s->topology, l), own_patches(s->topology, l),
+                  s->in_patch[l]);
+  array++;
   for (size_t i = 0; i < datasets; i++) write_dataset(s, &dataset[i], file, &array[i]);
 }
 

@@ -56,9 +56,16 @@ void file_info_read_root(hid_t info, const char *path, struct gas_file *f);
 void file_info_read_levels(hid_t info, const char *path, struct gas_file *f,
                            int32_t patches[GAS_LEVELS_MAX]);
 
-/** Tree: where the patches are. */
-void file_tree_write(hid_t file, const char *path, const struct gas_file *f);
-/** The groups below the root level. */
+/** The datasets of Tree. */
+enum { FILE_TREE_ARRAYS = 5 };
+/** Which rows of datasets with a row for each patch are in which file; collective. */
+struct row_cut file_patches_cut(const struct gas_file *f, size_t files);
+/** Tree: an array for each dataset. */
+void file_tree_arrays(const struct gas_file *f, const struct row_cut *cut, struct set_array *array);
+/** Write where the patches of this rank are. @param array  that file_tree_arrays() has listed */
+void file_tree_write(const struct gas_file *f, const struct set_file *file,
+                     struct set_array *array);
+/** The groups below the root level: each rank reads an equal part of their places. Collective. */
 void file_tree_read(hid_t file, const char *path, struct gas_file *f,
                     const int32_t patches[GAS_LEVELS_MAX]);
 /** A dataset with a row for each patch, whose values are there. */
@@ -67,8 +74,6 @@ hid_t file_rows_open(hid_t file, const char *path, const char *name, size_t numb
 /** GridData: an array for each field. @return how many: file_fields() */
 size_t file_cells_arrays(const struct gas_file *f, const struct row_cut *cut,
                          struct set_array *array);
-/** Which rows of GridData are in which file; collective. */
-struct row_cut file_cells_cut(const struct transfer *t, size_t files);
 /** Write the fields of this rank's groups. @param array  that file_cells_arrays() has listed */
 void file_cells_write(const struct transfer *t, const struct set_file *file,
                       struct set_array *array);

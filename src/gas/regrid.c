@@ -96,11 +96,11 @@ static void drop_old(struct gas *g, struct gas_level *old, bool busy) {
 /** Give a level new groups. Batches whose groups stay together keep their data. Tasks that move the cells look at the
  * octree and at `moves` after this function's end. They have ended when a level is replaced next: gas_divide_level() has
  * cleared gas_level.flagged, so that gas_find_flags() waits for all tasks first. */
-static void replace(struct gas *g, int level, uint64_t *keys, uint32_t count,
+static void replace(struct gas *g, int level, const struct new_groups *new,
                     const struct gas_ic *ic) {
-  gas_require_memory(g, level, count);
+  gas_require_memory(g, level, new->all);
   struct old_level old = old_level_take(g, level);
-  topology_replace(&g->topology, level, keys, count);
+  topology_replace(&g->topology, level, new->key, new->count);
   gas_divide_level(g, level);
   old_level_keep(&old, g, level);
   const uint32_t own = g->level[level].own;
@@ -120,22 +120,16 @@ static void replace(struct gas *g, int level, uint64_t *keys, uint32_t count,
   free(made);
 }
 
-static bool same_keys(const struct gas_tree_level *l, const uint64_t *keys, uint32_t count) {
-  return l->count == count && (count == 0 || memcmp(l->key, keys, count * sizeof *keys) == 0);
-}
-
 bool gas_regrid(struct gas *g, int level, double weight, const struct gas_ic *ic) {
-  uint32_t count;
   g->measured = false;
   if (!g->level[level].flagged) gas_find_flags(g, level, level, weight);
   g->level[level].flagged = false;
-  uint64_t *keys = topology_refined(&g->topology, level, g->level[level].flags, &count);
-  const bool same = same_keys(&g->topology.level[level + 1], keys, count);
-  if (same)
-    free(keys);
+  const struct new_groups new = topology_refined(&g->topology, level, g->level[level].flags);
+  if (new.changed)
+    replace(g, level + 1, &new, ic);
   else
-    replace(g, level + 1, keys, count, ic);
-  return !same;
+    free(new.key);
+  return new.changed;
 }
 
 void gas_place_particles(struct gas *g, int level) {

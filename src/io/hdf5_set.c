@@ -236,6 +236,7 @@ static void create_array(hid_t file, const char *path, const struct set_array *a
                                           layout);
   if (*a->title) hdf5_write_text(dataset, path, "name", a->title);
   if (a->unit) hdf5_write_text(dataset, path, "unit", a->unit);
+  if (a->number_name) hdf5_write_double(dataset, path, a->number_name, a->number);
   if (sum != 0) hdf5_checksum_add(dataset, path, sum);
   hdf5_check(H5Dclose(dataset), EXIT_RUN_FAILED, path, "write the file");
   if (layout != H5P_DEFAULT) H5Pclose(layout);

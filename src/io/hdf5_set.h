@@ -39,6 +39,8 @@ struct set_array {
   hsize_t size[HDF5_DIMENSIONS_MOST]; /* of which size[0] is the number of all rows */
   char title[64];                     /* attribute `name`; "": none */
   const char *unit;                   /* attribute `unit`; NULL: none */
+  const char *number_name;            /* an attribute that is a number; NULL: none */
+  double number;
   const struct row_cut *cut;
   uint64_t sum; /* of several files: checksum of the rows that this rank has written */
 };

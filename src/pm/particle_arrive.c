@@ -162,7 +162,7 @@ static struct particle_level make_level(const struct gas *g, int level) {
   l.own_end = gas_first_group(g, level, comm_rank() + 1);
   const uint32_t own = l.own_end - l.own_first;
   l.key = allocate(own, sizeof *l.key, "particles of groups");
-  if (own > 0) memcpy(l.key, tree->key + l.own_first, own * sizeof *l.key);
+  if (own > 0) memcpy(l.key, tree->key, own * sizeof *l.key);
   l.handle = allocate(l.batches, sizeof(starpu_data_handle_t), "batches of particles");
   l.sums = gas_shared_array(own, sizeof *l.sums, "sums of groups");
   return l;

@@ -21,17 +21,26 @@ struct origin {
 
 static uint32_t own_groups(const struct particle_level *l) { return l->own_end - l->own_first; }
 
+/** Ask for the groups that particles have, of levels that have got new groups since. Collective. */
+static void fetch_groups(struct gas *g, int first, int last) {
+  struct key_wants wants = {0};
+  bool changed = false;
+  for (int level = first; level <= last; level++) {
+    const struct particle_level *l = &g->particles->level[level];
+    if (l->settled == g->topology.level[level].changes) continue;
+    changed = true;
+    topology_want_keys(&wants, &g->topology, level, l->key, own_groups(l));
+  }
+  if (changed) topology_fetch(&g->topology, &wants);
+}
+
 /** The present numbers of this rank's groups that a level's particles have; NO_GROUP: it is no more. */
 static uint32_t *number_groups(const struct topology *t, int level,
                                const struct particle_level *l) {
-  const struct gas_tree_level *tree = &t->level[level];
   const uint32_t own = own_groups(l);
   uint32_t *now = allocate(own, sizeof *now, "particles of groups");
-  for (uint32_t i = 0, k = 0; i < own; i++, k++) { /* mostly they still follow each other */
-    if (k >= tree->count || tree->key[k] != l->key[i])
-      k = topology_first_below(t, level, l->key[i], level);
-    now[i] = k < tree->count && tree->key[k] == l->key[i] ? k : NO_GROUP;
-  }
+  for (uint32_t i = 0, latest = 0; i < own; i++) /* mostly they still follow each other */
+    now[i] = topology_with_next_key(t, level, l->key[i], &latest);
   return now;
 }
 
@@ -76,6 +85,28 @@ static struct particle_migration find_listed(const struct gas *g, const struct s
   *origin = allocate(count, sizeof **origin, "particles");
   for (int l = first; l <= last; l++) add_level(&level[l], &m, *origin);
   return m;
+}
+
+/** Ask for the groups near listed particles, where they may have their new groups, and near those where they were. Mostly
+ * all of these are known. Collective. */
+static void fetch_places(struct gas *g, const struct particle_migration *m,
+                         const struct origin *origin) {
+  struct key_wants wants = {0};
+  if (comm_size() == 1) return;
+  for (size_t i = 0; i < m->count; i++) {
+    const struct particle_level *l = &g->particles->level[origin[i].level];
+    double at[3];
+    for (int c = 0; c < 3; c++) at[c] = m->particle[i]->position[c] / (GAS_GROUP_SIDE * g->cell);
+    topology_want_at(&wants, &g->topology, m->last, at);
+    if (origin[i].group != NO_GROUP && origin[i].level > 0 &&
+        (i == 0 || origin[i].level != origin[i - 1].level ||
+         origin[i].group != origin[i - 1].group))
+      topology_want_around(&wants, &g->topology, origin[i].level,
+                           l->key[origin[i].group - l->own_first] >> 3);
+  }
+  uint32_t any = wants.count > 0;
+  comm_max_u32(&any, 1);
+  if (any) topology_fetch(&g->topology, &wants);
 }
 
 /** Whether a particle stays in its group, and no other rank is to have it. */
@@ -181,10 +212,12 @@ static void end_settling(struct settling *s) {
 void gas_particles_settle(struct gas *g, int first, int last) {
   struct settling level[GAS_LEVELS_MAX] = {0};
   struct origin *origin;
+  fetch_groups(g, first, last);
   for (int l = first; l <= last; l++) list_leavers(&level[l], g, l, last);
   for (int l = first; l <= last; l++) arrivals_forget_particles(g->particles, l);
   struct particle_migration m = find_listed(g, level, first, last, &origin);
   for (int l = first; l <= last; l++) arrivals_forget_tables(g->particles, l);
+  fetch_places(g, &m, origin);
   g->particles->seen = m.count;
   struct settling_plan plan = {.level = level, .origin = origin};
   plan.stays = allocate(m.count, sizeof *plan.stays, "particles");

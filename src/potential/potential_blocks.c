@@ -106,7 +106,7 @@ static void around_group(const struct potential_sources *s, uint32_t group, bool
                          double coarse[POISSON_COARSE_CELLS]) {
   const struct topology *t = &s->gas->topology;
   const struct gas_group *me = topology_group(t, s->level, group);
-  const int patch = (int)(t->level[s->level].key[group] & 7);
+  const int patch = topology_patch(t, s->level, group);
   for (int n = 0; n < NEIGHBOURS; n++) {
     const struct patch_number p = topology_patch_neighbour(t, s->level - 1, me->father, patch, n);
     if (p.group == NO_GROUP) continue;

@@ -10,6 +10,10 @@ STARPU_NCPU=1 # of each process
 export STARPU_NCPU
 need_mpi
 
+# The octree that a rank has is a part of that of one rank.
+mpirun --oversubscribe --bind-to none -n 5 "$unit_tests/amr/test_gas_mesh" >mesh.log 2>&1 ||
+  complain "the octree on 5 ranks: $(grep -m 1 LINE mesh.log)"
+
 blast_on_ranks 4
 awk -F, 'NR == 2 { mass = $3; energy = $7 }
   function apart(x, y) { return x - y > 1e-12 * y || y - x > 1e-12 * y }

@@ -7,6 +7,7 @@ or RUN:RANKS:NPART:balance:GROUPS, RUN:RANKS:NPART:isolated:GROUPS, RUN:RANKS:NP
 systems of half the groups each), RUN:RANKS:CELLS:gas:GROUPS-OF-A-BATCH
 """
 
+import bisect
 import csv
 import itertools
 import math
@@ -20,7 +21,8 @@ LINK = 2.0  # of friends of friends, 0.2 cells, and waves: groups with a corner 
 SETS, FIELDS, SPECTRA = 2, 3, 2  # interlaced, with the default gradient: a field for each axis
 WINDOW = 4  # cells a side of a particle's cloud (PCS)
 HISTOGRAM = 2048 * 8  # counts of one digit of a cut
-GAS_KEY, GAS_LINKS, GAS_NUMBER = 8, 164, 4  # bytes of any patch group of gas, of a known one, and of one in a list
+GAS_KEY, GAS_LINKS, GAS_NUMBER = 8, 164, 4  # bytes of the key of a patch group of gas, of a known group, and of one in a list
+GAS_PIECE = 32  # bytes of a range of keys that other ranks have told
 GAS_VALUES, GAS_BATCH = 200, 256  # bytes of an own patch group, and of a batch
 CUTS_OF_ALL = 16  # above, each cut has a home
 APART = 8  # ranks whose sets have transpose blocks and row blocks of their own
@@ -210,6 +212,11 @@ class Mesh:
         return max(met)
 
 
+def morton(place):
+    """The key of a place: bits of x, y and z in turn."""
+    return sum((p >> bit & 1) << 3 * bit + axis for axis, p in enumerate(place) for bit in range(21))
+
+
 class Octree:
     """The patch groups of a periodic box: by level the places of all, in their order. Each rank has consecutive batches of each
     level."""
@@ -251,8 +258,54 @@ class Octree:
         for level, places in enumerate(self.level):
             own, above = self.own(level, rank), self.above(level, rank)
             known = self.near(level, own | above)
-            sum_ += GAS_KEY * len(places) + GAS_LINKS * len(known) + GAS_NUMBER * (len(known - own) + len(above - own))
+            if places:
+                sum_ += GAS_KEY * (self.ranks + 1)
+            sum_ += GAS_KEY * len(own) + self.told(level, rank) + GAS_LINKS * len(known) + GAS_NUMBER * (len(known - own) + len(above - own))
         return sum_
+
+    def asked(self, level, rank):
+        """Places of the next coarser level whose sons a rank must know: around what is coarser around own groups, and around
+        these on the level before."""
+        def ring(level, places):
+            return {near for place in places for near in self.around(level, place, EVERYWHERE)}
+
+        def core(level):
+            return self.own(level, rank) | self.above(level, rank)
+
+        def fathers(level):
+            return {tuple(p >> 1 for p in place) for place in core(level)}
+
+        asked = ring(level - 1, fathers(level))
+        if level == 1:
+            return asked | ring(0, core(0))
+        coarser = ring(level - 2, fathers(level - 1))
+        return asked | {tuple(2 * p + d for p, d in zip(place, half)) for place in coarser
+                        for half in itertools.product((0, 1), repeat=3)}
+
+    def begins(self, level):
+        """Where the ranges of keys of all ranks begin."""
+        begins = [math.inf]
+        for rank in reversed(range(self.ranks)):
+            begins.insert(0, min(map(morton, self.own(level, rank)), default=begins[0]))
+        begins[0] = 0
+        return begins
+
+    def told(self, level, rank):
+        """Bytes of the keys that other ranks tell a rank, and of the ranges that these are of."""
+        if level == 0 or not self.level[level]:
+            return 0
+        low, high = self.begins(level)[rank:rank + 2]
+        ranges = []
+        for first in sorted(8 * morton(place) for place in self.asked(level, rank)):
+            for begin, end in ((first, min(first + 8, low)), (max(first, high), first + 8)):
+                if begin >= end:
+                    continue
+                if ranges and ranges[-1][1] == begin:
+                    begin = ranges.pop()[0]
+                ranges.append((begin, end))
+        keys = [morton(place) for place in self.level[level]]
+        told = sum(bisect.bisect_left(keys, end) - bisect.bisect_left(keys, begin) for begin, end in ranges)
+        return GAS_KEY * told + GAS_PIECE * len(ranges)
 
     def needed(self, level, rank):
         """Groups of which a rank gets cells, or fluxes through their sides."""
@@ -360,8 +413,8 @@ class Check:
         self.isolated(groups, systems=2)
 
     def gas(self, batch):
-        """Keys of all patch groups; links of own ones, of those above and of the neighbours of both; batches that are own or
-        seen."""
+        """Keys of own patch groups and of those around them; links of own ones, of those above and of the neighbours of both;
+        batches that are own or seen."""
         tree = Octree(f"{self.folder}/gas_000.hdf5", self.ranks, batch)
         links, values = (max(map(of, range(self.ranks))) for of in (tree.links, tree.values))
         everything = (GAS_KEY + GAS_LINKS + GAS_VALUES + GAS_BATCH / batch) * sum(map(len, tree.level))

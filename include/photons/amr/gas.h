@@ -273,8 +273,8 @@ void gas_reuse_data(struct gas *g, int level, struct gas_level *old);
  * dropped. */
 void gas_keep_present_cells(struct gas_level *l);
 /** Give a level the groups of a checkpoint, whose cells are to be read. Coarser levels come first.
- * gas_link() follows. @param keys  taken over */
-void gas_restore_level(struct gas *g, int level, uint64_t *keys, uint32_t groups, int64_t steps);
+ * gas_link() follows. Collective. @param key  [count] of this rank, taken over; as struct new_groups */
+void gas_restore_level(struct gas *g, int level, uint64_t *key, uint32_t count, int64_t steps);
 /** Make the lists of batches and the ghosts of levels anew, `first` to `last` so far as there are
  * groups. A change of groups concerns their level, the next coarser and the next finer one. */
 void gas_link(struct gas *g, int first, int last);

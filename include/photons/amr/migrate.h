@@ -8,8 +8,8 @@
 
 struct old_level {
   struct gas_level level;
-  uint32_t count;                /* groups */
-  uint64_t *key;                 /* [count], rising */
+  uint32_t count;                /* groups of all ranks */
+  uint64_t *key;                 /* [own group], rising */
   starpu_data_handle_t received; /* cells of groups that other ranks had */
 };
 

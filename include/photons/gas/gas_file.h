@@ -45,10 +45,8 @@ struct gas_file {
   size_t particle_count;                 /**< in a file that is read, of all ranks */
 };
 
-/**
- * Where the numbers of a group are: [variable][patch][z][y][x], of the file's `real` type.
- * @return NULL where the group belongs to another rank; every group belongs to one rank
- */
+/** Where the numbers of a group are, which is an own one of this rank in gas_file.topology: [variable][patch][z][y][x], of
+ * the file's `real` type. */
 typedef void *gas_file_group(void *context, int level, uint32_t group);
 
 /** Write a file. @param p stored in the file */
@@ -60,7 +58,7 @@ void gas_checkpoint_write(const char *path, const struct parameters *p, const st
 
 /**
  * Read everything but the gas from a file that gas_file_write() or gas_checkpoint_write() has
- * written. The caller owns the topology. The program ends with EXIT_BAD_INPUT if the file is
+ * written. The topology has keys alone, and each rank an equal part of them; the caller owns it. The program ends with EXIT_BAD_INPUT if the file is
  * damaged (all its checksums are compared), or if parameters that change the result are not those
  * of @p p.
  */
@@ -73,7 +71,8 @@ struct gas_file gas_file_open(const char *path, struct parameters *p);
  */
 struct gas_file gas_checkpoint_open(const char *path, struct parameters *p, bool look,
                                     char **found);
-/** Read the gas. @param group says where to put the numbers of this rank's groups */
+/** Read the gas. @param f      with the octree of the run: which groups this rank has
+ * @param group  says where to put their numbers */
 void gas_file_read(const char *path, const struct gas_file *f, gas_file_group *group,
                    void *context);
 /** Read this rank's part of the particles, an equal one. @return [count], to be freed */

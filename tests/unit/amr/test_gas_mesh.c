@@ -12,10 +12,12 @@
 
 #include "codelets/amr/batches.h"
 #include "photons/amr/topology.h"
+#include "photons/base/comm.h"
 #include "photons/base/debug_check.h"
 #include "photons/base/error.h"
 #include "photons/config/parameters.h"
 #include "photons/gas/comoving.h"
+#include "src/amr/topology_keys.h"
 
 #include <cmocka.h>
 
@@ -49,6 +51,26 @@ static void test_places(void **state) {
   topology_free(&t);
 }
 
+/** Keys of a root level that is no cube of a power of two: all there, rising, and found by their numbers. */
+static void test_root_level(void **state) {
+  (void)state;
+  struct topology t;
+  const uint32_t sides[3] = {5, 3, 6};
+  topology_init(&t, sides, mixed, 0);
+  for (uint32_t i = 0; i < 90; i++) {
+    uint32_t place[3];
+    const uint64_t key = t.level[0].key[i];
+    morton_place(key, place);
+    assert_true(i == 0 || key > t.level[0].key[i - 1]);
+    for (int c = 0; c < 3; c++) assert_true(place[c] < sides[c]);
+    assert_int_equal(root_key(sides, i), key);
+    assert_int_equal(root_with_key(sides, key), i);
+  }
+  assert_int_equal(root_with_key(sides, morton_key((const uint32_t[3]){5, 0, 0})), NO_GROUP);
+  assert_int_equal(root_with_key(sides, morton_key((const uint32_t[3]){1, 2, 900})), NO_GROUP);
+  topology_free(&t);
+}
+
 /** Neighbours are beside a group, through periodic boundaries and through no others. */
 static void test_neighbours(void **state) {
   (void)state;
@@ -78,10 +100,9 @@ static void test_neighbours(void **state) {
 
 /** Refine a level with these flags. @return the number of groups of the finer level */
 static uint32_t refine(struct topology *t, int level, const uint32_t (*flags)[8]) {
-  uint32_t count;
-  uint64_t *keys = topology_refined(t, level, flags, &count);
-  topology_replace(t, level + 1, keys, count);
-  return count;
+  const struct new_groups new = topology_refined(t, level, flags);
+  topology_replace(t, level + 1, new.key, new.count);
+  return new.all;
 }
 
 /** Flags of one patch. */
@@ -207,29 +228,42 @@ static bool to_refine(const struct topology *t, int level, const uint32_t (*flag
   return wanted;
 }
 
-static void check_refined(const struct topology *t, int level, const uint32_t (*flags)[8]) {
-  uint32_t count, k = 0;
-  uint64_t *keys = topology_refined(t, level, flags, &count);
+/** What the flags refine, of all groups and of those of this rank. */
+static void check_refined(const struct topology *t, const struct topology *one, int level,
+                          const uint32_t (*flags)[8]) {
+  const struct group_span own = one->level[level].own;
+  const struct new_groups new = topology_refined(t, level, flags),
+                          mine = topology_refined(one, level, flags + own.first);
+  uint32_t k = 0, m = 0;
   for (uint32_t i = 0; i < t->level[level].count; i++)
     for (int p = 0; p < 8; p++)
       if (to_refine(t, level, flags, i, p)) {
-        assert_true(k < count);
-        assert_int_equal(keys[k++], t->level[level].key[i] << 3 | (uint32_t)p);
+        const uint64_t key = t->level[level].key[i] << 3 | (uint32_t)p;
+        assert_true(k < new.count);
+        assert_int_equal(new.key[k++], key);
+        if (!is_in_span(own, i)) continue;
+        assert_true(m < mine.count);
+        assert_int_equal(mine.key[m++], key);
       }
-  assert_int_equal(k, count);
-  free(keys);
+  const struct gas_tree_level *before = &t->level[level + 1];
+  const bool same = new.count == before->count &&
+                    (k == 0 || memcmp(new.key, before->key, k * sizeof *new.key) == 0);
+  assert_int_equal(k, new.count);
+  assert_int_equal(k, mine.all);
+  assert_int_equal(m, mine.count);
+  assert_int_equal(new.changed, !same);
+  assert_int_equal(mine.changed, !same);
+  free(new.key);
+  free(mine.key);
 }
 
-enum { RANKS = 5 };
-
-/** The groups of a rank that a test pretends: of the rank itself, whichever is asked for. Uneven, and none of small levels
- * for some. */
+/** Uneven shares, and none of small levels for some ranks. */
 static struct group_span share_of_rank(const void *context, int level, uint32_t count, int rank) {
-  const uint32_t me = *(const uint32_t *)context;
+  const uint32_t me = (uint32_t)rank, ranks = (uint32_t)comm_size();
+  (void)context;
   (void)level;
-  (void)rank;
-  return (struct group_span){count * me * me / (RANKS * RANKS),
-                             count * (me + 1) * (me + 1) / (RANKS * RANKS)};
+  return (struct group_span){count * me * me / (ranks * ranks),
+                             count * (me + 1) * (me + 1) / (ranks * ranks)};
 }
 
 /** Whether a rank must know a group: if it is its own, above one of its own ones of a finer level, or beside such a
@@ -239,57 +273,84 @@ static bool is_needed(const struct topology *all, const struct topology *one, in
   for (int n = 0; n < NEIGHBOURS; n++) {
     const uint32_t near = all->level[level].group[i].near[n];
     if (near == NO_GROUP) continue;
-    const uint64_t key = all->level[level].key[near];
     for (int finer = level; finer <= all->finest; finer++) {
-      const struct group_span own = one->level[finer].own;
-      const uint32_t first = topology_first_below(all, level, key, finer),
-                     end = topology_first_below(all, level, key + 1, finer);
-      if (first < end && first < own.end && end > own.first) return true;
+      const struct group_span own = one->level[finer].own,
+                              in = topology_own_below(all, level, all->level[level].key[near],
+                                                      finer);
+      if (in.first < in.end && in.first < own.end && in.end > own.first) return true;
     }
   }
   return false;
 }
 
-/** What a rank knows is what it needs and nothing else, and is right; and so is what it finds of other groups. */
+/** What a rank knows is what it needs and nothing else, and is right; and so is what it finds of groups around. */
 static void check_rank(const struct topology *all, const struct topology *one) {
   for (int l = 0; l <= all->finest; l++)
     for (uint32_t i = 0; i < all->level[l].count; i++) {
       const struct gas_group *right = &all->level[l].group[i], *known = topology_known(one, l, i);
-      struct gas_group room;
       uint32_t place[3];
       assert_int_equal(known != NULL, is_needed(all, one, l, i));
-      assert_memory_equal(topology_look(one, l, i, &room), right, sizeof *right);
-      topology_place(one, l, i, place);
-      assert_memory_equal(place, right->place, sizeof place);
-      for (int n = 0; n < NEIGHBOURS; n++)
-        assert_int_equal(topology_near(one, l, i, n), right->near[n]);
-      for (int p = 0; p < 8; p++) assert_int_equal(topology_son(one, l, i, p), right->son[p]);
-      for (int coarser = l; coarser >= 0; coarser--)
-        assert_int_equal(topology_ancestor(one, l, i, coarser),
-                         topology_ancestor(all, l, i, coarser));
+      assert_int_equal(topology_owner(one, l, i) == comm_rank(), is_in_span(one->level[l].own, i));
+      if (!known) continue;
+      assert_memory_equal(known, right, sizeof *right);
+      assert_int_equal(topology_key(one, l, i), all->level[l].key[i]);
+      for (int p = 0; p < 8; p++) {
+        const uint32_t son = right->son[p];
+        if (son == NO_GROUP) continue;
+        topology_place(one, l + 1, son, place);
+        assert_memory_equal(place, all->level[l + 1].group[son].place, sizeof place);
+        assert_int_equal(topology_ancestor(one, l + 1, son, l), i);
+        if (is_in_span(one->level[l].own, i))
+          assert_int_equal(topology_there(one, l + 1, son), all->level[l + 1].group[son].there);
+      }
     }
 }
 
-/** Give the octrees of all ranks the groups of a level, and check them. */
-static void check_ranks(const struct topology *all, struct topology ranks[RANKS], int level) {
-  for (int r = 0; r < RANKS; r++) {
-    const struct gas_tree_level *l = &all->level[level];
-    uint64_t *keys = allocate(l->count, sizeof *keys, "patch groups");
-    if (l->count > 0) memcpy(keys, l->key, l->count * sizeof *keys);
-    topology_replace(&ranks[r], level, keys, l->count);
-    check_rank(all, &ranks[r]);
+/** The same of any group, when the rank has asked for what is around it. */
+static void check_asking(const struct topology *all, struct topology *one, uint32_t random) {
+  struct topology view = topology_view(one);
+  struct key_wants wants = {0};
+  double at[3];
+  for (int c = 0; c < 3; c++) at[c] = ((random >> 8 * c & 255) + 0.5) / 256.0 * root[c];
+  topology_want_at(&wants, &view, view.finest, at);
+  topology_fetch(&view, &wants);
+  uint32_t group = topology_find(
+      &view, 0, (const int64_t[3]){(int64_t)at[0], (int64_t)at[1], (int64_t)at[2]});
+  for (int l = 0; group != NO_GROUP; l++) {
+    const struct gas_group *right = &all->level[l].group[group];
+    uint32_t place[3];
+    int patch = 0;
+    topology_place(&view, l, group, place);
+    assert_memory_equal(place, right->place, sizeof place);
+    for (int n = 0; n < NEIGHBOURS; n++)
+      assert_int_equal(topology_near(&view, l, group, n), right->near[n]);
+    for (int c = 0; c < 3; c++) patch |= ((int)(ldexp(at[c], l + 1)) & 1) << c;
+    if (l == view.finest) break;
+    group = topology_son(&view, l, group, patch);
+    assert_int_equal(group, right->son[patch]);
   }
+  topology_view_free(&view);
+}
+
+/** Give the octree of this rank the groups of a level, and check it. */
+static void check_ranks(const struct topology *all, struct topology *one, int level) {
+  const struct gas_tree_level *l = &all->level[level];
+  const size_t first = comm_first(l->count, comm_rank()),
+               end = comm_first(l->count, comm_rank() + 1);
+  uint64_t *keys = allocate(end - first, sizeof *keys, "patch groups");
+  if (end > first) memcpy(keys, l->key + first, (end - first) * sizeof *keys);
+  topology_replace(one, level, keys, (uint32_t)(end - first));
+  assert_int_equal(one->level[level].count, l->count);
+  check_rank(all, one);
 }
 
 /** Random flags at all levels, many times: levels are nested, links are right, and what is refined is
  * what the flags and nesting ask for. */
 static void test_random_flags(void **state) {
   (void)state;
-  struct topology t, ranks[RANKS];
-  static const uint32_t number[RANKS] = {0, 1, 2, 3, 4};
+  struct topology t, one;
   topology_init(&t, root, mixed, 3);
-  for (int r = 0; r < RANKS; r++)
-    topology_init_divided(&ranks[r], root, mixed, 3, share_of_rank, &number[r]);
+  topology_init_divided(&one, root, mixed, 3, share_of_rank, NULL);
   uint32_t random = 12345, deepest = 0;
   for (int k = 0; k < 40; k++) {
     const int level = k % 3;
@@ -299,10 +360,11 @@ static void test_random_flags(void **state) {
       random = random * 1664525 + 1013904223;
       if (random >> 28 < 5) flags[i / 8][i % 8] = 1u << MYSELF | random >> 5;
     }
-    check_refined(&t, level, (const uint32_t(*)[8])flags);
+    check_refined(&t, &one, level, (const uint32_t(*)[8])flags);
     refine(&t, level, (const uint32_t(*)[8])flags);
     free(flags);
-    check_ranks(&t, ranks, level + 1);
+    check_ranks(&t, &one, level + 1);
+    check_asking(&t, &one, random);
     for (int l = 0; l <= 3; l++) check_neighbours(&t, l);
     assert_true(nested(&t));
     deepest += t.level[3].count > 0;
@@ -315,7 +377,7 @@ static void test_random_flags(void **state) {
   }
   assert_true(deepest > 10); /* the test was about something */
   topology_free(&t);
-  for (int r = 0; r < RANKS; r++) topology_free(&ranks[r]);
+  topology_free(&one);
 }
 
 /** Temperatures in the units of comoving gas: ionised gas of 10^4 K has the sound speed 15.1 km/s. */
@@ -408,6 +470,7 @@ static void require_homes(struct gas *g) {
  * so many that their tasks take longer to submit than to run. Small levels are on few of several GPUs. */
 static void test_division(void **state) {
   (void)state;
+  if (comm_size() > 1) skip(); /* the GPUs are those of one rank */
   static const struct {
     uint32_t homes, groups, batch;
     uint32_t used; /* homes that have groups */
@@ -433,13 +496,23 @@ static void test_division(void **state) {
     assert_int_equal(divided(1, groups).level[1].batch_count % 4, 0);
 }
 
-int main(void) {
+int main(int argc, char **argv) {
+  comm_start(&argc, &argv);
+  comm_started();
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_places),        cmocka_unit_test(test_neighbours),
-      cmocka_unit_test(test_buffers),       cmocka_unit_test(test_nesting_limits),
-      cmocka_unit_test(test_nesting_keeps), cmocka_unit_test(test_boundaries),
-      cmocka_unit_test(test_random_flags),  cmocka_unit_test(test_units_of_comoving_gas),
-      cmocka_unit_test(test_invariants),    cmocka_unit_test(test_division),
+      cmocka_unit_test(test_places),
+      cmocka_unit_test(test_root_level),
+      cmocka_unit_test(test_neighbours),
+      cmocka_unit_test(test_buffers),
+      cmocka_unit_test(test_nesting_limits),
+      cmocka_unit_test(test_nesting_keeps),
+      cmocka_unit_test(test_boundaries),
+      cmocka_unit_test(test_random_flags),
+      cmocka_unit_test(test_units_of_comoving_gas),
+      cmocka_unit_test(test_invariants),
+      cmocka_unit_test(test_division),
   };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+  comm_end();
+  return failed;
 }

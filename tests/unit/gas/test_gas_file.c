@@ -36,7 +36,14 @@ static void set_parameters(struct parameters *p) {
 static void refine(struct gas_file *f, int level, uint32_t count, const uint32_t (*place)[3]) {
   uint64_t *keys = allocate(count, sizeof *keys, "keys");
   for (uint32_t i = 0; i < count; i++) keys[i] = morton_key(place[i]);
-  topology_replace(&f->topology, level, keys, count);
+  topology_replace(&f->topology, level, keys, comm_rank() == 0 ? count : 0);
+}
+
+static struct group_span share(const void *context, int level, uint32_t count, int rank) {
+  (void)context;
+  (void)level;
+  return (struct group_span){(uint32_t)comm_first(count, rank),
+                             (uint32_t)comm_first(count, rank + 1)};
 }
 
 /** A box of two groups, 32 x 16 x 16 cells. The patches at (1, 1, 0) and (2, 1, 0) are refined, on
@@ -47,23 +54,22 @@ static struct gas_file make_file(size_t real) {
                        .real = real,
                        .level = {{0.1 + 0.2, 1e-3 / 3.0, 5}, {0.3, 5e-4, 12}, {0.3, 0.2, 7}},
                        .moment = {1.0 / 3.0, 0.1, 0.2, 1e-7, INT64_C(1) << 40, 3}};
-  topology_init(&f.topology, (const uint32_t[]){2, 1, 1}, boundary, LEVELS - 1);
+  topology_init_divided(&f.topology, (const uint32_t[]){2, 1, 1}, boundary, LEVELS - 1, share,
+                        NULL);
   refine(&f, 1, 2, (const uint32_t[][3]){{1, 1, 0}, {2, 1, 0}});
   refine(&f, 2, 1, (const uint32_t[][3]){{5, 3, 1}});
   return f;
 }
 
-/** Numbers of all groups, and which of them are this rank's. */
+/** Numbers of this rank's groups. */
 struct held {
   const struct gas_file *file;
   void *numbers[LEVELS][GROUPS];
-  bool all; /**< this rank has them all: for reading */
 };
 
 static void *find_group(void *context, int level, uint32_t group) {
   const struct held *gas = context;
-  const bool own = (level + (int)group) % comm_size() == comm_rank();
-  return own || gas->all ? gas->numbers[level][group] : NULL;
+  return gas->numbers[level][group];
 }
 
 /** Of a gas that is linear in x, y and z, and another on each level. @param cell  of the level */
@@ -83,16 +89,17 @@ static void set(void *numbers, size_t real, size_t i, double value) {
 }
 
 static struct held make_gas(const struct gas_file *f, bool filled) {
-  struct held gas = {.file = f, .all = !filled};
+  struct held gas = {.file = f};
   for (int l = 0; l < LEVELS; l++)
-    for (uint32_t g = 0; g < f->topology.level[l].count; g++) {
+    for (uint32_t g = f->topology.level[l].own.first; g < f->topology.level[l].own.end; g++) {
+      uint32_t place[3];
+      morton_place(topology_key(&f->topology, l, g), place);
       gas.numbers[l][g] = allocate(gas_variables(&f->physics) * GAS_GROUP_CELLS, f->real, "gas");
       for (size_t i = 0; filled && i < gas_variables(&f->physics) * GAS_GROUP_CELLS; i++) {
         const size_t in_patch[3] = {i % 8, i / 8 % 8, i / 64 % 8}, patch = i / 512 % 8;
         size_t cell[3];
         for (size_t c = 0; c < 3; c++)
-          cell[c] = 16 * (size_t)f->topology.level[l].group[g].place[c] + 8 * (patch >> c & 1) +
-                    in_patch[c];
+          cell[c] = 16 * (size_t)place[c] + 8 * (patch >> c & 1) + in_patch[c];
         set(gas.numbers[l][g], f->real, i, value_of(f, i / GAS_GROUP_CELLS, l, cell));
       }
     }
@@ -167,10 +174,6 @@ static void check_same(const struct gas_file *f, const struct gas_file *back) {
     assert_int_equal(a->count, b->count);
     if (a->count == 0) continue;
     assert_memory_equal(a->key, b->key, a->count * sizeof *a->key);
-    for (uint32_t i = 0; i < a->count; i++) {
-      struct gas_group room;
-      assert_memory_equal(&a->group[i], topology_look(u, l, i, &room), sizeof room);
-    }
   }
 }
 

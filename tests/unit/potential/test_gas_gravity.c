@@ -381,9 +381,10 @@ static void refine_around(struct gas *g, const double place[3], double within) {
     uint32_t count = g->topology.level[level].count, (*flags)[8];
     flags = allocate(count, sizeof *flags, "flags");
     flag_place(g, level, place, within, flags);
-    uint64_t *keys = topology_refined(&g->topology, level, (const uint32_t(*)[8])flags, &count);
+    const struct new_groups new = topology_refined(&g->topology, level,
+                                                   (const uint32_t(*)[8])flags);
     free(flags);
-    gas_restore_level(g, level + 1, keys, count, 0);
+    gas_restore_level(g, level + 1, new.key, new.count, 0);
   }
   gas_link(g, 0, g->topology.finest);
 }
@@ -455,9 +456,9 @@ static double wave_error(int root, int levels) {
     flags = allocate(count, sizeof *flags, "flags");
     for (uint32_t i = 0; i < count; i++)
       for (int p = 0; p < 8; p++) flags[i][p] = 1u << MYSELF;
-    uint64_t *keys = topology_refined(&g->topology, 0, (const uint32_t(*)[8])flags, &count);
+    const struct new_groups new = topology_refined(&g->topology, 0, (const uint32_t(*)[8])flags);
     free(flags);
-    gas_restore_level(g, 1, keys, count, 0);
+    gas_restore_level(g, 1, new.key, new.count, 0);
     gas_link(g, 0, g->topology.finest);
   }
   fill(g, diagonal, NULL);
