@@ -6,27 +6,6 @@
 #include "photons/base/error.h"
 #include "topology_keys.h"
 
-/** The bits of a coordinate, two zeros after each. */
-static uint64_t spread(uint32_t coordinate) {
-  uint64_t key = 0;
-  for (int b = 0; b < KEY_BITS; b++) key |= (uint64_t)(coordinate >> b & 1) << 3 * b;
-  return key;
-}
-
-static uint32_t gather(uint64_t key) {
-  uint32_t coordinate = 0;
-  for (int b = 0; b < KEY_BITS; b++) coordinate |= (uint32_t)(key >> 3 * b & 1) << b;
-  return coordinate;
-}
-
-uint64_t morton_key(const uint32_t place[3]) {
-  return spread(place[0]) | spread(place[1]) << 1 | spread(place[2]) << 2;
-}
-
-void morton_place(uint64_t key, uint32_t place[3]) {
-  for (int c = 0; c < 3; c++) place[c] = gather(key >> c);
-}
-
 static int compare_numbers(const void *a, const void *b) {
   const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
   return (x > y) - (x < y);

@@ -5,8 +5,6 @@
 
 #include "photons/amr/topology.h"
 
-enum { KEY_BITS = 21 }; /**< of a coordinate */
-
 /** The first of some keys, which rise, that is not below one. */
 uint32_t keys_from(const uint64_t *keys, uint32_t count, uint64_t key);
 

@@ -64,16 +64,20 @@ static uint32_t outside_of(const struct topology *t, int level, const uint32_t p
   return bits;
 }
 
-/** The neighbour of a group that the linked groups of the next coarser level show.
- * @param[out] near  NO_GROUP: there is none
- * @return false: they do not show it */
-static bool near_by_father(const struct topology *t, int level, const struct gas_group *father,
-                           int patch, int n, uint32_t *near) {
-  const struct patch_number at = patch_neighbour(t, father, patch, n);
-  const struct gas_group *around = at.group == NO_GROUP ? NULL
-                                                        : topology_known(t, level - 1, at.group);
-  if (at.group != NO_GROUP && !around) return false;
-  *near = around ? around->son[at.patch] : NO_GROUP;
+/** The sons of the groups that have neighbours of a patch.
+ * @param[out] son  [neighbour of the group] gas_group.son of those of topology.around
+ * @return false: one of these groups is not known */
+static bool sons_around(const struct topology *t, int level, const struct gas_group *group,
+                        int patch, const uint32_t *son[NEIGHBOURS]) {
+  static const uint32_t none[8] = {NO_GROUP, NO_GROUP, NO_GROUP, NO_GROUP,
+                                   NO_GROUP, NO_GROUP, NO_GROUP, NO_GROUP};
+  for (uint32_t left = t->around[patch]; left; left &= left - 1) {
+    const int n = __builtin_ctz(left);
+    const uint32_t near = group->near[n];
+    const struct gas_group *known = near == NO_GROUP ? NULL : topology_known(t, level, near);
+    if (near != NO_GROUP && !known) return false;
+    son[n] = known ? known->son : none;
+  }
   return true;
 }
 
@@ -84,15 +88,19 @@ static uint32_t near_by_place(const struct topology *t, int level, const struct 
   return topology_find(t, level, place);
 }
 
-/** Fill in the neighbours of a group. */
+/** Fill in the neighbours of a group: they are sons of those of its father, where the linked groups of the next coarser
+ * level show these. */
 static void link_near(const struct topology *t, int level, int patch, struct gas_group *g) {
   const struct gas_group *father = level > 0 ? topology_known(t, level - 1, g->father) : NULL;
-  g->there = 0;
+  const uint32_t *son[NEIGHBOURS];
+  const bool shown = father && sons_around(t, level - 1, father, patch, son);
+  uint32_t there = 0;
   for (int n = 0; n < NEIGHBOURS; n++) {
-    if (!father || !near_by_father(t, level, father, patch, n, &g->near[n]))
-      g->near[n] = near_by_place(t, level, g, n);
-    g->there |= (uint32_t)(g->near[n] != NO_GROUP) << n;
+    const struct patch_step step = t->step[patch][n];
+    g->near[n] = shown ? son[step.group][step.patch] : near_by_place(t, level, g, n);
+    there |= (uint32_t)(g->near[n] != NO_GROUP) << n;
   }
+  g->there = there;
 }
 
 /** Where, among own keys, the groups above and below those that were linked last begin: mostly those of the next ones
