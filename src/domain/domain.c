@@ -20,7 +20,10 @@
 enum {
   LEAF_DEFAULT = 64,
   LEAF_ISOLATED = 16,
-  GPU_LEAF_ISOLATED = 32, /* pairs cost less there, walks more */
+  /* Pairs cost less on a GPU, walks more. But the fewer particles there are, the more pairs the bounds on sums of errors add where
+   * leaves are large, and the larger is the tail of errors. */
+  GPU_LEAF_ISOLATED = 32,
+  GPU_MANY_ISOLATED = 1 << 18, /* particles from which on leaves have that size */
   GROUP_LARGEST = 16384,
   GROUP_SMALLEST = 2048,
   GROUPS_WANTED = 32
@@ -44,12 +47,16 @@ static unsigned halvings(size_t n, size_t most) {
   return level;
 }
 
+/** The most particles of a leaf. */
+static uint32_t leaf_size_of(const struct parameters *p, size_t particles, bool gpu) {
+  if (p->runtime.leaf_size) return (uint32_t)p->runtime.leaf_size;
+  if (p->box.boundary != BOUNDARY_ISOLATED) return LEAF_DEFAULT;
+  return gpu && particles >= GPU_MANY_ISOLATED ? GPU_LEAF_ISOLATED : LEAF_ISOLATED;
+}
+
 struct domain_layout domain_layout_choose(const struct parameters *p, size_t particles) {
   const bool gpu = scheduler_any_gpu(), isolated = p->box.boundary == BOUNDARY_ISOLATED;
-  struct domain_layout l = {.leaf_size = p->runtime.leaf_size ? (uint32_t)p->runtime.leaf_size
-                                         : !isolated          ? LEAF_DEFAULT
-                                         : gpu                ? GPU_LEAF_ISOLATED
-                                                              : LEAF_ISOLATED};
+  struct domain_layout l = {.leaf_size = leaf_size_of(p, particles, gpu)};
   const uint32_t largest = !gpu       ? GROUP_LARGEST
                            : isolated ? GPU_GROUP_LARGEST_ISOLATED
                                       : GPU_GROUP_LARGEST,

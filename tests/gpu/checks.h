@@ -13,6 +13,10 @@ void check_tree(const struct bench *b);
 void check_block(const struct bench *b);
 /** The stages on the mesh. */
 void check_mesh(const struct bench *b);
+/** Which pairs of nodes a walk of an isolated system accepts, beside formulas. */
+void check_judged_pairs(void);
+/** How many particles a leaf has with GPUs. */
+void check_layout(void);
 /** Forces computed by the GPU against Ewald sums and against the CPU's forces. No accuracy is
  * documented for the paper's method. Its bound is what the method gives without a tree (CIC and
  * four-point differences on this mesh, exact sums up to r_cut), plus a tenth. */

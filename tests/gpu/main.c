@@ -35,7 +35,10 @@ static void power(int count, char **arguments) {
   check_power();
 }
 
-static void isolated(int count, char **overrides) { check_text(GALAXY, count, overrides); }
+static void isolated(int count, char **overrides) {
+  check_judged_pairs();
+  check_text(GALAXY, count, overrides);
+}
 
 static void mixed(int count, char **arguments) {
   check_mixed(count > 0 ? strtoul(arguments[0], NULL, 10) : 0);
@@ -45,6 +48,7 @@ static void buffers(int count, char **arguments) {
   (void)count, (void)arguments;
   check_buffers();
   check_owners();
+  check_layout();
 }
 
 static void gas(int count, char **arguments) {
@@ -73,7 +77,9 @@ static const struct word {
     {"power", "power spectra", power},
     {"isolated", "M31 in empty space", isolated},
     {"mixed", "[N]: several systems of particles of different masses, or system N of them", mixed},
-    {"buffers", "a task with as much data as direct sums among many groups have; owners of data",
+    {"buffers",
+     "a task with as much data as direct sums among many groups have; owners of data; sizes of "
+     "leaves",
      buffers},
     {"gas", "stages and runs of gas; `two-gpus`: runs on two emulated GPUs alone", gas},
     {"gas-gravity", "self-gravity of gas", gas_gravity},
@@ -92,6 +98,7 @@ static void check_all(int count, char **overrides) {
   check_friends();
   check_power();
   check_sets();
+  check_judged_pairs();
   check_isolated();
   check_mixed(0);
   buffers(0, NULL);
@@ -103,6 +110,7 @@ static void check_all(int count, char **overrides) {
 static void check_little(void) {
   static char *few[] = {"box.npart_side=12", "runtime.leaf_size=16"};
   universe(2, few);
+  check_judged_pairs();
   check_friends();
   check_power();
   buffers(0, NULL);

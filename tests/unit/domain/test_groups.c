@@ -218,8 +218,23 @@ static void sums_have_the_same_bits(void **state) {
     for (int share = 0; share < 3; share++) sum_is_right(count, (double[]){0.3, 1.0, 3.0}[share]);
 }
 
+/** With GPUs: tests/gpu/domain/layout.c. */
+static void leaves_on_cores_depend_on_the_kind_of_system(void **state) {
+  (void)state;
+  for (size_t particles = 1000; particles < 1 << 24; particles *= 16) {
+    struct parameters p;
+    parameters_default(&p);
+    assert_int_equal(domain_layout_choose(&p, particles).leaf_size, 64);
+    p.box.boundary = BOUNDARY_ISOLATED;
+    assert_int_equal(domain_layout_choose(&p, particles).leaf_size, 16);
+    p.runtime.leaf_size = 5;
+    assert_int_equal(domain_layout_choose(&p, particles).leaf_size, 5);
+  }
+}
+
 int main(int argc, char **argv) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(tasks_and_cores_make_the_same_groups),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(leaves_on_cores_depend_on_the_kind_of_system),
+                                     cmocka_unit_test(tasks_and_cores_make_the_same_groups),
                                      cmocka_unit_test(a_copy_of_some_has_all_columns),
                                      cmocka_unit_test(sums_have_the_same_bits)};
   comm_start(&argc, &argv);
