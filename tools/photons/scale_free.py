@@ -14,17 +14,19 @@ is 0.25 at the last output, and at the start 0.04 in spheres of one particle. Fr
 falls by F. The runs are in folders n-1.5, n-2 ... of output.dir; one that has ended is not repeated. After S
 seconds no run begins. Waves grow as in a fluid by the
 time when the rms in spheres of one particle is 0.5 in linear theory. Tables of all outputs in self-similar variables are in selfsimilar_power.csv,
-selfsimilar_correlation.csv and selfsimilar_mass_function.csv of each folder, and a figure where there is matplotlib.
+selfsimilar_correlation.csv, selfsimilar_friends.csv and selfsimilar_m200.csv of each folder, and a figure where there is matplotlib.
 
 Printed is how far one output is from the next one, whose resolution is F times better, at equal k/k_NL, r k_NL or
 M/M_NL: the rms over bins and outputs in bands of k/k_N (the particles' Nyquist wave number), r and particles of
-the earlier output. Power beyond k_N is less shot noise.
+the earlier output. Power beyond k_N is less shot noise. Mass functions are n(>M) M, of friends of friends and of M200,
+for which mean density and critical density are the same here.
 
 With --coarser N each index has a run of N particles a side, too, in the same number of nonlinear lengths with the same
 waves, and printed is how far its outputs are from those of the run of --side: what differs comes from the particles'
 distance, softening and steps alone, and neither from the box nor from chance. Needs no module but for the
 figures."""
 
+import bisect
 import csv
 import math
 import os
@@ -51,50 +53,78 @@ GRID_GONE = 0.5  # and k_NL below this part of k_N
 class Statistic:
     """One function of scale that should not depend on time.
 
-    stem     -- of the text files
-    point    -- function of a row, the side of the box and k_NL: scale, value and number in the bin, or None
-    power    -- scale times k_NL to this power is the self-similar scale
-    bands    -- edges in units of `unit`"""
+    points -- function of the run and the output's number: scale in `unit`, value and number in the bin, of all bins
+    power  -- scale in lengths times k_NL to this power is the self-similar scale
+    degree -- of the polynomials in logarithms between points
+    bands  -- edges in `unit`"""
 
-    def __init__(self, name, stem, point, power, bands, unit):
-        self.name, self.stem, self.point = name, stem, point
-        self.power, self.bands, self.unit = power, bands, unit
+    def __init__(self, name, points, power, degree, bands, unit):
+        self.name, self.points, self.power, self.degree = name, points, power, degree
+        self.bands, self.unit = bands, unit
 
 
-def power_point(row, side, k_nl):
+def power_points(run, number):
     """k/k_N, Delta^2, modes. Beyond k_N what is left of the grid of particles has as much power, until structures of
     several particles have formed."""
-    k, power, modes, shot = row[:4]
-    if k > math.pi:
-        power -= shot
-        if power < SHOT * shot or k_nl > GRID_GONE * math.pi:
-            return None
-    return k / math.pi, k**3 * power / (2 * math.pi**2), modes
+    for k, power, modes, shot, *_ in run.rows("powerspec", number):
+        if k > math.pi:
+            power -= shot
+            if power < SHOT * shot or run.k_nl[number] > GRID_GONE * math.pi:
+                continue
+        yield k / math.pi, k**3 * power / (2 * math.pi**2), modes
 
 
-def correlation_point(row, side, k_nl):
-    """r in particles' distances, xi, cells. Where xi is small the box has too few waves."""
-    r, xi, cells = row[:3]
-    return (r, xi, cells) if xi > 0.1 and r < side / 16 else None
+def correlation_points(run, number):
+    """r in particles' distances, xi, and cells. The program's xi is that of P(k) exp(-(k s)^2), where s is a part of a cell: the
+    same in both runs of a box, and otherwise undone. Where xi is small the box has too few waves."""
+    rows = [row for row in run.rows("correlation", number) if row[1] > SMALLEST_XI / 2]
+    s = SMOOTHING * run.side / run.mesh
+    for before, (r, xi, cells, *_), after in zip(rows, rows[1:], rows[2:]):
+        slope = math.log(before[1] / after[1]) / math.log(after[0] / before[0])
+        if xi > SMALLEST_XI and run.same_box and 2 * s < r < run.side / 4:
+            yield r, xi, cells
+        elif xi > SMALLEST_XI and not run.same_box and 6 * s < r < run.side / 16:
+            yield r, xi * sharpened(slope, (s / r) ** 2), cells
 
 
-def mass_point(row, side, k_nl):
-    """Particles of a halo by friends of friends, the part of all particles in halos per dln M, halos."""
-    mass = math.sqrt(row[0] * row[1]) / PARTICLE_MASS
-    return mass, mass * row[3], row[2]
+def sharpened(slope, ratio):
+    """A power law r^-slope over what is left of it after a smoothing by s, to fourth order in it; ratio: (s/r)^2."""
+    second = slope * (slope - 1) * ratio
+    return 1 - second * (1 - (slope + 2) * (slope + 1) * ratio / 2)
+
+
+def mass_points(run, number, column):
+    """Least particles of a halo, those in so many halos of as many over all particles, and halos."""
+    halos = 0
+    for row in reversed(run.rows("massfunc", number)):
+        halos += row[column]
+        particles = row[0] / PARTICLE_MASS
+        yield particles, particles * halos / run.side**3, halos
+
+
+def friends_points(run, number):
+    return mass_points(run, number, 2)
+
+
+def m200_points(run, number):
+    return mass_points(run, number, 5)
 
 
 PARTICLE_MASS = 2.77536627e11  # Msun/h in (Mpc/h)^3 with Omega_m = 1
-POWER = Statistic("power", "powerspec", power_point, -1, (0.1, 0.25, 0.5, 1.0, 2.0), "k/k_N")
+SMOOTHING = 0.75  # of the program's correlation functions, cells of the mesh
+SMALLEST_XI = 0.1
+PARTICLES = (50, 100, 300, 1000, 10000)
+POWER = Statistic("power", power_points, -1, 1, (0.1, 0.25, 0.5, 1.0, 2.0), "k/k_N")
 STATISTICS = (
     POWER,
-    Statistic("correlation", "correlation", correlation_point, 1, (1.5, 3.0, 6.0, 12.0), "r/spacing"),
-    Statistic("mass_function", "massfunc", mass_point, 3, (50, 100, 300, 1000, 10000), "particles"),
+    Statistic("correlation", correlation_points, 1, 2, (0.75, 1.5, 2.25, 3.0, 6.0, 12.0), "r/spacing"),
+    Statistic("friends", friends_points, 3, 2, PARTICLES, "particles"),
+    Statistic("m200", m200_points, 3, 2, PARTICLES, "particles"),
 )
 
 
-def plan(index, side, outputs, factor):
-    """The parameters of a run, in units of the particles' distance."""
+def plan(index, side, outputs, factor, mesh):
+    """The parameters of a run, in units of the particles' distance. The mesh is that of the correlation function."""
     slope = (index + 3) / 2  # the rms in spheres falls as their radius to this power
     last = LAST_PART * side
     start = FIRST_RMS / (LAST_RMS * (last / FIRST_RADIUS) ** slope)
@@ -118,7 +148,7 @@ def plan(index, side, outputs, factor):
         "ic.z_init": f"{1 / start - 1:.9g}",
         "ic.lattice_growth": f"{growth:g}",
         "output.scale_factors": ", ".join(f"{a:.9g}" for a in times),
-        "analysis.statistics_mesh": str(2 * side),
+        "analysis.statistics_mesh": str(mesh),
     }
 
 
@@ -128,36 +158,58 @@ def rows_of(path):
         return [[float(word) for word in line.split()] for line in file if line[0] != "#"]
 
 
-def nonlinear_wave_number(folder, number, index):
-    """k_NL [h/Mpc], where linear theory's Delta^2 is 1, from the column of linear theory."""
-    k, linear = [rows_of(os.path.join(folder, f"powerspec_{number:03d}.txt"))[0][i] for i in (0, 4)]
-    return k * (k**3 * linear / (2 * math.pi**2)) ** (-1 / (index + 3))
+class Outputs:
+    """The outputs of a run that has ended.
+
+    same_box -- they are compared with those of other particles with the same waves"""
+
+    def __init__(self, folder, index, side, times, options):
+        self.folder, self.index, self.side, self.times = folder, index, side, times
+        self.fewest, self.mesh, self.same_box = options.fewest, mesh_of(options), False
+        self.k_nl = [self.nonlinear_wave_number(number) for number in range(len(times))]
+
+    def rows(self, stem, number):
+        path = os.path.join(self.folder, f"{stem}_{number:03d}.txt")
+        return rows_of(path) if os.path.exists(path) else []
+
+    def nonlinear_wave_number(self, number):
+        """k_NL [h/Mpc], where linear theory's Delta^2 is 1, from the column of linear theory."""
+        row = rows_of(os.path.join(self.folder, f"powerspec_{number:03d}.txt"))[0]
+        k, linear = row[0], row[4]
+        return k * (k**3 * linear / (2 * math.pi**2)) ** (-1 / (self.index + 3))
+
+    def curve(self, statistic, number):
+        """Points of an output: scale in the statistic's unit, self-similar scale, value."""
+        points = statistic.points(self, number)
+        some = sorted((x, y) for x, y, count in points if y > 0 and count >= self.fewest)
+        return [(x, x * self.k_nl[number] ** statistic.power, y) for x, y in some]
 
 
-def curve(folder, statistic, number, side, k_nl, fewest):
-    """Points of an output: scale in units of the particles, self-similar scale, value."""
-    path = os.path.join(folder, f"{statistic.stem}_{number:03d}.txt")
-    points = [statistic.point(row, side, k_nl) for row in rows_of(path)] if os.path.exists(path) else []
-    some = [(x, y) for x, y, count in filter(None, points) if y > 0 and count >= fewest]
-    return [(x, x * k_nl**statistic.power, y) for x, y in some]
+def at(points, scale, degree):
+    """The value of a curve at a self-similar scale by a polynomial in logarithms through the points on both sides and the
+    nearest others; None outside."""
+    if len(points) <= degree or not points[0][1] * (1 - ROUNDING) <= scale <= points[-1][1] * (1 + ROUNDING):
+        return None
+    after = min(max(bisect.bisect([point[1] for point in points], scale), 1), len(points) - 1)
+    others = points[: after - 1] + points[after + 1 :]
+    others.sort(key=lambda point: abs(math.log(point[1] / scale)))
+    near = [(math.log(x / scale), math.log(y)) for _, x, y in points[after - 1 : after + 1] + others[: degree - 1]]
+    logarithm = 0.0
+    for i, (x, y) in enumerate(near):
+        logarithm += y * math.prod(u / (u - x) for j, (u, _) in enumerate(near) if j != i)
+    return math.exp(logarithm)
 
 
-def at(points, scale):
-    """The value of a curve at a self-similar scale by a straight line in logarithms; None outside."""
-    for (_, x0, y0), (_, x1, y1) in zip(points, points[1:]):
-        if x0 <= scale <= x1:
-            part = math.log(scale / x0) / math.log(x1 / x0)
-            return y0 * (y1 / y0) ** part
-    return None
+ROUNDING = 1e-9
 
 
-def distances(curves, finer):
-    """Scale, and value over that of the finer curve less 1, of all points that this one has, too."""
+def distances(run, number, finer, finer_number, statistic):
+    """Scale, and value over that of the finer output less 1, of all points that this one has, too."""
+    later = finer.curve(statistic, finer_number)
     return [
         (x, y / value - 1)
-        for points, later in zip(curves, finer)
-        for x, scale, y in points
-        for value in [at(later, scale)]
+        for x, scale, y in run.curve(statistic, number)
+        for value in [at(later, scale, statistic.degree)]
         if value
     ]
 
@@ -208,35 +260,37 @@ def lines_of(statistic, found_at):
         )
 
 
-def curves_in(folder, index, side, times, fewest):
-    """All statistics of a run, a curve for each output; writes tables and figure."""
-    k_nl = [nonlinear_wave_number(folder, number, index) for number in range(len(times))]
-    curves_of = {
-        statistic: [curve(folder, statistic, i, side, k_nl[i], fewest) for i in range(len(times))]
-        for statistic in STATISTICS
-    }
-    print(f"n = {index:g}, {side}^3 particles: k_NL/k_N from {k_nl[0] / math.pi:.3g} to {k_nl[-1] / math.pi:.3g}")
+def write_tables(run):
+    """Tables and figure of all outputs of a run."""
+    numbers = range(len(run.times))
+    curves_of = {statistic: [run.curve(statistic, number) for number in numbers] for statistic in STATISTICS}
     for statistic, curves in curves_of.items():
-        write_curves(os.path.join(folder, f"selfsimilar_{statistic.name}.csv"), statistic, curves, times)
+        write_curves(os.path.join(run.folder, f"selfsimilar_{statistic.name}.csv"), statistic, curves, run.times)
     if can_import("matplotlib"):
-        plot(os.path.join(folder, "selfsimilar.png"), curves_of, times)
-    return curves_of
+        plot(os.path.join(run.folder, "selfsimilar.png"), curves_of, run.times)
 
 
-def print_next(curves_of):
+def print_next(run):
     """How far outputs are from the next ones."""
-    for statistic, curves in curves_of.items():
-        for line in lines_of(statistic, distances(curves, curves[1:])):
+    for statistic in STATISTICS:
+        found = [distances(run, number, run, number + 1, statistic) for number in range(len(run.times) - 1)]
+        for line in lines_of(statistic, [point for output in found for point in output]):
             print(line)
     print(end="", flush=True)
 
 
-def differences(curves_of, finer_of):
+def differences(run, finer):
     """The distances of all outputs of a run from those of a finer one: by statistic a list for each output."""
+    run.same_box = finer.same_box = True
     return {
-        statistic: [distances([one], [other]) for one, other in zip(curves, finer_of[statistic])]
-        for statistic, curves in curves_of.items()
+        statistic: [distances(run, number, finer, number, statistic) for number in range(len(run.times))]
+        for statistic in STATISTICS
     }
+
+
+def mesh_of(options):
+    """The same for the runs of an index, so that their correlation functions are smoothed in the same way."""
+    return 2 * options.side
 
 
 def print_finer(found_of, side):
@@ -267,25 +321,31 @@ def plot_finer(path, found_of, times):
 
 
 def run(options, settings, folder, index, side):
-    """Run an index with so many particles a side, if it has not ended; returns its curves and the outputs' times."""
-    planned = plan(index, side, options.outputs, options.factor)
+    """Run an index with so many particles a side, if it has not ended; returns its outputs."""
+    planned = plan(index, side, options.outputs, options.factor, mesh_of(options))
     place = os.path.join(folder, f"n{index:g}" if side == options.side else f"n{index:g}-{side}")
     finish(options.config, {**planned, **settings}, place, options)
     times = planned["output.scale_factors"].split(", ")
-    return curves_in(place, index, side, times, options.fewest), times
+    outputs = Outputs(place, index, side, times, options)
+    print(
+        f"n = {index:g}, {side}^3 particles: k_NL/k_N from {outputs.k_nl[0] / math.pi:.3g}"
+        f" to {outputs.k_nl[-1] / math.pi:.3g}"
+    )
+    write_tables(outputs)
+    return outputs
 
 
 def run_index(options, settings, folder, index):
     """The run of an index, and the coarser one."""
-    curves_of, times = run(options, settings, folder, index, options.side)
-    print_next(curves_of)
+    fine = run(options, settings, folder, index, options.side)
+    print_next(fine)
     if not options.coarser:
         return
-    coarse_of, _ = run(options, settings, folder, index, options.coarser)
-    found_of = differences(coarse_of, curves_of)
+    coarse = run(options, settings, folder, index, options.coarser)
+    found_of = differences(coarse, fine)
     print_finer(found_of, options.side)
     if can_import("matplotlib"):
-        plot_finer(os.path.join(folder, f"n{index:g}-{options.coarser}", "finer.png"), found_of, times)
+        plot_finer(os.path.join(coarse.folder, "finer.png"), found_of, coarse.times)
 
 
 def main():

@@ -13,7 +13,7 @@
 
 static uint32_t leaf_of(const char *text, size_t particles) {
   struct parameters p;
-  parameters_from_text(&p, text, NULL, 0);
+  parameters_from_text(&p, text, (const char *const[]){"analysis.fof=no"}, 1);
   return domain_layout_choose(&p, particles).leaf_size;
 }
 
@@ -24,7 +24,7 @@ void check_layout(void) {
                                "[gravity]\nsoftening = 1\n[time]\nend = 1\n",
                     four[] = "[box]\nsize = 1\nnpart_side = 2\n[runtime]\nleaf_size = 4\n";
   struct parameters p;
-  parameters_from_text(&p, box, NULL, 0);
+  parameters_from_text(&p, box, (const char *const[]){"analysis.fof=no"}, 1);
   start_engine(&p, true);
   report_whether("leaves of a box", leaf_of(box, 1000) == 64 && leaf_of(box, 1 << 24) == 64);
   report_whether("leaves of small isolated systems",
