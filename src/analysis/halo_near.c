@@ -14,9 +14,11 @@
 #define GROWTH 1.3
 /* What is listed about a node, in units of what its first leaf needs. */
 #define BLOCK_MARGIN 1.3
+#define ROUNDED_UP (1.0 + 1e-9)
 enum {
   BLOCK_LEVELS = 5, /* of a node whose surroundings are listed at once above the leaves */
-  ALL_LEVELS = 8    /* where a tree has no more than these, all leaves are */
+  ALL_LEVELS = 8,   /* where a tree has no more than these, all leaves are */
+  FEW = 256         /* particles that are all near each other: one crowd is that of all leaves */
 };
 
 struct halo_near halo_near_create(const struct halo_tree *t, uint32_t most) {
@@ -174,7 +176,31 @@ static double longest_side(const struct halo_node *node) {
   return longest;
 }
 
+/** No two particles of a node are further from each other. */
+static double widest(const struct halo_node *node) {
+  double sum = 0.0;
+  for (int c = 0; c < HALO_AXES; c++)
+    sum += (node->high[c] - node->low[c]) * (node->high[c] - node->low[c]);
+  return ROUNDED_UP * sqrt(sum);
+}
+
+/** Make the crowd of all particles. */
+static void gather_all(struct halo_near *n) {
+  const struct halo_tree *t = n->tree;
+  const struct halo_range all = {0, t->count};
+  float *single[HALO_AXES];
+  for (int c = 0; c < HALO_AXES; c++) single[c] = halo_tree_single(t, c);
+  n->reach = n->last = widest(&t->node[1]);
+  n->box = box_of(&t->node[1]);
+  crowd_room(n, t->count);
+  n->kernels->crowd_fill(&n->crowd, single, 1, &all, &n->box, n->reach);
+}
+
 void halo_near_leaf(struct halo_near *n, uint32_t leaf) {
+  if (n->tree->count <= FEW) {
+    if (n->crowd.count == 0) gather_all(n);
+    return;
+  }
   n->leaf = leaf;
   n->box = box_of(&n->tree->node[leaf]);
   const double mean = n->found > 0 ? n->sum / n->found : 0.0;

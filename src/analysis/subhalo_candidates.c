@@ -29,19 +29,6 @@ struct field {
   uint32_t *neighbour;     /* [body][linked] by rising distance */
 };
 
-/** Cubic spline with support 1 (Monaghan & Lattanzio 1985, A&A 149, 135), not normalised. */
-static double spline(double q) {
-  return q < 0.5 ? 1.0 - 6.0 * q * q * (1.0 - q) : 2.0 * (1.0 - q) * (1.0 - q) * (1.0 - q);
-}
-
-static double density_of(size_t n, const struct neighbour *near) {
-  const double h = sqrt(near[n - 1].distance2);
-  if (h <= 0.0) return HUGE_VAL;
-  double sum = 0.0;
-  for (size_t k = 0; k < n; k++) sum += spline(sqrt(near[k].distance2) / h);
-  return sum / pow(h, HALO_AXES);
-}
-
 static void smooth_leaf(const struct field *f, struct halo_near *near, uint32_t leaf) {
   const uint32_t end = node_end(f->tree->count, leaf);
   struct neighbour found[SMOOTHED];
@@ -49,7 +36,7 @@ static void smooth_leaf(const struct field *f, struct halo_near *near, uint32_t 
   for (uint32_t i = node_first(f->tree->count, leaf); i < end; i++) {
     const uint32_t body = f->tree->body[i];
     halo_near_find(near, i, found);
-    f->density[body] = density_of(f->smoothed, found);
+    f->density[body] = near->kernels->smoothed((uint32_t)f->smoothed, found);
     for (size_t k = 0; k < f->linked; k++)
       f->neighbour[body * f->linked + k] = f->tree->body[found[k].index];
   }

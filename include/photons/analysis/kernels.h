@@ -113,6 +113,11 @@ struct halo_kernels {
    * @return their number, at most @p most */
   uint32_t (*nearest)(const struct halo_crowd *c, const double point[HALO_AXES], double limit2,
                       double reach2, uint32_t most, struct neighbour *found);
+  /** The density at a point of phase space, in an arbitrary unit: a cubic spline (Monaghan & Lattanzio 1985, A&A 149, 135)
+   * as wide as the distance of the last neighbour, summed over all of these. HUGE_VAL: they are at one place.
+   * @param n     1 .. HALO_NEAREST_MOST
+   * @param near  [n] by rising distance */
+  double (*smoothed)(uint32_t n, const struct neighbour *near);
   /* Points whose coordinates are position units from a reference, as signed numbers: */
   /** The largest squared distance from a point, float rounding. */
   float (*farthest2)(size_t n, uint32_t *const position[3], const uint32_t centre[3]);
@@ -145,6 +150,7 @@ KERNEL_FUNCTION(halo_kernels, pairs, halo_pairs);
 KERNEL_FUNCTION(halo_kernels, boxes_near, halo_boxes_near);
 KERNEL_FUNCTION(halo_kernels, crowd_fill, halo_crowd_fill);
 KERNEL_FUNCTION(halo_kernels, nearest, halo_nearest);
+KERNEL_FUNCTION(halo_kernels, smoothed, halo_smoothed);
 KERNEL_FUNCTION(halo_kernels, farthest2, halo_farthest2);
 KERNEL_FUNCTION(halo_kernels, stay_inside, halo_stay_inside);
 KERNEL_FUNCTION(halo_kernels, keep, halo_keep);

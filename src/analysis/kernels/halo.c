@@ -74,29 +74,45 @@ static inline void list_leaf(struct list *l, const struct halo_sources *s, uint3
 
 static inline float larger(float a, float b) { return a > b ? a : b; }
 
+/** Three coordinates and another number at once: comparisons of each would be branches that nobody can foresee. */
+typedef float four __attribute__((vector_size(16)));
+typedef int32_t four_masks __attribute__((vector_size(16)));
+
 /** Whether a node acts on all points as its mass at its centre (Barnes & Hut 1986, Nature 324, 446). Particles at one place do
- * so in any case. */
-static inline bool acts_as_point(const struct source_node *n, const struct list *l) {
-  float distance2 = 0.0F;
-  for (int c = 0; c < 3; c++) {
-    const float apart = larger(fabsf(n->centre[c] - l->middle[c]) - l->half[c], 0.0F);
-    distance2 += apart * apart;
-  }
-  return n->side * n->side <= ANGLE * ANGLE * distance2;
+ * so in any case.
+ * @param middle, half  of the box of the points; the last numbers are not used */
+static inline bool acts_as_point(const struct source_node *n, four middle, four half) {
+  four apart;
+  _Static_assert(sizeof apart == sizeof *n, "the centre of a node, and its side");
+  memcpy(&apart, n, sizeof apart);
+  apart = (four)((four_masks)(apart - middle) & 0x7fffffff) - half;
+  apart = (four)((four_masks)apart & (apart > 0.0F));
+  apart *= apart;
+  return n->side * n->side <= ANGLE * ANGLE * (apart[0] + apart[1] + apart[2]);
 }
 
-static void list_node(struct list *l, const struct halo_sources *s, uint32_t node) {
-  const bool point = acts_as_point(&s->node[node], l);
-  if (!point && node < 1U << s->depth) {
-    list_node(l, s, 2 * node);
-    list_node(l, s, 2 * node + 1);
-    return;
-  }
-  const uint32_t first = node_first(s->count, node), particles = node_end(s->count, node) - first;
-  if (point)
-    list_one(l, s->node[node].centre, (float)particles);
-  else
-    list_leaf(l, s, first, (int)particles);
+/** The node that is visited behind all of a node's descendants; 1: none. */
+static inline uint32_t node_behind(uint32_t node) { return (node + 1) >> __builtin_ctz(node + 1); }
+
+/** List what acts on the points, from the left to the right. */
+static void list_nodes(struct list *l, const struct halo_sources *s) {
+  const uint32_t leaves = 1U << s->depth;
+  const four middle = {l->middle[0], l->middle[1], l->middle[2], 0.0F},
+             half = {l->half[0], l->half[1], l->half[2], 0.0F};
+  uint32_t node = 1;
+  do {
+    const bool point = acts_as_point(&s->node[node], middle, half);
+    if (!point && node < leaves) {
+      node *= 2;
+      continue;
+    }
+    const uint32_t first = node_first(s->count, node), particles = node_end(s->count, node) - first;
+    if (point)
+      list_one(l, s->node[node].centre, (float)particles);
+    else
+      list_leaf(l, s, first, (int)particles);
+    node = node_behind(node);
+  } while (node != 1);
 }
 
 /** Points behind the last one are at the middle. */
@@ -121,7 +137,7 @@ void KERNEL(halo_potentials)(const struct halo_sources *s, float softening, stru
   list.sum = p->sum;
   for (int k = 0; k < HALO_POINTS; k++) p->sum[k] = 0.0;
   set_points(&list, p);
-  list_node(&list, s, 1);
+  list_nodes(&list, s);
   add_list(&list);
 }
 
@@ -179,6 +195,7 @@ const struct halo_kernels KERNEL(halo_kernels) = {
     .boxes_near = KERNEL(halo_boxes_near),
     .crowd_fill = KERNEL(halo_crowd_fill),
     .nearest = KERNEL(halo_nearest),
+    .smoothed = KERNEL(halo_smoothed),
     .farthest2 = KERNEL(halo_farthest2),
     .stay_inside = KERNEL(halo_stay_inside),
     .keep = KERNEL(halo_keep),

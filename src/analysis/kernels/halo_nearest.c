@@ -250,9 +250,19 @@ static void collect_all(const struct halo_crowd *crowd, const double point[HALO_
   }
 }
 
+/** The cube root to a hundredth, by a third of the exponent and Newton's method. */
+static inline float cube_root(float x) {
+  uint32_t bits;
+  float y;
+  memcpy(&bits, &x, sizeof bits);
+  bits = bits / 3 + 0x2a514067U;
+  memcpy(&y, &bits, sizeof y);
+  return (2.0F * y + x / (y * y)) / 3.0F;
+}
+
 /** The squared limit within which there would be WANTED * most particles, if they filled phase space evenly. */
 static double scaled(double limit2, uint32_t most, uint32_t within) {
-  return limit2 * cbrt(WANTED * (double)most / ((double)within + 0.5));
+  return limit2 * (double)cube_root((float)(WANTED * (double)most / ((double)within + 0.5)));
 }
 
 /** A squared limit with few more than the wanted particles within it, or at least as many; reach2 where there is none. */
@@ -279,4 +289,18 @@ uint32_t KERNEL(halo_nearest)(const struct halo_crowd *crowd, const double point
   collect_all(crowd, point, limit2, most, &c);
   if (c.count < most && limit2 < reach2) collect_all(crowd, point, reach2, most, &c);
   return c.count < most ? c.count : take_nearest(&c, most, found);
+}
+
+double KERNEL(halo_smoothed)(uint32_t n, const struct neighbour *near) {
+  double weight[HALO_NEAREST_MOST], sum = 0.0;
+  const double h = sqrt(near[n - 1].distance2);
+  if (h <= 0.0) return HUGE_VAL;
+#pragma omp simd
+  for (uint32_t k = 0; k < n; k++) {
+    const double q = sqrt(near[k].distance2) / h, inner = 1.0 - 6.0 * q * q * (1.0 - q),
+                 outer = 2.0 * (1.0 - q) * (1.0 - q) * (1.0 - q);
+    weight[k] = q < 0.5 ? inner : outer;
+  }
+  for (uint32_t k = 0; k < n; k++) sum += weight[k];
+  return sum / pow(h, HALO_AXES);
 }
