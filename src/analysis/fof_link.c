@@ -79,7 +79,7 @@ struct link link_begin(struct fof *f) {
   const struct particles *s = f->particles;
   const size_t leaf = ((s->all / s->all_blocks + 1) >> f->depth) + 1,
                most = leaf > GHOST_LEAF + 1 ? leaf : GHOST_LEAF + 1;
-  const uint32_t room = (uint32_t)(most + 7) & ~7u; /* kernels write whole bytes of eight flags */
+  const uint32_t room = (uint32_t)most + FOF_PADDING;
   struct link l = {.fof = f,
                    .kernels = fof_kernels_select(),
                    /* float's rounding is 1e-7 */
@@ -116,6 +116,15 @@ static uint32_t near_box(const struct link *l, const struct side *s, uint32_t le
   return found;
 }
 
+/** Link two particles if they are near each other. @return whether they are known to be in one FoF group then */
+static inline bool link_two(const struct link *l, const uint32_t x[3], uint32_t i,
+                            const uint32_t y[3], uint32_t j) {
+  if (fof_above(l->fof, i) == fof_above(l->fof, j)) return true;
+  if (distance2(x[0], x[1], x[2], y[0], y[1], y[2]) > l->fof->length2) return false;
+  fof_unite(l->fof, i, j);
+  return true;
+}
+
 /** Link the particles of two leaves. If all particles of each leaf are already known to be in one
  * FoF group, one link is all there is to find. */
 static void link_leaves(const struct link *l, const struct side *a, uint32_t leaf_a,
@@ -139,9 +148,8 @@ static void link_leaves(const struct link *l, const struct side *a, uint32_t lea
     const uint32_t p = l->near_a[i], point[3] = {a->x[0][p], a->x[1][p], a->x[2][p]};
     const uint32_t hits = l->kernels->near_point(count_b, x, y, z, point, l->limit2, l->hit);
     for (uint32_t h = 0; h < hits; h++) {
-      const uint32_t j = l->hit[h];
-      if (distance2(point[0], point[1], point[2], x[j], y[j], z[j]) > l->fof->length2) continue;
-      fof_unite(l->fof, a->first + p, b->first + l->near_b[j]);
+      const uint32_t j = l->hit[h], to[3] = {x[j], y[j], z[j]};
+      if (!link_two(l, point, a->first + p, to, b->first + l->near_b[j])) continue;
       if (b->whole[leaf_b]) {
         if (a->whole[leaf_a]) return;
         break;
@@ -186,9 +194,8 @@ static bool link_leaf(const struct link *l, const struct side *s, uint32_t leaf)
     const uint32_t hits = l->kernels->near_point(end - i - 1, x[0] + i + 1, x[1] + i + 1,
                                                  x[2] + i + 1, point, l->limit2, l->hit);
     for (uint32_t h = 0; h < hits; h++) {
-      const uint32_t j = i + 1 + l->hit[h];
-      if (distance2(point[0], point[1], point[2], x[0][j], x[1][j], x[2][j]) <= l->fof->length2)
-        fof_unite(l->fof, base + i, base + j);
+      const uint32_t j = i + 1 + l->hit[h], to[3] = {x[0][j], x[1][j], x[2][j]};
+      (void)link_two(l, point, base + i, to, base + j);
     }
   }
   return leaf_is_whole(l->fof, s, leaf);

@@ -64,7 +64,7 @@ static void list_room(struct halo_near *n, uint32_t leaves) {
   }
   n->listed = reallocate(n->listed, leaves, sizeof *n->listed, "neighbours in a halo");
   n->range = reallocate(n->range, leaves, sizeof *n->range, "neighbours in a halo");
-  n->near_leaf = reallocate(n->near_leaf, leaves, sizeof *n->near_leaf, "neighbours in a halo");
+  n->near_leaf = reallocate(n->near_leaf, row, sizeof *n->near_leaf, "neighbours in a halo");
 }
 
 /** Have room for so many particles in the crowd. What was in it is lost. */

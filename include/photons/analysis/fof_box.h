@@ -27,11 +27,10 @@ static HOST_DEVICE inline uint64_t distance2(uint32_t x0, uint32_t y0, uint32_t 
  * shorter of the two. */
 static HOST_DEVICE inline uint32_t fof_gap(uint32_t low_a, uint32_t extent_a, uint32_t low_b,
                                            uint32_t extent_b) {
-  uint32_t to_b = low_b - low_a, to_a = low_a - low_b;
-  if (to_b <= extent_a || to_a <= extent_b) return 0;
-  to_b -= extent_a;
-  to_a -= extent_b;
-  return to_b < to_a ? to_b : to_a;
+  const uint32_t to_b = low_b - low_a, to_a = low_a - low_b,
+                 gap_b = to_b > extent_a ? to_b - extent_a : 0, /* without branches */
+      gap_a = to_a > extent_b ? to_a - extent_b : 0;
+  return gap_b < gap_a ? gap_b : gap_a;
 }
 
 /** Squared distance of two boxes, 0 where they touch. */

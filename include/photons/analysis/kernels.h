@@ -9,12 +9,13 @@
 
 #include "photons/runtime/isa.h"
 
-/** The array `index` has room for n numbers. Both functions return the number of candidates. */
+enum { FOF_PADDING = 16 }; /**< numbers behind those that are listed, which may be written, too */
+/** The array `index` has room for n numbers and FOF_PADDING more. Both functions return the number of candidates. */
 struct fof_kernels {
   /** Particles at a squared distance <= limit2 (position units, float rounding). */
   uint32_t (*near_point)(uint32_t n, const uint32_t *x, const uint32_t *y, const uint32_t *z,
                          const uint32_t point[3], float limit2, uint32_t *index);
-  /** Particles in the periodic box [low, low + extent]. */
+  /** Particles in the periodic box [low, low + extent], float rounding. */
   uint32_t (*near_box)(uint32_t n, const uint32_t *x, const uint32_t *y, const uint32_t *z,
                        const uint32_t low[3], const uint32_t extent[3], uint32_t *index);
 };
@@ -96,7 +97,9 @@ struct halo_kernels {
   /** The same sums at the places of the sources themselves, over all pairs and each particle itself. They need no tree.
    * @param s  at most HALO_PAIRS sources */
   void (*pairs)(const struct halo_sources *s, float softening, double *sum);
-  /** List boxes that are no further than a distance from a box, by rising number. @return their number */
+  /** List boxes that are no further than a distance from a box, by rising number.
+   * @param[out] index  has room for all boxes and HALO_SINGLE_PADDING more
+   * @return their number */
   uint32_t (*boxes_near)(const struct halo_boxes *b, const struct halo_box *from, double reach,
                          uint32_t *index);
   /** Make a crowd of those particles of ranges that are no further than a distance from a box.

@@ -10,9 +10,11 @@
 #include "photons/analysis/kernels.h"
 #include "photons/base/simd.h"
 
-enum { RANKED = 16 }; /* particles ranked at a time */
-/* Particles collected before the furthest are dropped: a multiple of RANKED, and LANES more find room. */
-enum { ROOM = 128 + RANKED };
+enum { RANKED = 16 };  /* particles ranked at a time */
+enum { LISTED = 128 }; /* particles whose exact distances are found at a time */
+/* Particles collected before the furthest are dropped, a multiple of RANKED. */
+enum { ROOM = LISTED + 2 * RANKED };
+_Static_assert(HALO_NEAREST_MOST <= ROOM - LISTED, "what is left finds room beside what is listed");
 enum { TRIED = 12 }; /* limits at most, of which the last one may have any number within */
 #define NONE UINT32_MAX
 /* More than rounding changes of a squared distance, and room for "less" in the place of "no more". */
@@ -77,15 +79,11 @@ uint32_t KERNEL(halo_boxes_near)(const struct halo_boxes *b, const struct halo_b
                                  double reach, uint32_t *index) {
   const vfloat limit2 = v_set(single_limit2(reach * reach, b->rounding));
   const struct wide_box wide = widen(from);
-  uint32_t found = 0, lane[LANES];
+  uint32_t found = 0;
   for (uint32_t first = 0; first < b->count; first += LANES) {
     const vmask near = v_both(v_less(boxes_distance2(b->middle, b->half, first, &wide), limit2),
                               v_first(b->count - first));
-    if (!v_any(near)) continue;
-    const vint order = v_order(near);
-    const uint32_t more = v_count(near);
-    memcpy(lane, &order, sizeof lane);
-    for (uint32_t k = 0; k < more; k++) index[found++] = first + lane[k];
+    if (v_any(near)) found += v_list(near, first, index + found);
   }
   return found;
 }
@@ -94,13 +92,9 @@ uint32_t KERNEL(halo_boxes_near)(const struct halo_boxes *b, const struct halo_b
 static inline uint32_t crowd_add(const struct halo_crowd *c, uint32_t count,
                                  float *const single[HALO_AXES], uint32_t first, vmask near) {
   const vint order = v_order(near);
-  uint32_t lane[LANES];
-  memcpy(lane, &order, sizeof lane);
-  for (int k = 0; k < LANES; k++) lane[k] += first;
   for (int a = 0; a < HALO_AXES; a++)
     v_store(c->single[a] + count, v_permute(v_load(single[a] + first), order));
-  memcpy(c->place + count, lane, sizeof lane);
-  return count + v_count(near);
+  return count + v_list(near, first, c->place + count);
 }
 
 void KERNEL(halo_crowd_fill)(struct halo_crowd *c, float *const single[HALO_AXES], uint32_t ranges,
@@ -114,7 +108,7 @@ void KERNEL(halo_crowd_fill)(struct halo_crowd *c, float *const single[HALO_AXES
     for (uint32_t first = r->first; first < r->end; first += LANES) {
       const vmask near = v_both(v_less(points_distance2(single, first, &wide), limit2),
                                 v_first(r->end - first));
-      if (v_any(near)) count = crowd_add(&to, count, single, first, near);
+      count = crowd_add(&to, count, single, first, near);
     }
   c->count = count;
 }
@@ -153,22 +147,6 @@ static double exact_distance2(const double x[HALO_AXES], const double point[HALO
   const double dx = x[0] - point[0], dy = x[1] - point[1], dz = x[2] - point[2],
                du = x[3] - point[3], dv = x[4] - point[4], dw = x[5] - point[5];
   return dx * dx + dy * dy + dz * dz + du * du + dv * dv + dw * dw;
-}
-
-/** Collect those of LANES particles that are within the limit. */
-static inline void collect(const struct halo_crowd *crowd, uint32_t first, vmask near,
-                           const double point[HALO_AXES], double limit2, struct collected *c) {
-  const vint order = v_order(near);
-  const uint32_t found = v_count(near);
-  uint32_t lane[LANES], next = c->count;
-  memcpy(lane, &order, sizeof lane);
-  for (uint32_t k = 0; k < found; k++) {
-    const uint32_t place = crowd->place[first + lane[k]];
-    c->distance2[next] = exact_distance2(crowd->x[place], point);
-    c->index[next] = place;
-    next += c->distance2[next] <= limit2;
-  }
-  c->count = next;
 }
 
 /** How many of n are nearer than each of RANKED particles. */
@@ -235,19 +213,35 @@ static double drop_furthest(struct collected *c, uint32_t most) {
   return nearest[c->count - 1].distance2;
 }
 
+/** Collect those of the listed particles of a crowd that are within the limit. @return the limit from now on */
+static double collect(const struct halo_crowd *crowd, uint32_t listed, const uint32_t *list,
+                      const double point[HALO_AXES], double limit2, uint32_t most,
+                      struct collected *c) {
+  if (c->count > ROOM - LISTED) limit2 = drop_furthest(c, most);
+  uint32_t next = c->count;
+  for (uint32_t k = 0; k < listed; k++) {
+    const uint32_t place = crowd->place[list[k]];
+    c->distance2[next] = exact_distance2(crowd->x[place], point);
+    c->index[next] = place;
+    next += c->distance2[next] <= limit2;
+  }
+  c->count = next;
+  return limit2;
+}
+
 static void collect_all(const struct halo_crowd *crowd, const double point[HALO_AXES],
                         double limit2, uint32_t most, struct collected *c) {
-  vfloat single = v_set(single_limit2(limit2, crowd->rounding));
+  const vfloat single = v_set(single_limit2(limit2, crowd->rounding));
+  uint32_t list[LISTED], listed = 0;
   c->count = 0;
   for (uint32_t first = 0; first < crowd->count; first += LANES) {
-    const vmask near = v_less(v_load(crowd->distance2 + first), single);
-    if (!v_any(near)) continue;
-    if (c->count > ROOM - LANES) {
-      limit2 = drop_furthest(c, most);
-      single = v_set(single_limit2(limit2, crowd->rounding));
+    if (listed > LISTED - LANES) {
+      limit2 = collect(crowd, listed, list, point, limit2, most, c);
+      listed = 0;
     }
-    collect(crowd, first, near, point, limit2, c);
+    listed += v_list(v_less(v_load(crowd->distance2 + first), single), first, list + listed);
   }
+  (void)collect(crowd, listed, list, point, limit2, most, c);
 }
 
 /** The cube root to a hundredth, by a third of the exponent and Newton's method. */
