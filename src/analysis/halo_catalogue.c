@@ -58,11 +58,11 @@ static void take_ids(void *context, uint32_t part) {
 
 uint64_t *halo_member_ids(const struct halo_catalogue *c) {
   uint64_t *mine = allocate(c->members, sizeof *mine, "ids of halo members");
-  struct member_ids m = {c, mine};
-  loop_run(&halos_stage, PARTS, take_ids, &m);
   struct index_order order = index_order_create(c->all_members, c->members, c->row);
   uint64_t *ids = allocate(order.count, sizeof *ids, "ids of halo members");
-  index_order_apply(&order, mine, sizeof *mine, ids);
+  struct member_ids m = {c, index_order_room(mine, ids)};
+  loop_run(&halos_stage, PARTS, take_ids, &m);
+  index_order_apply(&order, m.id, sizeof *m.id, ids);
   index_order_free(&order);
   free(mine);
   return ids;
@@ -79,25 +79,60 @@ static struct sources sources_of(const struct halo_catalogue *c, const struct pa
                           c->particles->count + (others ? others->count : 0)};
 }
 
+/** The list of all particles of this rank by rising row while it is made. */
+struct listing {
+  const struct halo_catalogue *catalogue;
+  uint32_t *particle;
+  uint64_t *row;
+  bool *taken;         /* [particle] is a member */
+  size_t *first;       /* [part of the particles] of its particles in no halo, their first place in the list */
+  uint64_t first_row;  /* of all of this rank that are in no halo */
+};
+
+static void list_members(void *context, uint32_t part) {
+  const struct listing *l = context;
+  const struct halo_catalogue *c = l->catalogue;
+  const size_t end = block_first(c->members, PARTS, part + 1);
+  for (size_t k = block_first(c->members, PARTS, part); k < end; k++) {
+    l->particle[k] = c->member[k];
+    l->row[k] = c->row[k];
+    l->taken[c->member[k]] = true;
+  }
+}
+
+static void count_single(void *context, uint32_t part) {
+  const struct listing *l = context;
+  const size_t n = l->catalogue->particles->count, end = block_first(n, PARTS, part + 1);
+  for (size_t i = block_first(n, PARTS, part); i < end; i++) l->first[part + 1] += !l->taken[i];
+}
+
+static void list_single(void *context, uint32_t part) {
+  const struct listing *l = context;
+  const size_t n = l->catalogue->particles->count, end = block_first(n, PARTS, part + 1);
+  size_t k = l->first[part];
+  for (size_t i = block_first(n, PARTS, part); i < end; i++) {
+    if (l->taken[i]) continue;
+    l->particle[k] = (uint32_t)i;
+    l->row[k] = l->first_row + (k - l->catalogue->members);
+    k++;
+  }
+}
+
 /** List all particles of this rank by rising row: members of halos, then those of their kind, then the others. */
 static uint32_t *list_by_row(const struct halo_catalogue *c, const struct sources *s,
                              uint64_t *row) {
+  static const char what[] = "particles in halo order";
   const size_t n = c->particles->count;
-  uint32_t *particle = allocate(s->count, sizeof *particle, "particles in halo order");
-  bool *taken = allocate(n, sizeof *taken, "particles in halo order");
-  for (size_t k = 0; k < c->members; k++) {
-    particle[k] = c->member[k];
-    row[k] = c->row[k];
-    taken[c->member[k]] = true;
-  }
-  uint64_t next_row = c->all_members + comm_sum_before(n - c->members);
-  for (size_t i = 0, k = c->members; i < n; i++) {
-    if (taken[i]) continue;
-    particle[k] = (uint32_t)i;
-    row[k++] = next_row++;
-  }
-  free(taken);
-  next_row = c->particles->all + comm_sum_before(s->count - n);
+  size_t first[PARTS + 1] = {c->members};
+  uint32_t *particle = allocate(s->count, sizeof *particle, what);
+  struct listing l = {c, particle, row, allocate(n, sizeof *l.taken, what), first,
+                      c->all_members + comm_sum_before(n - c->members)};
+  loop_run(&halos_stage, PARTS, list_members, &l);
+  loop_run(&halos_stage, PARTS, count_single, &l);
+  for (uint32_t part = 0; part < PARTS; part++) first[part + 1] += first[part];
+  loop_run(&halos_stage, PARTS, list_single, &l);
+  free(l.taken);
+  uint64_t next_row = c->particles->all + comm_sum_before(s->count - n);
   for (size_t k = n; k < s->count; k++) {
     particle[k] = (uint32_t)k;
     row[k] = next_row++;
@@ -173,16 +208,16 @@ static void order_vectors(const struct ordering *w, enum particle_column_index c
       one.plain += one.particles->count;
     }
     one.plain = room;
-    one.values = one.plain + w->sources->count;
+    uint32_t *const to = (uint32_t *)ordered + c * w->order->count;
+    one.values = index_order_room(one.plain + w->sources->count, to);
     loop_run(&halos_stage, parts_of(w), gather_component, &one);
-    index_order_apply(w->order, one.values, sizeof *one.values,
-                      (uint32_t *)ordered + c * w->order->count);
+    index_order_apply(w->order, one.values, sizeof *one.values, to);
   }
 }
 
 static void order_ids(const struct ordering *w, void *room, uint64_t *ordered) {
   struct ordering ids = *w;
-  ids.ids = room;
+  ids.ids = index_order_room(room, ordered);
   loop_run(&halos_stage, parts_of(w), gather_ids, &ids);
   index_order_apply(w->order, ids.ids, sizeof *ids.ids, ordered);
 }

@@ -56,12 +56,13 @@ void tree_column_create(hid_t group, const char *path, const struct tree_column 
 void tree_column_write(hid_t group, const char *path, const struct tree_column *c, size_t first,
                        size_t count, const void *records, size_t size) {
   const size_t row = c->columns * H5Tget_size(type_of(c));
-  char *rows = allocate(count, row, "writing merger trees");
-  for (size_t i = 0; i < count; i++)
+  char *rows = row == size ? NULL : allocate(count, row, "writing merger trees");
+  for (size_t i = 0; rows && i < count; i++)
     memcpy(rows + i * row, (const char *)records + i * size + c->offset, row);
   const hid_t dataset = hdf5_check(H5Dopen2(group, c->name, H5P_DEFAULT), EXIT_RUN_FAILED, path,
                                    "continue the file");
-  hdf5_write_rows(dataset, path, c->name, type_of(c), first, count, c->columns, rows);
+  hdf5_write_rows(dataset, path, c->name, type_of(c), first, count, c->columns,
+                  rows ? rows : records);
   close_dataset(dataset, EXIT_RUN_FAILED, path);
   free(rows);
 }
@@ -82,9 +83,10 @@ void tree_column_read(hid_t group, const char *path, const struct tree_column *c
                                    "read a dataset");
   check_rows(dataset, path, c, rows);
   const size_t row = c->columns * H5Tget_size(type_of(c));
-  char *values = allocate(count, row, "reading merger trees");
-  hdf5_read_rows(dataset, path, c->name, type_of(c), first, count, c->columns, values, NULL);
-  for (size_t i = 0; i < count; i++)
+  char *values = row == size ? NULL : allocate(count, row, "reading merger trees");
+  hdf5_read_rows(dataset, path, c->name, type_of(c), first, count, c->columns,
+                 values ? values : records, NULL);
+  for (size_t i = 0; values && i < count; i++)
     memcpy((char *)records + i * size + c->offset, values + i * row, row);
   close_dataset(dataset, EXIT_BAD_INPUT, path);
   free(values);

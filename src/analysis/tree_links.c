@@ -4,14 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "halo_home.h"
 #include "photons/analysis/tree.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/base/parts.h"
+#include "photons/runtime/loop.h"
 #include "src/base/exchange.h"
 #include "tree_lookup.h"
 
 static const char what[] = "links of merger trees";
+enum { PARTS = 256 }; /* of a loop over all objects */
 
 /** An object becomes one that has at least so much of the weight of its listed particles, where there is one. */
 #define LEAST_SHARE 0.2
@@ -93,32 +96,48 @@ static uint64_t *fetch_members(const struct tree_objects *o, size_t count, const
   return members;
 }
 
-/** All objects of an earlier output, and their heirs, object by object. */
+/** The objects of an earlier output and their heirs. */
 struct heirs {
-  size_t *of; /* [objects] how many each one has */
-  size_t all;
+  const struct tree_objects *then;
+  const uint64_t *found; /* the objects that have their listed particles now */
+  double weight[TREE_LISTED];
+  size_t *listed; /* [objects] of the first listed particle, and of the first heir, the place */
+  size_t *of;     /* [objects] how many heirs each one has */
   struct heir *heir;
-  uint64_t *members; /* [all] particles of the heirs */
 };
 
-/** @param found  the objects of @p now that have the listed particles of those of @p then */
-static struct heirs find_heirs(const struct tree_objects *now, const struct tree_objects *then,
-                               const uint64_t *found) {
-  const size_t listed = count_listed(then);
-  struct heirs h = {allocate(then->count, sizeof *h.of, what), 0,
-                    allocate(listed, sizeof *h.heir, what), NULL};
-  uint64_t *index = allocate(listed, sizeof *index, what);
-  double weight[TREE_LISTED];
-  fill_weights(weight);
-  for (size_t i = 0; i < then->count; i++) {
-    h.of[i] = list_heirs(found, (size_t)then->object[i].listed, weight, h.heir + h.all);
-    found += then->object[i].listed;
-    h.all += h.of[i];
-  }
-  for (size_t k = 0; k < h.all; k++) index[k] = h.heir[k].object;
-  h.members = fetch_members(now, h.all, index);
-  free(index);
+/** List the heirs of a part of the objects. */
+static void find_part(void *context, uint32_t part) {
+  const struct heirs *h = context;
+  const size_t end = block_first(h->then->count, PARTS, part + 1);
+  for (size_t i = block_first(h->then->count, PARTS, part); i < end; i++)
+    h->of[i] = list_heirs(h->found + h->listed[i], (size_t)h->then->object[i].listed, h->weight,
+                          h->heir + h->listed[i]);
+}
+
+static struct heirs find_heirs(const struct tree_objects *then, const uint64_t *found) {
+  struct heirs h = {.then = then, .found = found};
+  size_t listed = 0;
+  h.listed = allocate(2 * then->count, sizeof *h.listed, what);
+  h.of = h.listed + then->count;
+  for (size_t i = 0; i < then->count; listed += (size_t)then->object[i++].listed)
+    h.listed[i] = listed;
+  h.heir = allocate(listed, sizeof *h.heir, what);
+  fill_weights(h.weight);
+  loop_run(&halos_stage, PARTS, find_part, &h);
   return h;
+}
+
+/** The particles of all heirs, object by object. */
+static uint64_t *members_of(const struct heirs *h, const struct tree_objects *now) {
+  size_t all = 0, k = 0;
+  for (size_t i = 0; i < h->then->count; i++) all += h->of[i];
+  uint64_t *index = allocate(all, sizeof *index, what);
+  for (size_t i = 0; i < h->then->count; i++)
+    for (size_t j = 0; j < h->of[i]; j++) index[k++] = h->heir[h->listed[i] + j].object;
+  uint64_t *members = fetch_members(now, all, index);
+  free(index);
+  return members;
 }
 
 /** Where the objects of an earlier output are now.
@@ -127,17 +146,16 @@ static struct tree_fates judge_descendants(const struct tree_objects *now,
                                            const struct tree_objects *then, const uint64_t *found) {
   struct tree_fates f = {then->all, then->first, then->count,
                          allocate(then->count, sizeof *f.descendant, what), NULL};
-  const struct heirs h = find_heirs(now, then, found);
-  double weight[TREE_LISTED];
-  fill_weights(weight);
+  const struct heirs h = find_heirs(then, found);
+  uint64_t *members = members_of(&h, now);
   for (size_t i = 0, first = 0; i < then->count; first += h.of[i++]) {
     const struct tree_object *o = &then->object[i];
-    f.descendant[i] = best_of((double)o->count, weight_of((size_t)o->listed, weight), h.of[i],
-                              h.heir + first, h.members + first);
+    f.descendant[i] = best_of((double)o->count, weight_of((size_t)o->listed, h.weight), h.of[i],
+                              h.heir + h.listed[i], members + first);
   }
-  free(h.members);
+  free(members);
   free(h.heir);
-  free(h.of);
+  free(h.listed);
   return f;
 }
 
@@ -150,7 +168,6 @@ static void find_descendants(struct tree_links *l, const struct tree_objects *no
   if (first > 0) memcpy(id, before->id, first * sizeof *id);
   if (second > 0) memcpy(id + first, earlier->id, second * sizeof *id);
   uint64_t *found = tree_lookup(now, first + second, id);
-  free(id);
   l->before = judge_descendants(now, before, found);
   l->skipped = judge_descendants(now, earlier, found + first);
   free(found);

@@ -46,7 +46,7 @@ struct table {
 static struct table table_create(size_t count) {
   size_t slots = 2;
   while (slots < 2 * count) slots *= 2;
-  return (struct table){slots - 1, allocate(slots, sizeof(struct slot), what)};
+  return (struct table){slots - 1, allocate_large(slots, sizeof(struct slot), what)};
 }
 
 /** Take a free slot for an id. @return the state of the slot: CLAIMED, by this worker; or what another one made of it */
@@ -192,15 +192,24 @@ static void answer_part(void *context, uint32_t part) {
   }
 }
 
-uint64_t *tree_lookup(const struct tree_objects *o, size_t count, const uint64_t *id) {
-  struct questions q = ask_for_particles(count, id);
-  const size_t asked = exchange_total(q.receive);
-  const struct table t = table_create(asked);
-  struct asking asking = {&t, q.received, asked};
-  visit_parts(asked, add_part, &asking);
+/** Replace ids by the objects that have them. */
+static void look_up(const struct tree_objects *o, size_t count, uint64_t *id) {
+  const struct table t = table_create(count);
+  struct asking asking = {&t, id, count};
+  visit_parts(count, add_part, &asking);
   find_all(&t, o);
-  visit_parts(asked, answer_part, &asking);
+  visit_parts(count, answer_part, &asking);
   free(t.slot);
+}
+
+uint64_t *tree_lookup(const struct tree_objects *o, size_t count, uint64_t *id) {
+  if (comm_size() == 1) {
+    look_up(o, count, id);
+    return id;
+  }
+  struct questions q = ask_for_particles(count, id);
+  free(id);
+  look_up(o, exchange_total(q.receive), q.received);
   return answer(&q, count);
 }
 

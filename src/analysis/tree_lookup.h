@@ -6,8 +6,9 @@
 
 #include "photons/analysis/tree.h"
 
-/** @return [count] the object that each of these particles is a member of, or TREE_NONE */
-uint64_t *tree_lookup(const struct tree_objects *o, size_t count, const uint64_t *id);
+/** @param id  [count] of particles; freed, or returned
+ * @return [count] the object that each of these particles is a member of, or TREE_NONE */
+uint64_t *tree_lookup(const struct tree_objects *o, size_t count, uint64_t *id);
 
 /** Values of things that are dealt out evenly.
  * @param all    things of the run

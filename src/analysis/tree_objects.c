@@ -14,7 +14,10 @@
 #include "src/base/index_order.h"
 
 static const char what[] = "objects of merger trees";
-enum { PART = 1 << 14 }; /* members of a part of a loop */
+enum {
+  PART = 1 << 14, /* members of a part of a loop */
+  FILLED = 256    /* parts of a loop over all objects */
+};
 
 /** The halos or subhalos of a catalogue. */
 struct source {
@@ -83,9 +86,8 @@ static struct part *parts_here(const struct source *s, size_t *count) {
       send[sends++] = part;
     }
   }
-  struct part *received = exchange_records(send, sizeof *send, send_count, receive_count);
+  struct part *received = exchange_given(send, sizeof *send, send_count, receive_count);
   *count = exchange_total(receive_count);
-  free(send);
   free(send_count);
   free(receive_count);
   return received;
@@ -134,17 +136,18 @@ static struct rows rows_create(const struct source *s) {
   const uint32_t parts = (uint32_t)((c->members + PART - 1) / PART);
   struct index_order order = index_order_create(c->all_members, c->members, c->row);
   struct rows rows = {.first = comm_first(c->all_members, comm_rank()), .count = order.count};
-  uint64_t *id = allocate(c->members, sizeof *id, what);
-  struct ordering g = {c, 0, id, (uint32_t *)id};
-  loop_run(&halos_stage, parts, gather_ids, &g);
+  void *room = allocate(c->members, sizeof *rows.id, what);
   rows.id = allocate(order.count, sizeof *rows.id, what);
-  index_order_apply(&order, id, sizeof *id, rows.id);
+  struct ordering g = {.catalogue = c, .id = index_order_room(room, rows.id)};
+  loop_run(&halos_stage, parts, gather_ids, &g);
+  index_order_apply(&order, g.id, sizeof *g.id, rows.id);
   for (; g.axis < 3 && !s->subhalos; g.axis++) {
-    loop_run(&halos_stage, parts, gather_coordinates, &g);
     rows.x[g.axis] = allocate(order.count, sizeof *g.x, what);
+    g.x = index_order_room(room, rows.x[g.axis]);
+    loop_run(&halos_stage, parts, gather_coordinates, &g);
     index_order_apply(&order, g.x, sizeof *g.x, rows.x[g.axis]);
   }
-  free(id);
+  free(room);
   index_order_free(&order);
   return rows;
 }
@@ -225,10 +228,9 @@ static struct candidate *find_candidates(const struct source *s, struct tree_obj
   w.candidate = allocate(plan_listing(&w, parts, s, o, send_count), sizeof *w.candidate, what);
   w.member = o->member = allocate(o->members, sizeof *o->member, what);
   loop_run(&halos_stage, (uint32_t)parts, list_part, &w);
-  struct candidate *received = exchange_records(w.candidate, sizeof *received, send_count,
-                                                receive_count);
+  struct candidate *received = exchange_given(w.candidate, sizeof *received, send_count,
+                                              receive_count);
   *count = exchange_total(receive_count);
-  free(w.candidate);
   free(w.first_candidate);
   free(w.first_member);
   free(send_count);
@@ -278,26 +280,48 @@ static struct tree_object *deal_objects(const struct source *s, double a) {
     send[i] = s->subhalos ? object_of_subhalo(s->catalogue, i) : object_of_halo(s->catalogue, i, a);
     send_count[block_containing(s->all, (size_t)comm_size(), s->first + i)]++;
   }
-  struct tree_object *received = exchange_records(send, sizeof *send, send_count, receive_count);
-  free(send);
+  struct tree_object *received = exchange_given(send, sizeof *send, send_count, receive_count);
   free(send_count);
   free(receive_count);
   return received;
 }
 
-/** Fill the lists of objects from the candidates of all ranks. */
-static void fill_lists(struct tree_objects *o, const struct candidate *candidate, size_t count) {
-  size_t next = 0, listed = 0;
-  o->id = allocate(count, sizeof *o->id, what);
-  for (size_t i = 0; i < o->count; i++) {
+/** The lists of objects on their way from the candidates of all ranks. */
+struct filling {
+  struct tree_objects *objects;
+  const struct candidate *candidate;
+  size_t *first; /* [objects + 1] candidate of each */
+  size_t *place; /* [objects] of its list among the ids */
+};
+
+static void fill_part(void *context, uint32_t part) {
+  const struct filling *f = context;
+  struct tree_objects *o = f->objects;
+  const size_t end = block_first(o->count, FILLED, part + 1);
+  for (size_t i = block_first(o->count, FILLED, part); i < end; i++) {
     struct list l;
     l.count = 0;
-    for (; next < count && candidate[next].number == o->first + i; next++)
-      list_add(&l, &candidate[next]);
-    for (size_t k = 0; k < l.count; k++) o->id[listed++] = l.best[k].id;
-    o->object[i].listed = (int64_t)l.count;
+    for (size_t k = f->first[i]; k < f->first[i + 1]; k++) list_add(&l, &f->candidate[k]);
+    for (size_t k = 0; k < l.count; k++) o->id[f->place[i] + k] = l.best[k].id;
     o->object[i].most_bound = l.best[0].id;
   }
+}
+
+/** Fill the lists of objects from the candidates of all ranks. */
+static void fill_lists(struct tree_objects *o, const struct candidate *candidate, size_t count) {
+  struct filling f = {o, candidate, allocate(2 * o->count + 1, sizeof *f.first, what), NULL};
+  f.place = f.first + o->count + 1;
+  for (size_t k = 0; k < count; k++) f.first[candidate[k].number - o->first + 1]++;
+  size_t listed = 0;
+  for (size_t i = 0; i < o->count; listed += (size_t)o->object[i++].listed) {
+    const size_t candidates = f.first[i + 1];
+    f.first[i + 1] += f.first[i];
+    f.place[i] = listed;
+    o->object[i].listed = (int64_t)(candidates < TREE_LISTED ? candidates : TREE_LISTED);
+  }
+  o->id = allocate(listed, sizeof *o->id, what);
+  loop_run(&halos_stage, FILLED, fill_part, &f);
+  free(f.first);
 }
 
 struct tree_objects tree_objects_of(const struct halo_catalogue *c, bool subhalos, double a) {

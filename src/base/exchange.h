@@ -18,8 +18,11 @@
 void *exchange_records(const void *send, size_t size, const size_t *send_count,
                        size_t *receive_count);
 
+/** The same for records that are not needed any more, and are freed: one rank alone gets them back. */
+void *exchange_given(void *send, size_t size, const size_t *send_count, size_t *receive_count);
+
 /**
- * The same for records in any order.
+ * As exchange_records() for records in any order.
  * @param count  records
  * @param rank   [count] where each of them goes
  * @param place  [count] on return: its place among the records in the order of ranks, which is the

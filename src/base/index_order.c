@@ -59,8 +59,11 @@ struct index_order index_order_create(size_t n, size_t count, const uint64_t *in
   return o;
 }
 
+void *index_order_room(void *room, void *ordered) { return comm_size() == 1 ? ordered : room; }
+
 void index_order_apply(const struct index_order *o, const void *values, size_t size,
                        void *ordered) {
+  if (values == ordered) return;
   if (!o->place) {
     exchange(o, values, size, ordered);
     return;

@@ -27,6 +27,10 @@ struct index_order index_order_create(size_t n, size_t count, const uint64_t *in
  * @param ordered  [o->count] on return: values of the things that this rank receives
  */
 void index_order_apply(const struct index_order *o, const void *values, size_t size, void *ordered);
+/** Where values may be put before index_order_apply(): one rank alone has them in order, and puts them where they belong.
+ * index_order_apply() has nothing to do then.
+ * @param room  for the values of the things that this rank has */
+void *index_order_room(void *room, void *ordered);
 void index_order_free(struct index_order *o);
 
 #endif
