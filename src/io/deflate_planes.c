@@ -111,16 +111,22 @@ static void add_run(struct tokens *t, size_t run, unsigned char value) {
 }
 
 static size_t run_length(const unsigned char *data, size_t count, unsigned char value) {
+  const uint64_t equal = value * UINT64_C(0x0101010101010101);
   size_t run = 0;
+  for (uint64_t eight; count - run >= sizeof eight; run += sizeof eight) {
+    memcpy(&eight, data + run, sizeof eight);
+    if (eight != equal) return run + (size_t)__builtin_ctzll(le64toh(eight ^ equal)) / 8;
+  }
   while (run < count && data[run] == value) run++;
   return run;
 }
 
-/** Whether eight bytes are equal to a value. */
-static inline bool begins_run(const unsigned char *data, unsigned char value) {
-  uint64_t eight;
+/** Whether eight bytes are equal to the one before them. */
+static inline bool begins_run(const unsigned char *data) {
+  uint64_t before, eight;
+  memcpy(&before, data - 1, sizeof before);
   memcpy(&eight, data, sizeof eight);
-  return eight == value * UINT64_C(0x0101010101010101);
+  return eight == before;
 }
 
 /** @param number  of each byte */
@@ -132,7 +138,7 @@ static void find_tokens(struct tokens *t, size_t count, const unsigned char *dat
   for (size_t i = 0; i < count;) {
     const unsigned char value = data[i++];
     add_token(t, value);
-    if (count - i < 8 || !begins_run(data + i, value)) continue;
+    if (count - i < 8 || !begins_run(data + i)) continue;
     const size_t run = run_length(data + i, count - i, value);
     add_run(t, run, value);
     i += run;
@@ -267,13 +273,30 @@ static void put_tokens(struct bits *b, const struct tokens *t) {
   *b = here;
 }
 
+static inline void count_eight(uint64_t eight, uint32_t part[8][256]) {
+  part[0][eight & 255]++;
+  part[1][eight >> 8 & 255]++;
+  part[2][eight >> 16 & 255]++;
+  part[3][eight >> 24 & 255]++;
+  part[4][eight >> 32 & 255]++;
+  part[5][eight >> 40 & 255]++;
+  part[6][eight >> 48 & 255]++;
+  part[7][eight >> 56]++;
+}
+
 static void count_bytes(size_t count, const unsigned char *data, uint32_t number[256]) {
-  uint32_t part[4][256] = {{0}}; /* of every fourth byte: equal ones do not wait for each other */
+  uint32_t part[8][256] = {{0}}; /* of every eighth byte: equal ones do not wait for each other */
   size_t i = 0;
-  for (; i + 4 <= count; i += 4)
-    for (size_t k = 0; k < 4; k++) part[k][data[i + k]]++;
+  for (; i + 8 <= count; i += 8) {
+    uint64_t eight;
+    memcpy(&eight, data + i, sizeof eight);
+    count_eight(eight, part);
+  }
   for (; i < count; i++) part[0][data[i]]++;
-  for (int v = 0; v < 256; v++) number[v] = part[0][v] + part[1][v] + part[2][v] + part[3][v];
+  for (int v = 0; v < 256; v++) {
+    number[v] = 0;
+    for (int k = 0; k < 8; k++) number[v] += part[k][v];
+  }
 }
 
 /** Whether a code of its own would leave most of a plane's bytes, by the entropy of single bytes. */
