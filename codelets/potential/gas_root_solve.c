@@ -125,7 +125,9 @@ static void submit_parts(struct gas *g, const struct root_gpu *r, bool massive) 
   for (uint32_t i = 0; i < r->homes; i++) gas_root_back_submit(g, r, r->first + i);
   for (uint32_t k = 0; k < r->guests; k++) gas_root_lend_submit(g, r, &r->guest[k]);
   transfer_batches(g, r, true);
-  for (uint32_t i = begin; i < end; i++) gas_root_get_submit(g, r, i);
+  for (uint32_t i = 0; i < r->homes; i++)
+    if (g->tasks.all_potentials || gas_home_has(g, 0, r->first + i))
+      gas_root_get_submit(g, r, r->first + i);
 }
 
 void gas_root_solve_submit(struct gas *g, const struct root_gpu *r, bool massive) {

@@ -50,13 +50,14 @@ INLINE double density_at(const density_of_groups<real> &d, int x, int y, int z) 
          matter_at(d, (z * GAS_GROUP_SIDE + y) * GAS_GROUP_SIDE + x);
 }
 
-/** The source of a cell of the block's group. */
+/** The source of a cell of the block's group. What is added to it is not to be part of the product's rounding: kernels that
+ * keep sources, and those that do not, have the same bits. */
 template <typename real>
 INLINE double source_at(const density_of_groups<real> &d, int x, int y, int z) {
   const double more = d.mass ? d.mass[(size_t)blockIdx.x * GAS_GROUP_CELLS +
                                       (z * GAS_GROUP_SIDE + y) * GAS_GROUP_SIDE + x]
                              : 0.0;
-  return d.factor * (density_at(d, x, y, z) - d.mean + more);
+  return __dmul_rn(d.factor, density_at(d, x, y, z) - d.mean + more);
 }
 
 #endif

@@ -75,7 +75,7 @@ INLINE void solve_line(const double *pivot, double *line) {
 /** A batch whose groups are solved. */
 template <typename real> struct solved_batch {
   density_of_groups<real> density;
-  double *source; /* [group][16][16][16], of these densities; NULL: each solution finds it */
+  const double *source; /* [group][16][16][16], of these densities; NULL: each solution finds it */
   potentials from;
   double *to; /* [group][16][16][16] */
   uint32_t groups;
@@ -176,20 +176,22 @@ static __global__ void __launch_bounds__(SOLVE_THREADS, SOLVE_BLOCKS)
   }
 }
 
-/** Sources for several solutions: what they are made from is three times as much. */
+/** Sources for several solutions: what they are made from is three times as much. @param source  of all batches */
 template <typename real>
 static __global__ void __launch_bounds__(SOLVE_THREADS)
-    find_sources(const solved_batch<real> *batches) {
+    find_sources(const solved_batch<real> *batches, double *source) {
   const solved_batch<real> &b = batches[blockIdx.y];
   if (blockIdx.x >= b.groups) return;
   const int i = (int)threadIdx.x % INNER, j = (int)threadIdx.x / INNER;
+  source += b.source - batches[0].source;
 #pragma unroll 4
   for (int z = 0; z < INNER; z++)
-    b.source[(size_t)blockIdx.x * GAS_GROUP_CELLS + z * CUBE_PLANE + threadIdx.x] = source_at(
+    source[(size_t)blockIdx.x * GAS_GROUP_CELLS + z * CUBE_PLANE + threadIdx.x] = source_at(
         b.density, i, j, z);
 }
 
-/** The batches in device memory, and their lists after them. @param source  room for all batches, or NULL */
+/** The batches in device memory, and their lists after them. @param source  room for those of all batches; NULL: they have
+ * their own, or none */
 template <typename real>
 static const solved_batch<real> *upload(const struct gpu_gas *g, const struct gpu_solved *batch,
                                         uint32_t batches, double *source) {
@@ -201,7 +203,7 @@ static const solved_batch<real> *upload(const struct gpu_gas *g, const struct gp
   for (uint32_t i = 0; i < batches; i++) {
     const struct gpu_potentials *from = &batch[i].from;
     ((solved_batch<real> *)host)[i] = {
-        density_of<real>(g, &batch[i].density), source,
+        density_of<real>(g, &batch[i].density), source ? source : batch[i].source,
         potentials_in((const double **)(device + (list - host)), from), batch[i].to,
         batch[i].groups};
     if (source) source += (size_t)batch[i].groups * GAS_GROUP_CELLS;
@@ -223,12 +225,14 @@ static void solve_in(const struct gpu_gas *g, const waves &w, const double *pivo
     most = batch[i].groups > most ? batch[i].groups : most;
     groups += batch[i].groups;
   }
-  double *source = halves <= FEW
+  double *source = halves <= FEW || batch[0].source
                        ? NULL
                        : (double *)gpu_scratch(g->gpu, SCRATCH_CELLS,
                                                groups * (size_t)GAS_GROUP_CELLS * sizeof *source);
   const solved_batch<real> *table = upload<real>(g, batch, batches, source);
-  if (source) find_sources<real><<<dim3(most, batches), SOLVE_THREADS, 0, g->gpu->stream>>>(table);
+  if (source)
+    find_sources<real>
+        <<<dim3(most, batches), SOLVE_THREADS, 0, g->gpu->stream>>>(table, source);
   for (uint32_t k = 0; k < halves; k++) {
     solve_directly<real>
         <<<dim3(most, batches), SOLVE_THREADS, 0, g->gpu->stream>>>(w, table, pivot, half[k]);

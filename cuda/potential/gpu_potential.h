@@ -47,9 +47,12 @@ struct gpu_half {
 /** Blocks [group][z 18][y 18][x 18]. Ghost cells beyond edges and corners are 0. */
 void gpu_gas_potential_blocks(const struct gpu_gas *g, const struct gpu_potentials *p,
                               double *blocks);
+/** The sources of a batch, [group][z 16][y 16][x 16]. */
+void gpu_gas_source(const struct gpu_gas *g, const struct gpu_density *density, double *source);
 /** A batch whose groups are solved directly. */
 struct gpu_solved {
   struct gpu_density density;
+  const double *source; /**< of gpu_gas_source(); NULL: it is made from `density` */
   struct gpu_potentials
       from;   /**< with the coarser level; the batch itself is in the near list, if there is one */
   double *to; /**< [group][z 16][y 16][x 16]; may be what is in the near list, if others stay */

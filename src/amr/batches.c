@@ -73,6 +73,10 @@ uint32_t gas_home_group(const struct gas *g, int level, uint32_t home) {
   return batch < g->level[level].batch_count ? batch * g->level[level].batch_groups : count;
 }
 
+bool gas_home_has(const struct gas *g, int level, uint32_t home) {
+  return gas_home_batch(g, level, home) < gas_home_batch(g, level, home + 1);
+}
+
 struct group_span gas_share(const void *gas, int level, uint32_t groups, int rank) {
   const struct gas *g = gas;
   const uint32_t size = gas_batch_groups(g, level, groups), batches = (groups + size - 1) / size;

@@ -53,6 +53,7 @@ void gas_divide_level(struct gas *g, int level) {
   for (uint32_t i = 0; i < l->own; i++)
     l->batch[i] = gas_batch_without_data(g, level, l->begin + i);
   l->seen = allocate(l->homes, sizeof *l->seen, "batches of groups");
+  l->source = allocate(l->homes, sizeof *l->source, "batches of groups");
   for (uint32_t i = 0; i < own; i++) l->fault[i].patch = -1;
 }
 
@@ -105,6 +106,7 @@ void gas_reuse_data(struct gas *g, int level, struct gas_level *old) {
       reuse_own(b, l->now, o, old->now);
   }
   seen_reuse(g, level, old);
+  for (uint32_t h = 0; h < l->homes && h < old->homes; h++) take(&l->source[h], &old->source[h]);
 }
 
 void gas_keep_present_cells(struct gas_level *l) {
@@ -112,7 +114,10 @@ void gas_keep_present_cells(struct gas_level *l) {
     batch_drop_cells(&l->batch[i], 1 - l->now);
     batch_drop_all_but_cells(&l->batch[i]);
   }
-  for (uint32_t h = 0; h < l->homes; h++) seen_free(&l->seen[h]);
+  for (uint32_t h = 0; h < l->homes; h++) {
+    seen_free(&l->seen[h]);
+    handle_drop(&l->source[h]);
+  }
 }
 
 static void free_batch(struct gas_batch *b) {
@@ -124,8 +129,12 @@ void gas_free_level(struct gas_level *l) {
   for (uint32_t i = 0; i < l->own; i++) free_batch(&l->batch[i]);
   free(l->batch);
   free(l->turn);
-  for (uint32_t h = 0; h < l->homes; h++) seen_free(&l->seen[h]);
+  for (uint32_t h = 0; h < l->homes; h++) {
+    seen_free(&l->seen[h]);
+    handle_drop(&l->source[h]);
+  }
   free(l->seen);
+  free(l->source);
   gas_free_shared(l->speed, own_groups(l) * sizeof *l->speed);
   gas_free_shared(l->sum, own_groups(l) * sizeof *l->sum);
   gas_free_shared(l->flags, own_groups(l) * sizeof *l->flags);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What homes have of batches of other homes: of those that messages bring something of. */
+/* What homes have of batches of other homes: of those that messages bring something of, or of all the potentials which the
+ * home finds itself (gas_tasks.all_potentials). */
 #include "seen_batches.h"
 
 #include <stdlib.h>
@@ -107,9 +108,14 @@ static int compare_brought(const void *a, const void *b) {
 }
 
 /** What messages bring to a home, by rising batches; free() it. Means go to batches of this rank. */
-static struct brought *find_brought(const struct gas_level *l, uint32_t home, uint32_t *count) {
-  struct brought *list = NULL;
-  uint32_t n = 0, room = 0;
+static struct brought *find_brought(const struct gas *g, int level, uint32_t home,
+                                    uint32_t *count) {
+  const struct gas_level *l = &g->level[level];
+  uint32_t n = 0, room = g->tasks.all_potentials ? l->batch_count : 0;
+  struct brought *list = allocate(room, sizeof *list, "batches of other ranks");
+  for (uint32_t i = 0; i < room; i++)
+    if (gas_home_of_batch(g, level, i) != home)
+      list[n++] = (struct brought){i, 1u << GHOST_POTENTIALS};
   for (int kind = 0; kind < GHOST_KINDS; kind++) {
     const struct ghost_messages *all = &l->ghosts.received[kind];
     for (uint32_t i = 0; i < all->count && !ghost_for_fathers((enum ghost_kind)kind); i++)
@@ -129,11 +135,11 @@ static struct brought *find_brought(const struct gas_level *l, uint32_t home, ui
   return list;
 }
 
-/** Let a home have what messages bring, and nothing else. */
+/** Let a home have what messages bring or the home finds, and nothing else. */
 static void make_home(const struct gas *g, int level, uint32_t home, struct seen_batches *s) {
   struct seen_batches old = *s;
   uint32_t count;
-  struct brought *list = find_brought(&g->level[level], home, &count);
+  struct brought *list = find_brought(g, level, home, &count);
   *s = (struct seen_batches){.room = count,
                              .batch = allocate(count, sizeof *s->batch, "batches of other ranks")};
   for (uint32_t i = 0; i < count; i++) {

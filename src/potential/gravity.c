@@ -15,7 +15,16 @@ enum { CUBE_BYTES = GAS_GROUP_CELLS * sizeof(double) };
 /** In the place of a weight: gas_batch.shares has the present stress. */
 #define SHARED (-1.0)
 
-struct self_gravity *gravity_make(const struct gas *g, const struct parameters *p) {
+/** Homes find the potentials of all groups where the root level has so many at most. Even and odd groups of a level are
+ * solved in turn, in tens of microseconds: a message in between takes longer than the groups of the other homes. */
+enum { ROOT_GROUPS_MOST = 8192 };
+
+static bool finds_all_potentials(const struct gas *g, const struct self_gravity *s) {
+  return s->gpus && s->direct && comm_size() == 1 && g->tasks.homes > 1 &&
+         g->topology.finest > 0 && g->topology.level[0].count <= ROOT_GROUPS_MOST;
+}
+
+struct self_gravity *gravity_make(struct gas *g, const struct parameters *p) {
   if (p->gas.gravity == GAS_GRAVITY_NONE) return NULL;
   struct self_gravity *s = allocate(1, sizeof *s, "self-gravity");
   uint32_t gpus = engine_gpu();
@@ -32,6 +41,7 @@ struct self_gravity *gravity_make(const struct gas *g, const struct parameters *
       .periodic = g->topology.boundary[0][0] == GAS_PERIODIC,
       .root = root_poisson_make(g),
   };
+  g->tasks.all_potentials = finds_all_potentials(g, s);
   poisson_waves_make(&s->waves);
   if (engine_gpu())
     s->pivots = handle_register(s->waves.pivot, GAS_GROUP_CELLS, sizeof *s->waves.pivot);
@@ -144,28 +154,53 @@ static int relaxations_of(const struct self_gravity *s, struct level_solution ho
 /** One task has all data of a level on its GPU at once, and the sources of its groups: with more groups tasks are long enough. */
 enum { GROUPS_TOGETHER_MOST = 16384 };
 
-/** Whether one task solves all groups of a level in turn, without messages; the same on all ranks. */
-static bool is_in_one_home(const struct gas *g, int level) {
+/** Whether one task of a home solves all groups of a level in turn, without messages between solutions; the same on
+ * all ranks. */
+static bool is_solved_in_turn(const struct gas *g, int level) {
+  const uint32_t last = g->level[level].batch_count - 1;
+  if (g->tasks.all_potentials) return true;
   return g->gravity->gpus && g->gravity->direct && g->level[level].groups <= GROUPS_TOGETHER_MOST &&
-         gas_home_of_batch(g, level, 0) ==
-             gas_home_of_batch(g, level, g->level[level].batch_count - 1);
+         gas_home_of_batch(g, level, 0) == gas_home_of_batch(g, level, last);
 }
 
-/** Solve the groups of a level: even ones, then the odd ones with their values, and so on. */
+/** Find the sources of a level's potentials for all homes, unless they are there. */
+static void find_sources(struct gas *g, int level, bool massive) {
+  struct gas_level *l = &g->level[level];
+  const enum gas_sources wanted = massive ? SOURCES_WITH_PSEUDO_MASS : SOURCES_OF_DENSITIES;
+  if (l->sources == wanted) return;
+  for (uint32_t home = gas_home_begin(g); home < gas_home_end(g); home++)
+    if (gas_home_has(g, level, home)) gas_source_submit(g, level, home, massive);
+  l->sources = wanted;
+}
+
+/** Solve all groups of a level in turn, in each home, or in the one that has the level. */
+static void solve_in_turn(struct gas *g, int level, struct potential_task first, int solutions) {
+  send_for(g, level, first);
+  if (g->tasks.all_potentials) find_sources(g, level, first.massive);
+  for (uint32_t home = gas_home_begin(g); home < gas_home_end(g); home++)
+    if (g->tasks.all_potentials || gas_home_has(g, level, home))
+      gas_potentials_submit(g, level, home, first, solutions);
+  note_change(g, level, POTENTIAL_END);
+}
+
+/** Solve the even groups of a level, then the odd ones with their values, and so on. */
+static void solve_halves(struct gas *g, int level, struct potential_task first, int solutions) {
+  if (is_solved_in_turn(g, level)) {
+    solve_in_turn(g, level, first, solutions);
+    return;
+  }
+  for (int k = 0; k < solutions; k++)
+    solve_half(g, level, potential_solution(first, k, solutions));
+}
+
+/** Solve the groups of a level. */
 static void solve_groups(struct gas *g, int level, struct level_solution s) {
   const int solutions = 2 + 2 * relaxations_of(g->gravity, s);
   const struct potential_task first = {.weight = s.weight,
                                        .mode = s.mode,
                                        .massive = s.massive,
                                        .change = change_of(&g->level[level], s.weight, s.mode)};
-  if (is_in_one_home(g, level)) {
-    send_for(g, level, first);
-    if (g->level[level].own > 0) gas_potentials_submit(g, level, first, solutions);
-    note_change(g, level, POTENTIAL_END);
-  } else {
-    for (int k = 0; k < solutions; k++)
-      solve_half(g, level, potential_solution(first, k, solutions));
-  }
+  solve_halves(g, level, first, solutions);
   note_solution(&g->level[level], s.weight);
 }
 
@@ -224,6 +259,7 @@ static void share_level(struct gas *g, int level, bool last) {
   gas_ghosts_submit(g, finer, GHOST_SHARES);
   for (uint32_t k = 0; k < g->level[level].own; k++)
     gas_sheet_submit(g, level, g->level[level].turn[k]);
+  g->level[level].sources = SOURCES_OLD;
   note_change(g, level, POTENTIAL_NEXT);
   swap(&g->level[level], POTENTIAL_OLD, POTENTIAL_NEXT);
 }
@@ -244,8 +280,14 @@ static void correct_levels(struct gas *g, int level, double weight, bool last) {
     solve_groups(g, l, (struct level_solution){1.0, POTENTIAL_CORRECT, l < finest(g), false});
 }
 
+/** Densities have changed since the last solution. */
+static void forget_sources(struct gas *g, int level) {
+  for (int l = level; l <= finest(g); l++) g->level[l].sources = SOURCES_OLD;
+}
+
 void gravity_solve(struct gas *g, int level, double weight) {
   const int corrections = finest(g) > level ? g->gravity->corrections : 0;
+  forget_sources(g, level);
   for (int l = level; l <= finest(g); l++) {
     const double at = l == level ? weight : 1.0;
     const bool anew = level == 0 || !g->level[l].solved;
@@ -255,7 +297,7 @@ void gravity_solve(struct gas *g, int level, double weight) {
       solve_on(g, l, at, l == level);
     /* Even groups began with the coarser level alone. What they tell it should be better. */
     if (corrections > 0 && l > 0 && anew)
-      solve_half(g, l, (struct potential_task){.weight = at, .mode = POTENTIAL_RELAX});
+      solve_halves(g, l, (struct potential_task){.weight = at, .mode = POTENTIAL_RELAX}, 1);
   }
   for (int k = 0; k < corrections; k++) correct_levels(g, level, weight, k == corrections - 1);
 }
@@ -331,7 +373,10 @@ void gravity_begin_step(struct gas *g, int level) {
   if (level < g->topology.finest) g->level[level + 1].latest_weight = 0.0;
 }
 
-void gravity_predict(struct gas *g, int level, double weight) { solve_on(g, level, weight, true); }
+void gravity_predict(struct gas *g, int level, double weight) {
+  forget_sources(g, level);
+  solve_on(g, level, weight, true);
+}
 
 void gravity_copy_potential(const struct gas *g, int level, uint32_t group, void *cells) {
   const struct gas_level *l = &g->level[level];

@@ -39,6 +39,9 @@ struct gas_replaced;
  * which is which. Without self-gravity there are none. */
 enum gas_potential { POTENTIAL_BEGIN, POTENTIAL_END, POTENTIAL_NEXT, POTENTIAL_OLD, POTENTIALS };
 
+/** Sources of potentials in gas_level.source: of another time or none, of densities, or with pseudo-mass, too. */
+enum gas_sources { SOURCES_OLD, SOURCES_OF_DENSITIES, SOURCES_WITH_PSEUDO_MASS };
+
 enum { GAS_ALIGNMENT = 64 }; /**< bytes: of cells and of scratch memory */
 
 /** A batch of this rank; or what a home has of a batch of another home, of which there are those cells
@@ -102,6 +105,9 @@ struct gas_level {
   bool solved;                      /**< the groups have a potential: the latest one */
   enum gas_potential latest;        /**< POTENTIAL_BEGIN or POTENTIAL_END */
   double latest_weight;     /**< of its time within the step of the next coarser level, 0 .. 1 */
+  enum gas_sources sources; /**< what `source` holds */
+  starpu_data_handle_t *source; /**< [home of this rank] of gas_tasks.all_potentials: [group][16][16][16] double, the
+                                     source of the potential of the home's groups; NULL: not made yet */
   int64_t steps;            /**< taken */
   double dt;                /**< of the last of them */
   bool stale;               /**< present cells have changed since ghosts were sent */
@@ -145,6 +151,7 @@ struct gas_universe {
 struct gas_tasks {
   uint32_t batch;              /**< groups of a batch; 0: by the groups of each level */
   uint32_t homes;              /**< of each rank */
+  bool all_potentials; /**< each home finds the potentials of all groups, not of its own alone: gravity_make() */
   bool fused;                  /**< one task prepares, solves and closes a batch */
   uint32_t blocks, next_block; /**< buffers of blocks, which are used in turn; none if `fused` */
   starpu_data_handle_t *block;
@@ -224,6 +231,8 @@ int gas_owner(const struct gas *g, int level, uint32_t group);
 /** The first batch or group of a home; the number of all for that after the last one. */
 uint32_t gas_home_batch(const struct gas *g, int level, uint32_t home);
 uint32_t gas_home_group(const struct gas *g, int level, uint32_t home);
+/** Whether a home has groups of a level. */
+bool gas_home_has(const struct gas *g, int level, uint32_t home);
 /** This rank's homes: the first one, and that after the last one. */
 uint32_t gas_home_begin(const struct gas *g);
 uint32_t gas_home_end(const struct gas *g);

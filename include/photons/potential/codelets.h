@@ -40,12 +40,17 @@ struct potential_task {
 /** Solve the potential of every other group of a batch of a level finer than the root, into
  * POTENTIAL_NEXT. */
 void gas_potential_submit(struct gas *g, int level, uint32_t batch, struct potential_task how);
-/** The same of all groups of a level finer than the root whose batches have one home, where GPUs solve groups directly:
- * even and odd ones in turn, in one task, in POTENTIAL_END. Between solutions of small levels there is no time to begin
- * other tasks.
+/** Find the sources of all groups that a home of this rank has of a level finer than the root, some at least: its
+ * gas_level.source, for gas_potentials of all homes. @param massive  of potential_task */
+void gas_source_submit(struct gas *g, int level, uint32_t home, bool massive);
+/** The same as gas_potential of all groups of a level finer than the root, where GPUs solve groups directly: even and odd
+ * ones in turn, in one task, in POTENTIAL_END. Between solutions of small levels there is no time to begin other tasks.
+ * All batches are of the home, or gas_tasks.all_potentials says that each home finds all potentials: then sources
+ * are in gas_level.source.
  * @param first      of the solutions, with a weight above 0; the others are further ones
- * @param solutions  2 or more */
-void gas_potentials_submit(struct gas *g, int level, struct potential_task first, int solutions);
+ * @param solutions  one that is not POTENTIAL_RELAX is followed by others: odd groups have no potential yet */
+void gas_potentials_submit(struct gas *g, int level, uint32_t home, struct potential_task first,
+                           int solutions);
 /** Solution k of `solutions` of the groups of a level. */
 struct potential_task potential_solution(struct potential_task first, int k, int solutions);
 /** Set gas_batch.shares, from POTENTIAL_END, where the level and the next coarser one are at the

@@ -44,8 +44,8 @@ struct self_gravity {
   struct root_poisson *root;
 };
 
-/** NULL: the parameters say that there is no gravity. Collective. */
-struct self_gravity *gravity_make(const struct gas *g, const struct parameters *p);
+/** NULL: the parameters say that there is no gravity. Sets gas_tasks.all_potentials. Collective. */
+struct self_gravity *gravity_make(struct gas *g, const struct parameters *p);
 /** @param s  may be NULL */
 void gravity_free(struct self_gravity *s);
 /** Bytes of memory that a group's potentials take up. */

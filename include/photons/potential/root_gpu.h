@@ -87,11 +87,12 @@ static inline struct gpu_root_planes root_lines(const struct root_gpu *r, uint32
 /** Find the source in a batch of the root level: POTENTIAL_NEXT, and root_gpu.sum.
  * @param massive  with pseudo-mass */
 void gas_root_source_submit(struct gas *g, const struct root_gpu *r, uint32_t batch, bool massive);
-/** The stages of the same on several GPUs, of each part or batch of this rank. */
+/** The stages of the same on several GPUs, of each part of this rank. */
 void gas_root_rows_submit(struct gas *g, const struct root_gpu *r, uint32_t part);
 void gas_root_lines_submit(struct gas *g, const struct root_gpu *r, uint32_t part);
 void gas_root_back_submit(struct gas *g, const struct root_gpu *r, uint32_t part);
-void gas_root_get_submit(struct gas *g, const struct root_gpu *r, uint32_t batch);
+/** Copy potentials to what a home has of batches, some at least. */
+void gas_root_get_submit(struct gas *g, const struct root_gpu *r, uint32_t home);
 /** The same of a batch of another rank, in the planes of this rank. */
 void gas_root_lend_submit(struct gas *g, const struct root_gpu *r, const struct root_guest *guest);
 /** Solve the root level. Sets root_gpu.sum. @param massive  with pseudo-mass */

@@ -100,8 +100,10 @@ static double *solve_level(struct gas *g, int level, size_t task, bool together,
   fill_level(g, level);
   memset(g->level[level].stale_potential, 0, sizeof g->level[level].stale_potential);
   memset(g->level[level - 1].stale_potential, 0, sizeof g->level[level].stale_potential);
-  (together ? gas_potentials_submit : solve_apart)(g, level, tasks[task].first,
-                                                   tasks[task].solutions);
+  if (together)
+    gas_potentials_submit(g, level, 0, tasks[task].first, tasks[task].solutions);
+  else
+    solve_apart(g, level, tasks[task].first, tasks[task].solutions);
   double *cubes = copy_level(g, level);
   if (!gpu) take_gpu(false);
   return cubes;
