@@ -22,7 +22,7 @@ struct loop {
   void *context;
   uint32_t n;
   struct job job;
-  /* next: the next i to take; users: the tasks, plus the waiting thread, that still use the loop */
+  /* next: the next i to take; users: the tasks that were submitted, plus the waiting thread, that still use the loop */
   _Atomic uint32_t next, users;
   pthread_mutex_t lock;
   pthread_cond_t done;
@@ -90,16 +90,18 @@ void loop_run(struct stage *stage, uint32_t n, void (*function)(void *context, u
   loop->context = context;
   loop->n = loop->left = n;
   loop->job = job_begin();
-  atomic_init(&loop->users, tasks + 1);
+  atomic_init(&loop->users, 1);
   pthread_mutex_init(&loop->lock, NULL);
   pthread_cond_init(&loop->done, NULL);
   const int priority = loop_priority();
-  for (uint32_t i = 0; i < tasks; i++)
+  for (uint32_t i = 0; i < tasks && loop->next < n; i++) { /* the first tasks may end a short loop */
+    atomic_fetch_add(&loop->users, 1);
     if (starpu_task_insert(stage->codelet, STARPU_VALUE, &loop, sizeof loop, STARPU_PRIORITY,
                            priority, STARPU_CALLBACK_WITH_ARG_NFREE, task_ended, loop, 0) != 0)
       fail(EXIT_RUN_FAILED,
            "StarPU refused a task of the loop %s: it has no CPU worker; check STARPU_NCPU",
            stage_name(stage));
+  }
   work(loop); /* workers that rest take some time to find the tasks of a short loop */
   pthread_mutex_lock(&loop->lock);
   while (loop->left > 0) pthread_cond_wait(&loop->done, &loop->lock);

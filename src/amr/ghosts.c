@@ -11,10 +11,7 @@
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/runtime/handle.h"
-#include "photons/runtime/loop.h"
 #include "photons/runtime/owner_computes.h"
-
-LOOP_STAGE(gas_ghosts, 0x886699, .family = "gas");
 
 /* A message has the groups of so many batches at least, if there are so many: workers pack messages side by
  * side, but each message costs tasks. */
@@ -102,9 +99,11 @@ struct search {
 };
 
 /** All of them, of some levels. */
-struct searches {
-  uint32_t count, parts, groups; /* groups: of all levels */
-  struct search *search;         /* [count] */
+struct ghost_search {
+  struct gas *gas;
+  int first, end;        /* levels */
+  uint32_t count, parts; /* of `search`, and of all of these */
+  struct search *search; /* [count] */
 };
 
 /** Join what was found, and free it. */
@@ -134,9 +133,7 @@ static void find(struct search *search, uint32_t part) {
   if (atomic_fetch_sub(&search->left, 1) == 1) join(search);
 }
 
-/** Part i of all searches. */
-static void find_part(void *context, uint32_t i) {
-  const struct searches *all = context;
+void ghosts_find_part(const struct ghost_search *all, uint32_t i) {
   struct search *search = all->search;
   for (; i >= search->parts; search++) i -= search->parts;
   find(search, i);
@@ -208,33 +205,34 @@ static uint32_t kinds_of(const struct gas *g) {
   return g->particles ? GHOST_KINDS : g->gravity ? GHOST_MATTER : GHOST_POTENTIALS;
 }
 
-static struct searches searches_make(const struct gas *g, int first, int end) {
-  struct searches all = {0};
-  const size_t most = (size_t)(end - first) * 2 * kinds_of(g);
-  all.search = allocate(most, sizeof *all.search, "ghosts of gas");
-  for (int level = first; level < end; level++) {
-    const uint32_t of_home = parts_of(g, level), parts = of_home * g->tasks.homes;
-    all.groups += g->topology.level[level].count;
-    for (uint32_t kind = 0; kind < kinds_of(g); kind++)
-      for (int sent = 0; sent < 2; sent++, all.parts += parts) {
-        struct search *s = &all.search[all.count++];
-        *s = (struct search){g, level, (enum ghost_kind)kind, sent, of_home, parts, NULL, 0, {0}};
-        s->needs = allocate(parts, sizeof *s->needs, "ghosts of gas");
-        atomic_init(&s->left, parts);
-      }
+static void add_searches(struct ghost_search *all, int level) {
+  const struct gas *g = all->gas;
+  const uint32_t of_home = parts_of(g, level), parts = of_home * g->tasks.homes;
+  for (uint32_t kind = 0; kind < kinds_of(g); kind++)
+    for (int sent = 0; sent < 2; sent++, all->parts += parts) {
+      struct search *s = &all->search[all->count++];
+      *s = (struct search){g, level, (enum ghost_kind)kind, sent, of_home, parts, NULL, 0, {0}};
+      s->needs = allocate(parts, sizeof *s->needs, "ghosts of gas");
+      atomic_init(&s->left, parts);
+    }
+}
+
+struct ghost_search *ghosts_find_begin(struct gas *g, int first, int end, uint32_t *parts) {
+  struct ghost_search *all = allocate(1, sizeof *all, "ghosts of gas");
+  *all = (struct ghost_search){.gas = g, .first = first, .end = end};
+  if ((uint32_t)comm_size() * g->tasks.homes > 1) {
+    all->search = allocate((size_t)(end - first) * 2 * kinds_of(g), sizeof *all->search,
+                           "ghosts of gas");
+    for (int level = first; level < end; level++) add_searches(all, level);
   }
+  *parts = all->parts;
   return all;
 }
 
-void ghosts_find(struct gas *g, int first, int end) {
-  if ((uint32_t)comm_size() * g->tasks.homes == 1) return;
-  struct searches all = searches_make(g, first, end);
-  if (all.groups < PART_GROUPS)
-    for (uint32_t i = 0; i < all.parts; i++) find_part(&all, i);
-  else
-    loop_run(&gas_ghosts_stage, all.parts, find_part, &all);
-  const struct search *s = all.search;
-  for (int level = first; level < end; level++) {
+void ghosts_find_end(struct ghost_search *all) {
+  struct gas *g = all->gas;
+  const struct search *s = all->search;
+  for (int level = all->first; level < all->end && s; level++) {
     struct gas_ghosts old = g->level[level].ghosts, *ghosts = &g->level[level].ghosts;
     *ghosts = (struct gas_ghosts){0};
     for (uint32_t kind = 0; kind < kinds_of(g); kind++) {
@@ -244,8 +242,9 @@ void ghosts_find(struct gas *g, int first, int end) {
     }
     ghosts_free(&old);
   }
-  for (uint32_t i = 0; i < all.count; i++) free(all.search[i].needs);
-  free(all.search);
+  for (uint32_t i = 0; i < all->count; i++) free(all->search[i].needs);
+  free(all->search);
+  free(all);
 }
 
 static void free_messages(struct ghost_messages *all, bool sent) {

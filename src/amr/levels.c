@@ -9,8 +9,11 @@
 #include "photons/base/kept.h"
 #include "photons/runtime/engine.h"
 #include "photons/runtime/handle.h"
+#include "photons/runtime/loop.h"
 #include "photons/runtime/owner_computes.h"
 #include "seen_batches.h"
+
+LOOP_STAGE(gas_links, 0x887799, .family = "gas");
 
 static size_t own_groups(const struct gas_level *l) { return l->mine.end - l->mine.first; }
 
@@ -175,11 +178,45 @@ static void use_ghosts(struct gas *g, int level) {
   seen_make(g, level);
 }
 
+/* Links and messages of so many groups at least are found in a loop: fewer take less time than a worker needs to begin. */
+enum { LOOP_GROUPS = 128 };
+
+/** What is found of levels: messages and links, in one loop, since GPUs wait. */
+struct finding {
+  struct ghost_search *ghosts;
+  struct link_search *links;
+  uint32_t of_ghosts, of_links; /* parts */
+};
+
+/** Messages take longer to find than links, and come first. */
+static void find_part(void *context, uint32_t i) {
+  const struct finding *f = context;
+  if (i < f->of_ghosts)
+    ghosts_find_part(f->ghosts, i);
+  else
+    gas_links_part(f->links, i - f->of_ghosts);
+}
+
+/** Find messages and links of levels, `first` to `end` - 1. */
+static void find(struct gas *g, int first, int end) {
+  struct finding f;
+  f.ghosts = ghosts_find_begin(g, first, end, &f.of_ghosts);
+  f.links = gas_links_begin(g, first, end - 1, &f.of_links);
+  const uint32_t parts = f.of_ghosts + f.of_links;
+  uint32_t groups = 0;
+  for (int level = first; level < end; level++) groups += g->topology.level[level].count;
+  if (groups < LOOP_GROUPS)
+    for (uint32_t i = 0; i < parts; i++) find_part(&f, i);
+  else
+    loop_run(&gas_links_stage, parts, find_part, &f);
+  ghosts_find_end(f.ghosts);
+  gas_links_end(f.links);
+}
+
 void gas_link(struct gas *g, int first, int last) {
   const int levels = topology_levels(&g->topology), end = last < levels ? last + 1 : levels;
-  ghosts_find(g, first, end);
+  find(g, first, end);
   for (int level = first; level < end; level++) use_ghosts(g, level);
-  gas_links_make(g, first, end - 1);
   for (int level = first; level < end; level++) bring_all_home(g, level);
   for (int level = end; level <= last && level <= g->topology.finest; level++)
     ghosts_free(&g->level[level].ghosts);

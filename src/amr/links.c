@@ -8,10 +8,7 @@
 #include "photons/base/error.h"
 #include "photons/runtime/engine.h"
 #include "photons/runtime/handle.h"
-#include "photons/runtime/loop.h"
 #include "photons/runtime/pinned.h"
-
-LOOP_STAGE(gas_links, 0x887799, .family = "gas");
 
 /* A part of the loop has so many groups at least: fewer take less time than a worker needs to begin. There are not more
  * parts, since each one makes its sets anew. */
@@ -211,7 +208,7 @@ static void find_sons(struct linking *k, uint32_t home) {
   k->end_sons = gas_home_group(k->gas, k->level + 1, home + 1);
 }
 
-/** The links of a level's own batches, which follow each other from `first` on. A part of the loop has `part`
+/** The links of a level's own batches, which follow each other from `first` on. A part has `part`
  * of them. */
 struct all_links {
   struct gas *gas;
@@ -233,8 +230,7 @@ static void linking_end(struct linking *k) {
   for (int s = 0; s < SETS; s++) free(k->set[s].number);
 }
 
-static void link_part(void *context, uint32_t part) {
-  const struct all_links *all = context;
+static void link_part(const struct all_links *all, uint32_t part) {
   struct gas *g = all->gas;
   struct linking k = linking_begin(g, all->level);
   const uint32_t begin = all->first + part * all->part,
@@ -281,22 +277,29 @@ static void set_tables(const struct all_links *all) {
   free(all->table);
 }
 
-/** Part i of the loop over all levels. @param context  [level] */
-static void link_part_of_levels(void *context, uint32_t i) {
-  struct all_links *all = context;
-  for (; i >= all->parts; all++) i -= all->parts;
-  link_part(all, i);
+/** The links of some levels, while they are made. */
+struct link_search {
+  int count;
+  struct all_links level[GAS_LEVELS_MAX]; /* [count] */
+};
+
+struct link_search *gas_links_begin(struct gas *g, int first, int last, uint32_t *parts) {
+  struct link_search *all = allocate(1, sizeof *all, "links of groups");
+  *parts = 0;
+  for (int l = first; l <= last; l++)
+    *parts += (all->level[all->count++] = all_links_of(g, l)).parts;
+  return all;
 }
 
-void gas_links_make(struct gas *g, int first, int last) {
-  struct all_links all[GAS_LEVELS_MAX];
-  uint32_t parts = 0;
-  for (int l = first; l <= last; l++) parts += (all[l - first] = all_links_of(g, l)).parts;
-  if (parts == 1)
-    link_part_of_levels(all, 0);
-  else
-    loop_run(&gas_links_stage, parts, link_part_of_levels, all);
-  for (int l = first; l <= last; l++) set_tables(&all[l - first]);
+void gas_links_part(const struct link_search *all, uint32_t i) {
+  const struct all_links *level = all->level;
+  for (; i >= level->parts; level++) i -= level->parts;
+  link_part(level, i);
+}
+
+void gas_links_end(struct link_search *all) {
+  for (int l = 0; l < all->count; l++) set_tables(&all->level[l]);
+  free(all);
 }
 
 void gas_links_free(struct gas_batch *b) {

@@ -80,9 +80,14 @@ static inline bool ghost_for_fathers(enum ghost_kind kind) {
  * of its densities. */
 size_t ghost_part_bytes(const struct gas *g, enum ghost_kind kind);
 
-/** Find the messages of levels, `first` to `end` - 1, from the octree: gas_level.ghosts. Those that were there are
- * freed, but for data of messages between the same homes that have the same room. */
-void ghosts_find(struct gas *g, int first, int end);
+/** Find the messages of levels, `first` to `end` - 1, from the octree: all parts, in any order, on any threads; then the
+ * end, which sets gas_level.ghosts. Messages that were there are freed, but for data of messages between the same homes that
+ * have the same room.
+ * @param[out] parts  0: there is one home */
+struct ghost_search;
+struct ghost_search *ghosts_find_begin(struct gas *g, int first, int end, uint32_t *parts);
+void ghosts_find_part(const struct ghost_search *all, uint32_t part);
+void ghosts_find_end(struct ghost_search *all);
 /** No task uses the messages. */
 void ghosts_free(struct gas_ghosts *ghosts);
 

@@ -40,9 +40,12 @@ struct gas_move {
 struct gas;
 struct gas_batch;
 
-/** Make the lists of own batches of levels, and where this rank uses a GPU their tables. No task uses
- * those that the batches have; these stay as they are where nothing changes. */
-void gas_links_make(struct gas *g, int first, int last);
+/** Make the lists of own batches of levels, and where this rank uses a GPU their tables: all parts, in any order, on any
+ * threads; then the end. No task uses those that the batches have; these stay as they are where nothing changes. */
+struct link_search;
+struct link_search *gas_links_begin(struct gas *g, int first, int last, uint32_t *parts);
+void gas_links_part(const struct link_search *all, uint32_t part);
+void gas_links_end(struct link_search *all);
 void gas_links_free(struct gas_batch *b);
 
 #endif

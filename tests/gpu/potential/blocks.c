@@ -96,8 +96,10 @@ void check_direct(const struct prepared *t, struct mode m, bool massive) {
   const struct gpu_gas g = batch_on_gpu(t->s, t->b);
   struct source_lists a = lists_of(t->s, t->level, t->b, m);
   double *blocks = allocate(t->b->count, sizeof(double[POISSON_CELLS]), "blocks");
-  const struct gpu_solved batch = {solve_density(t, massive), potentials_of(&a, t->d, m), t->out,
-                                   t->b->count};
+  const struct gpu_solved batch = {.density = solve_density(t, massive),
+                                   .from = potentials_of(&a, t->d, m),
+                                   .to = t->out,
+                                   .groups = t->b->count};
   const double *old = m.near ? (const double *)(void *)t->d->now.host : NULL;
   make_blocks(t->s, t->level, t->b, m, &a, blocks);
   for (int i = 0; i < HALVES; i++) {
