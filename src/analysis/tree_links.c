@@ -81,10 +81,35 @@ static uint64_t best_of(double count, double weight, size_t heirs, const struct 
   return best;
 }
 
-static size_t count_listed(const struct tree_objects *o) {
+/** Objects of an earlier output that are looked for now. */
+struct sought {
+  const struct tree_objects *objects;
+  /** What the objects have become in an output between: one that is the main progenitor of its descendant there skips
+   * nothing, and is not looked for. NULL: there is no output between. */
+  const struct tree_fates *between;
+};
+
+/** How many particles of an object are looked for. */
+static size_t listed_of(const struct sought *s, size_t i) {
+  const bool settled = s->between && s->between->descendant[i] != TREE_NONE && s->between->main[i];
+  return settled ? 0 : (size_t)s->objects->object[i].listed;
+}
+
+static size_t count_listed(const struct sought *s) {
   size_t listed = 0;
-  for (size_t i = 0; i < o->count; i++) listed += (size_t)o->object[i].listed;
+  for (size_t i = 0; i < s->objects->count; i++) listed += listed_of(s, i);
   return listed;
+}
+
+/** List the particles that are looked for. @return the end of the list */
+static uint64_t *list_ids(const struct sought *s, uint64_t *list) {
+  const uint64_t *id = s->objects->id;
+  for (size_t i = 0; i < s->objects->count; id += s->objects->object[i++].listed) {
+    const size_t listed = listed_of(s, i);
+    if (listed > 0) memcpy(list, id, listed * sizeof *list);
+    list += listed;
+  }
+  return list;
 }
 
 /** The particles of objects. @param index  [count] objects of an output */
@@ -98,7 +123,7 @@ static uint64_t *fetch_members(const struct tree_objects *o, size_t count, const
 
 /** The objects of an earlier output and their heirs. */
 struct heirs {
-  const struct tree_objects *then;
+  const struct sought *then;
   const uint64_t *found; /* the objects that have their listed particles now */
   double weight[TREE_LISTED];
   size_t *listed; /* [objects] of the first listed particle, and of the first heir, the place */
@@ -109,19 +134,19 @@ struct heirs {
 /** List the heirs of a part of the objects. */
 static void find_part(void *context, uint32_t part) {
   const struct heirs *h = context;
-  const size_t end = block_first(h->then->count, PARTS, part + 1);
-  for (size_t i = block_first(h->then->count, PARTS, part); i < end; i++)
-    h->of[i] = list_heirs(h->found + h->listed[i], (size_t)h->then->object[i].listed, h->weight,
+  const size_t count = h->then->objects->count, end = block_first(count, PARTS, part + 1);
+  for (size_t i = block_first(count, PARTS, part); i < end; i++)
+    h->of[i] = list_heirs(h->found + h->listed[i], listed_of(h->then, i), h->weight,
                           h->heir + h->listed[i]);
 }
 
-static struct heirs find_heirs(const struct tree_objects *then, const uint64_t *found) {
+static struct heirs find_heirs(const struct sought *then, const uint64_t *found) {
   struct heirs h = {.then = then, .found = found};
+  const size_t count = then->objects->count;
   size_t listed = 0;
-  h.listed = allocate(2 * then->count, sizeof *h.listed, what);
-  h.of = h.listed + then->count;
-  for (size_t i = 0; i < then->count; listed += (size_t)then->object[i++].listed)
-    h.listed[i] = listed;
+  h.listed = allocate(2 * count, sizeof *h.listed, what);
+  h.of = h.listed + count;
+  for (size_t i = 0; i < count; listed += listed_of(then, i++)) h.listed[i] = listed;
   h.heir = allocate(listed, sizeof *h.heir, what);
   fill_weights(h.weight);
   loop_run(&halos_stage, PARTS, find_part, &h);
@@ -130,10 +155,11 @@ static struct heirs find_heirs(const struct tree_objects *then, const uint64_t *
 
 /** The particles of all heirs, object by object. */
 static uint64_t *members_of(const struct heirs *h, const struct tree_objects *now) {
+  const size_t count = h->then->objects->count;
   size_t all = 0, k = 0;
-  for (size_t i = 0; i < h->then->count; i++) all += h->of[i];
+  for (size_t i = 0; i < count; i++) all += h->of[i];
   uint64_t *index = allocate(all, sizeof *index, what);
-  for (size_t i = 0; i < h->then->count; i++)
+  for (size_t i = 0; i < count; i++)
     for (size_t j = 0; j < h->of[i]; j++) index[k++] = h->heir[h->listed[i] + j].object;
   uint64_t *members = fetch_members(now, all, index);
   free(index);
@@ -143,10 +169,11 @@ static uint64_t *members_of(const struct heirs *h, const struct tree_objects *no
 /** Where the objects of an earlier output are now.
  * @param found  the objects that have their listed particles now */
 static struct tree_fates judge_descendants(const struct tree_objects *now,
-                                           const struct tree_objects *then, const uint64_t *found) {
+                                           const struct sought *sought, const uint64_t *found) {
+  const struct tree_objects *then = sought->objects;
   struct tree_fates f = {then->all, then->first, then->count,
                          allocate(then->count, sizeof *f.descendant, what), NULL};
-  const struct heirs h = find_heirs(then, found);
+  const struct heirs h = find_heirs(sought, found);
   uint64_t *members = members_of(&h, now);
   for (size_t i = 0, first = 0; i < then->count; first += h.of[i++]) {
     const struct tree_object *o = &then->object[i];
@@ -161,15 +188,14 @@ static struct tree_fates judge_descendants(const struct tree_objects *now,
 
 /** The particles of both earlier outputs are looked for at once: one way through all members. */
 static void find_descendants(struct tree_links *l, const struct tree_objects *now,
-                             const struct tree_objects *before,
-                             const struct tree_objects *earlier) {
-  const size_t first = count_listed(before), second = count_listed(earlier);
-  uint64_t *id = allocate(first + second, sizeof *id, what);
-  if (first > 0) memcpy(id, before->id, first * sizeof *id);
-  if (second > 0) memcpy(id + first, earlier->id, second * sizeof *id);
-  uint64_t *found = tree_lookup(now, first + second, id);
-  l->before = judge_descendants(now, before, found);
-  l->skipped = judge_descendants(now, earlier, found + first);
+                             const struct tree_links *before, const struct tree_objects *earlier) {
+  const struct sought first = {&before->objects, NULL}, second = {earlier, &before->before};
+  const size_t listed = count_listed(&first), all = listed + count_listed(&second);
+  uint64_t *id = allocate(all, sizeof *id, what);
+  (void)list_ids(&second, list_ids(&first, id));
+  uint64_t *found = tree_lookup(now, all, id);
+  l->before = judge_descendants(now, &first, found);
+  l->skipped = judge_descendants(now, &second, found + listed);
   free(found);
 }
 
@@ -181,8 +207,7 @@ static void leave_skipped(struct tree_fates *skipped, const struct tree_fates *b
   uint64_t *follow = tree_fetch(before->all, before->descendant, skipped->count,
                                 between->descendant);
   for (size_t i = 0; i < skipped->count; i++)
-    if (between->descendant[i] != TREE_NONE &&
-        (between->main[i] || follow[i] == skipped->descendant[i]))
+    if (between->descendant[i] != TREE_NONE && follow[i] == skipped->descendant[i])
       skipped->descendant[i] = TREE_NONE;
   free(follow);
 }
@@ -265,7 +290,7 @@ static void choose_main(struct tree_links *now, const struct tree_links *before,
 struct tree_links tree_links_make(struct tree_objects *now, const struct tree_links *before,
                                   const struct tree_links *earlier) {
   struct tree_links l = {0};
-  find_descendants(&l, now, &before->objects, &earlier->objects);
+  find_descendants(&l, now, before, &earlier->objects);
   leave_skipped(&l.skipped, &before->before, &l.before);
   free(now->member);
   now->member = NULL;

@@ -18,7 +18,8 @@
 static const char what[] = "links of merger trees";
 enum {
   MEMBERS_SENT = 1 << 20, /* by a rank at a time */
-  NOTED = 1 << 14         /* members or ids of a part of a loop */
+  NOTED = 1 << 14,        /* members or ids of a part of a loop */
+  AHEAD = 16              /* of these between one and that whose slot is fetched */
 };
 
 /** 64 well mixed bits of an id: Fibonacci hashing (Knuth, The Art of Computer Programming 3, 6.4). */
@@ -58,10 +59,20 @@ static uint64_t claim(struct slot *s, uint64_t id) {
   return ASKED;
 }
 
-/** The slot of an id; NULL: nobody asks for it. The ranks have used the upper bits of the hash.
+/** Where the slot of an id is looked for first. The ranks have used the upper bits of the hash. */
+static size_t first_slot(const struct table *t, uint64_t id) {
+  return (size_t)(hash(id) * UINT64_C(0xd1342543de82ef95) >> 20) & t->mask;
+}
+
+/** Fetch from memory what will be looked for soon: slots are far from each other. */
+static void fetch_slot(const struct table *t, uint64_t id) {
+  __builtin_prefetch(&t->slot[first_slot(t, id)]);
+}
+
+/** The slot of an id; NULL: nobody asks for it.
  * @param add  take a free one */
 static struct slot *table_slot(const struct table *t, uint64_t id, bool add) {
-  for (size_t i = (size_t)(hash(id) * UINT64_C(0xd1342543de82ef95) >> 20);; i++) {
+  for (size_t i = first_slot(t, id);; i++) {
     struct slot *s = &t->slot[i & t->mask];
     uint64_t state = atomic_load_explicit(&s->state, memory_order_acquire);
     if (state == FREE && !add) return NULL;
@@ -132,6 +143,7 @@ static void note_part(void *context, uint32_t part) {
   const struct noting *n = context;
   const size_t end = part_end(n->count, part);
   for (size_t i = (size_t)part * NOTED; i < end; i++) {
+    if (i + AHEAD < end) fetch_slot(n->table, n->member[i + AHEAD].id);
     struct slot *s = table_slot(n->table, n->member[i].id, false);
     if (s) atomic_store_explicit(&s->state, FOUND + n->member[i].object, memory_order_relaxed);
   }
@@ -179,13 +191,17 @@ struct asking {
 static void add_part(void *context, uint32_t part) {
   const struct asking *a = context;
   const size_t end = part_end(a->count, part);
-  for (size_t i = (size_t)part * NOTED; i < end; i++) table_slot(a->table, a->id[i], true);
+  for (size_t i = (size_t)part * NOTED; i < end; i++) {
+    if (i + AHEAD < end) fetch_slot(a->table, a->id[i + AHEAD]);
+    table_slot(a->table, a->id[i], true);
+  }
 }
 
 static void answer_part(void *context, uint32_t part) {
   const struct asking *a = context;
   const size_t end = part_end(a->count, part);
   for (size_t i = (size_t)part * NOTED; i < end; i++) {
+    if (i + AHEAD < end) fetch_slot(a->table, a->id[i + AHEAD]);
     const struct slot *s = table_slot(a->table, a->id[i], false);
     const uint64_t state = atomic_load_explicit(&s->state, memory_order_relaxed);
     a->id[i] = state >= FOUND ? state - FOUND : TREE_NONE;
