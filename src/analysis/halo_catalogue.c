@@ -84,9 +84,9 @@ struct listing {
   const struct halo_catalogue *catalogue;
   uint32_t *particle;
   uint64_t *row;
-  bool *taken;         /* [particle] is a member */
-  size_t *first;       /* [part of the particles] of its particles in no halo, their first place in the list */
-  uint64_t first_row;  /* of all of this rank that are in no halo */
+  bool *taken;        /* [particle] is a member */
+  size_t *first;      /* [part] place in the list of its particles in no halo */
+  uint64_t first_row; /* of this rank's particles in no halo */
 };
 
 static void list_members(void *context, uint32_t part) {
@@ -125,8 +125,9 @@ static uint32_t *list_by_row(const struct halo_catalogue *c, const struct source
   const size_t n = c->particles->count;
   size_t first[PARTS + 1] = {c->members};
   uint32_t *particle = allocate(s->count, sizeof *particle, what);
-  struct listing l = {c, particle, row, allocate(n, sizeof *l.taken, what), first,
-                      c->all_members + comm_sum_before(n - c->members)};
+  struct listing l = {.catalogue = c, .particle = particle, .row = row, .first = first};
+  l.taken = allocate(n, sizeof *l.taken, what);
+  l.first_row = c->all_members + comm_sum_before(n - c->members);
   loop_run(&halos_stage, PARTS, list_members, &l);
   loop_run(&halos_stage, PARTS, count_single, &l);
   for (uint32_t part = 0; part < PARTS; part++) first[part + 1] += first[part];

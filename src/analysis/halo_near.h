@@ -8,7 +8,7 @@
 #include "photons/analysis/kernels.h"
 
 /** The search. Leaves within reach of a node are listed once for all leaves below the node, and particles within reach of a
- * leaf once for all particles of it. */
+ * leaf once for all particles of it. Of a tree of few particles all are listed once for all leaves. */
 struct halo_near {
   const struct halo_tree *tree;
   const struct halo_kernels *kernels;

@@ -20,7 +20,7 @@ struct halo_tree {
   unsigned depth;
   int axes;               /**< 3: of positions; 6: of phase space */
   uint32_t *body;         /**< [place] the particle's number */
-  double (*x)[HALO_AXES]; /**< of phase space: [place] positions over a time, and velocities; else NULL */
+  double (*x)[HALO_AXES]; /**< [place] positions over a time, and velocities; NULL: of positions */
   float *single;          /**< of phase space: [axis][place] x rounded, see halo_tree_single() */
   struct halo_node *node; /**< heap order; node 1 is the root */
 };
