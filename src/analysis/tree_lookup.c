@@ -209,23 +209,23 @@ static void answer_part(void *context, uint32_t part) {
 }
 
 /** Replace ids by the objects that have them. */
-static void look_up(const struct tree_objects *o, size_t count, uint64_t *id) {
-  const struct table t = table_create(count);
-  struct asking asking = {&t, id, count};
-  visit_parts(count, add_part, &asking);
+static void look_up(const struct tree_objects *o, struct asking asking) {
+  const struct table t = table_create(asking.count);
+  asking.table = &t;
+  visit_parts(asking.count, add_part, &asking);
   find_all(&t, o);
-  visit_parts(count, answer_part, &asking);
+  visit_parts(asking.count, answer_part, &asking);
   free(t.slot);
 }
 
 uint64_t *tree_lookup(const struct tree_objects *o, size_t count, uint64_t *id) {
   if (comm_size() == 1) {
-    look_up(o, count, id);
+    look_up(o, (struct asking){.id = id, .count = count});
     return id;
   }
   struct questions q = ask_for_particles(count, id);
   free(id);
-  look_up(o, exchange_total(q.receive), q.received);
+  look_up(o, (struct asking){.id = q.received, .count = exchange_total(q.receive)});
   return answer(&q, count);
 }
 

@@ -30,7 +30,7 @@ uint32_t KERNEL(fof_near_point)(uint32_t n, const uint32_t *x, const uint32_t *y
 
 /** The half of a box's extent, rounded up. */
 static inline vfloat half_of(uint32_t extent) {
-  return v_set((float)(extent / 2 + 2) * (1.0F + 2.0F * FLT_EPSILON));
+  return v_set((0.5F * (float)extent + 2.0F) * (1.0F + 4.0F * FLT_EPSILON));
 }
 
 uint32_t KERNEL(fof_near_box)(uint32_t n, const uint32_t *x, const uint32_t *y, const uint32_t *z,
