@@ -287,8 +287,8 @@ uint32_t KERNEL(halo_nearest)(const struct halo_crowd *crowd, const double point
 
 double KERNEL(halo_smoothed)(uint32_t n, const struct neighbour *near) {
   double weight[HALO_NEAREST_MOST], sum = 0.0;
-  const double h = sqrt(near[n - 1].distance2);
-  if (h <= 0.0) return HUGE_VAL;
+  const double h2 = near[n - 1].distance2, h = sqrt(h2);
+  if (!(h2 * h2 * h2 > 0.0)) return HUGE_VAL;
 #pragma omp simd
   for (uint32_t k = 0; k < n; k++) {
     const double q = sqrt(near[k].distance2) / h, inner = 1.0 - 6.0 * q * q * (1.0 - q),
@@ -296,5 +296,5 @@ double KERNEL(halo_smoothed)(uint32_t n, const struct neighbour *near) {
     weight[k] = q < 0.5 ? inner : outer;
   }
   for (uint32_t k = 0; k < n; k++) sum += weight[k];
-  return sum / pow(h, HALO_AXES);
+  return sum / (h2 * h2 * h2);
 }
