@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "photons/analysis/fof.h"
+#include "photons/analysis/kernels.h"
 
 /** Labels by id of the FoF groups that fof_find() found: the lowest ids. */
 static uint64_t *labels_by_id(const struct fof *f) {
@@ -125,10 +126,58 @@ static void test_simulated(void **state) {
   particles_free(&whole);
 }
 
+extern const struct fof_kernels fof_kernels_baseline;
+enum { POINTS = 61 }; /* not a whole number of vectors */
+
+/** Whether a coordinate is within an interval that is longer by so much at both ends. */
+static bool is_within(uint32_t x, uint32_t low, uint64_t extent, uint64_t more) {
+  return extent + 2 * more > UINT32_MAX || x - (low - (uint32_t)more) <= extent + 2 * more;
+}
+
+/** What is listed is the lanes' own numbers, rising, has all points in the box and none that is further from it than rounding
+ * explains. Half of the points are at faces of the box. */
+static void check_near_box(const struct fof_kernels *kernels, gsl_rng *rng, uint32_t longest) {
+  uint32_t low[3], extent[3], x[3][POINTS], index[POINTS + FOF_PADDING], listed = 0;
+  for (int c = 0; c < 3; c++) {
+    low[c] = (uint32_t)gsl_rng_get(rng);
+    extent[c] = (uint32_t)(gsl_rng_uniform(rng) * longest);
+    for (int i = 0; i < POINTS; i++)
+      x[c][i] = i % 4 == 0 ? low[c]
+                : i % 4 == 1
+                    ? low[c] + extent[c]
+                    : low[c] - longest + (uint32_t)(uint64_t)(gsl_rng_uniform(rng) * 3.0 * longest);
+  }
+  const uint32_t found = kernels->near_box(POINTS, x[0], x[1], x[2], low, extent, index);
+  for (uint32_t i = 0; i < POINTS; i++) {
+    bool inside = true, near = true;
+    for (int c = 0; c < 3; c++) {
+      inside = inside && is_within(x[c][i], low[c], extent[c], 0);
+      near = near && is_within(x[c][i], low[c], extent[c], 4 + extent[c] / 1000000);
+    }
+    const bool is_listed = listed < found && index[listed] == i;
+    assert_true(is_listed ? near : !inside);
+    listed += is_listed;
+  }
+  assert_int_equal(listed, found);
+}
+
+static void test_near_box(void **state) {
+  (void)state;
+  gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+  const uint32_t longest[] = {1, 2, 1000, 1U << 24, 1U << 30, 1U << 31, UINT32_MAX};
+  for (size_t k = 0; k < sizeof longest / sizeof *longest; k++)
+    for (int i = 0; i < 100; i++) {
+      check_near_box(fof_kernels_select(), rng, longest[k]);
+      check_near_box(&fof_kernels_baseline, rng, longest[k]);
+    }
+  gsl_rng_free(rng);
+}
+
 int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_partition), cmocka_unit_test(test_few_particles),
-      cmocka_unit_test(test_exact_length), cmocka_unit_test(test_simulated)};
+      cmocka_unit_test(test_exact_length), cmocka_unit_test(test_simulated),
+      cmocka_unit_test(test_near_box)};
   int failed = 0;
   comm_start(&argc, &argv);
   /* otherwise the others would wait for a rank that failed */

@@ -988,40 +988,53 @@ static int compare_neighbours(const void *a, const void *b) {
 static void assert_nearest(const struct halo_tree *t, uint32_t place, const struct neighbour *found,
                            size_t count) {
   static struct neighbour all[NEAR_BODIES];
-  for (uint32_t i = 0; i < NEAR_BODIES; i++) {
+  for (uint32_t i = 0; i < t->count; i++) {
     double d[HALO_AXES];
     for (int c = 0; c < HALO_AXES; c++) d[c] = t->x[i][c] - t->x[place][c];
     all[i] = (struct neighbour){
         d[0] * d[0] + d[1] * d[1] + d[2] * d[2] + d[3] * d[3] + d[4] * d[4] + d[5] * d[5], i};
   }
-  qsort(all, NEAR_BODIES, sizeof *all, compare_neighbours);
+  qsort(all, t->count, sizeof *all, compare_neighbours);
   for (size_t k = 0; k < count; k++) {
     assert_memory_equal(&found[k].distance2, &all[k].distance2, sizeof(double));
     assert_int_equal(found[k].index, all[k].index);
   }
 }
 
-/** Neighbours are the first of all particles sorted by distance, with any instruction set. */
+static void check_neighbours(const struct halo_tree *tree, const struct halo_kernels *kernels) {
+  struct halo_near near = halo_near_create(tree, HALO_NEAREST_MOST);
+  near.kernels = kernels;
+  for (uint32_t leaf = 1U << tree->depth; leaf < 2U << tree->depth; leaf++) {
+    halo_near_leaf(&near, leaf);
+    for (uint32_t i = node_first(tree->count, leaf); i < node_end(tree->count, leaf); i++) {
+      struct neighbour found[HALO_NEAREST_MOST];
+      halo_near_find(&near, i, found);
+      assert_nearest(tree, i, found, HALO_NEAREST_MOST);
+    }
+  }
+  halo_near_free(&near);
+}
+
+/** Neighbours are the first of all particles sorted by distance, with any instruction set: in trees of many particles and of
+ * few, and among particles that are all at one place. */
 static void test_neighbours(void **state) {
   (void)state;
-  const struct halo_kernels *const kernels[] = {halo_kernels_select(), &halo_kernels_baseline};
   static struct halo_body body[NEAR_BODIES];
   place_bodies(body);
-  struct halo_tree tree = halo_tree_create(NEAR_BODIES, body, 0.5 / 200.0);
-  for (int set = 0; set < 2; set++) {
-    struct halo_near near = halo_near_create(&tree, HALO_NEAREST_MOST);
-    near.kernels = kernels[set];
-    for (uint32_t leaf = 1U << tree.depth; leaf < 2U << tree.depth; leaf++) {
-      halo_near_leaf(&near, leaf);
-      for (uint32_t i = node_first(tree.count, leaf); i < node_end(tree.count, leaf); i++) {
-        struct neighbour found[HALO_NEAREST_MOST];
-        halo_near_find(&near, i, found);
-        assert_nearest(&tree, i, found, HALO_NEAREST_MOST);
-      }
-    }
-    halo_near_free(&near);
+  const struct {
+    uint32_t first, count;
+  } parts[] = {{0, NEAR_BODIES},
+               {AT_ONE_PLACE + IN_CLUMP - 100, 257},
+               {30, 256},
+               {300, 200},
+               {0, HALO_NEAREST_MOST},
+               {0, AT_ONE_PLACE}};
+  for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
+    struct halo_tree tree = halo_tree_create(parts[k].count, body + parts[k].first, 0.5 / 200.0);
+    check_neighbours(&tree, halo_kernels_select());
+    check_neighbours(&tree, &halo_kernels_baseline);
+    halo_tree_free(&tree);
   }
-  halo_tree_free(&tree);
 }
 
 /** Distances, of which most are in a clump far from the point, against the library's sort. */
