@@ -165,7 +165,7 @@ void topology_free(struct topology *t) {
   for (int l = 0; l <= t->finest; l++) {
     free(t->level[l].key);
     free(t->level[l].begin);
-    pieces_free(&t->level[l]);
+    for (int use = 0; use < KEY_USES; use++) pieces_free(&t->level[l].told[use]);
     topology_unlink(&t->level[l]);
   }
 }

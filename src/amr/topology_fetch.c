@@ -98,20 +98,15 @@ static void add_question(struct questions *q, struct question new) {
   q->question[q->count++] = new;
 }
 
-/** The first key from `begin` on that is known already, or the end of a range. */
+/** The first key of a range, whose first one is not known, that is known already, or its end. */
 static uint64_t unknown_till(const struct gas_tree_level *l, struct key_range range) {
   if (l->own_range.begin > range.begin && l->own_range.begin < range.end)
     range.end = l->own_range.begin;
-  for (uint32_t low = 0, count = l->pieces; count > 0;) { /* the first piece after it */
-    const uint32_t half = count / 2;
-    if (l->piece[low + half].range.begin <= range.begin) {
-      low += half + 1;
-      count -= half + 1;
-    } else {
-      count = half;
-      if (l->piece[low + half].range.begin < range.end)
-        range.end = l->piece[low + half].range.begin;
-    }
+  for (int use = 0; use < KEY_USES; use++) {
+    const struct key_pieces *p = &l->told[use];
+    const uint32_t next = pieces_till(p, range.begin);
+    if (next < p->count && p->piece[next].range.begin < range.end)
+      range.end = p->piece[next].range.begin;
   }
   return range.end;
 }
@@ -224,11 +219,10 @@ static char *exchange(const struct topology *t, const struct questions *q) {
   return told;
 }
 
-/** A piece with its keys. */
+/** A piece, whose keys are in an answer. */
 struct told_piece {
   int level;
   struct key_piece piece;
-  const uint64_t *key;
 };
 
 /** Find the pieces in the answers. @return [q->count] in their order; free() it */
@@ -239,8 +233,8 @@ static struct told_piece *find_told(const struct questions *q, const char *told)
     const struct group_span *span = (const void *)told;
     const uint64_t *key = (const void *)(span + (end - i));
     for (size_t k = i; k < end; k++, span++) {
-      p[k] = (struct told_piece){
-          q->question[k].want.level, {.range = q->question[k].want.range, .groups = *span}, key};
+      p[k] = (struct told_piece){q->question[k].want.level,
+                                 {q->question[k].want.range, *span, key}};
       key += span->end - span->first;
     }
     told = (const void *)key;
@@ -255,80 +249,58 @@ static int compare_told(const void *a, const void *b) {
          (x->piece.range.begin < y->piece.range.begin);
 }
 
-/** New pieces of a level at work. */
-struct joining {
-  uint32_t pieces;
-  struct key_piece *piece;
-  uint64_t *key;
-  size_t keys;
-};
-
-/** Add a piece at the end, or to the last one if it follows it. */
-static void append(struct joining *j, struct key_piece p, const uint64_t *key) {
-  struct key_piece *last = j->pieces > 0 ? &j->piece[j->pieces - 1] : NULL;
+/** Add a piece at the end, or to the last one if it follows it. There is room. @param keys  so far */
+static void append(struct key_pieces *all, struct key_piece p, size_t *keys) {
+  struct key_piece *last = all->count > 0 ? &all->piece[all->count - 1] : NULL;
   const uint32_t count = p.groups.end - p.groups.first;
-  if (count > 0) memcpy(j->key + j->keys, key, count * sizeof *key);
+  if (count > 0) memcpy(all->key + *keys, p.key, count * sizeof *p.key);
   if (last && last->range.end == p.range.begin) {
     last->range.end = p.range.end;
     last->groups.end = p.groups.end;
   } else {
-    p.at = j->keys;
-    j->piece[j->pieces++] = p;
+    p.key = all->key + *keys;
+    all->piece[all->count++] = p;
   }
-  j->keys += count;
+  *keys += count;
 }
 
-static size_t keys_in(const struct gas_tree_level *l) {
+static size_t groups_in(const struct key_piece *p) { return p->groups.end - p->groups.first; }
+
+/** Add pieces to others. @param told  [count] */
+static void add_told(struct key_pieces *old, const struct told_piece *told, size_t count) {
   size_t keys = 0;
-  for (uint32_t i = 0; i < l->pieces; i++)
-    keys += l->piece[i].groups.end - l->piece[i].groups.first;
-  return keys;
-}
-
-/** Add pieces to those of a level. @param told  [count] */
-static void add_told(struct gas_tree_level *l, const struct told_piece *told, size_t count) {
-  size_t keys = keys_in(l);
-  uint32_t old = 0;
-  for (size_t i = 0; i < count; i++) keys += told[i].piece.groups.end - told[i].piece.groups.first;
-  struct joining j = {0, allocate(l->pieces + count, sizeof *j.piece, "patch groups"),
-                      allocate(keys, sizeof *j.key, "patch groups"), 0};
+  uint32_t k = 0;
+  for (uint32_t i = 0; i < old->count; i++) keys += groups_in(&old->piece[i]);
+  for (size_t i = 0; i < count; i++) keys += groups_in(&told[i].piece);
+  struct key_pieces new = {0, allocate(old->count + count, sizeof *new.piece, "patch groups"),
+                           allocate(keys, sizeof *new.key, "patch groups")};
+  keys = 0;
   for (size_t i = 0; i <= count; i++) {
-    while (old < l->pieces &&
-           (i == count || l->piece[old].range.begin < told[i].piece.range.begin)) {
-      append(&j, l->piece[old], l->piece_key + l->piece[old].at);
-      old++;
-    }
-    if (i < count) append(&j, told[i].piece, told[i].key);
+    while (k < old->count && (i == count || old->piece[k].range.begin < told[i].piece.range.begin))
+      append(&new, old->piece[k++], &keys);
+    if (i < count) append(&new, told[i].piece, &keys);
   }
-  pieces_free(l);
-  l->pieces = j.pieces;
-  l->piece = j.piece;
-  l->piece_key = j.key;
+  pieces_free(old);
+  *old = new;
 }
 
-void pieces_free(struct gas_tree_level *l) {
-  free(l->piece);
-  free(l->piece_key);
-  l->piece = NULL;
-  l->piece_key = NULL;
-  l->pieces = 0;
+void pieces_free(struct key_pieces *p) {
+  free(p->piece);
+  free(p->key);
+  *p = (struct key_pieces){0};
 }
 
 struct topology topology_view(const struct topology *t) {
   struct topology view = *t;
-  for (int l = 0; l <= t->finest; l++) {
-    view.level[l].pieces = 0;
-    view.level[l].piece = NULL;
-    view.level[l].piece_key = NULL;
-  }
+  for (int l = 0; l <= t->finest; l++) view.level[l].told[KEYS_OF_HOST] = (struct key_pieces){0};
   return view;
 }
 
 void topology_view_free(struct topology *view) {
-  for (int l = 0; l <= view->finest; l++) pieces_free(&view->level[l]);
+  for (int l = 0; l <= view->finest; l++) pieces_free(&view->level[l].told[KEYS_OF_HOST]);
 }
 
-void topology_fetch(struct topology *t, struct key_wants *w) {
+void fetch_keys(struct topology *t, struct key_wants *w, enum key_use use) {
   struct questions q = {0};
   if (t->share && comm_size() > 1) {
     join_wants(w);
@@ -339,7 +311,7 @@ void topology_fetch(struct topology *t, struct key_wants *w) {
     if (q.count > 1) qsort(piece, q.count, sizeof *piece, compare_told);
     for (size_t i = 0, end; i < q.count; i = end) {
       for (end = i; end < q.count && piece[end].level == piece[i].level;) end++;
-      add_told(&t->level[piece[i].level], piece + i, end - i);
+      add_told(&t->level[piece[i].level].told[use], piece + i, end - i);
     }
     free(piece);
     free(told);
@@ -348,3 +320,5 @@ void topology_fetch(struct topology *t, struct key_wants *w) {
   free(w->want);
   *w = (struct key_wants){0};
 }
+
+void topology_fetch(struct topology *t, struct key_wants *w) { fetch_keys(t, w, KEYS_OF_HOST); }

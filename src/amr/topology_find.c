@@ -45,12 +45,11 @@ uint32_t keys_from(const uint64_t *keys, uint32_t count, uint64_t key) {
   return low;
 }
 
-/** The number of pieces that begin at a key or before it. */
-static uint32_t pieces_till(const struct gas_tree_level *l, uint64_t key) {
-  uint32_t low = 0, count = l->pieces;
+uint32_t pieces_till(const struct key_pieces *p, uint64_t key) {
+  uint32_t low = 0, count = p->count;
   while (count > 0) {
     const uint32_t half = count / 2;
-    if (l->piece[low + half].range.begin <= key) {
+    if (p->piece[low + half].range.begin <= key) {
       low += half + 1;
       count -= half + 1;
     } else {
@@ -61,8 +60,12 @@ static uint32_t pieces_till(const struct gas_tree_level *l, uint64_t key) {
 }
 
 const struct key_piece *piece_with(const struct gas_tree_level *l, uint64_t key) {
-  const uint32_t n = pieces_till(l, key);
-  return n > 0 && is_in_range(l->piece[n - 1].range, key) ? &l->piece[n - 1] : NULL;
+  for (int use = 0; use < KEY_USES; use++) { /* tasks find theirs in the first */
+    const struct key_pieces *p = &l->told[use];
+    const uint32_t n = pieces_till(p, key);
+    if (n > 0 && is_in_range(p->piece[n - 1].range, key)) return &p->piece[n - 1];
+  }
+  return NULL;
 }
 
 /** The group with a key among some consecutive ones. */
@@ -83,7 +86,7 @@ uint32_t topology_with_key(const struct topology *t, int level, uint64_t key) {
          "patch groups at (%u, %u, %u) of level %d are far from those of this rank", place[0],
          place[1], place[2], level);
   }
-  return with_key_in(p->groups, l->piece_key + p->at, key);
+  return with_key_in(p->groups, p->key, key);
 }
 
 uint32_t topology_with_next_key(const struct topology *t, int level, uint64_t key,
@@ -98,26 +101,26 @@ uint32_t topology_with_next_key(const struct topology *t, int level, uint64_t ke
 }
 
 /** The piece with a group; NULL: there is none. Of pieces that begin with the same number only the last one has groups. */
-static const struct key_piece *piece_of(const struct gas_tree_level *l, uint32_t group) {
-  uint32_t low = 0, count = l->pieces;
+static const struct key_piece *piece_of(const struct key_pieces *p, uint32_t group) {
+  uint32_t low = 0, count = p->count;
   while (count > 0) {
     const uint32_t half = count / 2;
-    if (l->piece[low + half].groups.first <= group) {
+    if (p->piece[low + half].groups.first <= group) {
       low += half + 1;
       count -= half + 1;
     } else {
       count = half;
     }
   }
-  return low > 0 && is_in_span(l->piece[low - 1].groups, group) ? &l->piece[low - 1] : NULL;
+  return low > 0 && is_in_span(p->piece[low - 1].groups, group) ? &p->piece[low - 1] : NULL;
 }
 
 uint64_t topology_key_of_other(const struct topology *t, int level, uint32_t group) {
-  const struct gas_tree_level *l = &t->level[level];
   if (level == 0) return root_key(t->root, group);
-  const struct key_piece *p = piece_of(l, group);
+  const struct key_piece *p = NULL;
+  for (int use = 0; use < KEY_USES && !p; use++) p = piece_of(&t->level[level].told[use], group);
   if (!p) topology_lacks(t, level, group);
-  return l->piece_key[p->at + group - p->groups.first];
+  return p->key[group - p->groups.first];
 }
 
 uint32_t topology_find(const struct topology *t, int level, const int64_t place[3]) {

@@ -303,9 +303,10 @@ static void count_kept(const struct topology *t) {
     bytes += own_count(l) * sizeof *l->key + (own_count(l) + l->others) * sizeof *l->group +
              (l->others + l->aboves) * sizeof *l->other;
     if (l->begin) bytes += ((size_t)comm_size() + 1) * sizeof *l->begin;
-    for (uint32_t i = 0; i < l->pieces; i++)
-      bytes += sizeof *l->piece +
-               (l->piece[i].groups.end - l->piece[i].groups.first) * sizeof *l->piece_key;
+    const struct key_pieces *told = &l->told[KEYS_OF_LINKS];
+    for (uint32_t i = 0; i < told->count; i++)
+      bytes += sizeof *told->piece +
+               (told->piece[i].groups.end - told->piece[i].groups.first) * sizeof *told->key;
   }
   kept_set(KEPT_OCTREE, bytes);
 }
@@ -313,10 +314,11 @@ static void count_kept(const struct topology *t) {
 void topology_link(struct topology *t, int level) {
   bool changed[GAS_LEVELS_MAX];
   struct key_wants wants = {0};
-  for (int l = 0; l <= t->finest; l++) pieces_free(&t->level[l]);
+  for (int l = 0; l <= t->finest; l++)
+    for (int use = 0; use < KEY_USES; use++) pieces_free(&t->level[l].told[use]);
   if (t->keys_alone) return;
   want_for_links(t, &wants);
-  topology_fetch(t, &wants);
+  fetch_keys(t, &wants, KEYS_OF_LINKS);
   for (int l = t->finest; l >= 0; l--) changed[l] = find_above(t, l);
   for (int l = 0; l <= level; l++)
     if (l == level || changed[l]) {

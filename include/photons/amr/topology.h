@@ -74,8 +74,19 @@ static inline bool is_in_range(struct key_range r, uint64_t key) {
 struct key_piece {
   struct key_range range;
   struct group_span groups; /**< first: the group with the first key in the range or after it */
-  size_t at;                /**< of the keys in gas_tree_level.piece_key */
+  const uint64_t *key;      /**< [groups.end - groups.first], rising */
 };
+
+/** Some of them, rising, without keys in common. */
+struct key_pieces {
+  uint32_t count;
+  struct key_piece *piece; /**< [count] */
+  uint64_t *key;           /**< of all of them */
+};
+
+/** What keys of other ranks are for: what tasks may read, which is there until groups change, and what the host reads
+ * beside it. */
+enum key_use { KEYS_OF_LINKS, KEYS_OF_HOST, KEY_USES };
 
 /** The groups of a level, in the order of the Morton keys of their places. */
 struct gas_tree_level {
@@ -83,14 +94,12 @@ struct gas_tree_level {
   struct group_span own;      /**< groups of this rank */
   uint64_t *key;              /**< [own.end - own.first], rising */
   struct key_range own_range; /**< no group of another rank has a key in it */
-  uint64_t *begin;         /**< [ranks + 1] where the range of each rank begins; NULL: all is own */
-  uint32_t pieces;         /**< of keys that other ranks have told */
-  struct key_piece *piece; /**< [pieces] rising, without keys in common */
-  uint64_t *piece_key;
-  struct gas_group *group;       /**< [own.end - own.first] */
-  uint32_t others;               /**< known groups of other ranks */
-  uint32_t *other;               /**< [others] their numbers, rising */
-  struct gas_group *other_group; /**< [others] */
+  uint64_t *begin; /**< [ranks + 1] where the range of each rank begins; NULL: all is own */
+  struct key_pieces told[KEY_USES]; /**< by other ranks; none is in both */
+  struct gas_group *group;          /**< [own.end - own.first] */
+  uint32_t others;                  /**< known groups of other ranks */
+  uint32_t *other;                  /**< [others] their numbers, rising */
+  struct gas_group *other_group;    /**< [others] */
   uint32_t aboves;  /**< those of them that are coarser around own groups of finer levels */
   uint32_t *above;  /**< [aboves] their numbers, rising */
   uint64_t changes; /**< how often the level got new groups */
@@ -233,7 +242,8 @@ void topology_want_keys(struct key_wants *w, const struct topology *t, int level
 void topology_want_at(struct key_wants *w, const struct topology *t, int finest,
                       const double position[3]);
 /** Get the keys that this rank and others want from their owners, in two sparse exchanges. Collective. Empties the list.
- * The keys stay till a level gets new groups. */
+ * The keys stay till a level gets new groups. They are for the host, and loops that it waits for: tasks that it does not
+ * wait for may run meanwhile, and read keys of groups that are linked alone. */
 void topology_fetch(struct topology *t, struct key_wants *w);
 
 /** The same octree, with fetched keys of its own: at first none. The octree must stay as it is. */
