@@ -98,18 +98,90 @@ static void index_sent(struct root_exchange *e) {
   for (uint32_t i = 0; i < e->own; i++) e->sent_first[i + 1] += e->sent_first[i];
 }
 
+/** A range of places of groups along the axes of the mesh. */
+struct places {
+  uint32_t first[3], end[3];
+};
+
+/** The groups that have cells in the own part of the mesh. */
+static struct places places_on_mesh(const struct root_exchange *e) {
+  const struct fft_box *b = &e->box[comm_rank()];
+  struct places p = {.end = {0}};
+  for (int i = 0; i < 3; i++) {
+    const uint32_t root = e->gas->topology.root[e->axis[i]];
+    const size_t end = i < 2 ? (b->first[i] + b->count[i] + SIDE - 1) / SIDE : root;
+    p.first[i] = i < 2 ? (uint32_t)(b->first[i] / SIDE) : 0;
+    p.end[i] = end < root ? (uint32_t)end : root;
+    if (i < 2 && b->count[i] == 0) p.end[i] = p.first[i];
+  }
+  return p;
+}
+
+static int compare_numbers(const void *a, const void *b) {
+  const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+  return (x > y) - (x < y);
+}
+
+/** The numbers of these groups, rising; free() them. */
+static uint32_t *groups_on_mesh(const struct root_exchange *e, uint32_t *count) {
+  const struct places p = places_on_mesh(e);
+  size_t most = 1;
+  for (int i = 0; i < 3; i++) most *= p.end[i] > p.first[i] ? p.end[i] - p.first[i] : 0;
+  uint32_t *group = allocate(most, sizeof *group, "messages of the root level");
+  *count = 0;
+  for (uint32_t x = p.first[0]; x < p.end[0] && most > 0; x++)
+    for (uint32_t y = p.first[1]; y < p.end[1]; y++)
+      for (uint32_t z = p.first[2]; z < p.end[2]; z++, (*count)++) {
+        int64_t place[3];
+        place[e->axis[0]] = x;
+        place[e->axis[1]] = y;
+        place[e->axis[2]] = z;
+        group[*count] = comm_size() == 1 ? *count : topology_find(&e->gas->topology, 0, place);
+      }
+  if (comm_size() > 1 && *count > 1) qsort(group, *count, sizeof *group, compare_numbers);
+  return group;
+}
+
+/** The lowest cells of the first and the last own groups along the axes of the mesh. */
+static void find_corners(const struct root_exchange *e, struct corner *low, struct corner *high) {
+  for (uint32_t i = 0; i < e->own; i++) {
+    const struct corner at = corner_of(e, e->first + i);
+    for (int k = 0; k < 3; k++) {
+      if (i == 0 || at.at[k] < low->at[k]) low->at[k] = at.at[k];
+      if (i == 0 || at.at[k] > high->at[k]) high->at[k] = at.at[k];
+    }
+  }
+}
+
+/** Whether a rank's part of the mesh may have cells of own groups. */
+static bool may_meet(const struct root_exchange *e, const struct corner *low,
+                     const struct corner *high, int rank) {
+  const struct fft_box *b = &e->box[rank];
+  for (int i = 0; i < 2; i++)
+    if (b->first[i] >= high->at[i] + SIDE || b->first[i] + b->count[i] <= low->at[i]) return false;
+  return e->own > 0;
+}
+
 /** Find where groups are in the messages. @return the numbers of each of both */
 static struct common_sizes { size_t sent, received; } plan_messages(struct root_exchange *e) {
   struct common_sizes at = {0, 0};
+  struct corner low = {{0}}, high = {{0}};
+  uint32_t count, *group = groups_on_mesh(e, &count);
+  find_corners(e, &low, &high);
   for (int rank = 0; rank < comm_size(); rank++) {
-    const struct common_sizes before = at;
-    for (uint32_t i = 0; i < e->own; i++) add_piece(e, &e->sent, e->first + i, rank, &at.sent);
-    const uint32_t end = gas_first_group(e->gas, 0, rank + 1);
-    for (uint32_t i = gas_first_group(e->gas, 0, rank); i < end; i++)
-      add_piece(e, &e->received, i, comm_rank(), &at.received);
-    e->bytes[rank] = (at.sent - before.sent) * sizeof(double);
-    e->bytes[comm_size() + rank] = (at.received - before.received) * sizeof(double);
+    const size_t before = at.sent;
+    const uint32_t own = may_meet(e, &low, &high, rank) ? e->own : 0;
+    for (uint32_t i = 0; i < own; i++)
+      add_piece(e, &e->sent, e->first + i, rank, &at.sent);
+    e->bytes[rank] = (at.sent - before) * sizeof(double);
   }
+  for (uint32_t i = 0; i < count; i++) {
+    const size_t before = at.received;
+    add_piece(e, &e->received, group[i], comm_rank(), &at.received);
+    e->bytes[comm_size() + gas_owner(e->gas, 0, group[i])] += (at.received - before) *
+                                                              sizeof(double);
+  }
+  free(group);
   index_sent(e);
   return at;
 }
