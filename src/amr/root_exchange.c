@@ -171,8 +171,7 @@ static struct common_sizes { size_t sent, received; } plan_messages(struct root_
   for (int rank = 0; rank < comm_size(); rank++) {
     const size_t before = at.sent;
     const uint32_t own = may_meet(e, &low, &high, rank) ? e->own : 0;
-    for (uint32_t i = 0; i < own; i++)
-      add_piece(e, &e->sent, e->first + i, rank, &at.sent);
+    for (uint32_t i = 0; i < own; i++) add_piece(e, &e->sent, e->first + i, rank, &at.sent);
     e->bytes[rank] = (at.sent - before) * sizeof(double);
   }
   for (uint32_t i = 0; i < count; i++) {
