@@ -11,7 +11,7 @@ A box is SIDE-SIZE[:SEEDS]: SIDE^3 particles in SIZE Mpc/h from z = 49 on, with 
 seeds. Boxes run in their order. Bands are parts of the particles' Nyquist wave number k_N, and each
 mode counts once. A cell has the mean over seeds and its standard error; pairs, time and drift are
 means, too. All rows share the chance of the runs that P(k) is divided by: --over NAME divides by
-those of another setting. With --gpus N each run has one of the first N GPUs, in turn. Runs that are
+those of another setting, and leaves the former out. With --gpus N each run has one of the first N GPUs, in turn. Runs that are
 in the folder already are not run again. After M minutes no run begins, and those at work are ended.
 The time is wall-clock time beside other runs. The drift is that of the Layzer-Irvine integral from
 a = 0.3 to 0.9. Needs Python 3.8 alone.
@@ -118,10 +118,15 @@ class Bench:
     def runs(self):
         """In the order of boxes, each once."""
         for box in self.options.boxes:
-            settings = dict([reference(box)] + self.options.settings)
+            settings = self.settings(box)
             for seed in self.seeds(box):
                 for name, changes in settings.items():
                     yield box, seed, name, changes
+
+    def settings(self, box):
+        """All that are run, by name: with those over which the table is."""
+        first = [] if self.options.over else [reference(box)]
+        return dict(first + self.options.settings)
 
     def over(self, box):
         """The setting over which a table is."""
@@ -145,7 +150,7 @@ class Bench:
         print(f"| z | steps | seeds | {bands} | pairs | time | drift |")
         print("| --- " * (6 + len(BANDS)) + "|")
         for output, z in enumerate(OUTPUTS):
-            for name in dict([reference(box)] + self.options.settings):
+            for name in self.settings(box):
                 if name != self.over(box):
                     self.row(box, output, z, name)
         cost = self.cost(box, self.over(box))
