@@ -4,14 +4,15 @@
 several at once, and a table of P(k) over that of short adaptive steps, less 1.
 
 usage: bench_step_accuracy.py PROGRAM [--out FOLDER] [--boxes 64-50:8,64-12.5:8,...] [--seeds N]
-       [--setting 'NAME SECTION.KEY=VALUE ...'] [--over NAME] [--gpus N] [--jobs N] [--workers N]
+       [--setting 'NAME SECTION.KEY=VALUE ...'] [--over NAME] [--only NAME,...] [--gpus N] [--jobs N] [--workers N]
        [--minutes M]
 
 A box is SIDE-SIZE[:SEEDS]: SIDE^3 particles in SIZE Mpc/h from z = 49 on, with the first SEEDS
 seeds. Boxes run in their order. Bands are parts of the particles' Nyquist wave number k_N, and each
 mode counts once. A cell has the mean over seeds and its standard error; pairs, time and drift are
 means, too. All rows share the chance of the runs that P(k) is divided by: --over NAME divides by
-those of another setting, and leaves the former out. With --gpus N each run has one of the first N GPUs, in turn. Runs that are
+those of another setting. --only NAME,... leaves out all others. With --gpus N each run has one
+of the first N GPUs, in turn. Runs that are
 in the folder already are not run again. After M minutes no run begins, and those at work are ended.
 The time is wall-clock time beside other runs. The drift is that of the Layzer-Irvine integral from
 a = 0.3 to 0.9. Needs Python 3.8 alone.
@@ -124,9 +125,10 @@ class Bench:
                     yield box, seed, name, changes
 
     def settings(self, box):
-        """All that are run, by name: with those over which the table is."""
-        first = [] if self.options.over else [reference(box)]
-        return dict(first + self.options.settings)
+        """All that are run, by name."""
+        all_of = dict([reference(box)] + self.options.settings)
+        only = self.options.only
+        return {name: changes for name, changes in all_of.items() if not only or name in only}
 
     def over(self, box):
         """The setting over which a table is."""
@@ -243,6 +245,8 @@ def parse(words):
     parser.add_argument("--setting", action="append", default=[], metavar="'NAME KEY=VALUE ...'",
                         help="one more setting of steps")
     parser.add_argument("--over", metavar="NAME", help="the setting over which the table is")
+    parser.add_argument("--only", metavar="NAME,...", type=lambda text: text.split(","),
+                        help="the settings that are run, of all")
     parser.add_argument("--gpus", type=int, default=0,
                         help="GPUs, of which each run has one; 0: runs see all GPUs")
     parser.add_argument("--jobs", type=int, help="runs at once: 4, or one on each of --gpus")
@@ -258,6 +262,12 @@ def parse(words):
     options.settings = SETTINGS + [(words[0], words[1:]) for words in more]
     if options.over and options.over not in [name for name, _ in options.settings]:
         parser.error(f"{options.over} is no setting")
+    names = [REFERENCE[0]] + [name for name, _ in options.settings]
+    for name in options.only or []:
+        if name not in names:
+            parser.error(f"--only {name}: no setting")
+    if options.only and (options.over or REFERENCE[0]) not in options.only:
+        parser.error("--only leaves out the setting that P(k) is divided by")
     program = shutil.which(options.program)
     if not program:
         parser.error(f"{options.program} is no program")

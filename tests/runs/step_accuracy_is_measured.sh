@@ -16,6 +16,12 @@ done
   --over default >over 2>err || complain "over another setting: exit code $?: $(cat err)"
 [ "$(grep -c 'short adaptive' over)" = 2 ] || complain "two rows of short adaptive steps: $(cat over)"
 grep -q '^| [01] | default' over && complain "a row of the setting that P(k) is divided by"
+# Of all settings two alone.
+"$PYTHON" "$PHOTONS_SOURCE/tests/bench/bench_step_accuracy.py" "$PHOTONS" --out runs --boxes 8-50 --seeds 1 \
+  --over high --only high,fast >only 2>err || complain "two settings alone: exit code $?: $(cat err)"
+[ "$(grep -c '^| [01] | ' only)" = 2 ] && [ "$(grep -c '^| [01] | fast ' only)" = 2 ] || complain "not one setting alone: $(cat only)"
+"$PYTHON" "$PHOTONS_SOURCE/tests/bench/bench_step_accuracy.py" "$PHOTONS" --out runs --only fast >only 2>&1 &&
+  complain "the setting that P(k) is divided by may be left out"
 # Runs of several seeds have the GPUs in turn. A program that fails stands for one that needs them.
 cat >needs-gpu <<'END'
 #!/bin/sh
