@@ -122,6 +122,8 @@ STATISTICS = (
     Statistic("m200", m200_points, 3, 2, PARTICLES, "particles"),
 )
 
+TITLES = {"power": "P(k)", "correlation": "correlation function", "friends": "friends of friends", "m200": "M200"}
+
 
 def plan(index, side, outputs, factor, mesh):
     """The parameters of a run, in units of the particles' distance. The mesh is that of the correlation function."""
@@ -245,7 +247,7 @@ def plot(path, curves_of, times):
         for a, points in zip(times, curves):
             axis.loglog([p[1] for p in points], [p[2] for p in points], ".-", ms=3, label=f"a = {float(a):.3g}")
         scale = {-1: "k/k_NL", 1: "r k_NL", 3: "M/M_NL"}[statistic.power]
-        axis.set(xlabel=scale, title=statistic.name.replace("_", " "))
+        axis.set(xlabel=scale, title=TITLES[statistic.name])
     axes[0].legend()
     figure.savefig(path, dpi=150)
     plt.close(figure)
@@ -313,7 +315,7 @@ def plot_finer(path, found_of, times):
         for a, points in zip(times, found):
             axis.semilogx([p[0] for p in points], [100 * p[1] for p in points], ".-", ms=3, label=f"a = {float(a):.3g}")
         axis.axhspan(-1, 1, color="0.9")
-        axis.set(xlabel=statistic.unit, ylim=(-10, 10), title=statistic.name.replace("_", " "))
+        axis.set(xlabel=statistic.unit, ylim=(-10, 10), title=TITLES[statistic.name])
     axes[0].set_ylabel("over the finer run, minus 1 [%]")
     axes[0].legend()
     figure.savefig(path, dpi=150)
