@@ -113,10 +113,8 @@ static void gas_potential_gpu(struct gpu *gpu, void *buffers[],
                                 a->how.mode == POTENTIAL_RELAX ? GPU_OTHERS_COPY : GPU_OTHERS_ZERO,
                                 a->how.excess};
   if (s->direct) {
-    const struct gpu_solved batch = {.density = density,
-                                     .from = from,
-                                     .to = potentials,
-                                     .groups = batch_of(&a->batch)->count};
+    const struct gpu_solved batch = {
+        .density = density, .from = from, .to = potentials, .groups = batch_of(&a->batch)->count};
     gpu_gas_solve_directly(&g, &s->waves, VECTOR(const double, buffers[links + 1]), &batch, 1,
                            &half, 1);
   } else {

@@ -231,8 +231,7 @@ static void solve_in(const struct gpu_gas *g, const waves &w, const double *pivo
                                                groups * (size_t)GAS_GROUP_CELLS * sizeof *source);
   const solved_batch<real> *table = upload<real>(g, batch, batches, source);
   if (source)
-    find_sources<real>
-        <<<dim3(most, batches), SOLVE_THREADS, 0, g->gpu->stream>>>(table, source);
+    find_sources<real><<<dim3(most, batches), SOLVE_THREADS, 0, g->gpu->stream>>>(table, source);
   for (uint32_t k = 0; k < halves; k++) {
     solve_directly<real>
         <<<dim3(most, batches), SOLVE_THREADS, 0, g->gpu->stream>>>(w, table, pivot, half[k]);

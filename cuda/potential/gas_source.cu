@@ -16,10 +16,10 @@ static __global__ void __launch_bounds__(SOURCE_THREADS)
 
 void gpu_gas_source(const struct gpu_gas *g, const struct gpu_density *density, double *source) {
   if (g->double_precision)
-    find_source<double><<<g->groups, SOURCE_THREADS, 0, g->gpu->stream>>>(
-        density_of<double>(g, density), source);
+    find_source<double>
+        <<<g->groups, SOURCE_THREADS, 0, g->gpu->stream>>>(density_of<double>(g, density), source);
   else
-    find_source<float><<<g->groups, SOURCE_THREADS, 0, g->gpu->stream>>>(
-        density_of<float>(g, density), source);
+    find_source<float>
+        <<<g->groups, SOURCE_THREADS, 0, g->gpu->stream>>>(density_of<float>(g, density), source);
   gpu_launched("source");
 }

@@ -14,7 +14,8 @@
 #include "photons/runtime/scheduler.h"
 
 /* A GPU has so many patch groups of the root level at least: with fewer its messages take longer than its work. Potentials
- * of refined levels are found in many short solutions, between which GPUs exchange what is around their groups. */
+ * of refined levels are found in many short solutions, which each GPU makes of all groups, or between which GPUs exchange
+ * what is around their groups. */
 enum { GROUPS_LEAST = 1024, GROUPS_LEAST_OF_POTENTIALS = 8192 };
 /* Refined levels may need several times the memory of the root level. */
 #define MEMORY_OF_LEVELS 4.0

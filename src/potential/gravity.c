@@ -20,8 +20,8 @@ enum { CUBE_BYTES = GAS_GROUP_CELLS * sizeof(double) };
 enum { ROOT_GROUPS_MOST = 8192 };
 
 static bool finds_all_potentials(const struct gas *g, const struct self_gravity *s) {
-  return s->gpus && s->direct && comm_size() == 1 && g->tasks.homes > 1 &&
-         g->topology.finest > 0 && g->topology.level[0].count <= ROOT_GROUPS_MOST;
+  return s->gpus && s->direct && comm_size() == 1 && g->tasks.homes > 1 && g->topology.finest > 0 &&
+         g->topology.level[0].count <= ROOT_GROUPS_MOST;
 }
 
 struct self_gravity *gravity_make(struct gas *g, const struct parameters *p) {
@@ -189,8 +189,7 @@ static void solve_halves(struct gas *g, int level, struct potential_task first, 
     solve_in_turn(g, level, first, solutions);
     return;
   }
-  for (int k = 0; k < solutions; k++)
-    solve_half(g, level, potential_solution(first, k, solutions));
+  for (int k = 0; k < solutions; k++) solve_half(g, level, potential_solution(first, k, solutions));
 }
 
 /** Solve the groups of a level. */

@@ -1,8 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Self-gravity of gas, and gas in an expanding universe, on emulated GPUs are those on cores. On two GPUs, and on three
-# ranks with a GPU each, which transform the root level in slabs, self-gravity and particles are those on one.
+# ranks with a GPU each, which transform the root level in slabs, self-gravity and particles are those on one. A universe
+# of gas and dark matter on levels that change has the bits of one GPU on two and four, which send nothing between the
+# solutions of a level.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
+. "$PHOTONS_SOURCE/tests/support/gas.sh"
 need_python h5py numpy
 "$gpu_tests/cuda_check_on_cores" gas-gravity || complain "gas-gravity"
 "$gpu_tests/cuda_check_on_cores" gas-cosmology || complain "gas-cosmology"
@@ -33,12 +36,54 @@ CORES_GPUS=2 STARPU_NCUDA=2 run two ball.ini --steps 1
 CORES_GPUS=1 STARPU_NCUDA=1 run_on 3 three ball.ini --steps 1
 # energies NAME: the last ones of gas, of the potential and of particles
 energies() { tail -n 1 "$1/log/statistics.csv" | cut -d, -f7,8,12 | tr , ' '; }
+# gpus_have NAME STAGE: the GPUs of a run have had tasks of a stage in the last step
+gpus_have() {
+  awk -F, -v name="gpu_$2_s" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) column = i }
+    END { exit !($column > 0) }' "$1/log/timings.csv"
+}
 for run in two three; do
   echo "$(energies one) $(energies $run)" |
     awk 'function apart(x, y) { return (x - y)^2 > 1e-18 * x^2 }
       { exit apart($1, $4) || apart($2, $5) || apart($3, $6) || $2 >= 0 || $3 <= 0 }' ||
     complain "other energies on $run GPUs: $(energies one), $(energies $run)"
-  awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "gpu_gas_root_lines_s") column = i }
-    END { exit !($column > 0) }' $run/log/timings.csv || complain "$run GPUs transform no slabs"
+  gpus_have $run gas_root_lines || complain "$run GPUs transform no slabs"
+done
+
+cat >universe.ini <<END
+[run]
+system = gas
+[cosmology]
+Omega_m = 0.3
+Omega_lambda = 0.7
+Omega_b = 0.045
+h = 0.7
+[box]
+size = 12.5
+npart_side = 32
+[ic]
+source = generate
+z_init = 24
+[gas]
+comoving = yes
+root = 32, 32, 32
+levels = 2
+flag_particles = 1.8, 0.4
+buffer = 1
+regrid = 1
+batch = 2
+gravity = self
+[time]
+z_end = 9
+[output]
+images = no
+checkpoint_minutes = 1e-6
+END
+for gpus in 1 2 4; do
+  CORES_GPUS=$gpus STARPU_NCUDA=$gpus run universe$gpus universe.ini --steps 2
+done
+same checkpoint.hdf5 100 universe1 universe2 universe4
+for gpus in 2 4; do
+  gpus_have universe$gpus gas_source || complain "homes of $gpus GPUs do not find all potentials"
+  gpus_have universe$gpus gas_potential && complain "$gpus GPUs solve levels in parts"
 done
 finish

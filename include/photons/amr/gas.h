@@ -106,7 +106,8 @@ struct gas_level {
   enum gas_potential latest;        /**< POTENTIAL_BEGIN or POTENTIAL_END */
   double latest_weight;     /**< of its time within the step of the next coarser level, 0 .. 1 */
   enum gas_sources sources; /**< what `source` holds */
-  starpu_data_handle_t *source; /**< [home of this rank] of gas_tasks.all_potentials: [group][16][16][16] double, the
+  starpu_data_handle_t
+      *source; /**< [home of this rank] of gas_tasks.all_potentials: [group][16][16][16] double, the
                                      source of the potential of the home's groups; NULL: not made yet */
   int64_t steps;            /**< taken */
   double dt;                /**< of the last of them */
@@ -149,8 +150,8 @@ struct gas_universe {
 
 /** How the work is divided into tasks, and what these need beside the data of batches. */
 struct gas_tasks {
-  uint32_t batch;              /**< groups of a batch; 0: by the groups of each level */
-  uint32_t homes;              /**< of each rank */
+  uint32_t batch; /**< groups of a batch; 0: by the groups of each level */
+  uint32_t homes; /**< of each rank */
   bool all_potentials; /**< each home finds the potentials of all groups, not of its own alone: gravity_make() */
   bool fused;                  /**< one task prepares, solves and closes a batch */
   uint32_t blocks, next_block; /**< buffers of blocks, which are used in turn; none if `fused` */
