@@ -29,7 +29,10 @@ struct gas_cut_argument {
 #define gas_paste_argument gas_cut_argument
 #define gravity_cut_argument gas_cut_argument
 #define gravity_paste_argument gas_cut_argument
-enum { PACKED, BATCHES };
+enum {
+  PACKED,
+  BATCHES
+}; /* after the batches the places of the message's groups, where this rank uses a GPU */
 
 static double gas_cut_work(const struct gas_cut_argument *a) { return a->message->parts; }
 #define gas_paste_work gas_cut_work
@@ -157,34 +160,17 @@ static void gas_paste_cpu(void *buffers[], const struct gas_paste_argument *a) {
 #define gravity_cut_cpu gas_cut_cpu
 #define gravity_paste_cpu gas_paste_cpu
 
-/** The groups of a message for the GPU; free() it. */
-static struct gpu_ghost *gpu_ghosts(const struct gas_cut_argument *a, bool cut) {
-  const struct gas *g = a->gas;
-  const struct ghost_message *m = a->message;
-  struct gpu_ghost *ghost = allocate(m->count, sizeof *ghost, "ghosts of gas");
-  for (uint32_t i = 0, k = 0; i < m->count; i++) {
-    const uint32_t group = group_of(a, i, cut);
-    while (m->batches.batch[k] != group / m->batches.groups) k++;
-    ghost[i] = (struct gpu_ghost){
-        .batch = k,
-        .group = group % m->batches.groups,
-        .first = m->item[i].first,
-        .patch = (uint32_t)topology_patch(&g->topology, a->level, m->item[i].group),
-        .parts = m->item[i].parts};
-  }
-  return ghost;
-}
-
 static void copy_on_gpu(struct gpu *gpu, void *buffers[], const struct gas_cut_argument *a,
                         bool cut) {
   const struct ghost_message *m = a->message;
-  struct gpu_ghost *ghost = gpu_ghosts(a, cut);
+  const size_t places = BATCHES + m->batches.count;
   const char **batch = slots_addresses(buffers, BATCHES, m->batches.count);
   const struct gpu_gas g = {gpu, a->gas->scheme.physics,
                             a->gas->scheme.kernels->real_size == sizeof(double), m->count};
   _Static_assert((int)GPU_GHOST_KINDS == (int)GHOST_KINDS, "the kinds are the same");
   const struct gpu_message message = {.kind = (enum gpu_ghost_kind)a->kind,
-                                      .ghost = ghost,
+                                      .ghost = VECTOR(const struct gpu_ghost, buffers[places]) +
+                                               m->first_place,
                                       .batch = batch,
                                       .batches = m->batches.count};
   if (cut)
@@ -192,7 +178,6 @@ static void copy_on_gpu(struct gpu *gpu, void *buffers[], const struct gas_cut_a
   else
     gpu_gas_paste(&g, &message, VECTOR(const void, buffers[PACKED]));
   free(batch);
-  free(ghost);
 }
 
 static void gas_cut_gpu(struct gpu *gpu, void *buffers[], const struct gas_cut_argument *a) {
@@ -241,6 +226,7 @@ static void submit(struct gas_cut_argument a, bool cut) {
   struct slots slots = {0};
   slots_add(&slots, a.message->packed, cut ? STARPU_W : STARPU_R);
   add_batches(&slots, &a, cut);
+  if (a.message->places) slots_add(&slots, a.message->places, STARPU_R);
   const struct task task = slots_task(&slots, PRIORITY_HIGHEST);
   if (a.kind >= GHOST_POTENTIALS)
     cut ? gravity_cut_insert(a, task) : gravity_paste_insert(a, task);

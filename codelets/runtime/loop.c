@@ -94,8 +94,8 @@ void loop_run(struct stage *stage, uint32_t n, void (*function)(void *context, u
   pthread_mutex_init(&loop->lock, NULL);
   pthread_cond_init(&loop->done, NULL);
   const int priority = loop_priority();
-  for (uint32_t i = 0; i < tasks && loop->next < n;
-       i++) { /* the first tasks may end a short loop */
+  /* The first tasks may end a short loop: the others would find nothing. */
+  for (uint32_t i = 0; i < tasks && loop->next < n; i++) {
     atomic_fetch_add(&loop->users, 1);
     if (starpu_task_insert(stage->codelet, STARPU_VALUE, &loop, sizeof loop, STARPU_PRIORITY,
                            priority, STARPU_CALLBACK_WITH_ARG_NFREE, task_ended, loop, 0) != 0)

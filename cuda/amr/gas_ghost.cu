@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "cuda/amr/real.cuh"
+#include "cuda/amr/tables.cuh"
 
 enum { GHOST_THREADS = 256, GHOST_CUBE = 4, GHOST_CUBE_CELLS = 64 };
 
@@ -113,14 +114,9 @@ static __global__ void __launch_bounds__(GHOST_THREADS)
 template <typename real>
 static void copy_in(const struct gpu_gas *g, const struct gpu_message *m, bool cut, void *packed) {
   const uint32_t variables = gas_variables(&g->physics);
-  const size_t ghost_bytes = g->groups * sizeof *m->ghost,
-               table_bytes = m->batches * sizeof *m->batch;
-  char *memory = (char *)gpu_scratch(g->gpu, SCRATCH_TABLE, ghost_bytes + table_bytes);
-  const struct gpu_ghost *ghosts = (const struct gpu_ghost *)memory;
-  real *const *batch = (real *const *)(memory + ghost_bytes);
+  const struct gpu_ghost *ghosts = m->ghost;
   if (g->groups == 0) return;
-  gpu_upload(g->gpu, memory, m->ghost, ghost_bytes);
-  gpu_upload(g->gpu, memory + ghost_bytes, m->batch, table_bytes);
+  real *const *batch = (real *const *)upload_batches<real>(g, m->batch, m->batches);
   if (m->kind == GPU_GHOST_MEANS)
     copy_means<<<g->groups, GHOST_THREADS, 0, g->gpu->stream>>>(cut, variables, ghosts, batch,
                                                                 (real *)packed);

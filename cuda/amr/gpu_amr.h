@@ -34,13 +34,6 @@ struct gpu_sources {
   const struct gas_links *links; /**< in device memory */
 };
 
-/** A group of a message between ranks; see photons/amr/ghosts.h. */
-struct gpu_ghost {
-  uint32_t batch, group; /**< where it is: which of the message's batches, and which group of it */
-  uint32_t first;        /**< number of parts of the groups before it */
-  uint32_t patch;        /**< of the coarser group, that it refines */
-  uint64_t parts;
-};
 /** What a message has of its groups; the same as enum ghost_kind. */
 enum gpu_ghost_kind {
   GPU_GHOST_CELLS,
@@ -55,7 +48,7 @@ enum gpu_ghost_kind {
 /** The groups of a message, g->groups of them, and its batches. */
 struct gpu_message {
   enum gpu_ghost_kind kind;
-  const struct gpu_ghost *ghost; /**< [group] */
+  const struct gpu_ghost *ghost; /**< [group], in device memory */
   const char *const *batch;      /**< [batches] */
   uint32_t batches;
 };

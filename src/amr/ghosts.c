@@ -10,8 +10,10 @@
 #include "photons/amr/gas.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
+#include "photons/runtime/engine.h"
 #include "photons/runtime/handle.h"
 #include "photons/runtime/owner_computes.h"
+#include "photons/runtime/pinned.h"
 
 /* A message has the groups of so many batches at least, if there are so many: workers pack messages side by
  * side, but each message costs tasks. */
@@ -47,9 +49,9 @@ static void add_batch(struct batch_list *list, uint32_t batch) {
   if (list->count == 0 || list->batch[list->count - 1] != batch) list->batch[list->count++] = batch;
 }
 
-/** Fill in a message whose items are there. */
+/** Fill in a message whose items are there. @param[out] place  of these, where this rank uses a GPU, else NULL */
 static void make_message(const struct needs *s, enum ghost_kind kind, struct ghost_message *m,
-                         struct ghost_item *item) {
+                         struct ghost_item *item, struct gpu_ghost *place) {
   const struct gas *g = s->gas;
   const bool to_fathers = ghost_for_fathers(kind) && !s->sent;
   m->item = item;
@@ -58,16 +60,26 @@ static void make_message(const struct needs *s, enum ghost_kind kind, struct gho
   for (uint32_t i = 0; i < m->count; i++) {
     item[i].first = m->parts;
     m->parts += (uint32_t)__builtin_popcountll(item[i].parts);
-    add_batch(&m->batches,
-              (to_fathers ? topology_ancestor(&g->topology, s->level, item[i].group, s->level - 1)
-                          : item[i].group) /
-                  m->batches.groups);
+    const uint32_t in = to_fathers
+                            ? topology_ancestor(&g->topology, s->level, item[i].group, s->level - 1)
+                            : item[i].group;
+    add_batch(&m->batches, in / m->batches.groups);
+    if (!place) continue;
+    place[i] = (struct gpu_ghost){
+        .batch = m->batches.count - 1,
+        .group = in % m->batches.groups,
+        .first = item[i].first,
+        .patch = (uint32_t)topology_patch(&g->topology, s->level, item[i].group),
+        .parts = item[i].parts};
   }
   if (kind == GHOST_MEANS) m->parts = (m->parts + GAS_PATCHES - 1) / GAS_PATCHES * GAS_PATCHES;
 }
 
 static struct ghost_messages messages_of(const struct needs *s, enum ghost_kind kind) {
-  struct ghost_messages all = {.item = allocate(s->count, sizeof *all.item, "ghosts of gas")};
+  struct ghost_messages all = {.items = (uint32_t)s->count,
+                               .item = allocate(s->count, sizeof *all.item, "ghosts of gas")};
+  if (engine_gpu() && s->count > 0)
+    all.place = pinned_take(engine_pool(), s->count * sizeof *all.place);
   for (size_t i = 0; i < s->count; i = message_end(s, i)) all.count++;
   all.message = allocate(all.count, sizeof *all.message, "ghosts of gas");
   struct ghost_message *m = all.message;
@@ -80,7 +92,8 @@ static struct ghost_messages messages_of(const struct needs *s, enum ghost_kind 
                                 .count = (uint32_t)(end - i)};
     if (m > all.message && m[-1].from == m->from && m[-1].to == m->to) m->number = m[-1].number + 1;
     for (size_t k = i; k < end; k++) all.item[k] = s->need[k].item;
-    make_message(s, kind, m, all.item + i);
+    m->first_place = (uint32_t)i;
+    make_message(s, kind, m, all.item + i, all.place ? all.place + i : NULL);
   }
   return all;
 }
@@ -191,6 +204,22 @@ static void make_packed(const struct gas *g, int level, enum ghost_kind kind,
   }
 }
 
+/** Make the data of the places of messages. Those that were there are taken over where they are equal: they are on GPUs. */
+static void make_places(struct ghost_messages *all, struct ghost_messages *old) {
+  const size_t bytes = all->items * sizeof *all->place;
+  if (!all->place) return;
+  if (old->place && old->items == all->items && memcmp(old->place, all->place, bytes) == 0) {
+    pinned_give_back(engine_pool(), all->place, bytes);
+    all->place = old->place;
+    all->places = old->places;
+    old->place = NULL;
+    old->places = NULL;
+  } else {
+    all->places = handle_register(all->place, all->items, sizeof *all->place);
+  }
+  for (uint32_t i = 0; i < all->count; i++) all->message[i].places = all->places;
+}
+
 /** Parts of the groups of a home: of the level, or of the next finer one, which are mostly more. */
 static uint32_t parts_of(const struct gas *g, int level) {
   const struct gas_tree_level *l = &g->topology.level[level];
@@ -239,6 +268,8 @@ void ghosts_find_end(struct ghost_search *all) {
       ghosts->received[kind] = s++->messages;
       ghosts->sent[kind] = s++->messages;
       make_packed(g, level, (enum ghost_kind)kind, ghosts, &old);
+      make_places(&ghosts->sent[kind], &old.sent[kind]);
+      make_places(&ghosts->received[kind], &old.received[kind]);
     }
     ghosts_free(&old);
   }
@@ -252,6 +283,8 @@ static void free_messages(struct ghost_messages *all, bool sent) {
     if (sent || !all->message[i].within) handle_drop(&all->message[i].packed);
     free(all->message[i].batches.batch);
   }
+  handle_drop(&all->places);
+  if (all->place) pinned_give_back(engine_pool(), all->place, all->items * sizeof *all->place);
   free(all->message);
   free(all->item);
   *all = (struct ghost_messages){0};

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 struct gas;
+struct gpu_ghost;
 
 /** Numbers of batches of one level, rising. */
 struct batch_list {
@@ -55,6 +56,9 @@ struct ghost_message {
   /** [part], ghost_part_bytes() each; means as patches of groups, [part / 8][variable][part % 8].
    * Between homes of a rank the message that is received has the data of the one that is sent. */
   starpu_data_handle_t packed;
+  starpu_data_handle_t
+      places; /**< ghost_messages.places, of which the message has those from `first_place` on */
+  uint32_t first_place;
 };
 
 /** Messages that the homes of a rank send or receive, by own home, other home and group. A batch is in
@@ -62,7 +66,11 @@ struct ghost_message {
 struct ghost_messages {
   uint32_t count;
   struct ghost_message *message;
-  struct ghost_item *item;
+  uint32_t items;
+  struct ghost_item *item; /**< [items] */
+  struct gpu_ghost
+      *place; /**< [items] where these are (links.h), where this rank uses a GPU, else NULL */
+  starpu_data_handle_t places; /**< of these: GPUs keep them till the next regridding */
 };
 
 /** The messages of a level. */

@@ -30,6 +30,14 @@ struct gas_links {
   uint32_t edges; /**< bit 2 axis + side: the box ends there, and is not periodic */
 };
 
+/** A group of a message between homes; see ghosts.h. */
+struct gpu_ghost {
+  uint32_t batch, group; /**< where it is: which of the message's batches, and which group of it */
+  uint32_t first;        /**< number of parts of the groups before it */
+  uint32_t patch;        /**< of the coarser group, that it refines */
+  uint64_t parts;
+};
+
 /** Where the cells of a new group come from. */
 struct gas_move {
   uint32_t data;  /**< which of the arrays of groups that a task reads; NO_GROUP: none of them, they

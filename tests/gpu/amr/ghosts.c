@@ -102,7 +102,8 @@ void check_cell_ghosts(struct stages *s, int level, const struct gas_batch *b, s
     expect_ghosts(s, &c, packed, pasted);
     struct gpu_gas g = gas_on_gpu(s, b);
     g.groups = c.ghosts;
-    struct gpu_message m = {(enum gpu_ghost_kind)kind, c.ghost, c.from_out, 2};
+    struct gpu_ghost *ghost = to_device(c.ghost, c.ghosts * sizeof *ghost);
+    struct gpu_message m = {(enum gpu_ghost_kind)kind, ghost, c.from_out, 2};
     gpu_gas_cut(&g, &m, packed_out);
     compare_device(s, &s->cut, packed, packed_out, c.packed_bytes);
     m.batch = (const char *const *)pasted_out;
@@ -113,6 +114,7 @@ void check_cell_ghosts(struct stages *s, int level, const struct gas_batch *b, s
       free(pasted[k]);
     }
     CUDA(cudaFree(packed_out));
+    CUDA(cudaFree(ghost));
     free(packed);
     free(c.ghost);
   }

@@ -32,8 +32,9 @@ void check_means(struct stages *s, const struct gas_batch *b, const struct mirro
   }
   const char *const batches[] = {from->device}, *const to[] = {(char *)pasted_out};
   const struct gpu_gas g = batch_on_gpu(s, b);
-  gpu_gas_cut(&g, &(struct gpu_message){GPU_GHOST_MATTER_MEANS, ghost, batches, 1}, packed_out);
-  gpu_gas_paste(&g, &(struct gpu_message){GPU_GHOST_MATTER_MEANS, ghost, to, 1}, packed_out);
+  struct gpu_ghost *places = to_device(ghost, b->count * sizeof *ghost);
+  gpu_gas_cut(&g, &(struct gpu_message){GPU_GHOST_MATTER_MEANS, places, batches, 1}, packed_out);
+  gpu_gas_paste(&g, &(struct gpu_message){GPU_GHOST_MATTER_MEANS, places, to, 1}, packed_out);
   char *back = allocate(from->bytes, 1, "ghosts");
   copy_back(s, back, packed_out, bytes);
   compare_numbers(&s->means_of_matter, sizeof(double), packed, back, bytes);
@@ -41,6 +42,7 @@ void check_means(struct stages *s, const struct gas_batch *b, const struct mirro
   compare_numbers(&s->means_of_matter, sizeof(double), pasted, back, from->bytes);
   CUDA(cudaFree(packed_out));
   CUDA(cudaFree(pasted_out));
+  CUDA(cudaFree(places));
   free(ghost);
   free(packed);
   free(pasted);
@@ -71,8 +73,9 @@ void check_messages(struct stages *s, const struct gas_batch *b, const struct mi
          *pasted_out = to_device(back, from->bytes); /* zeros */
   const char *const batches[] = {from->device}, *const to[] = {(char *)pasted_out};
   const struct gpu_gas g = batch_on_gpu(s, b);
-  gpu_gas_cut(&g, &(struct gpu_message){kind, ghost, batches, 1}, packed_out);
-  gpu_gas_paste(&g, &(struct gpu_message){kind, ghost, to, 1}, packed_out);
+  struct gpu_ghost *places = to_device(ghost, b->count * sizeof *ghost);
+  gpu_gas_cut(&g, &(struct gpu_message){kind, places, batches, 1}, packed_out);
+  gpu_gas_paste(&g, &(struct gpu_message){kind, places, to, 1}, packed_out);
   copy_back(s, back, pasted_out, from->bytes);
   compare_numbers(&s->paste, sizeof *back, pasted, back, from->bytes);
   free(back);
@@ -81,6 +84,7 @@ void check_messages(struct stages *s, const struct gas_batch *b, const struct mi
   compare_numbers(&s->cut, sizeof *back, packed, back, parts * values * sizeof *back);
   CUDA(cudaFree(packed_out));
   CUDA(cudaFree(pasted_out));
+  CUDA(cudaFree(places));
   free(ghost);
   free(packed);
   free(pasted);
