@@ -264,7 +264,7 @@ static void make_handles(struct lists *l, uint64_t near, uint64_t far) {
   l->entry[LIST_FAR] = handle_make(room_for(far), sizeof(uint32_t));
 }
 
-/** Lengths of the last lists of about as many targets: at most half as many more. */
+/** Lengths of the longest of the last lists of about as many targets: at most half as many more. */
 static struct list_lengths *last_lengths(struct short_range *s, const struct group *g) {
   struct group_expansions *e = expansions_of(s, g);
   const uint64_t targets = e->targets.count;
@@ -284,6 +284,20 @@ static const struct list_lengths *nearest_lengths(struct short_range *s, const s
       if (at >= 0 && at < LIST_SIZES && all[at].targets > 0) return &all[at];
     }
   return NULL;
+}
+
+/** The larger of a new length and one that is kept, which falls by a 64th each time: sub-steps of about as many
+ * targets take turns in how long their lists are. */
+static uint32_t kept_length(uint32_t kept, uint64_t length) {
+  const uint32_t falls = kept - kept / 64;
+  return falls > length ? falls : (uint32_t)length;
+}
+
+static void keep_lengths(struct list_lengths *l, uint32_t targets,
+                         const struct walk_result *walked) {
+  *l = (struct list_lengths){kept_length(l->targets, targets),
+                             kept_length(l->near, walked->entries),
+                             kept_length(l->far, walked->interactions)};
 }
 
 static uint64_t smaller_of(uint64_t a, uint64_t b) { return a < b ? a : b; }
@@ -326,9 +340,7 @@ void lists_make(struct short_range *s, struct group *g) {
     walk_check(&l->walked);
     interactions_check(l->walked.entries);
     interactions_check(l->walked.interactions);
-    *last_lengths(s, g) = (struct list_lengths){expansions_of(s, g)->targets.count,
-                                                (uint32_t)l->walked.entries,
-                                                (uint32_t)l->walked.interactions};
+    keep_lengths(last_lengths(s, g), expansions_of(s, g)->targets.count, &l->walked);
     if (l->walked.written) return;
   }
   for (int kind = 0; kind < LISTS; kind++) handle_release(&l->entry[kind]);
