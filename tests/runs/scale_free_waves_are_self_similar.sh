@@ -8,6 +8,9 @@
 
 "$PHOTONS_SOURCE/tools/scale_free.py" "$PHOTONS_SOURCE/params/scale_free.ini" --index=-1.5 --side 16 --coarser 12 --fewest 49 \
   --program "$PHOTONS" --set output.dir=out --set time.accuracy=fast >log 2>&1 || complain "exit code $?: $(cat log)"
+"$PHOTONS_SOURCE/tools/scale_free.py" "$PHOTONS_SOURCE/params/scale_free.ini" --side 16 --program "$PHOTONS" --set output.dir=refused \
+  --set box.npart_side=8 >refused.log 2>&1 && complain "a number of particles that is not that of --side is taken"
+grep -q -e '--set box.npart_side=8: expected --side' refused.log || complain "no error names --side: $(cat refused.log)"
 # Delta^2 of the longest waves over (k/k_NL)^1.5, of each output over that of the first. What is not linear in it falls
 # with Delta^2, which is 0.05 to 0.33: 2.4 to 3.4 % of it here, and so a tenth of it is allowed.
 awk -F, 'NR == 1 { next } !($1 in seen) { seen[$1]; n++; constant = $4/$3^1.5; if (n == 1) first = constant

@@ -6,15 +6,17 @@ them is 5 % too high at one output, that one alone is not. Needs no module."""
 import math
 import os
 import sys
-import types
 
 sys.path.insert(0, os.path.join(os.environ["PHOTONS_SOURCE"], "tools"))
 from photons import scale_free  # noqa: E402
 
 INDEX, SIDE, COARSE, FACTOR, OUTPUTS = -1.5, 128, 64, 1.5, 4
-OPTIONS = types.SimpleNamespace(side=SIDE, fewest=100)
+FEWEST = 100
+SMOOTHED = 1 / (2 * SIDE)  # parts of the box, of P(k) exp(-(k s)^2)
 SLOPE = 1.8  # of the correlation function
 LAST_K_NL = 0.1 * math.pi  # of SIDE
+
+SMOOTHING_LINE = "# all powers, measured and linear, are multiplied by exp(-(k s)^2), s = %.7g Mpc/h\n"
 
 
 def k_nl(side, number):
@@ -36,7 +38,7 @@ def power_rows(side, number, factor):
 
 def correlation_rows(side, number, factor):
     """r, xi of P(k) exp(-(k s)^2), cells: a power law's to fourth order in s."""
-    s = 0.75 * side / (2 * SIDE)
+    s = SMOOTHED * side
     for i in range(1, SIDE):
         r = (i + 0.6) * side / (2 * SIDE)
         second = SLOPE * (SLOPE - 1) * s**2 / r**2
@@ -70,9 +72,11 @@ def write(folder, side, wrong=None):
         }
         for stem, rows in tables.items():
             with open(os.path.join(folder, f"{stem}_{number:03d}.txt"), "w", encoding="utf-8") as file:
+                if stem == "correlation":
+                    file.write(SMOOTHING_LINE % (SMOOTHED * side))
                 file.writelines(" ".join(f"{x:.9g}" for x in row) + "\n" for row in rows)
     times = [f"{FACTOR ** (-(INDEX + 3) / 2 * (OUTPUTS - 1 - i)):.9g}" for i in range(OUTPUTS)]
-    return scale_free.Outputs(folder, INDEX, side, times, OPTIONS)
+    return scale_free.Outputs(folder, INDEX, side, times, FEWEST)
 
 
 NAMES = [statistic.name for statistic in scale_free.STATISTICS]
@@ -99,3 +103,11 @@ for wrong in NAMES:
     for name, of_outputs in means(next_of(run)).items():
         largest = max(map(abs, of_outputs))
         assert 0.04 < largest < 0.06 if name == wrong else largest < 0.005, f"{wrong} is wrong, {name}: {of_outputs}"
+
+SMOOTHING_LINE = "# s = %.7g\n"
+try:
+    next_of(write("unknown", SIDE))
+except ValueError as error:
+    assert "correlation_001.txt: no length of smoothing" in str(error), error
+else:
+    raise AssertionError("a correlation function whose smoothing no comment says is read")

@@ -30,6 +30,7 @@ import bisect
 import csv
 import math
 import os
+import re
 import time
 
 from .ensemble import add_options, finish, settings_of
@@ -53,7 +54,8 @@ GRID_GONE = 0.5  # and k_NL below this part of k_N
 class Statistic:
     """One function of scale that should not depend on time.
 
-    points -- function of the run and the output's number: scale in `unit`, value and number in the bin, of all bins
+    points -- function of the run, the output's number and whether it is compared with one of other particles with the same
+              waves (same_box): scale in `unit`, value and number in the bin, of all bins
     power  -- scale in lengths times k_NL to this power is the self-similar scale
     degree -- of the polynomials in logarithms between points
     bands  -- edges in `unit`"""
@@ -63,7 +65,7 @@ class Statistic:
         self.bands, self.unit = bands, unit
 
 
-def power_points(run, number):
+def power_points(run, number, same_box):
     """k/k_N, Delta^2, modes. Beyond k_N what is left of the grid of particles has as much power, until structures of
     several particles have formed."""
     for k, power, modes, shot, *_ in run.rows("powerspec", number):
@@ -74,17 +76,29 @@ def power_points(run, number):
         yield k / math.pi, k**3 * power / (2 * math.pi**2), modes
 
 
-def correlation_points(run, number):
+def correlation_points(run, number, same_box):
     """r in particles' distances, xi, and cells. The program's xi is that of P(k) exp(-(k s)^2), where s is a part of a cell: the
     same in both runs of a box, and otherwise undone. Where xi is small the box has too few waves."""
     rows = [row for row in run.rows("correlation", number) if row[1] > SMALLEST_XI / 2]
-    s = SMOOTHING * run.side / run.mesh
+    if not rows:
+        return
+    s = smoothing_of(run.path("correlation", number))
     for before, (r, xi, cells, *_), after in zip(rows, rows[1:], rows[2:]):
         slope = math.log(before[1] / after[1]) / math.log(after[0] / before[0])
-        if xi > SMALLEST_XI and run.same_box and 2 * s < r < run.side / 4:
+        if xi > SMALLEST_XI and same_box and 2 * s < r < run.side / 4:
             yield r, xi, cells
-        elif xi > SMALLEST_XI and not run.same_box and 6 * s < r < run.side / 16:
+        elif xi > SMALLEST_XI and not same_box and 6 * s < r < run.side / 16:
             yield r, xi * sharpened(slope, (s / r) ** 2), cells
+
+
+def smoothing_of(path):
+    """s [Mpc/h] of a table of the correlation function of P(k) exp(-(k s)^2), from its comments."""
+    with open(path, encoding="utf-8") as file:
+        for line in file:
+            found = re.fullmatch(r"#.*exp\(-\(k s\)\^2\), s = (\S+) Mpc/h\n", line)
+            if found:
+                return float(found[1])
+    raise ValueError(f"{path}: no length of smoothing; expected a comment that ends with: exp(-(k s)^2), s = ... Mpc/h")
 
 
 def sharpened(slope, ratio):
@@ -102,16 +116,15 @@ def mass_points(run, number, column):
         yield particles, particles * halos / run.side**3, halos
 
 
-def friends_points(run, number):
+def friends_points(run, number, same_box):
     return mass_points(run, number, 2)
 
 
-def m200_points(run, number):
+def m200_points(run, number, same_box):
     return mass_points(run, number, 5)
 
 
 PARTICLE_MASS = 2.77536627e11  # Msun/h in (Mpc/h)^3 with Omega_m = 1
-SMOOTHING = 0.75  # of the program's correlation functions, cells of the mesh
 SMALLEST_XI = 0.1
 PARTICLES = (50, 100, 300, 1000, 10000)
 POWER = Statistic("power", power_points, -1, 1, (0.1, 0.25, 0.5, 1.0, 2.0), "k/k_N")
@@ -154,6 +167,18 @@ def plan(index, side, outputs, factor, mesh):
     }
 
 
+def refuse_planned(settings):
+    """Tables are read as those of the index, particles and outputs that options say."""
+    for key, option in (
+        ("cosmology.n_s", "--index"),
+        ("box.size", "--side"),
+        ("box.npart_side", "--side"),
+        ("output.scale_factors", "--outputs and --factor"),
+    ):
+        if key in settings:
+            raise ValueError(f"--set {key}={settings[key]}: expected {option}, by which it is set")
+
+
 def rows_of(path):
     """The rows of a text table as numbers."""
     with open(path, encoding="utf-8") as file:
@@ -161,28 +186,30 @@ def rows_of(path):
 
 
 class Outputs:
-    """The outputs of a run that has ended.
+    """The outputs of a run that has ended."""
 
-    same_box -- they are compared with those of other particles with the same waves"""
-
-    def __init__(self, folder, index, side, times, options):
-        self.folder, self.index, self.side, self.times = folder, index, side, times
-        self.fewest, self.mesh, self.same_box = options.fewest, mesh_of(options), False
+    def __init__(self, folder, index, side, times, fewest):
+        self.folder, self.index, self.side, self.times, self.fewest = folder, index, side, times, fewest
         self.k_nl = [self.nonlinear_wave_number(number) for number in range(len(times))]
 
+    def path(self, stem, number):
+        return os.path.join(self.folder, f"{stem}_{number:03d}.txt")
+
     def rows(self, stem, number):
-        path = os.path.join(self.folder, f"{stem}_{number:03d}.txt")
+        path = self.path(stem, number)
         return rows_of(path) if os.path.exists(path) else []
 
     def nonlinear_wave_number(self, number):
         """k_NL [h/Mpc], where linear theory's Delta^2 is 1, from the column of linear theory."""
-        row = rows_of(os.path.join(self.folder, f"powerspec_{number:03d}.txt"))[0]
+        row = rows_of(self.path("powerspec", number))[0]
         k, linear = row[0], row[4]
         return k * (k**3 * linear / (2 * math.pi**2)) ** (-1 / (self.index + 3))
 
-    def curve(self, statistic, number):
-        """Points of an output: scale in the statistic's unit, self-similar scale, value."""
-        points = statistic.points(self, number)
+    def curve(self, statistic, number, same_box=False):
+        """Points of an output: scale in the statistic's unit, self-similar scale, value.
+
+        same_box -- the output is compared with one of other particles with the same waves"""
+        points = statistic.points(self, number, same_box)
         some = sorted((x, y) for x, y, count in points if y > 0 and count >= self.fewest)
         return [(x, x * self.k_nl[number] ** statistic.power, y) for x, y in some]
 
@@ -205,12 +232,12 @@ def at(points, scale, degree):
 ROUNDING = 1e-9
 
 
-def distances(run, number, finer, finer_number, statistic):
+def distances(run, number, finer, finer_number, statistic, same_box=False):
     """Scale, and value over that of the finer output less 1, of all points that this one has, too."""
-    later = finer.curve(statistic, finer_number)
+    later = finer.curve(statistic, finer_number, same_box)
     return [
         (x, y / value - 1)
-        for x, scale, y in run.curve(statistic, number)
+        for x, scale, y in run.curve(statistic, number, same_box)
         for value in [at(later, scale, statistic.degree)]
         if value
     ]
@@ -283,9 +310,8 @@ def print_next(run):
 
 def differences(run, finer):
     """The distances of all outputs of a run from those of a finer one: by statistic a list for each output."""
-    run.same_box = finer.same_box = True
     return {
-        statistic: [distances(run, number, finer, number, statistic) for number in range(len(run.times))]
+        statistic: [distances(run, number, finer, number, statistic, same_box=True) for number in range(len(run.times))]
         for statistic in STATISTICS
     }
 
@@ -328,7 +354,7 @@ def run(options, settings, folder, index, side):
     place = os.path.join(folder, f"n{index:g}" if side == options.side else f"n{index:g}-{side}")
     finish(options.config, {**planned, **settings}, place, options)
     times = planned["output.scale_factors"].split(", ")
-    outputs = Outputs(place, index, side, times, options)
+    outputs = Outputs(place, index, side, times, options.fewest)
     print(
         f"n = {index:g}, {side}^3 particles: k_NL/k_N from {outputs.k_nl[0] / math.pi:.3g}"
         f" to {outputs.k_nl[-1] / math.pi:.3g}"
@@ -368,6 +394,7 @@ def main():
         if options.coarser is not None and not 0 < options.coarser < options.side:
             raise ValueError(f"--coarser {options.coarser}: expected fewer particles a side than --side {options.side}")
         settings = settings_of(options.set)
+        refuse_planned(settings)
         folder = output_folder(options.config, settings, options.program)
         for index in map(float, options.index.split(",")):
             if time.time() > end:
