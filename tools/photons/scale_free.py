@@ -39,6 +39,7 @@ from .modules import Deferred, can_import, fail, parser_of
 from .reading import FAULTS, explain
 
 plt = Deferred("matplotlib.pyplot")
+ticker = Deferred("matplotlib.ticker")
 os.environ["MPLBACKEND"] = "Agg"  # figures go to files, which takes no display
 
 LAST_RMS, LAST_PART = 0.25, 0.5  # linear rms at the end, in spheres of this part of the box
@@ -341,7 +342,10 @@ def plot_finer(path, found_of, times):
         for a, points in zip(times, found):
             axis.semilogx([p[0] for p in points], [100 * p[1] for p in points], ".-", ms=3, label=f"a = {float(a):.3g}")
         axis.axhspan(-1, 1, color="0.9")
-        axis.set(xlabel=statistic.unit, ylim=(-10, 10), title=TITLES[statistic.name])
+        axis.set(xlabel=statistic.unit, title=TITLES[statistic.name])
+        axis.xaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
+        axis.xaxis.set_major_formatter("{x:g}")
+        axis.xaxis.set_minor_formatter(ticker.NullFormatter())
     axes[0].set_ylabel("over the finer run, minus 1 [%]")
     axes[0].legend()
     figure.savefig(path, dpi=150)
