@@ -18,7 +18,7 @@
 enum {
   BLOCK_LEVELS = 5, /* of a node whose surroundings are listed at once above the leaves */
   ALL_LEVELS = 8,   /* where a tree has no more than these, all leaves are */
-  FEW = 256         /* particles that are all near each other: one crowd is that of all leaves */
+  FEW = 256         /* particles of a tree: up to so many one list serves all leaves */
 };
 
 struct halo_near halo_near_create(const struct halo_tree *t, uint32_t most) {
