@@ -289,7 +289,7 @@ static const struct list_lengths *nearest_lengths(struct short_range *s, const s
 /** The larger of a new length and one that is kept, which falls by a 64th each time: sub-steps of about as many
  * targets take turns in how long their lists are. */
 static uint32_t kept_length(uint32_t kept, uint64_t length) {
-  const uint32_t falls = kept - kept / 64;
+  const uint32_t falls = kept - (kept + 63) / 64;
   return falls > length ? falls : (uint32_t)length;
 }
 
@@ -302,7 +302,7 @@ static void keep_lengths(struct list_lengths *l, uint32_t targets,
 
 static uint64_t smaller_of(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
-/** Entries to be expected: an eighth more than the last time, and more for more targets. Fewer targets have
+/** Entries to be expected: an eighth more than before, and more for more targets. Fewer targets have
  * fewer entries where they are in fewer leaves; each leaf may then have twice as many.
  * @param leaves  of the group */
 static uint64_t expected(uint64_t last, uint32_t last_targets, uint32_t targets, uint32_t leaves) {

@@ -208,7 +208,8 @@ static uint32_t lanes_for_leaf(const struct p2p_target *target, uint32_t slots) 
 /** Target blocks that a leaf has, at most. */
 static uint32_t blocks_of_leaf(const struct p2p_target *target, const struct p2p_problem &p) {
   if (!p.first) return 1u << (p.block_level - p.depth);
-  return (((target->source_count[0] - 1) >> p.depth) + PACKED_MOST) / PACKED_MOST;
+  const uint32_t particles = ((target->source_count[0] - 1) >> p.depth) + 1;
+  return (min(particles, p.count) + PACKED_MOST - 1) / PACKED_MOST;
 }
 
 /** Set the target blocks, the order in which they begin, and that no segment has its sums.
@@ -244,7 +245,7 @@ void gpu_p2p(struct gpu *g, const struct gpu_split *tables, const struct p2p_law
                               newton ? WARPS * CUDA_BLOCKS_WANTED : CUDA_BLOCKS_WANTED);
   p.longest = newton ? P2P_SEGMENT * p.divisions : UINT32_MAX;
   const uint32_t more = blocks_of_leaf(target, p) * (target->near->entries / p.longest);
-  p.blocks += more; /* a list of n > 1 segments has more than n / 2 times `longest` entries */
+  p.blocks += more; /* a list of n > 1 segments has n / 2 times `longest` entries or more */
   const size_t sums = p.divisions == 1 ? 0 : (size_t)p.divisions * p.components * p.count,
                parts = 2 * (size_t)more * p.divisions * p.components * P2P_TARGETS_MOST;
   float *scratch = (float *)gpu_scratch(g, SCRATCH_PARTS, (sums + parts) * sizeof *scratch);

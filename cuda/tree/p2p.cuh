@@ -26,7 +26,7 @@ struct p2p_problem {
   const uint32_t *x, *offset, *entry;
   struct target_block *order; /* [blocks] */
   uint32_t blocks;            /* largest possible number of target blocks */
-  uint32_t longest;           /* entries of a list that are one segment */
+  uint32_t longest;           /* a list with fewer entries is one segment */
   const uint32_t *const *source_x;
   const uint32_t *source_count;
   const float *const *source_mass;       /* where masses differ, or NULL */

@@ -40,9 +40,8 @@ static struct {
   struct queue cores, gpu[STARPU_MAXCUDADEVS];
   uint32_t gpus;
   struct queue *of[STARPU_NMAXWORKERS]; /* by worker */
-  unsigned
-      held[STARPU_NMAXWORKERS]; /* tasks that a worker has, which it alone changes: on a GPU one that
-                                         * runs, and one ahead */
+  /* Tasks that a worker of a GPU has, one that runs and one ahead. The worker alone changes its number. */
+  unsigned held[STARPU_NMAXWORKERS];
 } policy;
 
 static void make_queue(struct queue *q, unsigned node, int device) {
@@ -228,11 +227,11 @@ static struct queue *victim(const struct queue *own) {
   return most;
 }
 
-/** A worker with a task takes the next one ahead, but not before workers that have none. */
-static struct starpu_task *take_for(unsigned worker, struct queue *own, bool gpu) {
-  if (policy.held[worker] > 0 && own->idle > 0) return NULL;
+/** A stream with a task takes the next one ahead, but leaves tasks to streams that have none. */
+static struct starpu_task *take_for_gpu(unsigned worker, struct queue *own) {
+  if (policy.held[worker] > 0 && own->waiting <= own->idle) return NULL;
   struct starpu_task *task = take(own, own);
-  if (!task && own->waiting == 0 && gpu && victim(own)) task = take(victim(own), own);
+  if (!task && own->waiting == 0 && victim(own)) task = take(victim(own), own);
   if (task && policy.held[worker]++ == 0) own->idle--;
   return task;
 }
@@ -246,7 +245,7 @@ static struct starpu_task *pop_task(unsigned context) {
   starpu_worker_relax_on();
   STARPU_PTHREAD_MUTEX_LOCK(&policy.mutex);
   starpu_worker_relax_off();
-  struct starpu_task *task = take_for(worker, own, gpu);
+  struct starpu_task *task = gpu ? take_for_gpu(worker, own) : take(own, own);
   STARPU_PTHREAD_MUTEX_UNLOCK(&policy.mutex);
   return task;
 }
@@ -268,7 +267,7 @@ static void ended(struct starpu_task *task, unsigned context) {
   (void)context;
   const unsigned worker = starpu_worker_get_id_check();
   if (task->sched_data == owner_lasting) policy.of[worker]->running--;
-  /* tasks that StarPU itself gives to a worker were not taken */
+  /* cores count no tasks, and tasks that StarPU itself gives to a stream were not counted */
   if (policy.held[worker] > 0 && --policy.held[worker] == 0) policy.of[worker]->idle++;
   send_shared(task);
 }

@@ -108,9 +108,10 @@ static void check_all(int count, char **overrides) {
 }
 
 static void check_little(void) {
-  static char *few[] = {"box.npart_side=12", "runtime.leaf_size=16"};
+  static char *few[] = {"box.npart_side=12", "runtime.leaf_size=16"},
+              *galaxy[] = {"galaxy.particles=500", "runtime.leaf_size=8", "time.max_step=0.01"};
   universe(2, few);
-  check_judged_pairs();
+  isolated(3, galaxy);
   check_friends();
   check_power();
   buffers(0, NULL);

@@ -23,16 +23,16 @@ struct list_lengths {
 };
 
 struct lists {
-  struct interaction_list host[LISTS];  /**< of a walk on a core */
-  struct walk_result walked;            /**< counts of the last walk */
-  bool on_gpu;                          /**< the last walk ran on a GPU */
-  starpu_data_handle_t walk;            /**< handle without data: orders the walk and the readers of
+  struct interaction_list host[LISTS]; /**< of a walk on a core */
+  struct walk_result walked;           /**< counts of the last walk */
+  bool on_gpu;                         /**< the last walk ran on a GPU */
+  starpu_data_handle_t walk;           /**< handle without data: orders the walk and the readers of
                                         *   its lists */
-  starpu_data_handle_t offset;          /**< GPU: offsets of both lists; NULL: no GPU in use */
-  starpu_data_handle_t entry[LISTS];    /**< GPU: entries, from the filling to the end of the
+  starpu_data_handle_t offset;         /**< GPU: offsets of both lists; NULL: no GPU in use */
+  starpu_data_handle_t entry[LISTS];   /**< GPU: entries, from the filling to the end of the
                                         *   reader */
-  struct list_lengths last[LIST_SIZES]; /**< GPU: lengths of the last lists of about so many targets
-                                         */
+  struct list_lengths last[LIST_SIZES]; /**< GPU: lengths of the longest of the last lists of about so
+                                         *   many targets */
 };
 
 struct short_range;

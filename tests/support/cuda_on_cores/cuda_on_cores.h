@@ -23,8 +23,8 @@
 #undef __forceinline__
 #undef __noinline__
 #undef __align__
-/* Lists of small systems are short: here they, too, have several segments. */
-#define P2P_SEGMENT 16
+/* Lists of small systems are short, and divided among warps already: here they, too, have several segments. */
+#define P2P_SEGMENT 1
 
 #define __global__
 #define __device__
