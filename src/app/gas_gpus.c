@@ -14,11 +14,10 @@
 #include "photons/runtime/scheduler.h"
 
 /* A GPU has so many patch groups of the root level at least: with fewer its messages take longer than its work. Potentials
- * of refined levels are found in many short solutions, which each GPU makes of all groups, or between which GPUs exchange
- * what is around their groups. */
+ * of refined levels are found in many short solutions, between which GPUs exchange what is around their groups. GPUs
+ * that are chosen here never find the potentials of all groups each: their root levels have too many groups for that, or
+ * the memory of one does not suffice. */
 enum { GROUPS_LEAST = 1024, GROUPS_LEAST_OF_POTENTIALS = 8192 };
-/* Refined levels may need several times the memory of the root level. */
-#define MEMORY_OF_LEVELS 4.0
 
 void gas_choose_gpus(const struct parameters *p) {
   int device[STARPU_NMAXWORKERS];
@@ -27,13 +26,11 @@ void gas_choose_gpus(const struct parameters *p) {
     return;
   const uint32_t present = scheduler_gpus(device);
   if (present <= 1) return;
-  const double bytes = gas_root_memory(p) * (p->gas.levels > 0 ? MEMORY_OF_LEVELS : 1.0);
   const bool potentials = p->gas.levels > 0 && p->gas.gravity != GAS_GRAVITY_NONE;
   const double groups = p->gas.root[0] * p->gas.root[1] * p->gas.root[2] / GAS_GROUP_CELLS,
                least = potentials ? GROUPS_LEAST_OF_POTENTIALS : GROUPS_LEAST,
                fastest = fmax(1.0, floor(groups / least)),
-               needed = ceil(bytes / (scheduler_gpu_memory() / present));
-  const double taken = fmax(fastest, needed);
+               taken = fmax(fastest, gas_gpus_needed(p));
   if (taken >= present) return;
   char text[16];
   snprintf(text, sizeof text, "%.0f", taken);

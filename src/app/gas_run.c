@@ -311,6 +311,7 @@ static void restore(struct gas_run *r, const char *path, const struct gas_file *
     if (own > 0) memcpy(key, level->key, own * sizeof *key);
     gas_restore_level(g, l, key, own, f->level[l].steps);
   }
+  gravity_divide_potentials(g);
   gas_link(g, 0, g->topology.finest);
   g->time = f->level[0].time;
   if (g->universe.comoving) g->universe.scale = g->time;

@@ -109,6 +109,7 @@ struct gas *gas_create(const struct parameters *p) {
   g->tasks.batch = p->gas.batch > 0 ? (uint32_t)p->gas.batch : default_batch();
   topology_init_divided(&g->topology, root, p->gas.boundary, (int)p->gas.levels, gas_share, g);
   g->gravity = gravity_make(g, p);
+  if (g->tasks.all_potentials && gas_gpus_needed(p) > 1.0) g->tasks.all_potentials = false;
   g->particles = gas_particles_make(p);
   g->refinement.lightest = INFINITY;
   g->refinement.buffer = (int)p->gas.buffer;

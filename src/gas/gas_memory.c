@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The memory of gas: what it needs, and whether the machines in use have it. */
 #include <math.h>
+#include <starpu.h>
 
 #include "particle_picture.h"
 #include "particle_waves.h"
@@ -15,6 +16,10 @@
 #include "photons/pm/particles.h"
 #include "photons/potential/gravity.h"
 #include "photons/runtime/engine.h"
+#include "photons/runtime/scheduler.h"
+
+/* Refined levels may need several times the memory of the root level. */
+#define MEMORY_OF_LEVELS 4.0
 
 double gas_memory(const struct gas *g) {
   double groups = 0.0;
@@ -37,6 +42,13 @@ double gas_root_memory(const struct parameters *p) {
          (p->gas.gravity == GAS_GRAVITY_SELF
               ? root_poisson_bytes(root, p->gas.boundary[0][0] == GAS_PERIODIC)
               : 0.0);
+}
+
+double gas_gpus_needed(const struct parameters *p) {
+  int device[STARPU_NMAXWORKERS];
+  const double bytes = gas_root_memory(p) * (p->gas.levels > 0 ? MEMORY_OF_LEVELS : 1.0),
+               memory = scheduler_gpu_memory();
+  return memory > 0.0 ? ceil(bytes / (memory / scheduler_gpus(device))) : 0.0;
 }
 
 /** What initial waves take up: those of the gas, then these and those of the particles. */

@@ -12,6 +12,7 @@
 #include "photons/hydro/codelets.h"
 #include "photons/hydro/hydro.h"
 #include "photons/pm/particles.h"
+#include "photons/potential/gravity.h"
 #include "photons/runtime/engine.h"
 #include "photons/runtime/handle.h"
 #include "photons/runtime/loop.h"
@@ -109,7 +110,10 @@ static void replace(struct gas *g, int level, const struct new_groups *new,
   gas_reuse_data(g, level, &old.level);
   drop_old(g, &old.level, false);
   gas_make_batches(g, level);
-  gas_link(g, level - 1, level + 1);
+  if (gravity_divide_potentials(g))
+    gas_link(g, 0, g->topology.finest);
+  else
+    gas_link(g, level - 1, level + 1);
   struct gas_moves *moves = old_level_migrate(&old, g, level);
   if (g->scheme.particles_alone || (ic && gas_ic_reaches(ic, level)))
     fill_level(g, level, ic);

@@ -2,66 +2,12 @@
 #include "photons/potential/gravity.h"
 
 #include <math.h>
-#include <stdlib.h>
 
-#include "photons/base/comm.h"
-#include "photons/base/error.h"
-#include "photons/config/parameters.h"
 #include "photons/potential/codelets.h"
-#include "photons/runtime/engine.h"
 #include "photons/runtime/handle.h"
 
-enum { CUBE_BYTES = GAS_GROUP_CELLS * sizeof(double) };
 /** In the place of a weight: gas_batch.shares has the present stress. */
 #define SHARED (-1.0)
-
-/** Homes find the potentials of all groups where the root level has so many at most. Even and odd groups of a level are
- * solved in turn, in tens of microseconds: a message in between takes longer than the groups of the other homes. */
-enum { ROOT_GROUPS_MOST = 8192 };
-
-static bool finds_all_potentials(const struct gas *g, const struct self_gravity *s) {
-  return s->gpus && s->direct && comm_size() == 1 && g->tasks.homes > 1 && g->topology.finest > 0 &&
-         g->topology.level[0].count <= ROOT_GROUPS_MOST;
-}
-
-struct self_gravity *gravity_make(struct gas *g, const struct parameters *p) {
-  if (p->gas.gravity == GAS_GRAVITY_NONE) return NULL;
-  struct self_gravity *s = allocate(1, sizeof *s, "self-gravity");
-  uint32_t gpus = engine_gpu();
-  comm_min_u32(&gpus, 1);
-  *s = (struct self_gravity){
-      .poisson = poisson_kernels_select(),
-      .kernels = gravity_kernels_select(p->gas.precision == GAS_DOUBLE),
-      .direct = p->gas.poisson == GAS_POISSON_DIRECT,
-      .gpus = gpus != 0,
-      .newton_constant = p->gas.comoving ? GRAVITY : p->gas.newton_constant,
-      .tolerance = p->gas.sor_tolerance,
-      .relaxations = (int)p->gas.sibling_relaxations,
-      .corrections = (int)p->gas.sheet_corrections,
-      .periodic = g->topology.boundary[0][0] == GAS_PERIODIC,
-      .root = root_poisson_make(g),
-  };
-  g->tasks.all_potentials = finds_all_potentials(g, s);
-  poisson_waves_make(&s->waves);
-  if (engine_gpu())
-    s->pivots = handle_register(s->waves.pivot, GAS_GROUP_CELLS, sizeof *s->waves.pivot);
-  return s;
-}
-
-void gravity_free(struct self_gravity *s) {
-  if (!s) return;
-  root_poisson_free(s->root);
-  handle_drop(&s->pivots);
-  free(s);
-}
-
-double gravity_bytes_per_group(const struct parameters *p) {
-  const double real = p->gas.precision == GAS_DOUBLE ? sizeof(double) : sizeof(float);
-  return p->gas.gravity == GAS_GRAVITY_NONE
-             ? 0.0
-             : (POTENTIALS + 1.0) * CUBE_BYTES + sizeof(struct poisson_share) +
-                   sizeof(struct stress_sum) + GAS_MASS_FLUXES * real;
-}
 
 static void swap(struct gas_level *l, enum gas_potential a, enum gas_potential b) {
   const int kept = l->potential[a];
@@ -151,15 +97,13 @@ static int relaxations_of(const struct self_gravity *s, struct level_solution ho
   return how.mode == POTENTIAL_CORRECT || how.mode == POTENTIAL_REPEAT ? CORRECTION_RELAXATIONS : 0;
 }
 
-/** One task has all data of a level on its GPU at once, and the sources of its groups: with more groups tasks are long enough. */
-enum { GROUPS_TOGETHER_MOST = 16384 };
-
 /** Whether one task of a home solves all groups of a level in turn, without messages between solutions; the same on
  * all ranks. */
 static bool is_solved_in_turn(const struct gas *g, int level) {
   const uint32_t last = g->level[level].batch_count - 1;
   if (g->tasks.all_potentials) return true;
-  return g->gravity->gpus && g->gravity->direct && g->level[level].groups <= GROUPS_TOGETHER_MOST &&
+  return g->gravity->gpus && g->gravity->direct &&
+         g->level[level].groups <= g->gravity->together_most &&
          gas_home_of_batch(g, level, 0) == gas_home_of_batch(g, level, last);
 }
 

@@ -152,7 +152,8 @@ struct gas_universe {
 struct gas_tasks {
   uint32_t batch; /**< groups of a batch; 0: by the groups of each level */
   uint32_t homes; /**< of each rank */
-  bool all_potentials; /**< each home finds the potentials of all groups, not of its own alone: gravity_make() */
+  bool all_potentials; /**< each home finds the potentials of all groups, not of its own alone: gravity_make(),
+                            until gravity_divide_potentials() */
   bool fused;                  /**< one task prepares, solves and closes a batch */
   uint32_t blocks, next_block; /**< buffers of blocks, which are used in turn; none if `fused` */
   starpu_data_handle_t *block;

@@ -23,6 +23,8 @@ double gas_memory(const struct gas *g);
  * waves where the run begins, and for power spectra. */
 double gas_root_memory(const struct parameters *p);
 double gas_memory_at_times(const struct parameters *p, size_t particles, bool begins);
+/** GPUs whose memory suffices for the root level and what refined levels may need; 0: there are no GPUs. */
+double gas_gpus_needed(const struct parameters *p);
 /** End the program where the machines in use cannot hold the root level and what there is at times.
  * @param begins  from initial conditions, not from a checkpoint */
 void gas_require_root(const struct parameters *p, bool begins);

@@ -30,8 +30,9 @@ struct root_poisson;
 struct self_gravity {
   const struct poisson_kernels *poisson;
   const struct gravity_kernels *kernels;
-  bool direct; /**< groups are solved directly, not by relaxation */
-  bool gpus;   /**< every rank uses a GPU */
+  bool direct;            /**< groups are solved directly, not by relaxation */
+  bool gpus;              /**< every rank uses a GPU */
+  uint32_t together_most; /**< groups of a level that one task solves */
   struct poisson_waves waves;
   starpu_data_handle_t pivots; /**< waves.pivot, where this rank uses a GPU, else NULL */
   double newton_constant;
@@ -46,6 +47,10 @@ struct self_gravity {
 
 /** NULL: the parameters say that there is no gravity. Sets gas_tasks.all_potentials. Collective. */
 struct self_gravity *gravity_make(struct gas *g, const struct parameters *p);
+/** After levels have got other groups, before their tasks: where a level has too many groups for one task, each home
+ * finds the potentials of its own groups alone from now on. Clears gas_tasks.all_potentials for good.
+ * @return whether this has happened: then gas_link() follows for all levels */
+bool gravity_divide_potentials(struct gas *g);
 /** @param s  may be NULL */
 void gravity_free(struct self_gravity *s);
 /** Bytes of memory that a group's potentials take up. */

@@ -34,7 +34,9 @@ struct result {
   size_t real, bytes;                                      /* of a number, of a group */
   struct gas_totals begin, end;
   struct gas_physics physics;
-  uint64_t host_bytes; /* that the host took over in regriddings after the start */
+  uint32_t most_at_begin;        /* groups of a level */
+  bool all_at_begin, all_at_end; /* gas_tasks.all_potentials */
+  uint64_t host_bytes;           /* that the host took over in regriddings after the start */
   size_t particles;
   struct gas_particle *particle; /* in the order of their numbers */
 };
@@ -53,14 +55,19 @@ static void copy_particles(const struct gas_particles *s, struct result *r) {
   qsort(r->particle, r->particles, sizeof *r->particle, compare_particles);
 }
 
-static struct result run(const struct parameters *p, bool gpu, int steps) {
+/** @param most  groups of a level that one task solves; 0: as it is in runs */
+static struct result run_together(const struct parameters *p, bool gpu, int steps, uint32_t most) {
   const struct gas_ic ic = gas_ic_make(p);
   start_engine(p, gpu);
   struct gas *g = gas_create(p);
+  if (most > 0) g->gravity->together_most = most;
   if (g->particles) gas_particles_begin(g, p);
   gas_begin(g, &ic);
   if (g->gravity) gravity_solve(g, 0, 1.0);
-  struct result r = {.begin = gas_measure(g)};
+  struct result r = {.begin = gas_measure(g), .all_at_begin = g->tasks.all_potentials};
+  for (int l = 0; l <= g->topology.finest; l++)
+    r.most_at_begin = g->topology.level[l].count > r.most_at_begin ? g->topology.level[l].count
+                                                                   : r.most_at_begin;
   r.end = r.begin;
   r.host_bytes = g->counts.host_bytes;
   for (int i = 0; i < steps; i++) {
@@ -68,6 +75,7 @@ static struct result run(const struct parameters *p, bool gpu, int steps) {
     r.end = gas_measure(g);
   }
   r.host_bytes = g->counts.host_bytes - r.host_bytes;
+  r.all_at_end = g->tasks.all_potentials;
   r.levels = topology_levels(&g->topology);
   r.real = g->scheme.kernels->real_size;
   r.bytes = gas_group_bytes(g);
@@ -91,6 +99,10 @@ static struct result run(const struct parameters *p, bool gpu, int steps) {
   gas_free(g);
   engine_stop();
   return r;
+}
+
+static struct result run(const struct parameters *p, bool gpu, int steps) {
+  return run_together(p, gpu, steps, 0);
 }
 
 static void free_result(struct result *r) {
@@ -197,6 +209,28 @@ static void check_run(int solver, int precision, bool fused) {
 }
 
 #ifdef CUDA_ON_CORES
+static bool same_bits(const struct result *a, const struct result *b) {
+  bool same = same_topology(a, b);
+  for (int l = 0; same && l < a->levels; l++)
+    same = memcmp(a->cells[l], b->cells[l], a->count[l] * a->bytes) == 0 &&
+           memcmp(a->potential[l], b->potential[l], a->count[l] * GAS_GROUP_CELLS * a->real) == 0;
+  return same;
+}
+
+/** Homes that find all potentials begin to find those of their own groups alone when a level has got more groups than it
+ * had at the start. */
+static void check_divided_potentials(const char *text) {
+  struct parameters p;
+  parameters_from_text(&p, text, NULL, 0);
+  struct result together = run(&p, true, GAS_STEPS),
+                divided = run_together(&p, true, GAS_STEPS, together.most_at_begin);
+  report_whether("all potentials in each home", together.all_at_begin && together.all_at_end);
+  report_whether("divided in the middle", divided.all_at_begin && !divided.all_at_end);
+  report_whether("the same bits", same_bits(&together, &divided));
+  free_result(&together);
+  free_result(&divided);
+}
+
 extern unsigned long cores_launches(int gpu);
 
 /** Runs on two GPUs, neither of which can read the other's memory: small batches, so that both have
@@ -217,6 +251,7 @@ static void check_two_gpus(void) {
     snprintf(given, sizeof given, text, more[i]);
     compare_gas_runs(given, more[i], GAS_STEPS, bar[i], bar[i]);
     report_whether("both GPUs", cores_launches(0) > before[0] && cores_launches(1) > before[1]);
+    if (strstr(given, "gravity")) check_divided_potentials(given);
   }
   unsetenv("CORES_GPUS");
   unsetenv("STARPU_NWORKER_PER_CUDA");
