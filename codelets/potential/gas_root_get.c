@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "codelets/potential/root_slabs.h"
+#include "photons/base/error.h"
 
 struct gas_root_get_argument {
   struct gas *gas;
@@ -36,6 +37,13 @@ static struct gpu_root_planes planes_of_rank(const struct root_gpu *r, int rank)
                                   root_planes(r, first + r->homes - 1).end};
 }
 
+/** Whether a slab of this rank has planes of a batch that the home gets. */
+static bool gets_slab(const struct gas_root_get_argument *a, uint32_t slab) {
+  for (uint32_t i = first_batch(a); i < end_batch(a); i++)
+    if (root_slab_has(a->root, a->root->first + slab, i)) return true;
+  return false;
+}
+
 /** Slots of a batch. */
 static size_t slots_of_batch(const struct root_gpu *r, uint32_t batch) {
   size_t count = AWAY;
@@ -43,7 +51,7 @@ static size_t slots_of_batch(const struct root_gpu *r, uint32_t batch) {
   return count;
 }
 
-/** Copy a batch. @param buffers  of the batch @param slabs  of this rank's slabs */
+/** Copy a batch. @param buffers  of the batch @param slabs  of this rank's slabs; NULL: the home gets nothing of it */
 static void get_batch(struct gpu *gpu, const struct gas_root_get_argument *a, uint32_t batch,
                       void *buffers[], void *slabs[]) {
   const struct root_gpu *r = a->root;
@@ -63,13 +71,16 @@ static void get_batch(struct gpu *gpu, const struct gas_root_get_argument *a, ui
 
 static void gas_root_get_gpu(struct gpu *gpu, void *buffers[],
                              const struct gas_root_get_argument *a) {
-  size_t slabs = 0;
-  for (uint32_t i = first_batch(a); i < end_batch(a); i++) slabs += slots_of_batch(a->root, i);
-  void **next = buffers;
+  void **slabs = allocate(a->root->homes, sizeof *slabs, "task data"), **next = buffers;
+  for (uint32_t i = first_batch(a); i < end_batch(a); i++) next += slots_of_batch(a->root, i);
+  for (uint32_t i = 0; i < a->root->homes; i++)
+    if (gets_slab(a, i)) slabs[i] = *next++;
+  next = buffers;
   for (uint32_t i = first_batch(a); i < end_batch(a); i++) {
-    get_batch(gpu, a, i, next, buffers + slabs);
+    get_batch(gpu, a, i, next, slabs);
     next += slots_of_batch(a->root, i);
   }
+  free(slabs);
 }
 
 STAGE_ON_GPU(gas_root_get, 0x5599aa, "gas");
@@ -84,7 +95,8 @@ void gas_root_get_submit(struct gas *g, const struct root_gpu *r, uint32_t home)
     for (uint32_t k = 0; k < r->aways; k++)
       if (r->away[k].batch == i) slots_add(&slots, r->away[k].cubes, STARPU_R);
   }
-  for (uint32_t i = 0; i < r->homes; i++) slots_add(&slots, r->slab[i], STARPU_R);
+  for (uint32_t i = 0; i < r->homes; i++)
+    if (gets_slab(&a, i)) slots_add(&slots, r->slab[i], STARPU_R);
   gas_root_get_insert(a, slots_task(&slots, PRIORITY_HIGHEST));
   free(slots.data);
 }
