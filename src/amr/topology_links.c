@@ -269,12 +269,15 @@ static void make_level(struct topology *t, int level) {
   link_others(t, level, ALL);
 }
 
-/** Add the father of a group of the next finer level, if it is of another rank. */
-static void add_father(const struct topology *t, int level, uint32_t son, struct numbers *n) {
+/** Add the father of a group of the next finer level, if it is of another rank.
+ * @param latest  key of the father that was looked at last */
+static void add_father(const struct topology *t, int level, uint32_t son, uint64_t *latest,
+                       struct numbers *n) {
   const uint64_t key = topology_key(t, level + 1, son) >> 3;
-  if (n->count > 0 && topology_key(t, level, n->group[n->count - 1]) == key) return;
+  if (key == *latest || is_in_range(t->level[level].own_range, key)) return;
+  *latest = key;
   const uint32_t father = topology_with_key(t, level, key);
-  if (father != NO_GROUP && !is_in_span(t->level[level].own, father)) add_number(n, father);
+  if (father != NO_GROUP) add_number(n, father);
 }
 
 /** Find the groups of other ranks that are around own groups of finer levels. Those of the next finer level have been
@@ -284,8 +287,9 @@ static bool find_above(struct topology *t, int level) {
   struct numbers n = {0};
   if (level < t->finest && own_count(l) < l->count) {
     const struct gas_tree_level *fine = &t->level[level + 1];
-    for (uint32_t i = fine->own.first; i < fine->own.end; i++) add_father(t, level, i, &n);
-    for (uint32_t i = 0; i < fine->aboves; i++) add_father(t, level, fine->above[i], &n);
+    uint64_t latest = KEY_END;
+    for (uint32_t i = fine->own.first; i < fine->own.end; i++) add_father(t, level, i, &latest, &n);
+    for (uint32_t i = 0; i < fine->aboves; i++) add_father(t, level, fine->above[i], &latest, &n);
     sort_numbers(&n);
   }
   const bool same = n.count == l->aboves &&
