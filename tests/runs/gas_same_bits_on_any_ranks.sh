@@ -13,6 +13,8 @@ need_mpi
 # The octree that a rank has is a part of that of one rank.
 mpirun --oversubscribe --bind-to none -n 5 "$unit_tests/amr/test_gas_mesh" >mesh.log 2>&1 ||
   complain "the octree on 5 ranks: $(grep -m 1 LINE mesh.log)"
+mpirun --oversubscribe --bind-to none -n 3 "$unit_tests/gas/test_gas_file" >file.log 2>&1 ||
+  complain "files of 3 ranks: $(grep -m 1 -e FAILED -e error: file.log)"
 
 blast_on_ranks 4
 awk -F, 'NR == 2 { mass = $3; energy = $7 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Files of gas: what is written is read back bit for bit, the tables of patches are those of a mesh
  * made by hand, and files that are damaged or of other parameters are refused.
+ * On several ranks each one reads back its own groups.
  * With arguments, PATH.hdf5 and 4 or 8: write the mesh to a file, for other readers. */
 #include <math.h>
 #include <setjmp.h>
@@ -172,8 +173,10 @@ static void check_same(const struct gas_file *f, const struct gas_file *back) {
   for (int l = 0; l < LEVELS; l++) {
     const struct gas_tree_level *a = &t->level[l], *b = &u->level[l];
     assert_int_equal(a->count, b->count);
-    if (a->count == 0) continue;
-    assert_memory_equal(a->key, b->key, a->count * sizeof *a->key);
+    assert_int_equal(a->own.first, b->own.first);
+    assert_int_equal(a->own.end, b->own.end);
+    if (a->own.end == a->own.first) continue;
+    assert_memory_equal(a->key, b->key, (a->own.end - a->own.first) * sizeof *a->key);
   }
 }
 
@@ -190,7 +193,7 @@ static void test_same_bits(void **state) {
     struct held expected = make_gas(&f, true), found = make_gas(&back, false);
     gas_file_read(path, &back, find_group, &found);
     for (int l = 0; l < LEVELS; l++)
-      for (uint32_t g = 0; g < f.topology.level[l].count; g++)
+      for (uint32_t g = f.topology.level[l].own.first; g < f.topology.level[l].own.end; g++)
         assert_memory_equal(expected.numbers[l][g], found.numbers[l][g],
                             gas_variables(&f.physics) * GAS_GROUP_CELLS * real);
     free_gas(&expected);
@@ -396,6 +399,25 @@ static void test_checkpoints(void **state) {
   assert_int_equal(access(scratch("checkpoint-damaged.hdf5"), F_OK), 0);
 }
 
+/** One scratch folder of all ranks. */
+static int make_scratch(void **state) {
+  int failed = comm_rank() == 0 ? scratch_make(state) : 0;
+  comm_broadcast(&failed, sizeof failed, 0);
+  comm_broadcast(scratch_path, sizeof scratch_path, 0);
+  return failed;
+}
+
+static int on_one_rank(int (*function)(void **), void **state) {
+  int failed = 0;
+  comm_barrier();
+  if (comm_rank() == 0) failed = function(state);
+  comm_broadcast(&failed, sizeof failed, 0);
+  return failed;
+}
+
+static int empty_scratch(void **state) { return on_one_rank(scratch_empty, state); }
+static int remove_scratch(void **state) { return on_one_rank(scratch_remove, state); }
+
 int main(int argc, char **argv) {
   comm_start(&argc, &argv);
   comm_started();
@@ -403,6 +425,15 @@ int main(int argc, char **argv) {
     write_mesh(argv[1], argc > 2 ? strtoul(argv[2], NULL, 10) : 8);
     comm_end();
     return 0;
+  }
+  const struct CMUnitTest on_ranks[] = {
+      cmocka_unit_test_teardown(test_same_bits, empty_scratch),
+      cmocka_unit_test_teardown(test_one_level, empty_scratch),
+  };
+  if (comm_size() > 1) {
+    const int failed = cmocka_run_group_tests(on_ranks, make_scratch, remove_scratch);
+    comm_end();
+    return failed;
   }
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_teardown(test_same_bits, scratch_empty),
