@@ -163,8 +163,8 @@ static inline const struct gas_group *topology_group(const struct topology *t, i
 }
 /** The key of a group of another rank. The run ends where the rank has not fetched it. */
 uint64_t topology_key_of_other(const struct topology *t, int level, uint32_t group);
-/* Of any group whose key, and those of the groups that are asked for, are own ones, of the root level, or have been
- * fetched: beside known groups also their sons and the neighbours of their neighbours. The run ends where they have not. */
+/** The key of a group, which is an own one, of the root level, or has been fetched: beside known groups also their sons
+ * and the neighbours of their neighbours. The run ends where it has not. */
 static inline uint64_t topology_key(const struct topology *t, int level, uint32_t group) {
   const struct gas_tree_level *l = &t->level[level];
   return is_in_span(l->own, group) ? l->key[group - l->own.first]
