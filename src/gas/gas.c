@@ -19,35 +19,10 @@
 #include "photons/runtime/owner_computes.h"
 #include "photons/runtime/scheduler.h"
 
-/* gas_physics.dual_energy_switch and dual_energy_change: where the thermal energy of a flow is mostly the
- * scheme's error. */
-#define COLD_FLOW 0.01
-#define COLD_CHANGE 0.1
-
 enum {
   BATCH_GROUPS = 4,          /* on cores: some milliseconds of work */
   BLOCKS_FOR_EACH_WORKER = 2 /* one that is solved, one that is prepared */
 };
-
-struct gas_physics gas_physics_of(const struct parameters *p) {
-  return (struct gas_physics){.solver = p->gas.solver == GAS_NONE ? GAS_RTVD : p->gas.solver,
-                              .limiter = GAS_LIMITER_VAN_LEER,
-                              .gamma = p->gas.gamma,
-                              .dual_energy_switch = COLD_FLOW,
-                              .dual_energy_change = COLD_CHANGE,
-                              .scalars = (unsigned)p->gas.scalars};
-}
-
-double gas_bytes_per_group(const struct parameters *p) {
-  const struct gas_physics physics = gas_physics_of(p);
-  const double real = p->gas.precision == GAS_DOUBLE ? sizeof(double) : sizeof(float);
-  const double faces = GAS_FACES * GAS_FACE_CELLS;
-  return gas_variables(&physics) * real * (2.0 * GAS_GROUP_CELLS + (GAS_PATCHES + 1.0) * faces) +
-         sizeof(struct gas_group) + (double)comm_size() * sizeof(uint64_t) +
-         sizeof(double[1 + GAS_VARIABLES_MAX]) + sizeof(uint32_t[GAS_PATCHES]) +
-         sizeof(struct gas_fault) + sizeof(struct gas_field) + sizeof(struct gas_batch) +
-         gravity_bytes_per_group(p) + gas_particles_bytes_per_group(p);
-}
 
 double gas_length(const struct parameters *p) {
   return p->gas.comoving ? p->box.size : p->gas.length;

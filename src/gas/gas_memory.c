@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The memory of gas: what it needs, and whether the machines in use have it. */
 #include <math.h>
-#include <starpu.h>
 
 #include "particle_picture.h"
 #include "particle_waves.h"
@@ -16,10 +15,6 @@
 #include "photons/pm/particles.h"
 #include "photons/potential/gravity.h"
 #include "photons/runtime/engine.h"
-#include "photons/runtime/scheduler.h"
-
-/* Refined levels may need several times the memory of the root level. */
-#define MEMORY_OF_LEVELS 4.0
 
 double gas_memory(const struct gas *g) {
   double groups = 0.0;
@@ -32,23 +27,6 @@ double gas_memory(const struct gas *g) {
               ? root_poisson_bytes(g->topology.root, g->topology.boundary[0][0] == GAS_PERIODIC)
               : 0.0) +
          (g->particles ? gas_particles_bytes(g->particles->count) : 0.0);
-}
-
-double gas_root_memory(const struct parameters *p) {
-  const double cells = p->gas.root[0] * p->gas.root[1] * p->gas.root[2];
-  uint32_t root[3];
-  for (int c = 0; c < 3; c++) root[c] = (uint32_t)p->gas.root[c] / GAS_GROUP_SIDE;
-  return cells / GAS_GROUP_CELLS * gas_bytes_per_group(p) +
-         (p->gas.gravity == GAS_GRAVITY_SELF
-              ? root_poisson_bytes(root, p->gas.boundary[0][0] == GAS_PERIODIC)
-              : 0.0);
-}
-
-double gas_gpus_needed(const struct parameters *p) {
-  int device[STARPU_NMAXWORKERS];
-  const double bytes = gas_root_memory(p) * (p->gas.levels > 0 ? MEMORY_OF_LEVELS : 1.0),
-               memory = scheduler_gpu_memory();
-  return memory > 0.0 ? ceil(bytes / (memory / scheduler_gpus(device))) : 0.0;
 }
 
 /** What initial waves take up: those of the gas, then these and those of the particles. */
