@@ -34,7 +34,8 @@ static void run_solution(struct bench *b, enum solution which) {
   const struct gpu_potentials from = {
       .cells = b->near, .near = 1, .weight = 1.0, .links = b->links};
   const struct gpu_half even = {.others = GPU_OTHERS_STAY};
-  const struct gpu_solved batch = {density, from, b->potentials, b->g.groups};
+  const struct gpu_solved batch = {
+      .density = density, .from = from, .to = b->potentials, .groups = b->g.groups};
   switch (which) {
   case DIRECT:
     gpu_gas_solve_directly(&b->g, &b->gravity.waves, b->pivot, &batch, 1, &even, 1);
