@@ -38,6 +38,12 @@ const struct stage *task_stage(uint32_t *owner) {
   return h->stage;
 }
 
+/** What the scheduler of several GPUs is to know of a task. */
+static void *mark_of(const struct task *task) {
+  if (owner_count() == 0) return NULL;
+  return task->lasting ? owner_lasting : task->unfinished ? owner_unfinished : NULL;
+}
+
 void task_submit(const struct stage *stage, const struct task *task, const void *argument,
                  size_t bytes) {
   struct header *h = allocate(1, sizeof *h + bytes, stage_name(stage)); /* StarPU frees it */
@@ -47,11 +53,10 @@ void task_submit(const struct stage *stage, const struct task *task, const void 
   *h = (struct header){stage, owner, job.number, task->ended, task->context};
   memcpy(h->argument, argument, bytes);
   const int priority = engine_priority(task->priority, !stage->codelet->cuda_funcs[0]);
-  const int status = starpu_task_insert(stage->codelet, STARPU_DATA_MODE_ARRAY, task->data,
-                                        (int)task->count, STARPU_CL_ARGS, h, sizeof *h + bytes,
-                                        STARPU_PRIORITY, priority, STARPU_TASK_SCHED_DATA,
-                                        task->lasting && owner_count() > 0 ? owner_lasting : NULL,
-                                        STARPU_CALLBACK_WITH_ARG_NFREE, task_ended, h, 0);
+  const int status = starpu_task_insert(
+      stage->codelet, STARPU_DATA_MODE_ARRAY, task->data, (int)task->count, STARPU_CL_ARGS, h,
+      sizeof *h + bytes, STARPU_PRIORITY, priority, STARPU_TASK_SCHED_DATA, mark_of(task),
+      STARPU_CALLBACK_WITH_ARG_NFREE, task_ended, h, 0);
   if (status != 0)
     fail(EXIT_RUN_FAILED, "StarPU refused a %s task (error %d): no worker can run it",
          stage_name(stage), status);

@@ -58,5 +58,6 @@ void p2m_submit(struct short_range *s, struct group *g) {
              (struct task){.data = data,
                            .count = masses ? SLOTS : MASS,
                            .priority = PRIORITY_MIDDLE,
+                           .unfinished = true, /* m2m follows */
                            .owner = &g->index});
 }

@@ -11,12 +11,31 @@
 #include "photons/domain/codelets.h"
 #include "photons/mesh/codelets.h"
 #include "photons/runtime/message.h"
+#include "photons/runtime/owner_computes.h"
 #include "photons/step/codelets.h"
 #include "photons/step/holes.h"
 #include "photons/tree/codelets.h"
 
+/** Numbers of turns in which group_in_turn() gives all groups of this rank. */
+static uint32_t turns(const struct domain *d) {
+  const uint32_t groups = (uint32_t)d->particles.blocks, gpus = owner_count();
+  return gpus > 1 ? (groups + gpus - 1) / gpus * gpus : groups;
+}
+
+/** The groups of this rank, GPUs in turn, each of which owns consecutive ones (owner_set()): so all of them
+ * have work while tasks are submitted. NULL: a GPU has no more. */
+static struct group *group_in_turn(const struct domain *d, uint32_t turn) {
+  const uint64_t groups = d->particles.blocks, gpus = owner_count() > 1 ? owner_count() : 1,
+                 gpu = turn % gpus, place = (gpu * groups + gpus - 1) / gpus + turn / gpus;
+  return place < ((gpu + 1) * groups + gpus - 1) / gpus ? d->groups + place : NULL;
+}
+
 /* Groups of this rank with targets. */
 #define FOR_TARGETS(d, g) FOR_GROUPS(d, g) if ((g)->targets > 0)
+#define FOR_TARGETS_IN_TURN(d, g)                               \
+  for (uint32_t turn = 0; turn < turns(d); turn++)              \
+    for (struct group *g = group_in_turn(d, turn); g; g = NULL) \
+      if ((g)->targets > 0)
 /* Slabs and columns of this rank. */
 #define FOR_SLABS(l, slab) \
   for (uint32_t slab = (l)->own_slabs.first; slab < (l)->own_slabs.end; slab++)
@@ -165,7 +184,7 @@ static void submit_far(struct short_range *s, struct group *g) {
 static void submit_tree(struct domain *d, struct short_range *s) {
   const bool far_at_once = far_certain(s); /* so that expansions are evaluated beside direct sums */
   for (int ghosts = 0; lists_wait() && ghosts < 2; ghosts++) /* first those without ghosts */
-    FOR_TARGETS(d, g) {
+    FOR_TARGETS_IN_TURN(d, g) {
       if (meets_ghosts(g) != ghosts) continue;
       submit_near(s, g);
       if (far_at_once) submit_far(s, g);
@@ -208,7 +227,7 @@ void forces_submit(struct nbody *n, bool mesh,
   FOR_TARGETS(d, g) choose(n, g, context);
   /* The walks come before submit_mesh(), whose tasks keep GPUs busy while the host waits for
    * walks. */
-  FOR_TARGETS(d, g) lists_begin(s, g);
+  FOR_TARGETS_IN_TURN(d, g) lists_begin(s, g);
   if (far_certain(s)) submit_multipoles(d, s, !early);
   if (mesh) submit_mesh(d, l);
   /* With accelerations of their own these need not come after p2p. */
