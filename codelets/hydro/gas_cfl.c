@@ -11,7 +11,7 @@ struct gas_cfl_argument {
   struct batch_argument a;
   bool faults; /* are looked for */
 };
-enum { CELLS, SLOTS };
+enum { CELLS, SPEEDS, SLOTS };
 
 static double gas_cfl_work(const struct gas_cfl_argument *a) { return batch_work(&a->a); }
 
@@ -41,7 +41,8 @@ STAGE(gas_cfl, 0x88aa66, "gas");
 void gas_cfl_submit(struct gas *g, int level, uint32_t batch, bool faults) {
   const struct gas_level *l = &g->level[level];
   const struct starpu_data_descr data[SLOTS] = {
-      [CELLS] = {gas_batch(g, level, batch)->handle[l->now], STARPU_R}};
+      [CELLS] = {gas_batch(g, level, batch)->handle[l->now], STARPU_R},
+      [SPEEDS] = {g->tasks.speeds, STARPU_R}};
   gas_cfl_insert((struct gas_cfl_argument){{g, level, batch}, faults},
                  (struct task){.data = data, .count = SLOTS, .priority = PRIORITY_HIGH});
 }

@@ -106,6 +106,7 @@ void gas_deposit_submit(struct gas *g, int level, uint32_t batch, bool ahead) {
   for (uint32_t i = 0; i < b->near.count; i++)
     if (near_particles(&a, i)) slots_add(&slots, near_particles(&a, i), STARPU_R);
   slots_add_links(&slots, b);
+  slots_add(&slots, g->particles->level[level].readers, STARPU_R);
   gas_deposit_insert((struct gas_deposit_argument){a, ahead}, slots_task(&slots, PRIORITY_HIGH));
   free(slots.data);
 }

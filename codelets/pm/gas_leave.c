@@ -19,7 +19,7 @@ struct gas_leave_argument {
   const struct gas_leaving *leaving;
   uint32_t batch;
 };
-enum { PARTICLES };
+enum { PARTICLES, READERS, SLOTS };
 
 /** The groups of the batch, and what comes before them. */
 struct leave_range {
@@ -101,7 +101,9 @@ static void gas_leave_gpu(struct gpu *gpu, void *buffers[], const struct gas_lea
 STAGE(gas_leave, 0x776655, "gas");
 
 void gas_leave_submit(const struct gas_leaving *leaving, uint32_t batch) {
-  const struct starpu_data_descr data = {particle_handle(leaving->from, batch), STARPU_R};
+  const struct starpu_data_descr data[SLOTS] = {
+      [PARTICLES] = {particle_handle(leaving->from, batch), STARPU_R},
+      [READERS] = {leaving->from->readers, STARPU_R}};
   gas_leave_insert((struct gas_leave_argument){leaving, batch},
-                   (struct task){.data = &data, .count = 1, .priority = PRIORITY_HIGH});
+                   (struct task){.data = data, .count = SLOTS, .priority = PRIORITY_HIGH});
 }

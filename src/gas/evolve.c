@@ -12,6 +12,7 @@
 #include "photons/hydro/hydro.h"
 #include "photons/pm/particles.h"
 #include "photons/potential/gravity.h"
+#include "photons/runtime/handle.h"
 #include "photons/runtime/message.h"
 
 /** With self-gravity steps are divided where the Courant number would be larger: above 1 they are not
@@ -50,16 +51,29 @@ static double scale_after(const struct gas *g, const struct root_step *root, str
   return cosmology_after_drift(&g->universe.cosmology, g->time, s.root_end * root->length);
 }
 
-/** Into how many equal parts a step of a level is to be divided, a power of two. */
+/** Submit what divisions() waits for. A kick can leave a cold cell of single precision without pressure, which the next
+ * solution mends: only what other stages find, or what lasts to the end of the step, is a fault. */
+static void find_speeds(struct gas *g, int level) {
+  if (!gas_divides(g, level) || !topology_has_groups(&g->topology, level)) return;
+  for (uint32_t k = 0; k < g->level[level].own; k++)
+    gas_cfl_submit(g, level, g->level[level].turn[k], false);
+}
+
+/** Wait for the speeds of a level; on several ranks for all tasks, so that memory of messages is free again. */
+static void wait_for_speeds(const struct gas *g) {
+  if (comm_size() == 1) {
+    handle_wait(g->tasks.speeds);
+    return;
+  }
+  message_wait();
+  message_begin();
+}
+
+/** Into how many equal parts a step of a level is to be divided, a power of two. find_speeds() comes before. */
 static int divisions(struct gas *g, int level, double dt) {
   int parts = 1;
   if (!gas_divides(g, level)) return parts;
-  /* A kick can leave a cold cell of single precision without pressure, which the next solution
-   * mends: only what other stages find, or what lasts to the end of the step, is a fault. */
-  for (uint32_t k = 0; k < g->level[level].own; k++)
-    gas_cfl_submit(g, level, g->level[level].turn[k], false);
-  message_wait();
-  message_begin();
+  wait_for_speeds(g);
   const double courant = dt * hydro_fastest(g, level) / gas_cell(g, level);
   while (courant > COURANT_MOST * parts && parts < DIVISIONS_MOST) parts *= 2;
   return parts;
@@ -90,11 +104,22 @@ static void follow_flags(struct gas *g, int level, double weight) {
     if (!gas_regrid(g, l, l == level ? weight : 1.0, NULL)) continue;
     changed = true;
     if (!g->particles) continue;
-    gas_place_particles(g, l);          /* the next flags compare their densities */
+    gas_particles_settle(g, l, l + 1); /* finer levels keep their groups, and room around these */
+    gas_particles_deposit(g, l);       /* the next flags compare their densities */
     gas_particles_collect(g, level, l); /* particles of coarser levels stay where they are */
     for (int finer = l + 1; finer <= finest; finer++) g->level[finer].flagged = false;
   }
   if (changed) solve_potentials(g, level, weight);
+}
+
+/** Whether a potential at the end of a level's step is found before the finer levels take theirs. */
+static bool is_predicted(const struct gas *g, int level) {
+  return g->gravity && g->scheme.individual && topology_has_groups(&g->topology, level + 1);
+}
+
+/** Whether particles get groups of their level for it. */
+static bool settles_ahead(const struct gas *g, int level) {
+  return is_predicted(g, level) && gas_particles_need_groups();
 }
 
 /** Let sources act, accelerate a level by its potential, the first half of a step, and let particles drift.
@@ -102,7 +127,9 @@ static void follow_flags(struct gas *g, int level, double weight) {
 static void open_step(struct gas *g, int level, double dt, double weight) {
   packages_apply(g, level, 0.5 * dt);
   if (g->gravity) gravity_kick(g, level, 0.5 * dt, weight);
-  if (g->particles) gas_particles_open(g, level, dt, weight);
+  if (!g->particles) return;
+  gas_particles_open(g, level, dt, weight);
+  if (!settles_ahead(g, level)) gas_particles_list(g, level, g->topology.finest);
 }
 
 /** Send the new cells of the finest level, where nothing changes them before its next step: GPUs send them while they
@@ -117,11 +144,12 @@ static void send_ahead(struct gas *g, int level) {
 static void predict_potential(struct gas *g, int level, double dt, double weight) {
   if (!g->gravity) return;
   gravity_begin_step(g, level);
-  if (!g->scheme.individual || !topology_has_groups(&g->topology, level + 1)) return;
-  if (g->particles) {
+  if (!is_predicted(g, level)) return;
+  if (g->particles && settles_ahead(g, level)) {
     gas_particles_settle(g, level, level);
-    gas_particles_deposit_ahead(g, level, dt);
+    gas_particles_list(g, level, g->topology.finest);
   }
+  if (g->particles) gas_particles_deposit_ahead(g, level, dt);
   gravity_predict(g, level, weight);
 }
 
@@ -175,6 +203,7 @@ static void advance(struct gas *g, int level, const struct root_step *root, stru
   const struct hydro_step step = {dt, s.begin, s.end, gas_least_heat(g, scale)};
   g->level[level].dt = dt;
   open_step(g, level, dt, s.begin); /* 1 */
+  find_speeds(g, level + 1);        /* which nothing changes before part 4: GPUs do not wait for the host there */
   hydro_solve(g, level, step);      /* 2 */
   send_ahead(g, level);
   count_step(g, level);
@@ -196,6 +225,7 @@ static void advance_finer(struct gas *g, int level, const struct root_step *root
   int steps = g->scheme.individual ? 2 : 1;
   if (!topology_has_groups(&g->topology, level + 1)) return;
   for (int i = 0; i < steps; i++) {
+    if (i > 0) find_speeds(g, level + 1);
     const int parts = divisions(g, level + 1, g->level[level].dt / steps);
     steps *= parts;
     i *= parts;

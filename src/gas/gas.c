@@ -99,6 +99,7 @@ struct gas *gas_create(const struct parameters *p) {
   g->tasks.block = allocate(g->tasks.blocks, sizeof *g->tasks.block, "blocks of gas");
   for (uint32_t i = 0; i < g->tasks.blocks; i++)
     g->tasks.block[i] = handle_make(gas_batch_groups_most(g) * gas_block_bytes(g), 1);
+  g->tasks.speeds = handle_make_empty();
   g->tasks.scratch = handle_make(
       GAS_ALIGNMENT + g->scheme.kernels->scratch_bytes + gas_block_bytes(g), 1);
   engine_set_variant(2 * (uint32_t)g->scheme.physics.solver + (p->gas.precision == GAS_DOUBLE));
@@ -116,6 +117,7 @@ void gas_free(struct gas *g) {
     ghosts_free(&g->level[level].ghosts);
   }
   for (uint32_t i = 0; i < g->tasks.blocks; i++) handle_drop(&g->tasks.block[i]);
+  handle_drop(&g->tasks.speeds);
   handle_drop(&g->tasks.scratch);
   free(g->tasks.block);
   gravity_free(g->gravity);

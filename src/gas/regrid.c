@@ -94,6 +94,11 @@ static void drop_old(struct gas *g, struct gas_level *old, bool busy) {
   gas_forget_replaced(g);
 }
 
+/** Begin to list the particles that may leave their groups because a level has got new ones, before the host finds links. */
+static void list_particles(struct gas *g, int level) {
+  for (int l = level - 1; g->particles && l <= level; l++) gas_particles_list(g, l, level);
+}
+
 /** Give a level new groups. Batches whose groups stay together keep their data. Tasks that move the cells look at the
  * octree and at `moves` after this function's end. They have ended when a level is replaced next: gas_divide_level() has
  * cleared gas_level.flagged, so that gas_find_flags() waits for all tasks first. */
@@ -103,6 +108,7 @@ static void replace(struct gas *g, int level, const struct new_groups *new,
   struct old_level old = old_level_take(g, level);
   topology_replace(&g->topology, level, new->key, new->count);
   gas_divide_level(g, level);
+  list_particles(g, level);
   old_level_keep(&old, g, level);
   const uint32_t own = g->level[level].own;
   bool *made = allocate(own, sizeof *made, "batches of groups");

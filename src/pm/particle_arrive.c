@@ -45,7 +45,7 @@ static void sort_arrivals(void *context, uint32_t place) {
 
 /** The listed particles that arrive in each group of a level. */
 static void find_arrivals(struct making *s, const struct particle_migration *m) {
-  const int level = s->settling->leaving.level;
+  const int level = s->settling->leaving->level;
   particle_level_list(s->new, m, level);
   const uint32_t listed = particle_listed(s->new);
   size_t *next = allocate(listed + 1, sizeof *next, "particles of groups");
@@ -64,7 +64,7 @@ static size_t arrivals_at(const struct making *s, uint32_t place) {
   return s->arrival_first[place + 1] - s->arrival_first[place];
 }
 static const size_t *gone_from(const struct making *s, uint32_t before) {
-  return s->settling->gone_first + before - s->settling->leaving.from->own_first;
+  return s->settling->gone_first + before - s->settling->leaving->from->own_first;
 }
 static uint32_t leavers_at(const struct making *s, uint32_t before) {
   const size_t *first = gone_from(s, before);
@@ -81,13 +81,13 @@ static size_t particles_of(const struct particle_level *l, uint32_t group) {
 /** The number of particles of each group, and where they were. */
 static void count_particles(struct making *s) {
   struct particle_level *new = s->new;
-  const struct particle_level *old = s->settling->leaving.from;
+  const struct particle_level *old = s->settling->leaving->from;
   const uint32_t own = new->own_end - new->own_first;
   s->before = allocate(own, sizeof *s->before, "particles of groups");
   new->first = allocate(particle_listed(new) + 1, sizeof *new->first, "particles of groups");
   for (uint32_t i = 0; i < own; i++) s->before[i] = NO_GROUP;
   for (uint32_t i = old->own_first; i < old->own_end; i++) {
-    const uint32_t now = s->settling->leaving.now[i - old->own_first];
+    const uint32_t now = s->settling->leaving->now[i - old->own_first];
     if (now >= new->own_first && now < new->own_end) /* NO_GROUP is larger */
       s->before[now - new->own_first] = i;
   }
@@ -124,7 +124,7 @@ static struct gas_arrivals make_tables(const struct making *s, uint32_t first, u
 /** Fill in the tables of a new batch. */
 static void fill_tables(const struct making *s, uint32_t first, uint32_t end,
                         struct gas_arrivals *tables) {
-  const struct particle_level *old = s->settling->leaving.from;
+  const struct particle_level *old = s->settling->leaving->from;
   const uint32_t batch = old->batch_groups;
   struct gas_arrivals t = *tables;
   uint32_t arrival = 0, leaver = 0;
@@ -166,6 +166,12 @@ static struct particle_level make_level(const struct gas *g, int level) {
   l.handle = allocate(l.batches, sizeof(starpu_data_handle_t), "batches of particles");
   l.sums = gas_shared_array(own, sizeof *l.sums, "sums of groups");
   return l;
+}
+
+/** The same handle serves from settling to settling. */
+static void take_readers(struct particle_level *new, struct particle_level *old) {
+  new->readers = old->readers ? old->readers : handle_make_empty();
+  old->readers = NULL;
 }
 
 /** The particles of a batch of which some are here, for GPUs. NULL: none are. */
@@ -236,12 +242,13 @@ static void fill_batch(void *context, uint32_t i) {
 }
 
 void arrivals_submit(struct gas *g, struct settling *settling, const struct particle_migration *m) {
-  const int level = settling->leaving.level;
+  const int level = settling->leaving->level;
   struct particle_past *past = begin_past(g, level);
   struct particle_level *new = &g->particles->level[level];
   struct making s = {.settling = settling, .new = new, .arrivals = past->arrivals};
-  settling->leaving.from = &past->level;
+  settling->leaving->from = &past->level;
   *new = make_level(g, level);
+  take_readers(new, &past->level);
   find_arrivals(&s, m);
   count_particles(&s);
   make_room(&s);

@@ -5,6 +5,7 @@
 
 #include "particle_migrate.h"
 #include "photons/base/comm.h"
+#include "photons/base/error.h"
 #include "photons/pm/codelets.h"
 #include "photons/runtime/handle.h"
 
@@ -27,8 +28,7 @@ size_t leaving_count(const struct gas_leaving *s) {
   const struct particle_level *l = s->from;
   size_t count = 0;
   if (!l->first) return l->count;
-  for (uint32_t b = 0; b < l->batches; b++) handle_wait(l->handle[b]);
-  for (uint32_t k = 0; k < l->copies; k++) handle_wait(l->copy[k].handle);
+  handle_wait(l->readers);
   for (uint32_t i = 0; i < own_groups(l); i++) count += s->leavers[i];
   return count;
 }
@@ -42,4 +42,51 @@ void leaving_end(struct gas_leaving *s) {
   gas_free_shared(s->leaver, leavers_bytes(s->from));
   free(s->now);
   *s = (struct gas_leaving){0};
+}
+
+uint64_t leaving_changes(const struct gas *g, int level) {
+  const uint64_t finer = level < g->topology.finest ? g->topology.level[level + 1].changes : 0;
+  return g->topology.level[level].changes + finer; /* neither falls */
+}
+
+/** The present numbers of this rank's groups that a level's particles have; NO_GROUP: it is no more. */
+static uint32_t *number_groups(const struct topology *t, int level,
+                               const struct particle_level *l) {
+  const uint32_t own = own_groups(l);
+  uint32_t *now = allocate(own, sizeof *now, "particles of groups");
+  for (uint32_t i = 0, latest = 0; i < own; i++) /* mostly they still follow each other */
+    now[i] = topology_with_next_key(t, level, l->key[i], &latest);
+  return now;
+}
+
+static struct gas_leaving *list(const struct gas *g, int level, int last) {
+  const struct particle_level *l = &g->particles->level[level];
+  struct gas_leaving *s = allocate(1, sizeof *s, "particles");
+  *s = (struct gas_leaving){.gas = g, .level = level, .last = last, .from = l};
+  s->changes = leaving_changes(g, level);
+  s->now = number_groups(&g->topology, level, l);
+  leaving_begin(s);
+  return s;
+}
+
+void gas_particles_list(struct gas *g, int level, int last) {
+  struct gas_leaving **s = &g->particles->leaving[level];
+  if (comm_size() > 1) return;
+  leaving_drop(*s);
+  *s = list(g, level, last);
+}
+
+struct gas_leaving *leaving_take(struct gas *g, int level, int last) {
+  struct gas_leaving *s = g->particles->leaving[level];
+  g->particles->leaving[level] = NULL;
+  if (s && s->last == last && s->changes == leaving_changes(g, level)) return s;
+  leaving_drop(s);
+  return list(g, level, last);
+}
+
+void leaving_drop(struct gas_leaving *s) {
+  if (!s) return;
+  handle_wait(s->from->readers);
+  leaving_end(s);
+  free(s);
 }

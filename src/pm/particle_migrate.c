@@ -260,6 +260,7 @@ size_t particle_batch_count(const struct particle_level *l, uint32_t batch) {
 void particle_level_free(struct particle_level *l) {
   for (uint32_t i = 0; i < l->batches; i++) handle_drop(&l->handle[i]); /* waits for their tasks */
   for (uint32_t i = 0; i < l->copies; i++) handle_drop(&l->copy[i].handle);
+  handle_drop(&l->readers);
   gas_free_shared(l->all, (l->first ? l->first[particle_listed(l)] : l->count) * sizeof *l->all);
   free(l->handle);
   free(l->copy);

@@ -59,11 +59,16 @@ size_t particle_batch_count(const struct particle_level *l, uint32_t batch);
  * the lists and gas_leaving.now. Particles that have no groups yet are not listed, but counted.
  * @param s  stays where it is until leaving_end() */
 void leaving_begin(struct gas_leaving *s);
-/** This waits for all tasks that were submitted and have the particles of `from`. */
+/** This waits for all tasks that were submitted and look at the tables of `from`. */
 size_t leaving_count(const struct gas_leaving *s);
+/** What changes when fences of a level do. */
+uint64_t leaving_changes(const struct gas *g, int level);
 /** Those of a group of `from`; gas_leaving.leavers has their number. */
 const struct gas_leaver *leaving_of(const struct gas_leaving *s, uint32_t group);
 void leaving_end(struct gas_leaving *s);
+/** The lists that gas_particles_list() has begun, or others. leaving_drop() frees them. */
+struct gas_leaving *leaving_take(struct gas *g, int level, int last);
+void leaving_drop(struct gas_leaving *s);
 
 /** Where a particle will be after a time. */
 void particle_move_on(const struct gas_particle *p, double time, double position[3]);

@@ -34,23 +34,6 @@ static void fetch_groups(struct gas *g, int first, int last) {
   if (changed) topology_fetch(&g->topology, &wants);
 }
 
-/** The present numbers of this rank's groups that a level's particles have; NO_GROUP: it is no more. */
-static uint32_t *number_groups(const struct topology *t, int level,
-                               const struct particle_level *l) {
-  const uint32_t own = own_groups(l);
-  uint32_t *now = allocate(own, sizeof *now, "particles of groups");
-  for (uint32_t i = 0, latest = 0; i < own; i++) /* mostly they still follow each other */
-    now[i] = topology_with_next_key(t, level, l->key[i], &latest);
-  return now;
-}
-
-static void list_leavers(struct settling *s, const struct gas *g, int level, int last) {
-  const struct particle_level *l = &g->particles->level[level];
-  s->leaving = (struct gas_leaving){.gas = g, .level = level, .last = last, .from = l};
-  s->leaving.now = number_groups(&g->topology, level, l);
-  leaving_begin(&s->leaving);
-}
-
 /** Add a listed particle, for which there is room. */
 static void add_particle(struct particle_migration *m, struct origin *origin, struct origin from,
                          uint32_t now, const struct gas_particle *particle) {
@@ -61,15 +44,15 @@ static void add_particle(struct particle_migration *m, struct origin *origin, st
 
 static void add_level(const struct settling *s, struct particle_migration *m,
                       struct origin *origin) {
-  const struct particle_level *l = s->leaving.from;
-  const int level = s->leaving.level;
+  const struct particle_level *l = s->leaving->from;
+  const int level = s->leaving->level;
   for (size_t i = 0; !l->first && i < l->count; i++) /* they have no groups yet */
     add_particle(m, origin, (struct origin){level, NO_GROUP, 0}, NO_GROUP, &l->particle[i]);
   for (uint32_t group = l->own_first; group < l->own_end; group++) {
-    const struct gas_leaver *leaver = leaving_of(&s->leaving, group);
-    for (uint32_t k = 0; k < s->leaving.leavers[group - l->own_first]; k++)
+    const struct gas_leaver *leaver = leaving_of(s->leaving, group);
+    for (uint32_t k = 0; k < s->leaving->leavers[group - l->own_first]; k++)
       add_particle(m, origin, (struct origin){level, group, 0},
-                   s->leaving.now[group - l->own_first], &leaver[k].particle);
+                   s->leaving->now[group - l->own_first], &leaver[k].particle);
   }
 }
 
@@ -78,7 +61,7 @@ static struct particle_migration find_listed(const struct gas *g, const struct s
                                              int first, int last, struct origin **origin) {
   struct particle_migration m = {.gas = g, .first = first, .last = last};
   size_t count = 0;
-  for (int l = first; l <= last; l++) count += leaving_count(&level[l].leaving);
+  for (int l = first; l <= last; l++) count += leaving_count(level[l].leaving);
   m.particle = allocate(count, sizeof *m.particle, "particles");
   m.home = allocate(count, sizeof *m.home, "particles");
   m.touched = allocate(count, sizeof *m.touched, "particles");
@@ -113,7 +96,7 @@ static void fetch_places(struct gas *g, const struct particle_migration *m,
 static bool stays(const struct particle_migration *m, size_t i, const struct settling *level,
                   const struct origin *from) {
   const struct home *home = &m->home[i];
-  const struct gas_leaving *leaving = &level[from->level].leaving;
+  const struct gas_leaving *leaving = level[from->level].leaving;
   if (from->group == NO_GROUP || home->level != from->level ||
       home->group != leaving->now[from->group - leaving->from->own_first])
     return false;
@@ -171,7 +154,7 @@ static void sort_gone(void *context, uint32_t i) {
 
 /** Those of all groups of a level, of which each knows the number. */
 static void sort_all_gone(struct settling *s) {
-  const uint32_t own = own_groups(s->leaving.from);
+  const uint32_t own = own_groups(s->leaving->from);
   for (uint32_t i = 0; i < own; i++) s->gone_first[i + 1] += s->gone_first[i];
   settle_groups(s->gone_count, own, sort_gone, s);
 }
@@ -184,7 +167,7 @@ static void drop_staying(struct particle_migration *m, struct settling *level,
   m->count = 0;
   for (int l = m->first; l <= m->last; l++) {
     struct settling *s = &level[l];
-    s->gone_first = allocate(own_groups(s->leaving.from) + 1, sizeof *s->gone_first, "particles");
+    s->gone_first = allocate(own_groups(s->leaving->from) + 1, sizeof *s->gone_first, "particles");
     s->gone = allocate(listed, sizeof *s->gone, "particles");
   }
   for (size_t i = 0; i < listed; i++) {
@@ -193,7 +176,7 @@ static void drop_staying(struct particle_migration *m, struct settling *level,
     if (plan->stays[i]) continue;
     if (from.group != NO_GROUP) {
       s->gone[s->gone_count++] = from.index;
-      s->gone_first[from.group - s->leaving.from->own_first + 1]++;
+      s->gone_first[from.group - s->leaving->from->own_first + 1]++;
     }
     m->particle[m->count] = m->particle[i];
     m->home[m->count] = m->home[i];
@@ -206,14 +189,14 @@ static void drop_staying(struct particle_migration *m, struct settling *level,
 static void end_settling(struct settling *s) {
   free(s->gone);
   free(s->gone_first);
-  leaving_end(&s->leaving);
+  leaving_drop(s->leaving);
 }
 
 void gas_particles_settle(struct gas *g, int first, int last) {
   struct settling level[GAS_LEVELS_MAX] = {0};
   struct origin *origin;
   fetch_groups(g, first, last);
-  for (int l = first; l <= last; l++) list_leavers(&level[l], g, l, last);
+  for (int l = first; l <= last; l++) level[l].leaving = leaving_take(g, l, last);
   for (int l = first; l <= last; l++) arrivals_forget_particles(g->particles, l);
   struct particle_migration m = find_listed(g, level, first, last, &origin);
   for (int l = first; l <= last; l++) arrivals_forget_tables(g->particles, l);

@@ -18,7 +18,7 @@ void particles_require_places(const struct particle_migration *m, bool some);
 
 /** A level whose particles get new groups. */
 struct settling {
-  struct gas_leaving leaving;
+  struct gas_leaving *leaving;
   size_t gone_count;
   size_t *gone_first; /**< [own groups before + 1] */
   uint32_t *gone;     /**< indices of the particles that leave each group, rising */

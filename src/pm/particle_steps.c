@@ -4,8 +4,10 @@
 
 #include "particle_migrate.h"
 #include "photons/amr/totals.h"
+#include "photons/base/comm.h"
 #include "photons/pm/codelets.h"
 #include "photons/pm/particles.h"
+#include "photons/runtime/engine.h"
 #include "photons/runtime/message.h"
 
 void gas_particles_deposit_level(struct gas *g, int level, bool ahead) {
@@ -65,6 +67,8 @@ static void add_level(const struct gas *g, int level, struct particle_totals *t)
   if (acceleration > 0.0)
     t->longest_step = fmin(t->longest_step, steps * sqrt(2.0 * cell / acceleration));
 }
+
+bool gas_particles_need_groups(void) { return !engine_gpu() || comm_size() > 1; }
 
 void gas_particles_open(struct gas *g, int level, double dt, double weight) {
   push_level(g, level, dt, weight);

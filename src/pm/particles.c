@@ -39,6 +39,8 @@ struct gas_particles *gas_particles_make(const struct parameters *p) {
 
 /** Free a level's particles, when their tasks have ended. */
 static void free_level(struct gas_particles *s, int level) {
+  leaving_drop(s->leaving[level]);
+  s->leaving[level] = NULL;
   particle_level_free(&s->level[level]);
   arrivals_forget_particles(s, level);
   arrivals_forget_tables(s, level);

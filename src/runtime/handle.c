@@ -35,6 +35,14 @@ starpu_data_handle_t handle_make(size_t count, size_t size) {
   return handle;
 }
 
+starpu_data_handle_t handle_make_empty(void) {
+  starpu_data_handle_t handle;
+  starpu_void_data_register(&handle);
+  handle_acquire(handle, STARPU_W); /* StarPU lets tasks read what has been written */
+  starpu_data_release(handle);
+  return handle;
+}
+
 size_t handle_room(size_t n) {
   size_t step = 1;
   while (n / step >= 16) step *= 2;

@@ -3,7 +3,7 @@
 # Self-gravity of gas, and gas in an expanding universe, on emulated GPUs are those on cores. On two GPUs, and on three
 # ranks with a GPU each, which transform the root level in slabs, self-gravity and particles are those on one. A universe
 # of gas and dark matter on levels that change has the bits of one GPU on two and four, which send nothing between the
-# solutions of a level.
+# solutions of a level. GPUs solve the gas of a level while the host gives its particles new groups.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
 . "$PHOTONS_SOURCE/tests/support/gas.sh"
 need_python h5py numpy
@@ -79,9 +79,20 @@ images = no
 checkpoint_minutes = 1e-6
 END
 for gpus in 1 2 4; do
-  CORES_GPUS=$gpus STARPU_NCUDA=$gpus run universe$gpus universe.ini --steps 2
+  CORES_GPUS=$gpus STARPU_NCUDA=$gpus run universe$gpus universe.ini --steps 2 --set runtime.trace_steps=2
 done
-same checkpoint.hdf5 100 universe1 universe2 universe4
+# The lists of particles that leave are begun before a level's gas is solved, and waited for behind it. Only where groups
+# have just changed is there nothing to solve. Lengths of steps wait for speeds, and not for all tasks.
+for gpus in 1 2 4; do
+  awk -F, '$2 == "task" { last = $3; tasks[$3]++ }
+    $3 == "gas_regrid" { changed = 1 }
+    $3 == "gas_advance" { changed = 0 }
+    $2 == "acquire" && last == "gas_leave" && !changed { late++ }
+    $2 == "wait" && last == "gas_cfl" { waits++ }
+    END { print late + 0, "waits for lists that have just begun,", waits + 0, "for all tasks to know speeds"
+      exit !(tasks["gas_leave"] > 2 && tasks["gas_cfl"] > 2 && late + waits == 0) }' \
+    universe$gpus/trace/graph_0.csv || complain "$gpus GPUs wait for the host in the course of a step"
+done
 for gpus in 2 4; do
   gpus_have universe$gpus gas_source || complain "homes of $gpus GPUs do not find all potentials"
   gpus_have universe$gpus gas_potential && complain "$gpus GPUs solve levels in parts"

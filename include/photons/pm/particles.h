@@ -53,6 +53,8 @@ struct particle_level {
   uint32_t copies;
   struct particle_copies *copy; /**< [copies] by rising batches */
   struct particle_sums *sums;   /**< [own group], when they have been measured */
+  starpu_data_handle_t readers; /**< handle_make_empty(), of tasks that look at these tables. NULL:
+                                     there are no groups yet */
 };
 
 /** Groups whose particles are in particle_level.all, own ones and others. */
@@ -75,12 +77,14 @@ static inline size_t particle_first(const struct particle_level *l, uint32_t gro
 starpu_data_handle_t particle_handle(const struct particle_level *l, uint32_t batch);
 
 struct particle_past;
+struct gas_leaving;
 
 struct gas_particles {
   size_t count; /**< particles of all ranks */
   double mass;  /**< of all particles of all ranks */
   size_t seen;  /**< particles that the host has looked at in the last gas_particles_settle() */
   struct particle_level level[GAS_LEVELS_MAX];
+  struct gas_leaving *leaving[GAS_LEVELS_MAX]; /**< of gas_particles_list(); NULL: they are not listed */
   struct particle_past *past[GAS_LEVELS_MAX]; /**< what tasks of the last settling of a level read */
 };
 
@@ -108,6 +112,16 @@ size_t gas_particles_look(const struct parameters *p);
  * levels that they can have, and their groups; those whose groups other ranks own go there. The run
  * ends if a particle has left an isolated box. Collective. */
 void gas_particles_settle(struct gas *g, int first, int last);
+
+/** Begin to list the particles of a level that may leave their groups: they have come to their places, and the groups of
+ * the level and of the next finer one are those that gas_particles_settle() will find. It then finds the lists, and no GPU
+ * waits while they are made. On several ranks, which ask each other for groups meanwhile, it begins them itself.
+ * @param last  as of gas_particles_settle() */
+void gas_particles_list(struct gas *g, int level, int last);
+/** Whether the densities of a level that is ahead of the finer ones need its particles in their present groups. GPUs
+ * add up integers, in any order, and particles may be beside their groups; sums of cores follow the order of groups, and
+ * other ranks need copies of those that come near. */
+bool gas_particles_need_groups(void);
 
 /** Give all levels from `level` on, which are at the same time, the densities of the particles. */
 void gas_particles_deposit(struct gas *g, int level);

@@ -13,6 +13,8 @@ starpu_data_handle_t handle_register(void *data, size_t count, size_t size);
 starpu_data_handle_t handle_register_room(void *data, size_t count, size_t size);
 /** A handle for data that StarPU allocates on the device of the first task that writes the data. */
 starpu_data_handle_t handle_make(size_t count, size_t size);
+/** A handle without data, which tasks read: handle_wait() waits for these tasks. */
+starpu_data_handle_t handle_make_empty(void);
 /** The size to register for at least n elements. Sizes grow in steps of about an eighth, so that
  * StarPU can reuse freed memory of the same size. The size depends only on n, so that sender and
  * receiver of a message agree. */
