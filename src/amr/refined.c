@@ -1,43 +1,57 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Which groups a level gets, from the flags of the next coarser one. */
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "photons/amr/topology.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
+#include "photons/runtime/loop.h"
+#include "topology_links.h"
 
 /** Patches of a group of another rank that are to be refined. */
 struct mark {
   uint32_t group, patches; /* patches: a bit for each */
 };
 
+/** Marks that some groups leave on groups of other ranks. */
+struct mark_list {
+  size_t count, room;
+  struct mark *mark; /* [count] */
+};
+
 /** What is to be refined of a level. */
 struct marks {
   const struct topology *topology;
   int level;
-  uint8_t *own; /* [own group] a bit for each patch */
-  size_t count, room;
-  struct mark *mark; /* [count] of groups of other ranks */
+  const uint32_t (*flags)[8]; /* of own groups */
+  atomic_uchar *own;          /* [own group] a bit for each patch */
+  uint32_t flagged, nested;   /* parts of the groups of the level, and of those of the finer one */
+  struct mark_list *part;     /* [flagged + nested]; the first one gets the marks of all */
 };
 
 static struct group_span own_groups(const struct marks *m) {
   return m->topology->level[m->level].own;
 }
 
-static void add_mark(struct marks *m, uint32_t group, uint32_t patches) {
+static void add_mark(const struct marks *m, struct mark_list *others, uint32_t group,
+                     uint32_t patches) {
   const struct group_span own = own_groups(m);
   if (is_in_span(own, group)) {
-    m->own[group - own.first] |= (uint8_t)patches;
+    atomic_uchar *marked = &m->own[group - own.first];
+    if (patches & ~(uint32_t)atomic_load_explicit(marked, memory_order_relaxed))
+      atomic_fetch_or_explicit(marked, (unsigned char)patches, memory_order_relaxed);
     return;
   }
-  if (m->count > 0 && m->mark[m->count - 1].group == group) {
-    m->mark[m->count - 1].patches |= patches;
+  if (others->count > 0 && others->mark[others->count - 1].group == group) {
+    others->mark[others->count - 1].patches |= patches;
     return;
   }
-  if (m->count == m->room)
-    m->mark = reallocate(m->mark, m->room = 2 * m->room + 64, sizeof *m->mark, "flags of patches");
-  m->mark[m->count++] = (struct mark){group, patches};
+  if (others->count == others->room)
+    others->mark = reallocate(others->mark, others->room = 2 * others->room + 64,
+                              sizeof *others->mark, "flags of patches");
+  others->mark[others->count++] = (struct mark){group, patches};
 }
 
 /** Take the lowest bit away. @return its number; -1: there is none */
@@ -48,18 +62,21 @@ static int next_bit(uint32_t *bits) {
   return bit;
 }
 
-/** Mark the patches that the flags of own groups and their buffers name. */
-static void mark_flagged(struct marks *m, const uint32_t (*flags)[8]) {
+/** Mark the patches that the flags of a group and their buffers name. */
+static void mark_flagged(const struct marks *m, struct mark_list *others, uint32_t i) {
   const struct topology *t = m->topology;
-  const struct gas_tree_level *l = &t->level[m->level];
-  for (uint32_t i = 0; i < l->own.end - l->own.first; i++)
-    for (int p = 0; p < 8; p++) {
-      uint32_t left = flags[i][p];
-      for (int n; (n = next_bit(&left)) >= 0;) {
-        const struct patch_number at = patch_neighbour(t, &l->group[i], p, n);
-        if (at.group != NO_GROUP) add_mark(m, at.group, 1u << at.patch);
-      }
+  const struct gas_group *group = &t->level[m->level].group[i];
+  uint32_t patches[NEIGHBOURS] = {0}, near = 0;
+  for (int p = 0; p < 8; p++) {
+    uint32_t left = m->flags[i][p];
+    for (int n; (n = next_bit(&left)) >= 0;) {
+      const struct patch_step step = t->step[p][n];
+      patches[step.group] |= 1u << step.patch;
+      near |= 1u << step.group;
     }
+  }
+  for (int n; (n = next_bit(&near)) >= 0;)
+    if (group->near[n] != NO_GROUP) add_mark(m, others, group->near[n], patches[n]);
 }
 
 /** The neighbours of a group that the neighbourhoods of some of its patches reach.
@@ -76,19 +93,69 @@ static uint32_t refined_patches(const struct gas_group *g) {
   return patches;
 }
 
-/** Mark the patches whose sons hold refined patches of own groups of the finer level, or neighbours of these. */
-static void mark_nested(struct marks *m) {
+/** Mark the patches whose sons hold refined patches of a group of the finer level, or neighbours of these. */
+static void mark_nested(const struct marks *m, struct mark_list *others, uint32_t i) {
   const struct topology *t = m->topology;
   const int finer = m->level + 1;
-  const struct gas_tree_level *fine = &t->level[finer];
-  for (uint32_t i = 0; i < fine->own.end - fine->own.first; i++) {
-    uint32_t left = reached(t, refined_patches(&fine->group[i]));
-    for (int n; (n = next_bit(&left)) >= 0;) {
-      const uint32_t son = fine->group[i].near[n];
-      if (son != NO_GROUP)
-        add_mark(m, topology_group(t, finer, son)->father, 1u << topology_patch(t, finer, son));
-    }
+  const struct gas_group *group = &t->level[finer].group[i];
+  uint32_t left = reached(t, refined_patches(group));
+  for (int n; (n = next_bit(&left)) >= 0;) {
+    const uint32_t son = group->near[n];
+    if (son != NO_GROUP)
+      add_mark(m, others, topology_group(t, finer, son)->father,
+               1u << topology_patch(t, finer, son));
   }
+}
+
+/* A part has so many groups: some tens of microseconds. */
+enum { PART_GROUPS = 256 };
+
+static uint32_t groups_at(const struct marks *m, int level) {
+  const struct group_span own = m->topology->level[level].own;
+  return own.end - own.first;
+}
+
+/** @param context  struct marks */
+static void mark_part(void *context, uint32_t i) {
+  const struct marks *m = context;
+  const bool flagged = i < m->flagged;
+  const uint32_t groups = groups_at(m, flagged ? m->level : m->level + 1),
+                 begin = (flagged ? i : i - m->flagged) * PART_GROUPS,
+                 end = groups - begin < PART_GROUPS ? groups : begin + PART_GROUPS;
+  for (uint32_t group = begin; group < end; group++)
+    if (flagged)
+      mark_flagged(m, &m->part[i], group);
+    else
+      mark_nested(m, &m->part[i], group);
+}
+
+/** Let the first part have the marks of all. */
+static void join_parts(struct marks *m, uint32_t parts) {
+  size_t count = 0;
+  for (uint32_t i = 0; i < parts; i++) count += m->part[i].count;
+  if (count == 0) return;
+  m->part[0].mark = reallocate(m->part[0].mark, m->part[0].room = count, sizeof(struct mark),
+                               "flags of patches");
+  for (uint32_t i = 1; i < parts; i++) {
+    if (m->part[i].count > 0)
+      memcpy(m->part[0].mark + m->part[0].count, m->part[i].mark,
+             m->part[i].count * sizeof(struct mark));
+    m->part[0].count += m->part[i].count;
+    free(m->part[i].mark);
+  }
+}
+
+/** Mark what own groups have to be refined, in a loop where there are many. */
+static void mark_all(struct marks *m) {
+  m->flagged = (groups_at(m, m->level) + PART_GROUPS - 1) / PART_GROUPS;
+  m->nested = (groups_at(m, m->level + 1) + PART_GROUPS - 1) / PART_GROUPS;
+  const uint32_t parts = m->flagged + m->nested;
+  m->part = allocate(parts + 1, sizeof *m->part, "flags of patches");
+  if (parts > 2)
+    loop_run(&gas_groups_stage, parts, mark_part, m);
+  else
+    for (uint32_t i = 0; i < parts; i++) mark_part(m, i);
+  join_parts(m, parts);
 }
 
 static int compare_marks(const void *a, const void *b) {
@@ -114,12 +181,13 @@ static struct mark_letters letters_of(struct marks *m) {
   struct mark_letters l = {
       .rank = allocate((size_t)comm_size(), sizeof *l.rank, "flags of patches"),
       .bytes = allocate((size_t)comm_size(), sizeof *l.bytes, "flags of patches")};
-  if (m->count > 0) qsort(m->mark, m->count, sizeof *m->mark, compare_marks);
+  if (m->part->count > 0)
+    qsort(m->part->mark, m->part->count, sizeof *m->part->mark, compare_marks);
   int rank = 0;
-  for (size_t i = 0; i < m->count; i++) {
-    while (m->mark[i].group >= share_of(m, rank).end) rank++;
+  for (size_t i = 0; i < m->part->count; i++) {
+    while (m->part->mark[i].group >= share_of(m, rank).end) rank++;
     if (l.ranks == 0 || l.rank[l.ranks - 1] != rank) l.rank[l.ranks++] = rank;
-    l.bytes[l.ranks - 1] += sizeof *m->mark;
+    l.bytes[l.ranks - 1] += sizeof *m->part->mark;
   }
   return l;
 }
@@ -128,11 +196,11 @@ static struct mark_letters letters_of(struct marks *m) {
 static void exchange(struct marks *m) {
   struct sparse_from from;
   struct mark_letters l = letters_of(m);
-  struct mark *told = comm_exchange_sparse(m->mark, l.rank, l.bytes, l.ranks, &from);
+  struct mark *told = comm_exchange_sparse(m->part->mark, l.rank, l.bytes, l.ranks, &from);
   size_t count = 0;
   for (uint32_t i = 0; i < from.ranks; i++) count += from.bytes[i] / sizeof *told;
   for (size_t i = 0; i < count; i++)
-    m->own[told[i].group - own_groups(m).first] |= (uint8_t)told[i].patches;
+    m->own[told[i].group - own_groups(m).first] |= (unsigned char)told[i].patches;
   sparse_from_free(&from);
   free(told);
   free(l.rank);
@@ -178,16 +246,16 @@ struct new_groups topology_refined(const struct topology *t, int level,
                                    const uint32_t (*flags)[8]) {
   const struct gas_tree_level *l = &t->level[level];
   const uint32_t own = l->own.end - l->own.first;
-  struct marks m = {.topology = t, .level = level};
+  struct marks m = {.topology = t, .level = level, .flags = flags};
   m.own = allocate(own, sizeof *m.own, "flags of patches");
-  mark_flagged(&m, flags);
-  mark_nested(&m);
+  mark_all(&m);
   if (t->share) exchange(&m);
   for (uint32_t i = 0; i < own; i++)
-    if (m.own[i]) m.own[i] &= (uint8_t)nested_patches(t, &l->group[i]);
+    if (m.own[i]) m.own[i] &= (unsigned char)nested_patches(t, &l->group[i]);
   struct new_groups new = groups_of(&m);
   if (t->share) join_ranks(&new, level + 1);
   free(m.own);
-  free(m.mark);
+  free(m.part->mark);
+  free(m.part);
   return new;
 }

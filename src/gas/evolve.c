@@ -104,8 +104,8 @@ static void follow_flags(struct gas *g, int level, double weight) {
     if (!gas_regrid(g, l, l == level ? weight : 1.0, NULL)) continue;
     changed = true;
     if (!g->particles) continue;
-    gas_particles_settle(g, l, l + 1); /* finer levels keep their groups, and room around these */
-    gas_particles_deposit(g, l);       /* the next flags compare their densities */
+    gas_particles_settle(g, l, l + 1);  /* finer levels keep their groups, and room around these */
+    gas_particles_deposit(g, l);        /* the next flags compare their densities */
     gas_particles_collect(g, level, l); /* particles of coarser levels stay where they are */
     for (int finer = l + 1; finer <= finest; finer++) g->level[finer].flagged = false;
   }
@@ -203,8 +203,9 @@ static void advance(struct gas *g, int level, const struct root_step *root, stru
   const struct hydro_step step = {dt, s.begin, s.end, gas_least_heat(g, scale)};
   g->level[level].dt = dt;
   open_step(g, level, dt, s.begin); /* 1 */
-  find_speeds(g, level + 1);        /* which nothing changes before part 4: GPUs do not wait for the host there */
-  hydro_solve(g, level, step);      /* 2 */
+  find_speeds(
+      g, level + 1); /* which nothing changes before part 4: GPUs do not wait for the host there */
+  hydro_solve(g, level, step); /* 2 */
   send_ahead(g, level);
   count_step(g, level);
   g->universe.scale = scale;

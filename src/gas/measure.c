@@ -84,6 +84,7 @@ void gas_measure_begin(struct gas *g) {
       if (g->gravity) gas_field_submit(g, level, l->turn[k]);
     }
   }
+  if (g->particles) gas_particles_measure_begin(g);
   g->measured = true;
 }
 

@@ -195,6 +195,7 @@ static void end_settling(struct settling *s) {
 void gas_particles_settle(struct gas *g, int first, int last) {
   struct settling level[GAS_LEVELS_MAX] = {0};
   struct origin *origin;
+  g->measured = false;
   fetch_groups(g, first, last);
   for (int l = first; l <= last; l++) level[l].leaving = leaving_take(g, l, last);
   for (int l = first; l <= last; l++) arrivals_forget_particles(g->particles, l);

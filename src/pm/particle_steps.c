@@ -8,7 +8,6 @@
 #include "photons/pm/codelets.h"
 #include "photons/pm/particles.h"
 #include "photons/runtime/engine.h"
-#include "photons/runtime/message.h"
 
 void gas_particles_deposit_level(struct gas *g, int level, bool ahead) {
   for (uint32_t k = 0; k < g->level[level].own; k++)
@@ -78,11 +77,13 @@ void gas_particles_close(struct gas *g, int level, double weight) {
   push_level(g, level, 0.0, weight);
 }
 
-struct particle_totals gas_particles_measure(struct gas *g) {
-  struct particle_totals t = {.longest_step = INFINITY};
+void gas_particles_measure_begin(struct gas *g) {
   for (int level = 0; level < topology_levels(&g->topology); level++)
     push_level(g, level, -1.0, 1.0);
-  message_wait();
+}
+
+struct particle_totals gas_particles_measure(struct gas *g) {
+  struct particle_totals t = {.longest_step = INFINITY};
   for (int level = 0; level < topology_levels(&g->topology); level++) add_level(g, level, &t);
   return t;
 }

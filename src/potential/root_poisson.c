@@ -281,10 +281,9 @@ static double mean_source(const struct gas *g) {
 /** Solve on a GPU. */
 static void solve_on_gpu(struct gas *g, struct root_gpu *r, bool massive) {
   root_gpu_meet(r, g);
-  if (!massive) message_wait(); /* tasks of other levels read the mean density */
   gas_root_solve_submit(g, r, massive);
   if (massive) return;
-  message_wait();
+  message_wait(); /* tasks of other levels read the mean density, too */
   g->gravity->mean_density = mean_source(g);
 }
 

@@ -84,7 +84,8 @@ struct gas_particles {
   double mass;  /**< of all particles of all ranks */
   size_t seen;  /**< particles that the host has looked at in the last gas_particles_settle() */
   struct particle_level level[GAS_LEVELS_MAX];
-  struct gas_leaving *leaving[GAS_LEVELS_MAX]; /**< of gas_particles_list(); NULL: they are not listed */
+  struct gas_leaving
+      *leaving[GAS_LEVELS_MAX]; /**< of gas_particles_list(); NULL: they are not listed */
   struct particle_past *past[GAS_LEVELS_MAX]; /**< what tasks of the last settling of a level read */
 };
 
@@ -142,6 +143,8 @@ struct particle_totals {
   double mass, momentum[3], kinetic_energy;
   double longest_step; /**< of the root level, at a Courant number of 1 */
 };
+/** Submit tasks that find them, and when these have ended, and no particles have settled since, add up. */
+void gas_particles_measure_begin(struct gas *g);
 struct particle_totals gas_particles_measure(struct gas *g); /**< collective */
 
 /** Take over this rank's particles from tasks, and give them back. */

@@ -107,7 +107,7 @@ struct gas_leaving {
   int last;      /**< the finest level that may take particles over */
   uint32_t *now; /**< [own group of `from`] which of these groups the particles are in; or NO_GROUP */
   double time;   /**< also particles are listed that leave if they move on for this time */
-  uint64_t changes; /**< of the groups that fences tell of: leaving_changes() */
+  uint64_t changes;          /**< of the groups that fences tell of: leaving_changes() */
   struct gas_leaver *leaver; /**< [from->count] those of each group begin where its particles do */
   uint32_t *leavers;         /**< [own group of `from`] number of these; both in pinned memory */
 };
