@@ -17,6 +17,7 @@
 #include "photons/gas/gas_ic.h"
 #include "photons/potential/gravity.h"
 #include "photons/runtime/message.h"
+#include "photons/runtime/task_graph.h"
 
 #include <cmocka.h>
 
@@ -298,8 +299,74 @@ static void steps_that_are_too_long_are_divided(void **state) {
   }
 }
 
+/** Whether the flags of a level refine a patch, or what refines it has refined patches at its side. */
+static bool is_wanted(const struct topology *t, int level, const uint32_t (*flags)[8], uint32_t i,
+                      int p) {
+  const uint32_t son = t->level[level].group[i].son[p];
+  bool wanted = false;
+  for (int n = 0; n < NEIGHBOURS; n++) {
+    const struct patch_number at = topology_patch_neighbour(t, level, i, p, n);
+    if (at.group == NO_GROUP) return false;
+    wanted |= flags[at.group][at.patch] >> (NEIGHBOURS - 1 - n) & 1;
+  }
+  for (int q = 0; q < 8 && son != NO_GROUP; q++)
+    for (int n = 0; n < NEIGHBOURS; n++)
+      wanted |= topology_finer_neighbour(t, level + 1, son, q, n) != NO_GROUP;
+  return wanted;
+}
+
+/** Loops over groups in a record of the task graph. */
+static int recorded_loops(FILE *record) {
+  char line[1024];
+  int loops = 0;
+  rewind(record);
+  while (fgets(line, sizeof line, record)) loops += strstr(line, ",loop,gas_groups,") != NULL;
+  fclose(record);
+  return loops;
+}
+
+/** What random flags of a level refine. @return the number of loops over groups that find it */
+static int check_refined(const struct topology *t, int level, struct new_groups *new) {
+  const uint32_t count = t->level[level].count;
+  uint32_t(*flags)[8] = allocate(count, sizeof *flags, "flags"), k = 0;
+  FILE *record = tmpfile();
+  assert_non_null(record);
+  for (uint32_t i = 0; i < 8 * count; i++)
+    if (uniform() < 0.1) flags[i / 8][i % 8] = (uint32_t)(uniform() * 0x1p27);
+  task_graph_record(record);
+  *new = topology_refined(t, level, (const uint32_t(*)[8])flags);
+  task_graph_record(NULL);
+  for (uint32_t i = 0; i < 8 * count; i++)
+    if (is_wanted(t, level, (const uint32_t(*)[8])flags, i / 8, (int)(i % 8))) {
+      assert_true(k < new->count);
+      assert_int_equal(new->key[k++], t->level[level].key[i / 8] << 3 | i % 8);
+    }
+  assert_int_equal(k, new->count);
+  free(flags);
+  return recorded_loops(record);
+}
+
+/** All workers find what is refined of a large level: it is what flags and nesting ask for. */
+static void workers_refine_large_levels(void **state) {
+  (void)state;
+  static const enum gas_boundary periodic[3][2];
+  struct topology t;
+  topology_init(&t, (const uint32_t[3]){16, 8, 8}, periodic, 2);
+  for (int k = 0; k < 4; k++) {
+    const int level = k % 2; /* twice each: also where finer levels are there */
+    struct new_groups new;
+    assert_int_equal(check_refined(&t, level, &new), 1);
+    print_message("of %u groups of level %d %u patches are refined\n", t.level[level].count, level,
+                  new.count);
+    assert_true(new.count > 100);
+    topology_replace(&t, level + 1, new.key, new.count);
+  }
+  topology_free(&t);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(same_flags_move_nothing),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(workers_refine_large_levels),
+                                     cmocka_unit_test(same_flags_move_nothing),
                                      cmocka_unit_test(groups_that_stay_are_kept),
                                      cmocka_unit_test(ghosts_keep_their_data),
                                      cmocka_unit_test(cells_do_not_depend_on_batches),
