@@ -4,6 +4,9 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <stdlib.h>
+
+#include "photons/base/error.h"
 
 /** Moments of Delta^2 under a Gaussian window of radius r: sigma^2 and the terms of its logarithmic
  * derivatives. */
@@ -15,13 +18,35 @@ static double dimensionless(const struct halofit *h, double k) {
   return k * k * k * linear_theory_power(&h->linear, k) / (2.0 * M_PI * M_PI);
 }
 
-/** The integrands fall off faster than exponentially at both ends, so that the trapezoidal rule
- * converges fast. */
-static struct moments moments_at(const struct halofit *h, double r) {
-  const double step = 0.01;
+/* P(k) is evaluated once for all radii, on a grid in ln k. The integrands fall off faster than exponentially at both ends,
+ * so that the trapezoidal rule converges fast wherever the grid begins. */
+#define STEP 0.01
+#define LOW_PHASE (-16.0) /* ln(kr) between which the integrals are taken */
+#define HIGH_PHASE 2.0
+#define LOW_WAVE (-6.91) /* ln k that are 1/r: 1 Gpc/h to 10 kpc/h */
+#define HIGH_WAVE 4.61
+enum { WAVES = 2952 }; /* (HIGH_PHASE - LOW_PHASE + HIGH_WAVE - LOW_WAVE) / STEP */
+
+struct waves {
+  double k[WAVES], variance[WAVES]; /* STEP times Delta^2 */
+};
+
+static struct waves *waves_create(const struct halofit *h) {
+  struct waves *w = allocate(1, sizeof *w, "HALOFIT");
+  for (size_t i = 0; i < WAVES; i++) {
+    w->k[i] = exp(LOW_WAVE + LOW_PHASE + STEP * (double)i);
+    w->variance[i] = STEP * dimensionless(h, w->k[i]);
+  }
+  return w;
+}
+
+static struct moments moments_at(const struct waves *w, double r) {
+  const double first = (-log(r) - LOW_WAVE) / STEP;
+  const size_t begin = (size_t)fmax(first, 0.0), count = (size_t)((HIGH_PHASE - LOW_PHASE) / STEP),
+               left = WAVES - begin;
   struct moments m = {0};
-  for (double ln_y = -16.0; ln_y < 2.0; ln_y += step) {
-    const double y = exp(ln_y), y2 = y * y, weight = step * dimensionless(h, y / r) * exp(-y2);
+  for (size_t i = begin; i < begin + (count < left ? count : left); i++) {
+    const double y = w->k[i] * r, y2 = y * y, weight = w->variance[i] * exp(-y2);
     m.sigma2 += weight;
     m.first += weight * 2.0 * y2;
     m.second += weight * 4.0 * y2 * (1.0 - y2);
@@ -30,12 +55,12 @@ static struct moments moments_at(const struct halofit *h, double r) {
 }
 
 /** The k with sigma(1/k) = 1 (A4), in h/Mpc; 0 if there is no such scale above 10 kpc/h. */
-static double find_k_sigma(const struct halofit *h) {
+static double find_k_sigma(const struct waves *w) {
   double low = log(1e-3), high = log(100.0);
-  if (moments_at(h, exp(-high)).sigma2 < 1.0) return 0.0;
+  if (moments_at(w, exp(-high)).sigma2 < 1.0) return 0.0;
   while (high - low > 1e-8) {
     const double middle = 0.5 * (low + high);
-    const bool nonlinear = moments_at(h, exp(-middle)).sigma2 > 1.0;
+    const bool nonlinear = moments_at(w, exp(-middle)).sigma2 > 1.0;
     *(nonlinear ? &high : &low) = middle;
   }
   return exp(0.5 * (low + high));
@@ -53,9 +78,11 @@ struct halofit halofit_create(const struct linear_theory *linear) {
   const struct cosmology *c = linear->cosmology;
   const double a = linear->a;
   struct halofit h = {.linear = *linear};
-  h.k_sigma = find_k_sigma(&h);
+  struct waves *waves = waves_create(&h);
+  h.k_sigma = find_k_sigma(waves);
+  const struct moments m = moments_at(waves, 1.0 / (h.k_sigma > 0.0 ? h.k_sigma : 1.0));
+  free(waves);
   if (h.k_sigma == 0.0) return h;
-  const struct moments m = moments_at(&h, 1.0 / h.k_sigma);
   const double n = m.first / m.sigma2 - 3.0; /* (A5) */
   const double slope = m.first / m.sigma2,
                curvature = m.second / m.sigma2 + slope * slope; /* (A5) */
