@@ -10,7 +10,7 @@
 #include "photons/runtime/loop.h"
 #include "power_mesh.h"
 
-enum { LINES = 16, KINDS_MOST = 8 }; /* lines of a copy; sums of a bin */
+enum { KINDS_MOST = 8 }; /* sums of a bin */
 
 static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 
@@ -62,18 +62,18 @@ static void combine_line(void *context, uint32_t line) {
   const struct combination *c = context;
   const struct fft_box *b = &c->modes->fft.modes;
   const size_t n = c->mesh->n;
-  float *lines = fftwf_malloc(2 * LINES * n * sizeof(fftwf_complex));
+  float *lines = fftwf_malloc(2 * FFT_LINES * n * sizeof(fftwf_complex));
   if (!lines) fail(EXIT_RUN_FAILED, "not enough memory for the statistics of the density");
-  float *second = lines + 2 * LINES * n;
-  for (size_t first = 0; first < b->count[2]; first += LINES) {
-    const size_t count = smaller(LINES, b->count[2] - first);
+  float *second = lines + 2 * FFT_LINES * n;
+  for (size_t first = 0; first < b->count[2]; first += FFT_LINES) {
+    const size_t count = smaller(FFT_LINES, b->count[2] - first);
     fft_lines(&c->mesh->fft, power_mesh_own(c->mesh, 0), line, first, count, lines);
     fft_lines(&c->mesh->fft, power_mesh_own(c->mesh, 1), line, first, count, second);
     for (size_t x = 0; x < n; x++)
       for (size_t i = 0; i < count; i++) {
         const double k[3] = {fft_frequency(x, n), fft_frequency(b->first[1] + line, n),
                              (double)(b->first[2] + first + i)};
-        combine(c, k, lines + 2 * (i * n + x), second + 2 * (i * n + x),
+        combine(c, k, lines + 2 * (x * FFT_LINES + i), second + 2 * (x * FFT_LINES + i),
                 mode_at(c->modes->memory, fft_at(b, x, line, first + i)));
       }
   }

@@ -95,49 +95,100 @@ double power_memory(const struct parameters *p, size_t particles, size_t mesh) {
 
 /* Modes. */
 
-/** Add |delta_k|^2 of the modes (all kx, ky, kz) below the mesh's Nyquist frequency. a, b: the line
- * of these modes in the mesh and in the shifted mesh. */
-static void add_line(const struct measurement *m, size_t y, size_t z, const float *a,
-                     const float *b, struct power_shell *shell) {
-  const size_t n = m->mesh.n, rest = m->square[y] + m->square[z], limit = n * n; /* 4 n2 < n^2 */
-  const float *p = m->phase;
-  const float re = p[2 * y] * p[2 * z] - p[2 * y + 1] * p[2 * z + 1],
-              im = p[2 * y] * p[2 * z + 1] + p[2 * y + 1] * p[2 * z];
-  const double modes = z == 0 ? 0.5 : 1.0; /* the plane z = 0 holds both k and -k */
-  const double weight = modes * (double)m->deconvolve[y] * (double)m->deconvolve[z] /
-                        (4.0 * m->mesh.mass * m->mesh.mass);
-  for (size_t x = 0; x < n; x++) {
-    if (4 * (rest + m->square[x]) >= limit) continue;
-    const float c = re * p[2 * x] - im * p[2 * x + 1], d = re * p[2 * x + 1] + im * p[2 * x];
-    const float u = a[2 * x] + c * b[2 * x] - d * b[2 * x + 1],
-                v = a[2 * x + 1] + c * b[2 * x + 1] + d * b[2 * x];
-    struct power_shell *t = shell + rest + m->square[x];
-    t->power += weight * (double)(m->deconvolve[x] * (u * u + v * v));
-    t->modes += modes;
+/** Two complex numbers. */
+typedef float complex2 __attribute__((vector_size(16)));
+
+/** Factors of complex numbers: c z = re z + im swapped(z). */
+struct factors {
+  complex2 re, im;
+};
+static inline complex2 times(const struct factors *c, complex2 z) {
+  return c->re * z + c->im * __builtin_shufflevector(z, z, 1, 0, 3, 2);
+}
+
+/** Neighbouring lines of modes along x. */
+struct line_batch {
+  size_t y, z, count;
+  const complex2 *plain, *shifted;     /* [x][line] in the mesh and in the shifted mesh */
+  struct factors phase[FFT_LINES / 2]; /* of y and z, of two lines each */
+  double modes[FFT_LINES];             /* that a number stands for: the plane z = 0 has k and -k */
+  double weight[FFT_LINES];            /* of |delta_k|^2 */
+};
+
+static void make_factors(const struct measurement *m, struct line_batch *l) {
+  const float *p = m->phase + 2 * l->y;
+  for (size_t i = 0; i < l->count; i++) {
+    const float *q = m->phase + 2 * (l->z + i), re = p[0] * q[0] - p[1] * q[1],
+                im = p[0] * q[1] + p[1] * q[0];
+    struct factors *f = &l->phase[i / 2];
+    const size_t at = 2 * (i % 2);
+    f->re[at] = f->re[at + 1] = re;
+    f->im[at] = -im;
+    f->im[at + 1] = im;
+    l->modes[i] = l->z + i == 0 ? 0.5 : 1.0;
+    l->weight[i] = l->modes[i] * (double)m->deconvolve[l->y] * (double)m->deconvolve[l->z + i] /
+                   (4.0 * m->mesh.mass * m->mesh.mass);
+  }
+}
+
+/** Squares of the real and imaginary parts of both meshes' modes of some x, together. */
+static inline void add_squares(const struct measurement *m, const struct line_batch *l, size_t x,
+                               size_t lines, complex2 *squares) {
+  const float re = m->phase[2 * x], im = m->phase[2 * x + 1];
+  const struct factors phase = {{re, re, re, re}, {-im, im, -im, im}};
+  const complex2 *a = l->plain + x * FFT_LINES / 2, *b = l->shifted + x * FFT_LINES / 2;
+  for (size_t i = 0; 2 * i < lines; i++) {
+    const complex2 sum = a[i] + times(&l->phase[i], times(&phase, b[i]));
+    squares[i] += sum * sum;
+  }
+}
+
+/** Add |delta_k|^2 of the modes (all kx, ky, kz) below the mesh's Nyquist frequency. */
+static void add_lines(const struct measurement *m, const struct line_batch *l,
+                      struct power_shell *shell) {
+  const size_t n = m->mesh.n, *square = m->square + l->z;
+  size_t lines = l->count;
+  for (size_t x = 0; 2 * x < n; x++) {
+    const size_t rest = m->square[x] + m->square[l->y];
+    while (lines > 0 && 4 * (rest + square[lines - 1]) >= n * n) lines--;
+    complex2 squares[FFT_LINES / 2] = {{0}};
+    add_squares(m, l, x, lines, squares);
+    if (x > 0) add_squares(m, l, n - x, lines, squares);
+    const double pair = x > 0 ? 2.0 : 1.0, deconvolve = (double)m->deconvolve[x];
+    for (size_t i = 0; i < lines; i++) {
+      const float *parts = (const float *)&squares[i / 2] + 2 * (i % 2);
+      struct power_shell *t = shell + rest + square[i];
+      t->power += l->weight[i] * deconvolve * (double)(parts[0] + parts[1]);
+      t->modes += pair * l->modes[i];
+    }
   }
 }
 
 /** Transform a part of this rank's lines along x and sum up the modes. */
 static void measure_part(void *context, uint32_t part) {
   const struct measurement *m = context;
-  enum { LINES = 16 };
   const struct power_mesh *mesh = &m->mesh;
   const struct fft_box *b = &mesh->fft.modes;
   const size_t n = mesh->n;
   struct power_shell *shell = m->shell + part * power_shells_of(n);
   memset(shell, 0, power_shells_of(n) * sizeof *shell);
-  fftwf_complex *line = fftwf_alloc_complex(2 * LINES * n);
+  fftwf_complex *line = fftwf_alloc_complex(2 * FFT_LINES * n);
   if (!line) fail(EXIT_RUN_FAILED, "not enough memory for the power spectrum");
   const size_t end = block_first(b->count[1], m->parts, part + 1);
   for (size_t k1 = block_first(b->count[1], m->parts, part); k1 < end; k1++)
-    for (size_t k2 = 0; k2 < b->count[2]; k2 += LINES) {
+    for (size_t k2 = 0; k2 < b->count[2]; k2 += FFT_LINES) {
       const size_t y = b->first[1] + k1, z = b->first[2] + k2,
-                   lines = smaller(b->count[2] - k2, LINES);
+                   lines = smaller(b->count[2] - k2, FFT_LINES);
       if (4 * (m->square[y] + z * z) >= n * n) break;
       for (size_t set = 0; set < 2; set++)
-        fft_lines(&mesh->fft, power_mesh_own(mesh, set), k1, k2, lines, line + set * LINES * n);
-      for (size_t i = 0; i < lines; i++)
-        add_line(m, y, z + i, line[i * n], line[(LINES + i) * n], shell);
+        fft_lines(&mesh->fft, power_mesh_own(mesh, set), k1, k2, lines, line + set * FFT_LINES * n);
+      struct line_batch batch = {.y = y,
+                                 .z = z,
+                                 .count = lines,
+                                 .plain = (const complex2 *)(void *)line,
+                                 .shifted = (const complex2 *)(void *)(line + FFT_LINES * n)};
+      make_factors(m, &batch);
+      add_lines(m, &batch, shell);
     }
   fftwf_free(line);
 }

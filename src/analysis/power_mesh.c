@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "photons/analysis/kernels.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/runtime/loop.h"
@@ -21,7 +22,6 @@ enum {
 
 /** Four cells of a row. */
 typedef float floats4 __attribute__((vector_size(16), may_alias));
-typedef int32_t integers4 __attribute__((vector_size(16)));
 typedef int32_t cells4 __attribute__((vector_size(16), aligned(4), may_alias));
 typedef int32_t cell __attribute__((may_alias));
 
@@ -104,45 +104,6 @@ double power_mesh_memory(size_t particles, size_t n) {
 
 /* Deposit. */
 
-/** Where and how a task deposits. */
-struct target {
-  cell *mesh;
-  size_t n, row, plane;
-  size_t from[2], count[2]; /* the first plane x and row y here, and their numbers, with ghosts */
-  uint64_t shift;
-  float per_unit;
-};
-
-/** @param mass  over the mean
- * @return OR of the bits of all sums */
-static inline integers4 deposit_point(const struct target *t, const struct point *p, float mass) {
-  float wx[4], wy[4], wz[4];
-  const size_t n = t->n;
-  size_t x = power_spline(p->x[0], n, t->shift, wx);
-  size_t y = power_spline(p->x[1], n, t->shift, wy);
-  size_t z = power_spline(p->x[2], n, t->shift, wz);
-  const floats4 w = {wz[0], wz[1], wz[2], wz[3]}, half = {0.5f, 0.5f, 0.5f, 0.5f};
-  integers4 bits = {0};
-  size_t row[4];
-  x = x >= t->from[0] ? x - t->from[0] : x + n - t->from[0];
-  y = y >= t->from[1] ? y - t->from[1] : y + n - t->from[1];
-  for (size_t c = 0; c < 4; c++)
-    row[c] = (y + c < t->count[1] ? y + c : y + c - t->count[1]) * t->row + z;
-#pragma GCC unroll 4
-  for (size_t a = 0; a < 4; a++) {
-    cell *plane = t->mesh + (x + a < t->count[0] ? x + a : x + a - t->count[0]) * t->plane;
-    const float wa = wx[a] * (mass * t->per_unit);
-#pragma GCC unroll 4
-    for (size_t c = 0; c < 4; c++) {
-      cells4 *cells = (cells4 *)(void *)(plane + row[c]);
-      const integers4 sum = *cells + __builtin_convertvector(wa * wy[c] * w + half, integers4);
-      *cells = sum;
-      bits |= sum;
-    }
-  }
-  return bits;
-}
-
 /** Colour of a tile along one axis. Neighbours differ, also across the periodic edge. */
 static uint32_t tile_colour(uint32_t tile, uint32_t tiles) {
   return tile + 1 == tiles && tiles % 2 ? 2 : tile % 2;
@@ -156,26 +117,19 @@ static void deposit_tile(void *context, uint32_t tile) {
       m->colour)
     return;
   if (atomic_load(&m->overflow)) return; /* the deposit will be repeated with larger units */
-  struct target target = {.mesh = (cell *)(void *)m->cells[0],
-                          .n = m->n,
-                          .row = m->row,
-                          .plane = m->plane,
-                          .per_unit = (float)(1.0 / m->unit)};
+  struct power_target target = {.mesh = {(int32_t *)m->cells[0], (int32_t *)m->cells[1]},
+                                .n = m->n,
+                                .row = m->row,
+                                .plane = m->plane,
+                                .per_unit = (float)(1.0 / m->unit)};
   for (int axis = 0; axis < 2; axis++) {
     target.from[axis] = (m->first[axis] + m->n - m->ghosts[axis]) % m->n;
     target.count[axis] = m->count[axis] + 2 * m->ghosts[axis];
   }
-  struct target displaced = target;
-  displaced.mesh = (cell *)(void *)m->cells[1];
-  displaced.shift = POWER_SHIFT;
-  integers4 seen = {0};
-  size_t i, end;
-  for (power_points_range(p, tile, &i, &end); i < end; i++) {
-    const float mass = p->point.mass ? p->point.mass[i] : 1.0f;
-    seen |= deposit_point(&target, &p->point.point[i], mass) |
-            deposit_point(&displaced, &p->point.point[i], mass);
-  }
-  if ((seen[0] | seen[1] | seen[2] | seen[3]) < 0)
+  size_t first, end;
+  power_points_range(p, tile, &first, &end);
+  if (power_kernels_select()->deposit(&target, end - first, &p->point.point[first].x,
+                                      p->point.mass ? p->point.mass + first : NULL))
     atomic_store(&m->overflow, true); /* a sum that overflows was negative at some time */
 }
 
@@ -334,22 +288,17 @@ static void deposit_finely(struct power_mesh *m) {
 
 /** From integers to densities less their mean; else the transform's rounding would be relative to the
  * mean, not to the fluctuations. */
-static void convert_plane(void *context, uint32_t x) {
+static void convert_row(void *context, size_t x, size_t y) {
   const struct power_mesh *m = context;
-  const size_t n = m->n;
-  const float unit = (float)m->unit,
-              mean = (float)((double)m->points.particles->all / pow((double)n, 3.0));
+  const float unit = (float)m->unit;
   for (size_t set = 0; set < 2; set++) {
-    float *plane = power_mesh_own(m, set) + x * m->plane;
-    for (size_t y = 0; y < m->count[1]; y++) {
-      float *row = plane + y * m->row;
-      for (size_t z = 0; z < m->row; z += 4) {
-        const cells4 *cells = (const cells4 *)(const void *)(row + z);
-        *(floats4 *)(void *)(row + z) = __builtin_convertvector(*cells, floats4) * unit - mean;
-      }
-      /* deposits beyond the end of the row */
-      for (size_t z = 0; z < 3; z++) row[z] += row[n + z] + mean;
+    float *row = power_mesh_own(m, set) + x * m->plane + y * m->row;
+    for (size_t z = 0; z < m->row; z += 4) {
+      const cells4 *cells = (const cells4 *)(const void *)(row + z);
+      *(floats4 *)(void *)(row + z) = __builtin_convertvector(*cells, floats4) * unit - m->mean;
     }
+    /* deposits beyond the end of the row */
+    for (size_t z = 0; z < 3; z++) row[z] += row[m->n + z] + m->mean;
   }
 }
 
@@ -378,8 +327,9 @@ void power_mesh_fill(struct power_mesh *m, unsigned fold) {
   deposit_finely(m);
   power_gpu_end(m->gpu);
   m->gpu = NULL;
-  loop_run(&power_spectrum_stage, (uint32_t)m->count[0], convert_plane, m);
-  for (size_t set = 0; set < 2; set++) fft_to_lines(&m->fft, power_mesh_own(m, set));
+  void *const own[2] = {power_mesh_own(m, 0), power_mesh_own(m, 1)};
+  m->mean = (float)((double)m->points.particles->all / pow((double)m->n, 3.0));
+  fft_pair_to_lines(&m->fft, own, convert_row, m);
   sum_mass(m);
 }
 

@@ -26,6 +26,7 @@ struct power_mesh {
   size_t row, plane;         /**< strides in floats */
   float *cells[2];           /**< int32_t while mass is deposited; NULL before the first */
   double unit;               /**< of the deposits, mean masses of particles */
+  float mean;                /**< of a cell, in mean masses */
   double mass;               /**< deposited on a mesh, in mean masses: the number of particles,
                                         except for the rounding of deposits */
   atomic_bool overflow;      /**< a cell holds more than an integer can represent */
@@ -42,7 +43,7 @@ static inline float *power_mesh_own(const struct power_mesh *m, size_t set) {
 struct power_mesh power_mesh_create(const struct particles *s, size_t n);
 void power_mesh_free(struct power_mesh *m);
 /** Deposit the density contrast of a fold (times the mean number of particles per cell) and
- * transform it along y and z: fft_to_lines(). Collective. */
+ * transform it along y and z: fft_pair_to_lines(). Collective. */
 void power_mesh_fill(struct power_mesh *m, unsigned fold);
 /** Where m->on_gpu: deposit and transform on the GPU, and sum up the modes there.
  * @param table       [3 n] exp(-i k h/2) of one axis, the shift of the second mesh, and 1/W^2 of one axis

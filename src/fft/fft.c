@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pairs.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/runtime/loop.h"
@@ -43,6 +44,7 @@ void fft_free(struct fft *f) {
 struct transform {
   const struct fft *f;
   char *memory, *buffer; /* buffer: for exchanges; one rank: NULL */
+  size_t width;          /* numbers along axis 2 that are transformed along the others */
   bool whole, forward, back;
   fft_work *work; /* NULL: none */
   void *context;
@@ -55,7 +57,7 @@ static void require_alignment(const void *memory) {
 
 static struct transform begin(const struct fft *f, void *memory) {
   require_alignment(memory);
-  struct transform t = {.f = f, .memory = memory, .buffer = f->buffer};
+  struct transform t = {.f = f, .memory = memory, .buffer = f->buffer, .width = f->modes.count[2]};
   if (!t.buffer && comm_size() > 1) t.buffer = fft_take(f, fft_exchange_numbers(f));
   return t;
 }
@@ -74,11 +76,9 @@ static size_t halves(const struct transform *t) { return t->whole ? 2 : 1; }
 static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 
 /** Batches of FFT_LINES neighbours along axis 2. */
-static size_t batches(const struct fft *f) {
-  return (f->modes.count[2] + FFT_LINES - 1) / FFT_LINES;
-}
-static size_t in_batch(const struct fft *f, size_t batch) {
-  return smaller(FFT_LINES, f->modes.count[2] - batch * FFT_LINES);
+static size_t batches(const struct transform *t) { return (t->width + FFT_LINES - 1) / FFT_LINES; }
+static size_t in_batch(const struct transform *t, size_t batch) {
+  return smaller(FFT_LINES, t->width - batch * FFT_LINES);
 }
 
 static void for_parts(const struct transform *t, size_t parts,
@@ -89,12 +89,22 @@ static void for_parts(const struct transform *t, size_t parts,
   loop_run(t->f->mesh.stage, (uint32_t)parts, function, (void *)t);
 }
 
+/** memcpy() of numbers of neighbouring lines. Of whole batches the compiler knows the size: a call would take longer. */
+static inline void copy_numbers(enum fft_precision precision, char *to, const char *from,
+                                size_t count) {
+  if (count < FFT_LINES)
+    memcpy(to, from, count * complex_bytes(precision));
+  else if (precision == FFT_SINGLE)
+    memcpy(to, from, FFT_LINES * sizeof(fftwf_complex));
+  else
+    memcpy(to, from, FFT_LINES * sizeof(fftw_complex));
+}
+
 /** Copy numbers of neighbouring lines between memory and the lines of a worker. */
 static void copy(const struct transform *t, char *lines, size_t i, char *memory, size_t count,
                  bool gather) {
   char *line = number(t, lines, i * FFT_LINES);
-  memcpy(gather ? line : memory, gather ? memory : line,
-         count * complex_bytes(t->f->mesh.precision));
+  copy_numbers(t->f->mesh.precision, gather ? line : memory, gather ? memory : line, count);
 }
 
 /** A worker's memory for lines of n numbers, of zeros where some of these are not copied to it. */
@@ -154,6 +164,11 @@ static void row_backward(const struct transform *t, size_t plane, size_t half, s
   fft_execute_row(t->f, BACKWARD, row);
 }
 
+static void pack_row(const struct transform *t, size_t plane, size_t half, size_t y, char *row) {
+  copy_pieces(t, plane, half, y, row, true);
+}
+
+static void pack_rows(void *context, uint32_t part) { for_rows(context, part, pack_row); }
 static void rows_forward(void *context, uint32_t part) { for_rows(context, part, row_forward); }
 static void rows_backward(void *context, uint32_t part) { for_rows(context, part, row_backward); }
 
@@ -244,7 +259,7 @@ static void copy_k1(const struct transform *t, size_t plane, size_t k2, size_t c
 /** Transform lines along axis 1 of a plane: x1 to k1, or back. */
 static void along_1(const struct transform *t, uint32_t part, enum fft_direction way) {
   const struct fft *f = t->f;
-  const size_t plane = part / batches(f), batch = part % batches(f), count = in_batch(f, batch);
+  const size_t plane = part / batches(t), batch = part % batches(t), count = in_batch(t, batch);
   char *lines = take_lines(t, f->size[1], count);
   (way == FORWARD ? copy_x1 : copy_k1)(t, plane, batch * FFT_LINES, count, lines, true);
   fft_execute_lines(f, f->plans->lines[1][way], lines);
@@ -255,16 +270,21 @@ static void along_1(const struct transform *t, uint32_t part, enum fft_direction
 static void along_1_forward(void *context, uint32_t part) { along_1(context, part, FORWARD); }
 static void along_1_backward(void *context, uint32_t part) { along_1(context, part, BACKWARD); }
 
+/** After rows_forward() */
+static void rows_to_lines(const struct transform *t) {
+  if (t->f->grid.columns > 1) exchange_in_row(t, true);
+  for_parts(t, t->f->values.count[0] * batches(t), along_1_forward);
+  if (comm_size() > 1) exchange_in_column(t, true);
+}
+
 static void to_lines(const struct transform *t) {
   for_parts(t, row_parts(t), rows_forward);
-  if (t->f->grid.columns > 1) exchange_in_row(t, true);
-  for_parts(t, t->f->values.count[0] * batches(t->f), along_1_forward);
-  if (comm_size() > 1) exchange_in_column(t, true);
+  rows_to_lines(t);
 }
 
 static void to_values(const struct transform *t) {
   if (comm_size() > 1) exchange_in_column(t, false);
-  for_parts(t, t->f->values.count[0] * batches(t->f), along_1_backward);
+  for_parts(t, t->f->values.count[0] * batches(t), along_1_backward);
   if (t->f->grid.columns > 1) exchange_in_row(t, false);
   for_parts(t, row_parts(t), rows_backward);
 }
@@ -291,8 +311,8 @@ static void pack_lines(const struct transform *t, char *lines, size_t count, boo
 static void along_0(void *context, uint32_t part) {
   const struct transform *t = context;
   const struct fft *f = t->f;
-  const size_t line = part / batches(f), k2 = part % batches(f) * FFT_LINES,
-               count = in_batch(f, part % batches(f));
+  const size_t line = part / batches(t), k2 = part % batches(t) * FFT_LINES,
+               count = in_batch(t, part % batches(t));
   char *lines = take_lines(t, f->size[0], count);
   copy_x0(t, line, k2, count, lines, true);
   if (t->forward) fft_execute_lines(f, f->plans->lines[0][FORWARD], lines);
@@ -308,7 +328,7 @@ static void along_0(void *context, uint32_t part) {
 }
 
 static void for_lines(const struct transform *t) {
-  for_parts(t, t->f->modes.count[1] * batches(t->f), along_0);
+  for_parts(t, t->f->modes.count[1] * batches(t), along_0);
 }
 
 /* What can be done. */
@@ -351,29 +371,30 @@ void fft_visit(const struct fft *f, double *memory, bool whole, fft_work *work, 
   end(&t);
 }
 
-void fft_to_lines(const struct fft *f, void *memory) {
-  struct transform t = begin(f, memory);
-  to_lines(&t);
-  end(&t);
+/** Modes of this rank along axis 2 below the Nyquist frequency. */
+static size_t below_nyquist(const struct fft *f) {
+  const size_t first = f->modes.first[2], count = f->modes.count[2];
+  return count > 0 && 2 * (first + count - 1) == f->size[2] ? count - 1 : count;
 }
 
-/** Copy lines along axis 0 of complex numbers of `bytes` each, which the compiler is to know. */
-static inline void gather_lines(const struct fft *f, const char *from, size_t count, char *to,
-                                size_t bytes) {
-  const size_t n = f->mesh.cells[0], step = f->modes.step[0];
-  for (size_t x = 0; x < n; x++)
-    for (size_t i = 0; i < count; i++)
-      memcpy(to + (i * n + x) * bytes, from + (x * step + i) * bytes, bytes);
+void fft_pair_to_lines(const struct fft *f, void *const memory[2], fft_row *values, void *context) {
+  fft_pair_rows(f, memory, values, context);
+  for (int set = 0; set < 2; set++) {
+    struct transform t = begin(f, memory[set]);
+    t.width = below_nyquist(f);
+    if (f->grid.columns > 1) for_parts(&t, row_parts(&t), pack_rows);
+    rows_to_lines(&t);
+    end(&t);
+  }
 }
 
 void fft_lines(const struct fft *f, const void *memory, size_t line, size_t k2, size_t count,
                void *out) {
-  const size_t bytes = complex_bytes(f->mesh.precision);
+  const size_t n = f->size[0], bytes = complex_bytes(f->mesh.precision);
   const char *from = (const char *)memory + fft_at(&f->modes, 0, line, k2) * bytes;
-  if (f->mesh.precision == FFT_SINGLE)
-    gather_lines(f, from, count, out, sizeof(fftwf_complex));
-  else
-    gather_lines(f, from, count, out, sizeof(fftw_complex));
-  for (size_t i = 0; i < count; i++)
-    fft_execute_lines(f, f->plans->line, (char *)out + i * f->size[0] * bytes);
+  if (count < FFT_LINES) memset(out, 0, n * FFT_LINES * bytes);
+  for (size_t x = 0; x < n; x++)
+    copy_numbers(f->mesh.precision, (char *)out + x * FFT_LINES * bytes,
+                 from + x * f->modes.step[0] * bytes, count);
+  fft_execute_lines(f, f->plans->lines[0][FORWARD], out);
 }

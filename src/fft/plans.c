@@ -23,34 +23,25 @@ void *fft_take(const struct fft *f, size_t complex_numbers) {
   return memory;
 }
 
-/** Transforms of `count` lines of n complex numbers, one behind the other or, where there are several, side by
- * side. */
-static union plan plan_lines(const struct fft *f, size_t n, int count, enum fft_direction direction,
+/** Transforms of FFT_LINES lines of n complex numbers, side by side. */
+static union plan plan_lines(const struct fft *f, size_t n, enum fft_direction direction,
                              void *memory) {
-  const int size = (int)n, sign = sign_of[direction];
-  const unsigned flags = FFTW_ESTIMATE | (count == 1 ? FFTW_UNALIGNED : 0);
+  const int size = (int)n, sign = sign_of[direction], count = FFT_LINES;
   union plan p = {NULL};
   if (is_single(f))
     p.narrow = fftwf_plan_many_dft(1, &size, count, memory, NULL, count, 1, memory, NULL, count, 1,
-                                   sign, flags);
+                                   sign, FFTW_ESTIMATE);
   else
     p.wide = fftw_plan_many_dft(1, &size, count, memory, NULL, count, 1, memory, NULL, count, 1,
-                                sign, flags);
+                                sign, FFTW_ESTIMATE);
   return p;
 }
 
 static union plan plan_row(const struct fft *f, enum fft_direction direction, void *memory) {
   const int n = (int)f->size[2];
-  union plan p = {NULL};
-  if (is_single(f) && direction == FORWARD)
-    p.narrow = fftwf_plan_dft_r2c_1d(n, memory, memory, FFTW_ESTIMATE);
-  else if (is_single(f))
-    p.narrow = fftwf_plan_dft_c2r_1d(n, memory, memory, FFTW_ESTIMATE);
-  else if (direction == FORWARD)
-    p.wide = fftw_plan_dft_r2c_1d(n, memory, memory, FFTW_ESTIMATE);
-  else
-    p.wide = fftw_plan_dft_c2r_1d(n, memory, memory, FFTW_ESTIMATE);
-  return p;
+  if (direction == FORWARD)
+    return (union plan){.wide = fftw_plan_dft_r2c_1d(n, memory, memory, FFTW_ESTIMATE)};
+  return (union plan){.wide = fftw_plan_dft_c2r_1d(n, memory, memory, FFTW_ESTIMATE)};
 }
 
 void fft_execute_lines(const struct fft *f, union plan p, void *lines) {
@@ -62,11 +53,7 @@ void fft_execute_lines(const struct fft *f, union plan p, void *lines) {
 
 void fft_execute_row(const struct fft *f, enum fft_direction direction, void *row) {
   const union plan p = f->plans->row[direction];
-  if (is_single(f) && direction == FORWARD)
-    fftwf_execute_dft_r2c(p.narrow, row, row);
-  else if (is_single(f))
-    fftwf_execute_dft_c2r(p.narrow, row, row);
-  else if (direction == FORWARD)
+  if (direction == FORWARD)
     fftw_execute_dft_r2c(p.wide, row, row);
   else
     fftw_execute_dft_c2r(p.wide, row, row);
@@ -79,28 +66,41 @@ static union plan checked(const struct fft *f, union plan p) {
   return p;
 }
 
-struct fft_plans *fft_plans_create(const struct fft *f) {
-  struct fft_plans *plans = allocate(1, sizeof *plans, "FFT plans");
-  const size_t most = f->size[0] > f->size[1] ? f->size[0] : f->size[1];
-  void *row = fft_take(f, f->values.step[1] / 2), *lines = fft_take(f, most * FFT_LINES);
-  fft_planner_lock();
+static void plan_lines_of_axes(const struct fft *f, struct fft_plans *plans,
+                               enum fft_direction direction, void *memory) {
+  for (int axis = 0; axis < 2; axis++)
+    plans->lines[axis][direction] = checked(f, plan_lines(f, f->size[axis], direction, memory));
+}
+
+static void plan_single(const struct fft *f, struct fft_plans *plans, void *lines) {
+  plan_lines_of_axes(f, plans, FORWARD, lines);
+  plans->pairs = checked(f, plan_lines(f, f->size[2], FORWARD, lines));
+}
+
+static void plan_double(const struct fft *f, struct fft_plans *plans, void *lines) {
+  void *row = fft_take(f, f->values.step[1] / 2);
   for (enum fft_direction i = FORWARD; i < DIRECTIONS; i++) {
     plans->row[i] = checked(f, plan_row(f, i, row));
-    for (int axis = 0; axis < 2; axis++)
-      plans->lines[axis][i] = checked(f, plan_lines(f, f->size[axis], FFT_LINES, i, lines));
+    plan_lines_of_axes(f, plans, i, lines);
   }
-  plans->line = checked(f, plan_lines(f, f->size[0], 1, FORWARD, lines));
-  fft_planner_unlock();
   fftw_free(row);
+}
+
+struct fft_plans *fft_plans_create(const struct fft *f) {
+  struct fft_plans *plans = allocate(1, sizeof *plans, "FFT plans");
+  size_t most = f->size[2];
+  for (int axis = 0; axis < 2; axis++) most = f->size[axis] > most ? f->size[axis] : most;
+  void *lines = fft_take(f, most * FFT_LINES);
+  fft_planner_lock();
+  (is_single(f) ? plan_single : plan_double)(f, plans, lines);
+  fft_planner_unlock();
   fftw_free(lines);
   return plans;
 }
 
 static void destroy(const struct fft *f, union plan p) {
-  if (is_single(f))
-    fftwf_destroy_plan(p.narrow);
-  else
-    fftw_destroy_plan(p.wide);
+  if (is_single(f) && p.narrow) fftwf_destroy_plan(p.narrow);
+  if (!is_single(f) && p.wide) fftw_destroy_plan(p.wide);
 }
 
 void fft_plans_free(const struct fft *f, struct fft_plans *p) {
@@ -109,7 +109,7 @@ void fft_plans_free(const struct fft *f, struct fft_plans *p) {
     destroy(f, p->row[i]);
     for (int axis = 0; axis < 2; axis++) destroy(f, p->lines[axis][i]);
   }
-  destroy(f, p->line);
+  destroy(f, p->pairs);
   fft_planner_unlock();
   free(p);
 }

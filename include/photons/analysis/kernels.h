@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Kernels that find candidates for friends-of-friends links, and potentials and neighbours in halos. struct
- * fof_kernels and struct halo_kernels are tables of them; each instruction set has one of each. */
+/* Kernels that find candidates for friends-of-friends links, potentials and neighbours in halos, and that deposit particles
+ * for power spectra. struct fof_kernels, struct halo_kernels and struct power_kernels are tables of them; each instruction
+ * set has one of each. */
 #ifndef PHOTONS_ANALYSIS_KERNELS_H
 #define PHOTONS_ANALYSIS_KERNELS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -147,6 +149,25 @@ struct halo_kernels {
 };
 const struct halo_kernels *halo_kernels_select(void);
 
+/** Where particles are deposited for a power spectrum: two meshes, the second shifted by half a cell. */
+struct power_target {
+  int32_t *mesh[2];
+  size_t n, row, plane; /**< cells a side of the whole mesh; strides in cells */
+  size_t from[2],
+      count[2]; /**< the first plane x and row y in memory, and their numbers, 4 or more of each */
+  float per_unit; /**< deposits are multiples of 1 over this many mean masses */
+};
+
+struct power_kernels {
+  /** Deposit particles on both meshes, to the bits of power_spline() (src/analysis/power_deposit.h).
+   * @param x     [count] positions, the box is 2^32; all of their cells are in memory
+   * @param mass  [count] over the mean; NULL: 1
+   * @return whether a cell became negative: it holds more than an integer can represent */
+  bool (*deposit)(const struct power_target *t, size_t count, const uint32_t (*x)[3],
+                  const float *mass);
+};
+const struct power_kernels *power_kernels_select(void);
+
 #ifdef KERNEL_ISA
 KERNEL_FUNCTION(halo_kernels, potentials, halo_potentials);
 KERNEL_FUNCTION(halo_kernels, pairs, halo_pairs);
@@ -163,6 +184,7 @@ KERNEL_FUNCTION(halo_kernels, momenta, halo_momenta);
 KERNEL_FUNCTION(halo_kernels, sums, halo_sums);
 KERNEL_FUNCTION(fof_kernels, near_point, fof_near_point);
 KERNEL_FUNCTION(fof_kernels, near_box, fof_near_box);
+KERNEL_FUNCTION(power_kernels, deposit, power_deposit_points);
 #endif
 
 #endif

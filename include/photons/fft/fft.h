@@ -140,13 +140,19 @@ typedef void fft_column(void *context, size_t k0, size_t k1, fftw_complex *modes
 /** Fill the modes of all ranks, each rank with its columns. Double precision, not of a padded mesh. Collective. */
 void fft_fill(const struct fft *f, double *memory, fft_column *column, void *context);
 
-/** Transform values along axes 2 and 1 only, in place, and exchange: to numbers (x0, k1, k2) in the
- * places of modes (k0, k1, k2). Any precision. Collective. */
-void fft_to_lines(const struct fft *f, void *memory);
-/** After fft_to_lines(): transform lines along axis 0 that are neighbours along axis 2.
+/** Make the values of a row of two meshes in place, before they are transformed, on any worker. @param x0, x1  within the box */
+typedef void fft_row(void *context, size_t x0, size_t x1);
+/** Transform the values of two meshes along axes 2 and 1 only, in place, and exchange: to numbers (x0, k1, k2) in the
+ * places of modes (k0, k1, k2). Modes at the Nyquist frequency along axis 2 are lost. Two meshes together take less than half of
+ * the work of each on its own. Single precision, not of padded meshes. Collective. */
+void fft_pair_to_lines(const struct fft *f, void *const memory[2], fft_row *values, void *context);
+
+enum { FFT_LINES = 16 }; /**< lines that are transformed together, neighbours along axis 2 */
+/** After fft_pair_to_lines(): transform lines along axis 0 of one mesh.
  * @param line      their k1 within the box of modes
  * @param k2        of the first line, within the box
- * @param[out] out  [count][size[0]] complex numbers; memory of fftw_malloc() */
+ * @param count     at most FFT_LINES
+ * @param[out] out  [size[0]][FFT_LINES] complex numbers, 0 beyond `count`; memory of fftw_malloc() */
 void fft_lines(const struct fft *f, const void *memory, size_t line, size_t k2, size_t count,
                void *out);
 

@@ -15,9 +15,11 @@
 #include <gsl/gsl_sf_bessel.h>
 
 #include "photons/analysis/analysis.h"
+#include "photons/analysis/kernels.h"
 #include "photons/base/comm.h"
 #include "photons/cosmology/halofit.h"
 #include "photons/cosmology/linear_power.h"
+#include "src/analysis/power_deposit.h"
 #include "support/assert_near.h"
 
 #define BOX 250.0
@@ -281,6 +283,84 @@ static void test_clump(void **state) {
   for (size_t i = 0; i < 3; i++) free(found[i]);
 }
 
+/** A mesh that a rank has a part of: planes and rows from `from` on. */
+struct deposited {
+  struct power_target target;
+  int32_t *expected[2];
+  size_t cells;
+};
+
+static struct deposited make_deposited(size_t n, const size_t from[2], const size_t count[2]) {
+  struct deposited d = {.target = {.n = n, .row = n + 5, .per_unit = 0x1p20F}};
+  for (int axis = 0; axis < 2; axis++) {
+    d.target.from[axis] = from[axis];
+    d.target.count[axis] = count[axis];
+  }
+  d.target.plane = d.target.row * (count[1] + 1);
+  d.cells = d.target.plane * count[0];
+  for (int set = 0; set < 2; set++) {
+    d.target.mesh[set] = calloc(d.cells, sizeof(int32_t));
+    d.expected[set] = calloc(d.cells, sizeof(int32_t));
+  }
+  return d;
+}
+
+/** One particle, cell by cell, by the functions of power_deposit.h. */
+static void deposit_plainly(struct deposited *d, int set, const uint32_t x[3], float mass) {
+  const struct power_target *t = &d->target;
+  size_t first[3];
+  float w[3][4];
+  for (int c = 0; c < 3; c++) first[c] = power_spline(x[c], t->n, set == 0 ? 0 : POWER_SHIFT, w[c]);
+  for (size_t a = 0; a < 64; a++) {
+    const size_t i = a / 16, j = a / 4 % 4, k = a % 4,
+                 plane = (first[0] + i + t->n - t->from[0]) % t->n % t->count[0],
+                 row = (first[1] + j + t->n - t->from[1]) % t->n % t->count[1];
+    d->expected[set][plane * t->plane + row * t->row + first[2] + k] +=
+        (int32_t)(w[0][i] * (mass * t->per_unit) * w[1][j] * w[2][k] + 0.5F);
+  }
+}
+
+static void check_deposit(size_t n, const size_t from[2], const size_t count[2], bool masses) {
+  enum { POINTS = 500 };
+  struct deposited d = make_deposited(n, from, count);
+  gsl_rng *rng = gsl_rng_alloc(gsl_rng_ranlxd1);
+  uint32_t x[POINTS][3];
+  float mass[POINTS];
+  for (size_t i = 0; i < POINTS; i++) {
+    mass[i] = masses ? (float)gsl_rng_uniform(rng) : 1.0F;
+    for (int c = 0; c < 3; c++) { /* a quarter is at edges of cells */
+      const double cells = c < 2 && count[c] < n ? (double)(from[c] + 2) +
+                                                       (double)(count[c] - 4) * gsl_rng_uniform(rng)
+                                                 : (double)n * gsl_rng_uniform(rng);
+      const double place = i % 4 == 0 ? floor(cells) + (i % 8 == 0 ? 0.0 : 0.5) : cells;
+      x[i][c] = (uint32_t)(uint64_t)(0x1p32 * place / (double)n);
+    }
+    for (int set = 0; set < 2; set++) deposit_plainly(&d, set, x[i], mass[i]);
+  }
+  const uint32_t(*const points)[3] = (const uint32_t(*)[3])x;
+  assert_false(power_kernels_select()->deposit(&d.target, POINTS, points, masses ? mass : NULL));
+  for (int set = 0; set < 2; set++) {
+    assert_memory_equal(d.target.mesh[set], d.expected[set], d.cells * sizeof(int32_t));
+    free(d.expected[set]);
+  }
+  /* 1 / per_unit of a particle's mass in a cell: what an integer holds is passed */
+  d.target.per_unit = 0x1p24F;
+  for (size_t i = 0; i < POINTS; i++) memcpy(x[i], x[0], sizeof x[i]);
+  assert_true(power_kernels_select()->deposit(&d.target, POINTS, points, NULL));
+  for (int set = 0; set < 2; set++) free(d.target.mesh[set]);
+  gsl_rng_free(rng);
+}
+
+/* Kernels fill the same cells with the same bits as GPUs, which have the functions of power_deposit.h. */
+static void test_deposit(void **state) {
+  (void)state;
+  if (comm_rank() > 0) return; /* a local function */
+  check_deposit(4, (const size_t[]){0, 0}, (const size_t[]){4, 4}, false);
+  check_deposit(33, (const size_t[]){0, 0}, (const size_t[]){33, 33}, true);
+  check_deposit(32, (const size_t[]){28, 30}, (const size_t[]){9, 32}, false); /* across the edge */
+  check_deposit(30, (const size_t[]){5, 29}, (const size_t[]){12, 8}, true);
+}
+
 /** Write and read a file whose particles began on a grid or not. */
 static void check_file(bool regular) {
   const char *path = "test_power_output.txt";
@@ -345,7 +425,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_lattice), cmocka_unit_test(test_displaced_lattice),
       cmocka_unit_test(test_random),  cmocka_unit_test(test_modes),
       cmocka_unit_test(test_masses),  cmocka_unit_test(test_clump),
-      cmocka_unit_test(test_write),
+      cmocka_unit_test(test_write),   cmocka_unit_test(test_deposit),
   };
   comm_start(&argc, &argv);
   const int failed = cmocka_run_group_tests(tests, NULL, NULL);

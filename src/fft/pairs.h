@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Rows of two meshes of real numbers, transformed as those of one mesh of complex numbers. */
+#ifndef PHOTONS_FFT_PAIRS_H
+#define PHOTONS_FFT_PAIRS_H
+
+#include "photons/fft/fft.h"
+
+/** Transform the rows of this rank along axis 2, in place. Single precision, not of padded meshes.
+ * @param values  is called for each row before */
+void fft_pair_rows(const struct fft *f, void *const memory[2], fft_row *values, void *context);
+
+#endif
