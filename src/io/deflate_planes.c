@@ -16,8 +16,7 @@ enum {
   SYMBOLS = 286,
   RUN_LEAST = 3,
   RUN_MOST = 258,
-  RUN = END + 1 - RUN_LEAST, /* token of a run, less its length */
-  TOKENS = RUN + RUN_MOST + 1,
+  RUN_SEEN = 8,    /* equal bytes that are looked for */
   LENGTH_CODE = 4, /* bits of each code length */
   HEADER = 200     /* bytes of the codes of a block, and of its end, at most */
 };
@@ -87,27 +86,46 @@ struct code {
   unsigned count;
 };
 
-/** Tokens of a plane: bytes, and RUN + length for runs that repeat the byte before. */
-struct tokens {
-  uint16_t *token;
-  size_t count;
-  uint32_t number[TOKENS]; /* of each */
+/** How runs of a length are coded. */
+struct length_code {
+  uint16_t symbol;
+  uint8_t more, beyond; /* bits behind the symbol, and what they say */
 };
 
-static inline void add_token(struct tokens *t, unsigned token) {
-  t->token[t->count++] = (uint16_t)token;
+/** Bytes that repeat the one before them. */
+struct run {
+  uint32_t first, length;
+};
+
+/** A plane as bytes and runs. */
+struct plane {
+  const unsigned char *data;
+  size_t count, runs;
+  struct run *run;
+  uint32_t number[SYMBOLS];
+  struct length_code of_length[RUN_MOST + 1]; /* of all planes */
+};
+
+static void find_length_codes(struct length_code of_length[RUN_MOST + 1]) {
+  for (unsigned length = RUN_LEAST; length <= RUN_MOST; length++) {
+    unsigned base, more;
+    const unsigned symbol = run_symbol(length, &base, &more);
+    of_length[length] = (struct length_code){(uint16_t)symbol, (uint8_t)more,
+                                             (uint8_t)(length - base)};
+  }
 }
 
-/** Add a run of a value, of which RUN_LEAST - 1 at most are added as bytes. */
-static void add_run(struct tokens *t, size_t run, unsigned char value) {
-  while (run >= RUN_LEAST) {
-    const unsigned here = (unsigned)(run < RUN_MOST ? run : RUN_MOST);
-    add_token(t, RUN + here);
-    t->number[RUN + here]++;
-    t->number[value] -= here;
-    run -= here;
+static inline size_t next_piece(size_t run) { return run < RUN_MOST ? run : RUN_MOST; }
+
+/** Note a run, of which RUN_LEAST - 1 bytes at most remain bytes. */
+static void add_run(struct plane *p, size_t first, size_t length) {
+  p->run[p->runs++] = (struct run){(uint32_t)first, (uint32_t)length};
+  for (size_t left = length; left >= RUN_LEAST;) {
+    const size_t here = next_piece(left);
+    p->number[p->of_length[here].symbol]++;
+    p->number[p->data[first]] -= (uint32_t)here;
+    left -= here;
   }
-  for (; run > 0; run--) add_token(t, value);
 }
 
 static size_t run_length(const unsigned char *data, size_t count, unsigned char value) {
@@ -121,27 +139,29 @@ static size_t run_length(const unsigned char *data, size_t count, unsigned char 
   return run;
 }
 
-/** Whether eight bytes are equal to the one before them. */
-static inline bool begins_run(const unsigned char *data) {
+/** Where eight bytes differ from those before them: the bits of the byte that is `i` behind are 8 i and those above. */
+static inline uint64_t changes(const unsigned char *data) {
   uint64_t before, eight;
   memcpy(&before, data - 1, sizeof before);
   memcpy(&eight, data, sizeof eight);
-  return eight == before;
+  return le64toh(eight ^ before);
 }
 
-/** @param number  of each byte */
-static void find_tokens(struct tokens *t, size_t count, const unsigned char *data,
-                        const uint32_t number[256]) {
-  memset(t->number, 0, sizeof t->number);
-  memcpy(t->number, number, 256 * sizeof *number);
-  t->count = 0;
-  for (size_t i = 0; i < count;) {
-    const unsigned char value = data[i++];
-    add_token(t, value);
-    if (count - i < 8 || !begins_run(data + i)) continue;
-    const size_t run = run_length(data + i, count - i, value);
-    add_run(t, run, value);
-    i += run;
+/** Find runs of RUN_SEEN bytes and more, and how often each symbol occurs. @param number  of each byte */
+static void find_runs(struct plane *p, const uint32_t number[256]) {
+  memset(p->number, 0, sizeof p->number);
+  memcpy(p->number, number, 256 * sizeof *number);
+  p->number[END] = 1;
+  p->runs = 0;
+  for (size_t i = 1; i + RUN_SEEN <= p->count;) {
+    const uint64_t different = changes(p->data + i);
+    if (different) { /* no run contains the last one of these */
+      i += 8 - (size_t)__builtin_clzll(different) / 8;
+      continue;
+    }
+    const size_t run = run_length(p->data + i, p->count - i, p->data[i]);
+    add_run(p, i, run);
+    i += run + 1;
   }
 }
 
@@ -213,27 +233,6 @@ static void find_codes(const unsigned char length[SYMBOLS], struct code code[SYM
       if (length[s] == bits) code[s] = (struct code){reversed(next++, bits), bits};
 }
 
-/** The codes of tokens: of a run its symbol, more bits, and one bit for the distance, which is 1. */
-static void code_tokens(const struct code symbol[SYMBOLS], struct code code[TOKENS]) {
-  memcpy(code, symbol, (END + 1) * sizeof *code);
-  for (unsigned length = RUN_LEAST; length <= RUN_MOST; length++) {
-    unsigned base, more;
-    const struct code c = symbol[run_symbol(length, &base, &more)];
-    code[RUN + length] = (struct code){c.bits | (length - base) << c.count, c.count + more + 1};
-  }
-}
-
-/** How often symbols occur. */
-static void count_symbols(const struct tokens *t, uint32_t number[SYMBOLS]) {
-  memset(number, 0, SYMBOLS * sizeof *number);
-  memcpy(number, t->number, END * sizeof *number);
-  number[END] = 1;
-  for (unsigned length = RUN_LEAST; length <= RUN_MOST; length++) {
-    unsigned base, more;
-    number[run_symbol(length, &base, &more)] += t->number[RUN + length];
-  }
-}
-
 /** The head of a block with codes of its own (RFC 1951, section 3.2.7). Code lengths have the same number of bits each. */
 static void put_lengths(struct bits *b, const unsigned char length[SYMBOLS]) {
   put(b, 4, 3); /* not the last block, with its own codes */
@@ -254,22 +253,55 @@ static void put_lengths(struct bits *b, const unsigned char length[SYMBOLS]) {
   flush(b);
 }
 
-static void put_tokens(struct bits *b, const struct tokens *t) {
+static inline void put_code(struct bits *b, struct code c) { put(b, c.bits, c.count); }
+
+static inline void put_bytes(struct bits *b, const struct code code[SYMBOLS],
+                             const unsigned char *data, size_t count) {
+  size_t i = 0;
+  for (; i + 3 <= count; i += 3) {
+    put_code(b, code[data[i]]);
+    put_code(b, code[data[i + 1]]);
+    put_code(b, code[data[i + 2]]);
+    flush(b);
+  }
+  for (; i < count; i++) {
+    put_code(b, code[data[i]]);
+    flush(b);
+  }
+}
+
+/** Of a run its symbol, more bits, and one bit for the distance, which is 1. */
+static void put_run(struct bits *b, const struct code code[SYMBOLS], const struct plane *p,
+                    const struct run *run) {
+  size_t left = run->length;
+  while (left >= RUN_LEAST) {
+    const size_t here = next_piece(left);
+    const struct length_code *l = &p->of_length[here];
+    put_code(b, code[l->symbol]);
+    put(b, l->beyond, l->more + 1U);
+    flush(b);
+    left -= here;
+  }
+  put_bytes(b, code, p->data + run->first, left);
+}
+
+static void put_runs(struct bits *b, const struct plane *p) {
   uint32_t number[SYMBOLS];
   unsigned char length[SYMBOLS];
-  struct code symbol[SYMBOLS] = {{0}}, code[TOKENS] = {{0}};
-  count_symbols(t, number);
+  struct code code[SYMBOLS] = {{0}};
+  memcpy(number, p->number, sizeof number);
   limit_lengths(number, length);
-  find_codes(length, symbol);
-  code_tokens(symbol, code);
+  find_codes(length, code);
   put_lengths(b, length);
   struct bits here = *b;
-  t->token[t->count] = END;
-  for (size_t i = 0; i <= t->count; i += 2) {
-    put(&here, code[t->token[i]].bits, code[t->token[i]].count);
-    if (i < t->count) put(&here, code[t->token[i + 1]].bits, code[t->token[i + 1]].count);
-    flush(&here);
+  size_t at = 0;
+  for (size_t r = 0; r < p->runs; at = p->run[r].first + p->run[r].length, r++) {
+    put_bytes(&here, code, p->data + at, p->run[r].first - at);
+    put_run(&here, code, p, &p->run[r]);
   }
+  put_bytes(&here, code, p->data + at, p->count - at);
+  put_code(&here, code[END]);
+  flush(&here);
   *b = here;
 }
 
@@ -307,14 +339,14 @@ static bool is_noise(size_t count, const uint32_t number[256]) {
   return bits / 8.0 + HEADER > NOISE * (double)count;
 }
 
-static void put_plane(struct bits *b, struct tokens *t, size_t count, const unsigned char *data) {
+static void put_plane(struct bits *b, struct plane *p) {
   uint32_t number[256];
-  count_bytes(count, data, number);
-  if (is_noise(count, number)) {
-    put_stored(b, count, data);
+  count_bytes(p->count, p->data, number);
+  if (is_noise(p->count, number)) {
+    put_stored(b, p->count, p->data);
   } else {
-    find_tokens(t, count, data, number);
-    put_tokens(b, t);
+    find_runs(p, number);
+    put_runs(b, p);
   }
 }
 
@@ -324,17 +356,21 @@ size_t deflate_planes_bound(size_t planes, size_t count) {
 }
 
 size_t deflate_planes(size_t planes, size_t count, const unsigned char *data, unsigned char *out) {
-  struct tokens t = {.token = malloc((count + 2) * sizeof *t.token)};
-  if (!t.token) return 0;
+  struct plane p = {.count = count, .run = malloc((count / RUN_SEEN + 1) * sizeof *p.run)};
+  if (!p.run) return 0;
+  find_length_codes(p.of_length);
   struct bits b = {.out = out};
   put(&b, 0x0178, 16);
-  for (size_t plane = 0; plane < planes; plane++) put_plane(&b, &t, count, data + plane * count);
+  for (size_t plane = 0; plane < planes; plane++) {
+    p.data = data + plane * count;
+    put_plane(&b, &p);
+  }
   put(&b, 1, 3); /* the last block, stored and empty */
   fill_byte(&b);
   put(&b, 0xffff0000U, 32);
   flush(&b);
   put(&b, __builtin_bswap32(libdeflate_adler32(1, data, planes * count)), 32);
   flush(&b);
-  free(t.token);
+  free(p.run);
   return (size_t)(b.out - out);
 }

@@ -5,7 +5,6 @@
  * libdeflate packs at all levels (docs/results/lean-files.md). */
 #include "hdf5_chunks.h"
 
-#include <endian.h>
 #include <libdeflate.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -38,32 +37,63 @@ void hdf5_set_chunks(hid_t layout, const char *path, size_t rows, size_t columns
   hdf5_check(H5Pset_deflate(layout, level), EXIT_RUN_FAILED, path, "compress");
 }
 
-/** shuffle() of numbers of four bytes. */
+typedef unsigned char bytes16 __attribute__((vector_size(16)));
+
+static inline uint32_t load_word(const unsigned char *from) {
+  uint32_t word;
+  memcpy(&word, from, sizeof word);
+  return word;
+}
+
+static inline bytes16 load_four(const unsigned char *from, size_t stride) {
+  typedef uint32_t words4 __attribute__((vector_size(16)));
+  return (bytes16)(words4){load_word(from), load_word(from + stride), load_word(from + 2 * stride),
+                           load_word(from + 3 * stride)};
+}
+
+static inline bytes16 interleave_low(bytes16 a, bytes16 b) {
+  return __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+}
+static inline bytes16 interleave_high(bytes16 a, bytes16 b) {
+  return __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15,
+                                 31);
+}
+
+/** The bytes of sixteen numbers of four, by place. Each round moves the byte of place p of 64 to place 2 p mod 63; after
+ * four of them that is 16 times the place in its number, and behind it the number. */
+static inline void shuffle_sixteen(const unsigned char *from, size_t stride, bytes16 v[4]) {
+  for (size_t i = 0; i < 4; i++) v[i] = load_four(from + 4 * i * stride, stride);
+  for (int round = 0; round < 4; round++) {
+    const bytes16 a = v[0], b = v[1], c = v[2], d = v[3];
+    v[0] = interleave_low(a, c);
+    v[1] = interleave_high(a, c);
+    v[2] = interleave_low(b, d);
+    v[3] = interleave_high(b, d);
+  }
+}
+
+/** shuffle() of four bytes of each number. */
 static void shuffle_four(size_t rows, size_t stride, const unsigned char *from,
                          unsigned char *bytes) {
-  unsigned char *const first = bytes, *const second = bytes + rows, *const third = second + rows,
-                       *const fourth = third + rows;
-  for (size_t i = 0; i < rows; i++) {
-    uint32_t value;
-    memcpy(&value, from + i * stride, sizeof value);
-    value = le32toh(value);
-    first[i] = (unsigned char)value;
-    second[i] = (unsigned char)(value >> 8);
-    third[i] = (unsigned char)(value >> 16);
-    fourth[i] = (unsigned char)(value >> 24);
+  size_t i = 0;
+  for (; i + 16 <= rows; i += 16) {
+    bytes16 v[4];
+    shuffle_sixteen(from + i * stride, stride, v);
+    for (size_t b = 0; b < 4; b++) memcpy(bytes + b * rows + i, &v[b], sizeof v[b]);
   }
+  for (; i < rows; i++)
+    for (size_t b = 0; b < 4; b++) bytes[b * rows + i] = from[i * stride + b];
 }
 
 /** HDF5's filter shuffle: the first bytes of all numbers, then the second bytes, and so on. */
 static void shuffle(const struct chunks *c, uint32_t chunk, unsigned char *bytes) {
   const size_t column = chunk % c->columns, stride = c->columns * c->size;
   const unsigned char *from = c->values + chunk / c->columns * c->rows * stride + column * c->size;
-  if (c->size == 4) {
-    shuffle_four(c->rows, stride, from, bytes);
-    return;
-  }
-  for (size_t i = 0; i < c->rows; i++)
-    for (size_t b = 0; b < c->size; b++) bytes[b * c->rows + i] = from[i * stride + b];
+  size_t byte = 0;
+  for (; byte + 4 <= c->size; byte += 4)
+    shuffle_four(c->rows, stride, from + byte, bytes + byte * c->rows);
+  for (; byte < c->size; byte++)
+    for (size_t i = 0; i < c->rows; i++) bytes[byte * c->rows + i] = from[i * stride + byte];
 }
 
 /** @return bytes; 0: there is not enough memory */

@@ -3,7 +3,6 @@
 #include "hdf5_util.h"
 
 #include <errno.h>
-#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,16 +62,44 @@ static bool is_finite(const void *values, size_t size, size_t i) {
                                 : isfinite(((const float *)values)[i]);
 }
 
-/** Without a branch on a number, so that compilers take several numbers at a time. */
+typedef uint32_t whole4 __attribute__((vector_size(16)));
+typedef uint64_t whole2 __attribute__((vector_size(16)));
+
+/** Whether a float is infinite or no number: all bits of its exponent are set, and one more makes them overflow. */
+static bool has_bad_float(const float *value, size_t count) {
+  const uint32_t exponent = 0x7f800000, one = 0x00800000;
+  whole4 some = {0}, bits;
+  uint32_t last = 0;
+  size_t i = 0;
+  for (; i + 4 <= count; i += 4) {
+    memcpy(&bits, value + i, sizeof bits);
+    some |= (bits & exponent) + one;
+  }
+  for (uint32_t number; i < count; i++) {
+    memcpy(&number, value + i, sizeof number);
+    last |= (number & exponent) + one;
+  }
+  return (some[0] | some[1] | some[2] | some[3] | last) >> 31;
+}
+
+static bool has_bad_double(const double *value, size_t count) {
+  const uint64_t exponent = UINT64_C(0x7ff) << 52, one = UINT64_C(1) << 52;
+  whole2 some = {0}, bits;
+  uint64_t last = 0;
+  size_t i = 0;
+  for (; i + 2 <= count; i += 2) {
+    memcpy(&bits, value + i, sizeof bits);
+    some |= (bits & exponent) + one;
+  }
+  if (i < count) {
+    memcpy(&last, value + i, sizeof last);
+    last = (last & exponent) + one;
+  }
+  return (some[0] | some[1] | last) >> 63;
+}
+
 static bool all_finite(const void *values, size_t size, size_t count) {
-  const float *narrow = values;
-  const double *wide = values;
-  int bad = 0;
-  if (size == sizeof *wide)
-    for (size_t i = 0; i < count; i++) bad |= !(fabs(wide[i]) <= DBL_MAX);
-  else
-    for (size_t i = 0; i < count; i++) bad |= !(fabsf(narrow[i]) <= FLT_MAX);
-  return !bad;
+  return !(size == sizeof(double) ? has_bad_double(values, count) : has_bad_float(values, count));
 }
 
 /** The index of the first number that is not finite; `count` where all are finite.

@@ -28,7 +28,10 @@ struct rounding rounding_of(const struct parameters *p, const struct particles *
 
 /** The multiple of a step that is nearest. */
 static inline double rounded(double value, double step) {
-  return rint(value / step) * step + 0.0; /* 0 without a sign */
+  /* Where a sum counts in steps, its rounding is that to a multiple, and takes fewer instructions than rint(). */
+  const double large = 0x1.8p52 * step;
+  if (fabs(value) < 0x1p51 * step) return value + large - large + 0.0; /* 0 without a sign */
+  return rint(value / step) * step;
 }
 
 #endif

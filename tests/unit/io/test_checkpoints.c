@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Two generations of checkpoints: if one is damaged or missing, a run continues from the other. */
+#include <float.h>
 #include <math.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -276,6 +277,42 @@ static void test_not_finite(void **state) {
   }
 }
 
+/** Numbers of which one is not finite. */
+struct numbers {
+  hid_t type;
+  size_t count;
+  const void *value;
+};
+
+static void require_finite(void *context) {
+  const struct numbers *n = context;
+  hdf5_require_finite("file", "numbers", n->type, 0, n->count, 1, n->value);
+}
+
+/** A number that is not finite is found wherever it is, and others are let pass. */
+static void test_finite(void **state) {
+  (void)state;
+  enum { MOST = 11 };
+  static const double bad[] = {NAN, INFINITY, -INFINITY};
+  for (size_t count = 1; count <= MOST; count++)
+    for (size_t at = 0; at <= count; at++) {
+      float narrow[MOST] = {0.0F, -1.0F, FLT_MAX, -FLT_MAX, FLT_MIN, 1e-45F};
+      double wide[MOST] = {0.0, -1.0, DBL_MAX, -DBL_MAX, DBL_MIN, 5e-324};
+      if (at < count) {
+        wide[at] = bad[at % 3];
+        narrow[at] = (float)bad[at % 3];
+      }
+      struct numbers n[] = {{H5T_NATIVE_FLOAT, count, narrow}, {H5T_NATIVE_DOUBLE, count, wide}};
+      char message[64];
+      snprintf(message, sizeof message, "number 0 of row %zu of numbers would be", at);
+      for (int i = 0; i < 2; i++)
+        if (at < count)
+          expect_failure(require_finite, &n[i], EXIT_RUN_FAILED, message);
+        else
+          require_finite(&n[i]);
+    }
+}
+
 /** Of an isolated system: a time, and the exponential of one in a checkpoint of an earlier version. */
 static void test_times(void **state) {
   (void)state;
@@ -314,6 +351,7 @@ int main(void) {
       cmocka_unit_test_teardown(test_kills, scratch_empty),
       cmocka_unit_test_teardown(test_values, scratch_empty),
       cmocka_unit_test_teardown(test_not_finite, scratch_empty),
+      cmocka_unit_test(test_finite),
       cmocka_unit_test_teardown(test_times, scratch_empty),
   };
   return cmocka_run_group_tests(tests, make_folder, scratch_remove);

@@ -19,6 +19,7 @@
 #include "photons/ic/ic.h"
 #include "photons/io/snapshot.h"
 #include "src/io/hdf5_util.h"
+#include "src/io/snapshot_rounding.h"
 
 #include <cmocka.h> /* after error.h, whose fail() its macro would hide */
 
@@ -249,6 +250,21 @@ static void check_rounded(const struct parameters *p, const struct particles *s,
   assert_true(largest_u <= most_u && largest_u > 0.999 * most_u);
   free(x);
   free(u);
+}
+
+/** Values are rounded as by rint(): halves to even multiples, 0 without a sign, and large ones stay. */
+static void test_rounded(void **state) {
+  (void)state;
+  static const double values[] = {
+      0.0,  -0.0,  0.5,    -0.5,     1.5,          2.5,         -2.5,    0.49999999999999994,
+      3e9,  7e15,  -7e15,  0x1p50,   0x1p51,       0x1p52,      -0x1p52, 0x1.8p53,
+      1e30, -1e30, 123.25, -1023.75, 0x1p50 + 0.5, 0x1p51 - 0.5};
+  for (int exponent = -40; exponent <= 10; exponent += 5)
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+      const double step = ldexp(1.0, exponent), found = rounded(values[i] * step, step),
+                   expected = rint(values[i]) * step + 0.0;
+      assert_memory_equal(&found, &expected, sizeof found);
+    }
 }
 
 /** Numbers of a random sample of places do not repeat: what lean files are made for does. Here they must
@@ -699,6 +715,7 @@ static int remove_common_folder(void **state) {
 int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_teardown(test_snapshot, empty_common_folder),
+      cmocka_unit_test(test_rounded),
       cmocka_unit_test_teardown(test_lean, empty_common_folder),
       cmocka_unit_test_teardown(test_gadget2, empty_common_folder),
       cmocka_unit_test_teardown(test_sample, empty_common_folder),
