@@ -58,6 +58,7 @@ void output_beside_begin(struct output_beside *b, struct products *o, struct par
   use_copies(b);
   b->products.seconds[PART_COPY] = wall_clock() - start;
   o->fof = NULL;
+  o->power = NULL;
   *light = (struct particles){0};
   background_begin(write_output, b);
 }

@@ -74,17 +74,26 @@ static void write_snapshot(const struct products *o, const struct halo_catalogue
   particles_free(&ordered);
 }
 
+static struct power_range power_range_here(const struct products *o) {
+  return power_range_of(o->parameters, o->particles->all, o->mesh);
+}
+
+static void measure_power(struct products *o) {
+  const struct power_range range = power_range_here(o);
+  o->power = power_measure(o->particles, range.mesh, range.folds, &o->power_bins);
+  o->power_number = power_effective_number(o->particles);
+}
+
 static void write_power(struct products *o) {
-  size_t count;
+  const double start = wall_clock();
   const struct provenance provenance = provenance_of(o->parameters);
-  const struct power_range range = power_range_of(o->parameters, o->particles->all, o->mesh);
-  struct power_bin *bins = power_measure(o->particles, range.mesh, range.folds, &count);
-  const double effective = power_effective_number(o->particles);
   const struct linear_theory linear = products_linear(o);
   if (comm_rank() == 0)
-    power_write(product_name_of(o, "powerspec", "txt").path, bins, count, o->particles, effective,
-                o->regular, range.mesh, &linear, &provenance);
-  free(bins);
+    power_write(product_name_of(o, "powerspec", "txt").path, o->power, o->power_bins, o->particles,
+                o->power_number, o->regular, power_range_here(o).mesh, &linear, &provenance);
+  free(o->power);
+  o->power = NULL;
+  o->seconds[PART_POWER] += wall_clock() - start;
 }
 
 static void say_growth(const struct products *o) {
@@ -160,7 +169,7 @@ void products_write_positions(struct products *o) {
     bool wanted;
     void (*make)(struct products *o);
   } part[] = {{"friends of friends", PART_FRIENDS, p->analysis.fof, find_friends},
-              {"power spectrum", PART_POWER, p->output.power_spectrum, write_power},
+              {"power spectrum", PART_POWER, p->output.power_spectrum, measure_power},
               {"pictures", PART_PICTURES, p->output.images, write_images}};
   char made[128] = "";
   for (size_t i = 0; i < sizeof part / sizeof *part; i++) {
@@ -219,8 +228,17 @@ static void write_snapshots(struct products *o, const struct halo_catalogue *hal
   o->seconds[PART_SUBSAMPLE] = wall_clock() - start - o->seconds[PART_SNAPSHOT];
 }
 
+/** What was made in batch gets its names: this waits for the disk, as the snapshot does. */
+static void name_texts(struct products *o) {
+  const double start = wall_clock();
+  output_batch_end();
+  o->seconds[PART_SNAPSHOT] += wall_clock() - start;
+}
+
 void products_write_rest(struct products *o) {
+  output_batch_begin();
   if (!o->cosmology->isolated) say_growth(o);
+  if (o->power) write_power(o);
   struct halo_catalogue *halos = o->fof ? make_halos(o) : NULL;
   const double start = wall_clock();
   products_write_statistics(o, halos);
@@ -229,6 +247,7 @@ void products_write_rest(struct products *o) {
   halo_catalogue_free(halos);
   fof_free(o->fof);
   o->fof = NULL;
+  name_texts(o);
 }
 
 void products_write(struct products *o) {

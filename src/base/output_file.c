@@ -139,26 +139,90 @@ static void keep(const char *path, const char *previous) {
   leave(link_name);
 }
 
-/** Sync the folder of a file, since a new name is part of its data. Some folders cannot be opened or
- * synced; the file is complete all the same. */
-static void sync_folder(const char *path) {
+static char *folder_of(const char *path) {
   char *folder = copy_text(path, "");
   char *slash = strrchr(folder, '/');
-  if (slash) slash[slash == folder] = '\0';
-  const int descriptor = open(slash ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor >= 0) {
-    fsync(descriptor);
-    close(descriptor);
-  }
-  free(folder);
+  if (slash)
+    slash[slash == folder] = '\0';
+  else
+    snprintf(folder, strlen(path) + 1, ".");
+  return folder;
 }
 
-void output_commit(char *temporary, const char *path) {
-  sync_file(temporary);
+/** Sync a folder, since a new name is part of its data. Some folders cannot be opened or synced; the files are complete
+ * all the same. */
+static void sync_folder(const char *folder) {
+  const int descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return;
+  fsync(descriptor);
+  close(descriptor);
+}
+
+/** Files of a batch. */
+static _Thread_local struct batch {
+  bool open;
+  char *folder;    /* to sync, or NULL */
+  struct waiting { /* without their names yet */
+    struct waiting *next;
+    char *temporary, *path;
+  } * first, **end;
+} batch;
+
+static void sync_batch_folder(void) {
+  if (batch.folder) sync_folder(batch.folder);
+  free(batch.folder);
+  batch.folder = NULL;
+}
+
+/** Sync the folder of a file, at the end of a batch. */
+static void settle_name(const char *path) {
+  char *folder = folder_of(path);
+  if (!batch.folder || strcmp(batch.folder, folder) != 0) {
+    sync_batch_folder();
+    batch.folder = folder;
+  } else {
+    free(folder);
+  }
+  if (!batch.open) sync_batch_folder();
+}
+
+/** Give a file that is synced its final name. */
+static void name_file(char *temporary, const char *path) {
   if (rename(temporary, path) != 0)
     fail(EXIT_RUN_FAILED, "cannot rename %s to %s: %s", temporary, path, strerror(errno));
   leave(temporary);
-  sync_folder(path);
+  settle_name(path);
+}
+
+void output_commit(char *temporary, const char *path) {
+  if (!batch.open) {
+    sync_file(temporary);
+    name_file(temporary, path);
+    return;
+  }
+  struct waiting *file = allocate(1, sizeof *file, "a file name");
+  file->temporary = temporary;
+  file->path = copy_text(path, "");
+  *batch.end = file;
+  batch.end = &file->next;
+}
+
+void output_batch_begin(void) {
+  batch.open = true;
+  batch.end = &batch.first;
+}
+
+void output_batch_end(void) {
+  while (batch.first) {
+    struct waiting *file = batch.first;
+    batch.first = file->next;
+    sync_file(file->temporary);
+    name_file(file->temporary, file->path);
+    free(file->path);
+    free(file);
+  }
+  batch.open = false;
+  sync_batch_folder();
 }
 
 /* The turn that this thread is in, or NULL. On a failure in it, all ranks agree before any of them
@@ -232,7 +296,7 @@ void output_together(char *const *paths, size_t files, const char *previous, out
   if (comm_rank() == turn.last) {
     bytes = file_size(temporary);
     if (previous && turn.file == 0) keep(turn.path, previous);
-    output_commit(temporary, turn.path);
+    name_file(temporary, turn.path);
   } else {
     leave(temporary);
   }
@@ -248,7 +312,9 @@ struct output_parts output_parts_write(char *const *paths, size_t files, output_
   struct output_parts parts = {.mine = begin_turn(&turn, paths, files, begin_part)};
   take_turn(&turn, write, context);
   if (comm_rank() == turn.last) {
-    sync_folder(turn.path);
+    char *folder = folder_of(turn.path); /* at once: a file that names the parts follows */
+    sync_folder(folder);
+    free(folder);
     parts.bytes = file_size(turn.path);
   }
   return parts;
@@ -268,7 +334,7 @@ void output_index_write(struct output_parts parts, const char *path, const char 
   if (comm_rank() == 0) {
     parts.bytes += file_size(turn.temporary);
     if (previous) keep(path, previous);
-    output_commit((char *)turn.temporary, path);
+    name_file((char *)turn.temporary, path);
   } else {
     leave((char *)turn.temporary);
   }

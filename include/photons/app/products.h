@@ -47,22 +47,26 @@ struct products {
   size_t lattice;    /**< side of the lattice that the ids number; 0: unknown */
   bool regular;      /**< the particles began on a grid or a glass; false: unknown */
   double a;
-  size_t number;         /**< NNN in the names */
-  size_t mesh;           /**< of the power spectrum, cells a side */
-  bool last;             /**< of the outputs that are planned: trees are written with it */
-  bool snapshot;         /**< write one, if the parameters say so */
-  struct fof *fof;       /**< between products_write_positions() and _rest(), which frees it */
-  double snapshot_bytes; /**< of the snapshot's files */
+  size_t number;   /**< NNN in the names */
+  size_t mesh;     /**< of the power spectrum, cells a side */
+  bool last;       /**< of the outputs that are planned: trees are written with it */
+  bool snapshot;   /**< write one, if the parameters say so */
+  struct fof *fof; /**< between products_write_positions() and _rest(), which frees it */
+  /** Likewise the power spectrum: its bins, or NULL, and power_effective_number() of the particles. */
+  struct power_bin *power;
+  size_t power_bins;
+  double power_number;
+  double snapshot_bytes;         /**< of the snapshot's files */
   double seconds[PRODUCT_PARTS]; /**< wall time that each part took on this process */
 };
 
 /* All of this on every process; the first one prints. */
 
-/** Do what needs nothing but the positions: write power spectrum and pictures, find friends of
+/** Do what needs nothing but the positions: measure the power spectrum, draw pictures, find friends of
  * friends. Other tasks may run meanwhile, as long as none writes positions. */
 void products_write_positions(struct products *o);
-/** Afterwards the rest: halos, their mass function and merger trees, snapshot; and print one line
- * about the growth of structure and one about the halos. */
+/** Afterwards the rest: the file of the power spectrum, halos, their mass function and merger trees, snapshot; and print one
+ * line about the growth of structure and one about the halos. Texts get their names at the end. */
 void products_write_rest(struct products *o);
 /** Both. */
 void products_write(struct products *o);

@@ -22,6 +22,11 @@ void output_folder_check(const char *path);
 char *output_begin(const char *path);
 /** Sync the temporary file and rename it to its final name; frees @p temporary. */
 void output_commit(char *temporary, const char *path);
+/** Between these two, files that this thread commits get their final names at the end, in their order, those of
+ * output_together() at once. Their folder is synced at the end. Each sync waits for the disk, and one that follows another
+ * has little to write: files of a batch take less time. */
+void output_batch_begin(void);
+void output_batch_end(void);
 /** One rank's part in writing a file together with other ranks. */
 struct output_turn {
   const char *temporary, *path;

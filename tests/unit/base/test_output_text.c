@@ -3,8 +3,10 @@
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <unistd.h>
 
 #include "photons/base/error.h"
 #include "photons/base/output_file.h"
@@ -78,6 +80,38 @@ static void test_whole_tables(void **state) {
   assert_int_equal(scratch_count_files(), 1);
 }
 
+static bool exists(const char *name) { return access(scratch(name), F_OK) == 0; }
+
+static void save_text(const char *name) {
+  struct output_text text;
+  fprintf(output_text_begin(&text), "1\n");
+  output_text_save(&text, scratch(name));
+}
+
+static void save_batch_that_fails(void *number) {
+  output_batch_begin();
+  save_text("first.txt");
+  save_table(number);
+}
+
+/* Texts of a batch get their names at its end, and none if the program fails before. */
+static void test_batch(void **state) {
+  (void)state;
+  output_batch_begin();
+  save_text("first.txt");
+  save_text("second.txt");
+  assert_true(exists("first.txt.tmp") && exists("second.txt.tmp"));
+  assert_false(exists("first.txt") || exists("second.txt"));
+  output_batch_end();
+  assert_true(exists("first.txt") && exists("second.txt"));
+  save_text("third.txt"); /* not in a batch */
+  assert_true(exists("third.txt"));
+  assert_int_equal(scratch_empty(NULL), 0);
+  double number = NAN;
+  expect_failure(save_batch_that_fails, &number, EXIT_RUN_FAILED, "would be nan");
+  assert_int_equal(scratch_count_files(), 0);
+}
+
 enum { ROWS = 5, COLUMNS = 3 };
 /** A number of a dataset and where it stands, and whether it is a float; without rows of an
  * attribute. */
@@ -129,6 +163,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_teardown(test_rows_of_tables, scratch_empty),
       cmocka_unit_test_teardown(test_whole_tables, scratch_empty),
+      cmocka_unit_test_teardown(test_batch, scratch_empty),
       cmocka_unit_test_teardown(test_hdf5, scratch_empty),
   };
   return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
