@@ -33,7 +33,7 @@ struct power_group {
   const float *mass;        /**< [count] over the mean, or NULL: all are 1 */
 };
 
-/** Add particles to both meshes of a power spectrum, to the bits of power_mesh.c.
+/** Add particles to both meshes of a power spectrum, to the bits of src/analysis/kernels/power.c.
  * @param clear     fill cells and overflow with zeros before
  * @param overflow  becomes 1 where a cell holds 2^31 units or more */
 void gpu_power_deposit(struct gpu *gpu, const struct power_layout *layout,
