@@ -122,29 +122,25 @@ static int compare_stays(const void *a, const void *b) {
 /** Add the groups that other ranks had and this one has: their old owners tell their numbers. Collective. */
 static void add_coming(struct stays *s) {
   const size_t had = s->count;
-  uint32_t *number = allocate(had, sizeof *number, "patch groups"), ranks = 0;
-  int *rank = allocate(had, sizeof *rank, "message sizes");
-  size_t *bytes = allocate(had, sizeof *bytes, "message sizes"), sent = 0;
+  uint32_t *number = allocate(had, sizeof *number, "patch groups");
+  struct sparse_pieces to = {0}, from;
+  size_t sent = 0;
   for (size_t i = 0; i < had; i++) {
     if (s->stay[i].to == comm_rank()) continue;
-    if (ranks == 0 || rank[ranks - 1] != s->stay[i].to) rank[ranks++] = s->stay[i].to;
-    bytes[ranks - 1] += sizeof *number;
+    sparse_add(&to, s->stay[i].to, sizeof *number);
     number[sent++] = s->stay[i].new;
   }
-  struct sparse_from from;
-  uint32_t *told = comm_exchange_sparse(number, rank, bytes, ranks, &from);
-  size_t coming = 0;
-  for (uint32_t r = 0; r < from.ranks; r++) coming += from.bytes[r] / sizeof *told;
+  uint32_t *told = comm_exchange_sparse(number, &to, &from);
+  const size_t coming = sparse_bytes(&from) / sizeof *told;
   s->stay = reallocate(s->stay, had + coming + 1, sizeof *s->stay, "patch groups");
   for (size_t r = 0, k = 0; r < from.ranks; r++)
     for (size_t end = k + from.bytes[r] / sizeof *told; k < end; k++)
       s->stay[s->count++] = (struct stay){NO_GROUP, told[k], from.rank[r], comm_rank()};
   if (coming > 0) qsort(s->stay, s->count, sizeof *s->stay, compare_stays);
-  sparse_from_free(&from);
+  sparse_free(&from);
+  sparse_free(&to);
   free(told);
   free(number);
-  free(rank);
-  free(bytes);
 }
 
 /** The groups that stay and that this rank had or has, in their order; free() it. Collective. */

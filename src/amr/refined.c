@@ -169,42 +169,28 @@ static struct group_span share_of(const struct marks *m, int rank) {
   return t->share(t->sharing, m->level, t->level[m->level].count, rank);
 }
 
-/** Marks of other ranks' groups, as messages. */
-struct mark_letters {
-  uint32_t ranks;
-  int *rank;
-  size_t *bytes;
-};
-
-/** Sort marks by their ranks, whose groups rise. */
-static struct mark_letters letters_of(struct marks *m) {
-  struct mark_letters l = {
-      .rank = allocate((size_t)comm_size(), sizeof *l.rank, "flags of patches"),
-      .bytes = allocate((size_t)comm_size(), sizeof *l.bytes, "flags of patches")};
-  if (m->part->count > 0)
-    qsort(m->part->mark, m->part->count, sizeof *m->part->mark, compare_marks);
+/** Sort marks of other ranks' groups by these ranks, whose groups rise. @return the pieces for them */
+static struct sparse_pieces letters_of(struct marks *m) {
+  struct sparse_pieces to = {0};
+  if (m->part->count > 0) qsort(m->part->mark, m->part->count, sizeof *m->part->mark, compare_marks);
   int rank = 0;
   for (size_t i = 0; i < m->part->count; i++) {
     while (m->part->mark[i].group >= share_of(m, rank).end) rank++;
-    if (l.ranks == 0 || l.rank[l.ranks - 1] != rank) l.rank[l.ranks++] = rank;
-    l.bytes[l.ranks - 1] += sizeof *m->part->mark;
+    sparse_add(&to, rank, sizeof *m->part->mark);
   }
-  return l;
+  return to;
 }
 
 /** Tell other ranks what is to be refined of their groups, and hear it of own ones. */
 static void exchange(struct marks *m) {
-  struct sparse_from from;
-  struct mark_letters l = letters_of(m);
-  struct mark *told = comm_exchange_sparse(m->part->mark, l.rank, l.bytes, l.ranks, &from);
-  size_t count = 0;
-  for (uint32_t i = 0; i < from.ranks; i++) count += from.bytes[i] / sizeof *told;
+  struct sparse_pieces from, to = letters_of(m);
+  struct mark *told = comm_exchange_sparse(m->part->mark, &to, &from);
+  const size_t count = sparse_bytes(&from) / sizeof *told;
   for (size_t i = 0; i < count; i++)
     m->own[told[i].group - own_groups(m).first] |= (unsigned char)told[i].patches;
-  sparse_from_free(&from);
+  sparse_free(&from);
+  sparse_free(&to);
   free(told);
-  free(l.rank);
-  free(l.bytes);
 }
 
 /** The patches of a group all of whose neighbours exist or are outside the box. */

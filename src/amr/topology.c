@@ -57,23 +57,16 @@ static struct counts counts_of(const struct topology *t, int level, uint32_t cou
  * `before` of all; freed @return those of own groups */
 static uint64_t *deal(const struct topology *t, int level, uint64_t *key, uint32_t count,
                       uint32_t before) {
-  const size_t ranks = (size_t)comm_size();
-  int *rank = allocate(ranks, sizeof *rank, "message sizes");
-  size_t *bytes = allocate(ranks, sizeof *bytes, "message sizes");
-  uint32_t receivers = 0;
+  struct sparse_pieces to = {0}, from;
   for (int r = 0; r < comm_size(); r++) {
     const struct group_span s = share_of(t, level, r);
     const uint32_t first = s.first > before ? s.first : before,
                    end = s.end < before + count ? s.end : before + count;
-    if (first >= end) continue;
-    rank[receivers] = r;
-    bytes[receivers++] = (end - first) * sizeof *key;
+    if (first < end) sparse_add(&to, r, (end - first) * sizeof *key);
   }
-  struct sparse_from from;
-  uint64_t *own = comm_exchange_sparse(key, rank, bytes, receivers, &from);
-  sparse_from_free(&from);
-  free(rank);
-  free(bytes);
+  uint64_t *own = comm_exchange_sparse(key, &to, &from);
+  sparse_free(&from);
+  sparse_free(&to);
   free(key);
   return own;
 }

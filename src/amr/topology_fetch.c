@@ -38,6 +38,12 @@ void topology_want_keys(struct key_wants *w, const struct topology *t, int level
     topology_want(w, t, level, (struct key_range){key[i], key[i] + 1});
 }
 
+void topology_want_all(struct key_wants *w, struct key_wants *more) {
+  for (size_t i = 0; i < more->count; i++) add_want(w, more->want[i]);
+  free(more->want);
+  *more = (struct key_wants){0};
+}
+
 static int compare_wants(const void *a, const void *b) {
   const struct key_want *x = a, *y = b;
   if (x->level != y->level) return x->level < y->level ? -1 : 1;
@@ -133,28 +139,22 @@ static int compare_questions(const void *a, const void *b) {
   return x->rank != y->rank ? (x->rank < y->rank ? -1 : 1) : compare_wants(&x->want, &y->want);
 }
 
-/** Things for some ranks, as comm_exchange_sparse() takes them. */
+/** Things for some ranks. */
 struct letters {
-  uint32_t ranks;
-  int *rank;
-  size_t *bytes;
+  struct sparse_pieces to;
   void *data;
 };
 
 static void letters_free(struct letters *l) {
-  free(l->rank);
-  free(l->bytes);
+  sparse_free(&l->to);
   free(l->data);
 }
 
 static struct letters letters_of(const struct questions *q) {
-  struct letters l = {.rank = allocate(q->count, sizeof *l.rank, "message sizes"),
-                      .bytes = allocate(q->count, sizeof *l.bytes, "message sizes")};
+  struct letters l = {.data = NULL};
   struct key_want *want = l.data = allocate(q->count, sizeof *want, "patch groups");
   for (size_t i = 0; i < q->count; i++) {
-    const int rank = q->question[i].rank;
-    if (l.ranks == 0 || l.rank[l.ranks - 1] != rank) l.rank[l.ranks++] = rank;
-    l.bytes[l.ranks - 1] += sizeof *want;
+    sparse_add(&l.to, q->question[i].rank, sizeof *want);
     want[i] = q->question[i].want;
   }
   return l;
@@ -169,22 +169,18 @@ static struct group_span own_in(const struct gas_tree_level *l, struct key_range
 
 /** Answers: of each rank that asks the numbers of groups in each range, then their keys. */
 static struct letters answers_to(const struct topology *t, const struct key_want *want,
-                                 const struct sparse_from *from) {
-  struct letters l = {.ranks = from->ranks,
-                      .rank = allocate(from->ranks, sizeof *l.rank, "message sizes"),
-                      .bytes = allocate(from->ranks, sizeof *l.bytes, "message sizes")};
-  size_t bytes = 0, asked = 0;
+                                 const struct sparse_pieces *from) {
+  struct letters l = {.data = NULL};
+  size_t asked = 0;
   for (uint32_t r = 0; r < from->ranks; r++) {
     const size_t questions = from->bytes[r] / sizeof *want;
-    l.rank[r] = from->rank[r];
     for (size_t i = asked; i < asked + questions; i++) {
       const struct group_span in = own_in(&t->level[want[i].level], want[i].range);
-      l.bytes[r] += sizeof in + (in.end - in.first) * sizeof(uint64_t);
+      sparse_add(&l.to, from->rank[r], sizeof in + (in.end - in.first) * sizeof(uint64_t));
     }
     asked += questions;
-    bytes += l.bytes[r];
   }
-  char *to = l.data = allocate(bytes, 1, "patch groups");
+  char *to = l.data = allocate(sparse_bytes(&l.to), 1, "patch groups");
   for (size_t r = 0, first = 0; r < from->ranks; r++) {
     const size_t end = first + from->bytes[r] / sizeof *want;
     uint64_t *key = (void *)(to + (end - first) * sizeof(struct group_span));
@@ -196,7 +192,7 @@ static struct letters answers_to(const struct topology *t, const struct key_want
         memcpy(key, own->key + (in.first - own->own.first), (in.end - in.first) * sizeof *key);
       key += in.end - in.first;
     }
-    to += l.bytes[r];
+    to += l.to.bytes[r];
     first = end;
   }
   return l;
@@ -204,15 +200,13 @@ static struct letters answers_to(const struct topology *t, const struct key_want
 
 /** Send questions, and get the answers, which are in the order of the questions. */
 static char *exchange(const struct topology *t, const struct questions *q) {
-  struct sparse_from from, back;
+  struct sparse_pieces from, back;
   struct letters letters = letters_of(q);
-  struct key_want *asked = comm_exchange_sparse(letters.data, letters.rank, letters.bytes,
-                                                letters.ranks, &from);
+  struct key_want *asked = comm_exchange_sparse(letters.data, &letters.to, &from);
   struct letters answers = answers_to(t, asked, &from);
-  char *told = comm_exchange_sparse(answers.data, answers.rank, answers.bytes, answers.ranks,
-                                    &back);
-  sparse_from_free(&from);
-  sparse_from_free(&back);
+  char *told = comm_exchange_sparse(answers.data, &answers.to, &back);
+  sparse_free(&from);
+  sparse_free(&back);
   free(asked);
   letters_free(&letters);
   letters_free(&answers);

@@ -131,9 +131,8 @@ void fof_near_ranks(const struct fof *f, const struct fof_box *box, uint64_t dis
 /** Boxes of ORB groups to ranks, one rank after the other. */
 struct letters {
   struct fof_leaf *letter;
-  uint32_t letters, room, ranks;
-  int *rank;     /* [ranks] */
-  size_t *bytes; /* [ranks] */
+  uint32_t letters, room;
+  struct sparse_pieces to;
 };
 
 static void add_letter(struct letters *l, const struct fof_leaf *leaf) {
@@ -162,16 +161,13 @@ static void write_to(const struct fof *f, const struct fof_leaf *part, uint32_t 
     i = near ? i + 1 : node->next;
   }
   if (l->letters == before) return;
-  l->rank[l->ranks] = (int)(part->block / PARTS);
-  l->bytes[l->ranks++] = (l->letters - before) * sizeof *l->letter;
+  sparse_add(&l->to, (int)(part->block / PARTS), (l->letters - before) * sizeof *l->letter);
 }
 
 /** To the ranks that send their particles to this one. */
 static struct letters write_letters(const struct fof *f) {
-  const size_t most = (size_t)comm_size();
   const struct fof_tree *ranks = &f->ranks;
-  struct letters l = {.rank = allocate(most, sizeof *l.rank, "message sizes"),
-                      .bytes = allocate(most, sizeof *l.bytes, "message sizes")};
+  struct letters l = {.letter = NULL};
   for (uint32_t k = 0, end; k < ranks->leaves; k = end) {
     const uint32_t rank = ranks->leaf[k].block / PARTS;
     for (end = k + 1; end < ranks->leaves && ranks->leaf[end].block / PARTS == rank;) end++;
@@ -182,11 +178,10 @@ static struct letters write_letters(const struct fof *f) {
 
 /** The ORB groups of which other ranks have told. */
 static struct fof_tree tree_of_met(const struct letters *l) {
-  struct sparse_from from;
-  struct fof_leaf *letter = comm_exchange_sparse(l->letter, l->rank, l->bytes, l->ranks, &from);
-  size_t bytes = 0;
-  for (uint32_t k = 0; k < from.ranks; k++) bytes += from.bytes[k];
-  sparse_from_free(&from);
+  struct sparse_pieces from;
+  struct fof_leaf *letter = comm_exchange_sparse(l->letter, &l->to, &from);
+  const size_t bytes = sparse_bytes(&from);
+  sparse_free(&from);
   return make_tree(letter, (uint32_t)(bytes / sizeof *letter));
 }
 
@@ -203,14 +198,13 @@ void fof_fill_top(struct fof *f) {
   f->own = tree_of_own(f);
   if (comm_size() == 1) return;
   f->ranks = tree_of_ranks(&f->own);
-  const struct letters l = write_letters(f);
+  struct letters l = write_letters(f);
   f->met = tree_of_met(&l);
-  const size_t of_rank = sizeof *f->rank_first + sizeof *l.rank + sizeof *l.bytes;
   kept_set(KEPT_FOF, tree_bytes(&f->own) + tree_bytes(&f->ranks) + tree_bytes(&f->met) +
-                         l.letters * sizeof *l.letter + (size_t)comm_size() * of_rank);
+                         l.letters * sizeof *l.letter + sparse_list_bytes(&l.to) +
+                         (size_t)comm_size() * sizeof *f->rank_first);
   free(l.letter);
-  free(l.rank);
-  free(l.bytes);
+  sparse_free(&l.to);
 }
 
 void fof_free_top(struct fof *f) {

@@ -323,16 +323,6 @@ void comm_gather_all_sizes(const void *mine, const size_t *bytes_of, void *all) 
   free(bytes);
 }
 
-void comm_exchange_sizes(const size_t *send, size_t *receive) {
-  if (comm.size == 1) {
-    receive[0] = send[0];
-    return;
-  }
-  comm_count(COMM_sizes, (size_t)comm.size * sizeof *send);
-  comm_check(MPI_Alltoall(send, sizeof *send, MPI_BYTE, receive, sizeof *receive, MPI_BYTE, own()),
-             "MPI_Alltoall");
-}
-
 static size_t pieces(size_t bytes) { return (bytes + PIECE_MOST - 1) / PIECE_MOST; }
 
 void comm_exchange(const void *send, const size_t *send_bytes, void *receive,

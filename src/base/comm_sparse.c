@@ -20,6 +20,36 @@ void comm_receive(void *data, size_t bytes, int from) {
              "MPI_Recv");
 }
 
+void sparse_add(struct sparse_pieces *p, int rank, size_t bytes) {
+  if (p->ranks > 0 && p->rank[p->ranks - 1] == rank) {
+    p->bytes[p->ranks - 1] += bytes;
+    return;
+  }
+  if (p->ranks == p->room) {
+    p->room = 2 * p->room + 16;
+    p->rank = reallocate(p->rank, p->room, sizeof *p->rank, "message sizes");
+    p->bytes = reallocate(p->bytes, p->room, sizeof *p->bytes, "message sizes");
+  }
+  p->rank[p->ranks] = rank;
+  p->bytes[p->ranks++] = bytes;
+}
+
+size_t sparse_bytes(const struct sparse_pieces *p) {
+  size_t bytes = 0;
+  for (uint32_t k = 0; k < p->ranks; k++) bytes += p->bytes[k];
+  return bytes;
+}
+
+size_t sparse_list_bytes(const struct sparse_pieces *p) {
+  return p->ranks * (sizeof *p->rank + sizeof *p->bytes);
+}
+
+void sparse_free(struct sparse_pieces *p) {
+  free(p->rank);
+  free(p->bytes);
+  *p = (struct sparse_pieces){0};
+}
+
 /** What has arrived, in the order of its arrival. */
 struct arrivals {
   struct arrival {
@@ -81,18 +111,15 @@ static void receive_all(struct arrivals *list, int tag, MPI_Request *sends, int 
 }
 
 /** Put the arrivals into one piece of memory, by rank, and free them. */
-static void *join(struct arrivals *list, struct sparse_from *from) {
+static void *join(struct arrivals *list, struct sparse_pieces *from) {
   size_t bytes = 0;
+  *from = (struct sparse_pieces){0};
   if (list->count > 0) qsort(list->arrival, list->count, sizeof *list->arrival, compare_arrivals);
-  from->ranks = list->count;
-  from->rank = allocate(list->count, sizeof *from->rank, "messages");
-  from->bytes = allocate(list->count, sizeof *from->bytes, "messages");
   for (uint32_t k = 0; k < list->count; k++) bytes += list->arrival[k].bytes;
   char *all = allocate(bytes, 1, "messages"), *to = all;
   for (uint32_t k = 0; k < list->count; k++) {
     const struct arrival *a = &list->arrival[k];
-    from->rank[k] = a->rank;
-    from->bytes[k] = a->bytes;
+    sparse_add(from, a->rank, a->bytes);
     if (a->bytes > 0) memcpy(to, a->data, a->bytes);
     to += a->bytes;
     free(a->data);
@@ -101,30 +128,47 @@ static void *join(struct arrivals *list, struct sparse_from *from) {
   return all;
 }
 
-void *comm_exchange_sparse(const void *send, const int *rank, const size_t *bytes, uint32_t ranks,
-                           struct sparse_from *from) {
+static void *exchange(enum comm_way way, const void *send, const struct sparse_pieces *to,
+                      struct sparse_pieces *from) {
   /* A rank may begin the next exchange while another still ends this one. Each communicator has its turns. */
   static bool turns[2];
   bool *turn = &turns[comm_in_background()];
   const int tag = *turn ? TAG_SPARSE_NEXT : TAG_SPARSE;
   const char *data = send;
   struct arrivals list = {0};
-  MPI_Request *request = allocate(ranks, sizeof *request, "messages");
-  for (uint32_t k = 0; k < ranks; data += bytes[k++]) {
-    if (bytes[k] > INT_MAX)
-      fail(EXIT_RUN_FAILED, "a message of %zu bytes to rank %d", bytes[k], rank[k]);
-    comm_count(COMM_exchanges, bytes[k]);
-    comm_check(MPI_Issend(data, (int)bytes[k], MPI_BYTE, rank[k], tag, comm_all(), &request[k]),
-               "MPI_Issend");
+  MPI_Request *request = allocate(to->ranks, sizeof *request, "messages");
+  for (uint32_t k = 0; k < to->ranks; data += to->bytes[k++]) {
+    if (to->bytes[k] > INT_MAX)
+      fail(EXIT_RUN_FAILED, "a message of %zu bytes to rank %d", to->bytes[k], to->rank[k]);
+    comm_count(way, to->bytes[k]);
+    comm_check(
+        MPI_Issend(data, (int)to->bytes[k], MPI_BYTE, to->rank[k], tag, comm_all(), &request[k]),
+        "MPI_Issend");
   }
   *turn = !*turn;
-  if (comm_size() > 1) receive_all(&list, tag, request, (int)ranks);
+  if (comm_size() > 1) receive_all(&list, tag, request, (int)to->ranks);
   free(request);
   return join(&list, from);
 }
 
-void sparse_from_free(struct sparse_from *from) {
-  free(from->rank);
-  free(from->bytes);
-  *from = (struct sparse_from){0};
+void *comm_exchange_sparse(const void *send, const struct sparse_pieces *to,
+                           struct sparse_pieces *from) {
+  return exchange(COMM_exchanges, send, to, from);
+}
+
+void comm_exchange_sizes(const size_t *send, size_t *receive) {
+  struct sparse_pieces to = {0}, from;
+  size_t *size = allocate((size_t)comm_size(), sizeof *size, "message sizes"), sizes = 0;
+  for (int r = 0; r < comm_size(); r++) {
+    receive[r] = r == comm_rank() ? send[r] : 0;
+    if (r == comm_rank() || send[r] == 0) continue;
+    size[sizes++] = send[r];
+    sparse_add(&to, r, sizeof *size);
+  }
+  size_t *came = exchange(COMM_sizes, size, &to, &from);
+  for (uint32_t k = 0; k < from.ranks; k++) receive[from.rank[k]] = came[k];
+  sparse_free(&to);
+  sparse_free(&from);
+  free(came);
+  free(size);
 }

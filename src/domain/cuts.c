@@ -130,15 +130,15 @@ static void find_at_home(struct level_cuts *c, int digit, const struct counts *c
 
 /** Answer all counts that came. @return the answers to those that were sent: homes follow each other as cuts do */
 static struct found *answer(const struct level_cuts *c, const struct counts *came, size_t n,
-                            struct sparse_from *from) {
+                            struct sparse_pieces *from) {
   struct found *found = allocate(n, sizeof *found, "cuts");
   for (size_t i = 0; i < n; i++)
     found[i] = (struct found){c->cut[came[i].cut].left, c->cut[came[i].cut].value};
   for (uint32_t k = 0; k < from->ranks; k++)
     from->bytes[k] = from->bytes[k] / sizeof *came * sizeof *found;
-  struct sparse_from homes;
-  struct found *answers = comm_exchange_sparse(found, from->rank, from->bytes, from->ranks, &homes);
-  sparse_from_free(&homes);
+  struct sparse_pieces homes;
+  struct found *answers = comm_exchange_sparse(found, from, &homes);
+  sparse_free(&homes);
   free(found);
   return answers;
 }
@@ -147,20 +147,16 @@ static struct found *answer(const struct level_cuts *c, const struct counts *cam
 static void find_by_homes(const struct domain *d, struct level_cuts *c, int digit,
                           const uint64_t *of_value) {
   struct counts *counts = allocate(c->rows, sizeof *counts, "counts of the domain decomposition");
-  int *home = allocate(c->rows, sizeof *home, "message sizes");
-  size_t *bytes = allocate(c->rows, sizeof *bytes, "message sizes"), came_count = 0;
-  uint32_t homes = 0, sent = 0;
+  struct sparse_pieces homes = {0}, from;
+  uint32_t sent = 0;
   for (uint32_t row = 0; row < c->rows; row++) {
     if (!c->held[row]) continue; /* a median is for those who have particles in the node */
-    const int rank = home_of(d, c, c->here[row]);
     counts[sent].cut = c->here[row];
     memcpy(counts[sent++].of_value, of_value + (size_t)row * DIGIT_VALUES, sizeof counts->of_value);
-    if (homes == 0 || home[homes - 1] != rank) home[homes++] = rank;
-    bytes[homes - 1] += sizeof *counts;
+    sparse_add(&homes, home_of(d, c, c->here[row]), sizeof *counts);
   }
-  struct sparse_from from;
-  struct counts *came = comm_exchange_sparse(counts, home, bytes, homes, &from);
-  for (uint32_t k = 0; k < from.ranks; k++) came_count += from.bytes[k] / sizeof *came;
+  struct counts *came = comm_exchange_sparse(counts, &homes, &from);
+  const size_t came_count = sparse_bytes(&from) / sizeof *came;
   kept_set(KEPT_COUNTS, c->bytes + (c->rows + 2 * came_count) * sizeof *counts);
   find_at_home(c, digit, came, came_count);
   struct found *found = answer(c, came, came_count, &from);
@@ -169,10 +165,9 @@ static void find_by_homes(const struct domain *d, struct level_cuts *c, int digi
     c->cut[counts[i].cut].value = found[i].value;
   }
   free(found);
-  sparse_from_free(&from);
+  sparse_free(&from);
   free(came);
-  free(bytes);
-  free(home);
+  sparse_free(&homes);
   free(counts);
 }
 

@@ -30,9 +30,8 @@ struct announcement {
 /** Announcements to ranks, one rank after the other. */
 struct letters {
   struct announcement *letter;
-  uint32_t letters, room, ranks;
-  int *rank;     /* [ranks] */
-  size_t *bytes; /* [ranks] */
+  uint32_t letters, room;
+  struct sparse_pieces to;
 };
 
 static struct box_tree tree_of_own(struct domain *d) {
@@ -83,16 +82,13 @@ static void write_to(const struct domain *d, const struct box_tree *own, int ran
     i = near ? i + 1 : node->next;
   }
   if (l->letters == before) return;
-  l->rank[l->ranks] = rank;
-  l->bytes[l->ranks++] = (l->letters - before) * sizeof *l->letter;
+  sparse_add(&l->to, rank, (l->letters - before) * sizeof *l->letter);
 }
 
 /** @param all  [comm_size()] domains */
 static struct letters write_letters(const struct domain *d, const struct box_tree *own,
                                     const struct rank_domain *all) {
-  const size_t ranks = (size_t)comm_size();
-  struct letters l = {.rank = allocate(ranks, sizeof *l.rank, "message sizes"),
-                      .bytes = allocate(ranks, sizeof *l.bytes, "message sizes")};
+  struct letters l = {.letter = NULL};
   for (int r = 0; r < comm_size(); r++)
     if (r != comm_rank()) write_to(d, own, r, &all[r], &l);
   return l;
@@ -114,7 +110,7 @@ static int compare_met(const void *a, const void *b) {
 
 /** What others have told of, by rising index. */
 static struct group *list_met(const struct domain *d, const struct announcement *letter,
-                              const struct sparse_from *from, uint32_t *count) {
+                              const struct sparse_pieces *from, uint32_t *count) {
   size_t most = 0;
   for (uint32_t k = 0; k < from->ranks; k++) most += from->bytes[k] / sizeof *letter;
   struct group *met = allocate(most, sizeof *met, "groups");
@@ -145,7 +141,7 @@ static void keep_data(struct group *g, const struct group *old) {
 
 /** The groups that others have told of replace those that were met before. */
 static void replace_met(struct domain *d, const struct announcement *letter,
-                        const struct sparse_from *from) {
+                        const struct sparse_pieces *from) {
   uint32_t count, old = 0;
   struct group *met = list_met(d, letter, from, &count);
   for (uint32_t n = 0; n < count; n++) {
@@ -162,25 +158,24 @@ static void replace_met(struct domain *d, const struct announcement *letter,
 static void count_kept(const struct domain *d, const struct letters *sent, size_t each,
                        size_t own) {
   const size_t letters = sent->letters + d->met_count;
-  kept_set(KEPT_BOXES, (size_t)comm_size() * (each + sizeof *sent->rank + sizeof *sent->bytes) +
-                           own + letters * sizeof(struct announcement));
+  kept_set(KEPT_BOXES, (size_t)comm_size() * each + sparse_list_bytes(&sent->to) + own +
+                           letters * sizeof(struct announcement));
   kept_set(KEPT_GROUPS, d->particles.blocks * (sizeof *d->groups + sizeof *d->group_seconds) +
                             d->met_count * sizeof *d->met);
 }
 
 /** Send letters and read those of others. */
 static void deliver(struct domain *d, const struct letters *l) {
-  struct sparse_from from;
-  struct announcement *letter = comm_exchange_sparse(l->letter, l->rank, l->bytes, l->ranks, &from);
+  struct sparse_pieces from;
+  struct announcement *letter = comm_exchange_sparse(l->letter, &l->to, &from);
   replace_met(d, letter, &from);
-  sparse_from_free(&from);
+  sparse_free(&from);
   free(letter);
 }
 
 static void free_letters(struct letters *l) {
   free(l->letter);
-  free(l->rank);
-  free(l->bytes);
+  sparse_free(&l->to);
 }
 
 void domain_meet(struct domain *d) {
@@ -198,14 +193,10 @@ void domain_meet(struct domain *d) {
 }
 
 void domain_tell(struct domain *d, struct ghosts told, size_t held) {
-  const size_t ranks = (size_t)comm_size();
+  struct letters l = {.letter = NULL};
   ghosts_sort(&told);
-  struct letters l = {.rank = allocate(ranks, sizeof *l.rank, "message sizes"),
-                      .bytes = allocate(ranks, sizeof *l.bytes, "message sizes")};
   for (uint32_t i = 0; i < told.count; i++) {
-    if (i == 0 || told.ghost[i].rank != told.ghost[i - 1].rank)
-      l.rank[l.ranks++] = told.ghost[i].rank;
-    l.bytes[l.ranks - 1] += sizeof *l.letter;
+    sparse_add(&l.to, told.ghost[i].rank, sizeof *l.letter);
     add_letter(&l, group_known(d, told.ghost[i].group));
   }
   deliver(d, &l);

@@ -10,17 +10,14 @@
 
 /** The ranks to which particles of this rank go, and for each how many of each of its parts. */
 struct letters {
-  int *rank;
-  size_t *bytes, *of_part;
-  uint32_t ranks;
+  struct sparse_pieces to;
+  size_t *of_part;
 };
 
 static struct letters write_letters(struct moves *m, const struct orb_parts *all,
                                     const size_t *of_part) {
   const uint32_t parts = all->count;
-  struct letters l = {.rank = allocate(parts, sizeof *l.rank, "message sizes"),
-                      .bytes = allocate(parts, sizeof *l.bytes, "message sizes"),
-                      .of_part = allocate(parts, sizeof *l.of_part, "message sizes")};
+  struct letters l = {.of_part = allocate(parts, sizeof *l.of_part, "message sizes")};
   size_t written = 0;
   for (uint32_t p = 0, end; p < parts; p = end) { /* parts of an owner follow each other */
     const int owner = all->part[p].owner;
@@ -31,14 +28,13 @@ static struct letters write_letters(struct moves *m, const struct orb_parts *all
     if (m->send[owner] == 0) continue;
     memcpy(l.of_part + written, of_part + p, (end - p) * sizeof *of_part);
     written += end - p;
-    l.rank[l.ranks] = owner;
-    l.bytes[l.ranks++] = (end - p) * sizeof *of_part;
+    sparse_add(&l.to, owner, (end - p) * sizeof *of_part);
   }
   return l;
 }
 
 /** Note what comes from the ranks that have particles of this rank's parts. */
-static void take_letters(struct moves *m, const struct sparse_from *from) {
+static void take_letters(struct moves *m, const struct sparse_pieces *from) {
   m->sources = from->ranks;
   m->part_first = allocate((size_t)m->own_parts + 1, sizeof *m->part_first, "parts");
   for (uint32_t k = 0; k < m->own_parts; k++) {
@@ -57,18 +53,17 @@ struct moves moves_plan(const struct orb_parts *parts, const size_t *of_part) {
   struct moves m = {.send = allocate(2 * processes, sizeof *m.send, "message sizes")};
   m.receive = m.send + processes;
   struct letters l = write_letters(&m, parts, of_part);
-  struct sparse_from from = {0};
+  struct sparse_pieces from = {0};
   if (processes > 1) {
-    m.arrive = comm_exchange_sparse(l.of_part, l.rank, l.bytes, l.ranks, &from);
+    m.arrive = comm_exchange_sparse(l.of_part, &l.to, &from);
     take_letters(&m, &from);
   } else {
     m.arrive = l.of_part;
     l.of_part = NULL;
-    take_letters(&m, &(struct sparse_from){.ranks = 1, .rank = (int[]){0}});
+    take_letters(&m, &(struct sparse_pieces){.ranks = 1, .rank = (int[]){0}});
   }
-  sparse_from_free(&from);
-  free(l.rank);
-  free(l.bytes);
+  sparse_free(&from);
+  sparse_free(&l.to);
   free(l.of_part);
   return m;
 }

@@ -223,25 +223,20 @@ static void send_rows(struct file_particles *s) {
   size_t leaving;
   struct leaving *l = take_leaving(s, &leaving);
   struct parcel *send = allocate(leaving, sizeof *send, "particles of a file");
-  int *rank = allocate(leaving, sizeof *rank, "message sizes");
-  size_t *bytes = allocate(leaving, sizeof *bytes, "message sizes");
-  uint32_t ranks = 0;
+  struct sparse_pieces to = {0}, from;
   for (size_t i = 0; i < leaving; i++) {
-    if (ranks == 0 || rank[ranks - 1] != l[i].to) rank[ranks++] = l[i].to;
-    bytes[ranks - 1] += sizeof *send;
+    sparse_add(&to, l[i].to, sizeof *send);
     send[i] = (struct parcel){l[i].row.patch, *l[i].row.particle};
   }
-  struct sparse_from from;
-  s->received = comm_exchange_sparse(send, rank, bytes, ranks, &from);
-  for (uint32_t r = 0; r < from.ranks; r++) s->arrived += from.bytes[r] / sizeof *send;
+  s->received = comm_exchange_sparse(send, &to, &from);
+  s->arrived = sparse_bytes(&from) / sizeof *send;
   s->row = reallocate(s->row, s->count + s->arrived + 1, sizeof *s->row, "particles of a file");
   for (size_t i = 0; i < s->arrived; i++)
     s->row[s->count++] = (struct row){s->received[i].patch, &s->received[i].particle};
-  sparse_from_free(&from);
+  sparse_free(&from);
+  sparse_free(&to);
   free(l);
   free(send);
-  free(rank);
-  free(bytes);
 }
 
 /** Count the rows of patches and levels, and find which ones they are of all ranks'. Collective. */

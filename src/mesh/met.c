@@ -77,9 +77,7 @@ struct patch_letter {
 /** Letters to ranks, one rank after the other. */
 struct letters {
   struct patch_letter *letter;
-  int *rank;
-  size_t *bytes;
-  uint32_t ranks;
+  struct sparse_pieces to;
 };
 
 /** Sort what tasks have found by rank, and for each rank by group. */
@@ -88,13 +86,9 @@ static struct letters sort_letters(const struct search *s) {
   size_t *first = allocate(ranks + 1, sizeof *first, "message sizes");
   for (uint32_t t = 0; t < s->tasks; t++)
     for (uint32_t k = 0; k < s->told[t].count; k++) first[s->told[t].rank[k] + 1]++;
-  struct letters l = {.rank = allocate(ranks, sizeof *l.rank, "message sizes"),
-                      .bytes = allocate(ranks, sizeof *l.bytes, "message sizes")};
+  struct letters l = {.letter = NULL};
   for (size_t r = 0; r < ranks; r++) {
-    if (first[r + 1] > 0) {
-      l.rank[l.ranks] = (int)r;
-      l.bytes[l.ranks++] = first[r + 1] * sizeof *l.letter;
-    }
+    if (first[r + 1] > 0) sparse_add(&l.to, (int)r, first[r + 1] * sizeof *l.letter);
     first[r + 1] += first[r];
   }
   l.letter = allocate(first[ranks], sizeof *l.letter, "groups on the mesh");
@@ -110,7 +104,7 @@ static struct letters sort_letters(const struct search *s) {
 
 /** The cells of what ranks below this one have told, or of what ranks above have told. */
 static void add_told(struct cells_list *met, const struct patch_letter *letter,
-                     const struct sparse_from *from, bool below) {
+                     const struct sparse_pieces *from, bool below) {
   for (uint32_t k = 0; k < from->ranks; letter += from->bytes[k++] / sizeof *letter)
     for (size_t i = 0; i < from->bytes[k] / sizeof *letter; i++)
       if ((from->rank[k] < comm_rank()) == below)
@@ -118,30 +112,24 @@ static void add_told(struct cells_list *met, const struct patch_letter *letter,
             .group = letter[i].group, .owner = from->rank[k], .patch = letter[i].patch};
 }
 
-static size_t count_told(const struct sparse_from *from) {
-  size_t bytes = 0;
-  for (uint32_t k = 0; k < from->ranks; k++) bytes += from->bytes[k];
-  return bytes / sizeof(struct patch_letter);
-}
-
 /** Tell other ranks of this rank's groups. Returns the groups that this rank meets, without handles. */
 static struct cells_list exchange_letters(const struct search *s) {
   const struct domain *d = s->l->domain;
   struct letters l = sort_letters(s);
-  struct sparse_from from;
-  struct patch_letter *told = comm_exchange_sparse(l.letter, l.rank, l.bytes, l.ranks, &from);
-  struct cells_list met = {.room = (uint32_t)(count_told(&from) + d->particles.blocks)};
+  struct sparse_pieces from;
+  struct patch_letter *told = comm_exchange_sparse(l.letter, &l.to, &from);
+  struct cells_list met = {
+      .room = (uint32_t)(sparse_bytes(&from) / sizeof *told + d->particles.blocks)};
   met.cells = allocate(met.room, sizeof *met.cells, "groups on the mesh");
   add_told(&met, told, &from, true);
   FOR_GROUPS(d, g)
   met.cells[met.count++] = (struct group_cells){
       .group = g->index, .owner = g->owner, .patch = s->patch[group_place(d, g)]};
   add_told(&met, told, &from, false);
-  sparse_from_free(&from);
+  sparse_free(&from);
+  sparse_free(&l.to);
   free(told);
   free(l.letter);
-  free(l.rank);
-  free(l.bytes);
   return met;
 }
 

@@ -97,7 +97,9 @@ class Lattice:
                for rank, groups in enumerate(self.reached(LINK))]
         own = [sum(self.owner(group) == rank for group in range(self.count)) for rank in range(self.ranks)]
         told = [sum(self.owner(group) == rank for groups in met for group in groups) for rank in range(self.ranks)]
-        return max(92 * (own[rank] + len(met[rank])) + 28 * told[rank] + (2 * 92 + 20) * self.ranks
+        readers = [len({other for other, groups in enumerate(met) for group in groups if self.owner(group) == rank})
+                   for rank in range(self.ranks)]
+        return max(92 * (own[rank] + len(met[rank])) + 28 * told[rank] + 12 * readers[rank] + (2 * 92 + 8) * self.ranks
                    for rank in range(self.ranks))
 
     def tables(self):
@@ -109,7 +111,8 @@ class Lattice:
             own = sum(self.owner(group) == rank for group in range(self.count))
             told = sum(self.owner(group) == rank for others in reached for group in others)
             groups = max(groups, 8 * own + 192 * (own + len(met)))
-            boxes = max(boxes, 84 * self.ranks + 96 * own + 44 * (told + len(met)), 104 * (own + len(met)))
+            readers = len({other for other, groups in enumerate(reached) for group in groups if self.owner(group) == rank})
+            boxes = max(boxes, 72 * self.ranks + 12 * readers + 96 * own + 44 * (told + len(met)), 104 * (own + len(met)))
         return groups, boxes
 
     def pairs(self):
@@ -394,7 +397,7 @@ class Check:
         far = ranks - ranks // systems
         met, told = near + far, own * (ranks // systems - 1) + far
         self.kept("groups", 8 * own + 192 * (own + met))
-        self.kept("boxes", (TARGETS + 12) * ranks + LETTER * (told + met))
+        self.kept("boxes", TARGETS * ranks + 12 * (ranks - 1) + LETTER * (told + met))
         self.kept("rungs", 92 * own)
         self.kept("ghosts", 40 * (told + met) + TOLD * told + 32 * 2 * (ranks - 1))
         self.kept("sources", near * (12 * GROUP + 64 * (32 + 4 * 56)) + far * 2 * (32 + 4 * 56))

@@ -241,6 +241,8 @@ void topology_want_keys(struct key_wants *w, const struct topology *t, int level
  * @param position  in units of the side of a group of the root level; one outside the box is passed over */
 void topology_want_at(struct key_wants *w, const struct topology *t, int finest,
                       const double position[3]);
+/** Add wants to others, and empty their list; local. */
+void topology_want_all(struct key_wants *w, struct key_wants *more);
 /** Get the keys that this rank and others want from their owners, in two sparse exchanges. Collective. Empties the list.
  * The keys stay till a level gets new groups. They are for the host, and loops that it waits for: tasks that it does not
  * wait for may run meanwhile, and read keys of groups that are linked alone. */

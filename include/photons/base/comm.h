@@ -52,7 +52,7 @@ struct sent {
   uint64_t messages, bytes;
 };
 /** The ways of the functions below: reductions (bytes: of the values), broadcasts, gathers (bytes: what comes from
- * all ranks), exchanges of sizes, and messages of exchanges to other ranks. */
+ * all ranks), messages of exchanges of sizes, and of other exchanges, to other ranks. */
 #define COMM_WAYS(way) way(reductions) way(broadcasts) way(gathers) way(sizes) way(exchanges)
 #define COMM_INDEX(name) COMM_##name,
 enum comm_way { COMM_WAYS(COMM_INDEX) COMM_WAY_COUNT };
@@ -81,7 +81,8 @@ void comm_gather_all(const void *mine, size_t bytes, void *all);
 /** The same with a different size for each rank: bytes_of[r], known on every rank. `all` receives
  * the pieces one after the other, by rank. */
 void comm_gather_all_sizes(const void *mine, const size_t *bytes_of, void *all);
-/** receive[r] = what rank r has in send[comm_rank()]. */
+/** receive[r] = what rank r has in send[comm_rank()]. Sizes that are 0 are not sent: as comm_exchange_sparse(). The
+ * arrays do not overlap. */
 void comm_exchange_sizes(const size_t *send, size_t *receive);
 /**
  * Exchange between every pair of ranks: piece r of `send` goes to rank r. The pieces of either
@@ -95,26 +96,32 @@ void comm_exchange(const void *send, const size_t *send_bytes, void *receive,
 void comm_send(const void *data, size_t bytes, int to);
 void comm_receive(void *data, size_t bytes, int from);
 
-/** The ranks from which something came, by rising rank, and how many bytes. */
-struct sparse_from {
-  uint32_t ranks;
+/** Pieces of memory that follow each other, to or from one rank each. */
+struct sparse_pieces {
+  uint32_t ranks, room;
   int *rank;     /**< [ranks] */
-  size_t *bytes; /**< [ranks] */
+  size_t *bytes; /**< [ranks] of each piece */
 };
+/** Add bytes at the end: to the last piece if this is the rank's, else as a new one. */
+void sparse_add(struct sparse_pieces *p, int rank, size_t bytes);
+/** Bytes of all pieces. */
+size_t sparse_bytes(const struct sparse_pieces *p);
+/** Bytes of the list itself. */
+size_t sparse_list_bytes(const struct sparse_pieces *p);
+void sparse_free(struct sparse_pieces *p);
 /**
  * Exchange between ranks of which each sends to few others, and no rank knows who sends to it. Memory and
  * messages of a rank grow with what it sends and receives, not with the number of ranks (Hoefler, Siebert,
  * Lumsdaine 2010, Scalable communication protocols for dynamic sparse data exchange, PPoPP; their algorithm of
  * nonblocking consensus).
- * @param send   pieces for the ranks, one after the other
- * @param rank   [ranks] each rank once, in any order; where there are several, this one may be among them
- * @param bytes  [ranks] of each piece, below 2 GiB
- * @param[out] from  who sent; sparse_from_free() it
- * @return the pieces that came, by rising rank; free() them
+ * @param send  the pieces that are sent
+ * @param to    each rank once, in any order, each piece below 2 GiB; where there are several ranks, this one may be among
+ *              them
+ * @param[out] from  what came, by rising rank; sparse_free() it
+ * @return the pieces that came; free() them
  */
-void *comm_exchange_sparse(const void *send, const int *rank, const size_t *bytes, uint32_t ranks,
-                           struct sparse_from *from);
-void sparse_from_free(struct sparse_from *from);
+void *comm_exchange_sparse(const void *send, const struct sparse_pieces *to,
+                           struct sparse_pieces *from);
 
 /**
  * Let the ranks first .. last (this rank is one of them) work one after the other: wait for this
