@@ -70,23 +70,47 @@ static struct particle_migration find_listed(const struct gas *g, const struct s
   return m;
 }
 
+/* Parts of the search for places. */
+enum { PLACE_PARTS = 64 };
+
+/** The search for the places of listed particles. Each part has some of the particles. */
+struct places {
+  const struct particle_migration *migration;
+  const struct origin *origin;
+  struct key_wants wants[PLACE_PARTS];
+};
+
+/** Want the groups near a listed particle, and near the group where it was. */
+static void want_place(const struct places *p, size_t i, struct key_wants *wants) {
+  const struct gas *g = p->migration->gas;
+  const struct origin *from = &p->origin[i];
+  const struct particle_level *l = &g->particles->level[from->level];
+  double at[3];
+  for (int c = 0; c < 3; c++)
+    at[c] = p->migration->particle[i]->position[c] / (GAS_GROUP_SIDE * g->cell);
+  topology_want_at(wants, &g->topology, p->migration->last, at);
+  if (from->group != NO_GROUP && from->level > 0 &&
+      (i == 0 || from->level != from[-1].level || from->group != from[-1].group))
+    topology_want_around(wants, &g->topology, from->level, l->key[from->group - l->own_first] >> 3);
+}
+
+static void want_places(void *context, uint32_t part) {
+  struct places *p = context;
+  const size_t count = p->migration->count;
+  for (size_t i = block_first(count, PLACE_PARTS, part);
+       i < block_first(count, PLACE_PARTS, part + 1); i++)
+    want_place(p, i, &p->wants[part]);
+}
+
 /** Ask for the groups near listed particles, where they may have their new groups, and near those where they were. Mostly
  * all of these are known. Collective. */
 static void fetch_places(struct gas *g, const struct particle_migration *m,
                          const struct origin *origin) {
+  struct places places = {.migration = m, .origin = origin};
   struct key_wants wants = {0};
   if (comm_size() == 1) return;
-  for (size_t i = 0; i < m->count; i++) {
-    const struct particle_level *l = &g->particles->level[origin[i].level];
-    double at[3];
-    for (int c = 0; c < 3; c++) at[c] = m->particle[i]->position[c] / (GAS_GROUP_SIDE * g->cell);
-    topology_want_at(&wants, &g->topology, m->last, at);
-    if (origin[i].group != NO_GROUP && origin[i].level > 0 &&
-        (i == 0 || origin[i].level != origin[i - 1].level ||
-         origin[i].group != origin[i - 1].group))
-      topology_want_around(&wants, &g->topology, origin[i].level,
-                           l->key[origin[i].group - l->own_first] >> 3);
-  }
+  settle_groups(m->count, PLACE_PARTS, want_places, &places);
+  for (int k = 0; k < PLACE_PARTS; k++) topology_want_all(&wants, &places.wants[k]);
   uint32_t any = wants.count > 0;
   comm_max_u32(&any, 1);
   if (any) topology_fetch(&g->topology, &wants);
