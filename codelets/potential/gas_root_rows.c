@@ -31,7 +31,7 @@ static void gas_root_rows_gpu(struct gpu *gpu, void *buffers[], const struct roo
   for (uint32_t i = gas_own_begin(a->gas, 0); i < gas_own_end(a->gas, 0); i++)
     if (root_slab_has(r, a->part, i)) batch = put_source(gpu, a, i, batch, slab);
   for (uint32_t k = 0; k < r->guests; k++)
-    if (root_slab_has(r, a->part, r->guest[k].batch))
+    if (root_slab_meets(r, a->part, r->guest[k].planes))
       batch = put_source(gpu, a, r->guest[k].batch, batch, slab);
   gpu_root_rows(root, true, slab);
   root_copy_pieces(gpu, a, (char *)slab, buffers + PIECES, true);
@@ -50,7 +50,7 @@ void gas_root_rows_submit(struct gas *g, const struct root_gpu *r, uint32_t part
     slots_add_links(&slots, gas_batch(g, 0, i));
   }
   for (uint32_t k = 0; k < r->guests; k++) {
-    if (!root_slab_has(r, part, r->guest[k].batch)) continue;
+    if (!root_slab_meets(r, part, r->guest[k].planes)) continue;
     slots_add(&slots, r->guest[k].cubes, STARPU_R);
     slots_add(&slots, r->guest[k].links, STARPU_R);
   }

@@ -15,10 +15,15 @@ struct root_part {
   uint32_t part;
 };
 
-/** Whether a slab has planes of a batch of the root level. */
-static inline bool root_slab_has(const struct root_gpu *r, uint32_t part, uint32_t batch) {
+/** Whether a slab has some of these planes of the root level. */
+static inline bool root_slab_meets(const struct root_gpu *r, uint32_t part,
+                                   struct gpu_root_planes planes) {
   const struct gpu_root_planes here = root_planes(r, part);
-  return r->has[batch].first < here.end && r->has[batch].end > here.first;
+  return planes.first < here.end && planes.end > here.first;
+}
+/** Whether it has planes of an own batch. */
+static inline bool root_slab_has(const struct root_gpu *r, uint32_t part, uint32_t batch) {
+  return root_slab_meets(r, part, root_own_planes(r, batch));
 }
 
 /** The piece that a slab has of the lines of a home; this rank has one of both. */

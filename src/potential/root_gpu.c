@@ -87,7 +87,7 @@ static void free_parts(struct root_gpu *r) {
   for (uint32_t k = 0; k < r->aways; k++) handle_drop(&r->away[k].cubes);
   free(r->guest);
   free(r->away);
-  free(r->has);
+  free(r->own);
 }
 
 static size_t sum_bytes(const struct root_gpu *r) { return r->groups * sizeof *r->sum; }
@@ -139,10 +139,11 @@ static starpu_data_handle_t make_cubes(struct group_span groups) {
   return handle_make(handle_room(groups.end - groups.first), GAS_GROUP_CELLS * sizeof(double));
 }
 
-static struct root_guest make_guest(const struct gas *g, uint32_t batch) {
+static struct root_guest make_guest(const struct gas *g, uint32_t batch,
+                                    struct gpu_root_planes planes) {
   const struct group_span groups = gas_batch_span(&g->level[0], batch);
   const uint32_t count = groups.end - groups.first;
-  struct root_guest guest = {.batch = batch, .cubes = make_cubes(groups)};
+  struct root_guest guest = {.batch = batch, .planes = planes, .cubes = make_cubes(groups)};
   guest.link = allocate(count, sizeof *guest.link, "places of groups");
   for (uint32_t i = 0; i < count; i++)
     topology_place(&g->topology, 0, groups.first + i, guest.link[i].place);
@@ -150,34 +151,31 @@ static struct root_guest make_guest(const struct gas *g, uint32_t batch) {
   return guest;
 }
 
-/** The slabs that have planes of a batch: the first one, and that after the last one. */
-static struct gpu_root_planes slabs_of(const struct root_gpu *r, uint32_t batch) {
-  return (struct gpu_root_planes){r->has[batch].first / r->size.planes,
-                                  (r->has[batch].end - 1) / r->size.planes + 1};
-}
-
-/** Find the ranks that have slabs with planes of a batch of this rank, or whether this rank has such slabs. */
-static void meet_batch(struct root_gpu *r, const struct gas *g, uint32_t batch) {
-  const struct gpu_root_planes slabs = slabs_of(r, batch);
-  for (int rank = root_rank(r, slabs.first); rank <= root_rank(r, slabs.end - 1); rank++) {
+/** Find the ranks that have slabs with planes of a batch of this rank, or whether this rank has such slabs.
+ * @param planes  of the batch */
+static void meet_batch(struct root_gpu *r, const struct gas *g, uint32_t batch,
+                       struct gpu_root_planes planes) {
+  const int end = root_rank(r, (planes.end - 1) / r->size.planes) + 1;
+  for (int rank = root_rank(r, planes.first / r->size.planes); rank < end; rank++) {
     if (gas_is_own(g, 0, batch) && rank != comm_rank()) {
       r->away = reallocate(r->away, r->aways + 1, sizeof *r->away, "batches on other ranks");
       r->away[r->aways++] = (struct root_away){batch, rank,
                                                make_cubes(gas_batch_span(&g->level[0], batch))};
     } else if (!gas_is_own(g, 0, batch) && rank == comm_rank()) {
       r->guest = reallocate(r->guest, r->guests + 1, sizeof *r->guest, "batches of other ranks");
-      r->guest[r->guests++] = make_guest(g, batch);
+      r->guest[r->guests++] = make_guest(g, batch, planes);
     }
   }
 }
 
 void root_gpu_meet(struct root_gpu *r, const struct gas *g) {
-  const uint32_t batches = g->level[0].batch_count;
-  if (r->has || r->parts == 0) return;
-  r->has = allocate(batches, sizeof *r->has, "planes of batches");
-  for (uint32_t i = 0; i < batches; i++) {
-    r->has[i] = planes_of(g, gas_batch_span(&g->level[0], i));
-    meet_batch(r, g, i);
+  if (r->own || r->parts == 0) return;
+  r->first_batch = gas_own_begin(g, 0);
+  r->own = allocate(gas_own_end(g, 0) - r->first_batch, sizeof *r->own, "planes of batches");
+  for (uint32_t i = 0; i < g->level[0].batch_count; i++) {
+    const struct gpu_root_planes planes = planes_of(g, gas_batch_span(&g->level[0], i));
+    if (gas_is_own(g, 0, i)) r->own[i - r->first_batch] = planes;
+    meet_batch(r, g, i, planes);
   }
 }
 

@@ -13,6 +13,7 @@ struct gas;
 /** A batch of another rank, of which slabs of this rank have planes. */
 struct root_guest {
   uint32_t batch;
+  struct gpu_root_planes planes;
   starpu_data_handle_t cubes,
       links;              /**< its source, then its potential in these planes; of `link` */
   struct gas_links *link; /**< [group] with places alone */
@@ -38,7 +39,8 @@ struct root_gpu {
    * received: [part][lines here] pieces of slabs of other ranks. */
   starpu_data_handle_t *slab, *lines, *sent, *received;
   struct gpu_root_planes
-      *has; /**< [batch] planes of a batch; NULL: root_gpu_meet() has not been called */
+      *own;             /**< [own batch] its planes; NULL: root_gpu_meet() has not been called */
+  uint32_t first_batch; /**< of the own ones */
   struct root_guest *guest;
   struct root_away *away;
   uint32_t guests, aways;
@@ -69,6 +71,11 @@ static inline bool root_is_own(const struct root_gpu *r, uint32_t part) {
 /** The rank that has them. */
 static inline int root_rank(const struct root_gpu *r, uint32_t part) {
   return (int)(part / r->homes);
+}
+
+/** Planes of an own batch. */
+static inline struct gpu_root_planes root_own_planes(const struct root_gpu *r, uint32_t batch) {
+  return r->own[batch - r->first_batch];
 }
 
 /** Part of n planes or lines in parts of `each`, of which the last may have fewer, or none. */
