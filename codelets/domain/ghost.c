@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* ghost_cut packs data of groups that another rank needs, to be sent in one message. There, ghost_paste
  * copies them to their places in the groups. Of positions ghost_cut packs those in the branches that are
- * needed; the group's other positions stay undefined there. Trees, multipoles and masses of nodes are sent
- * down to the level that is needed. Where no branch is needed, the group has no data of particles there; else
- * masses and types are sent whole.
+ * needed, and of trees, multipoles and masses of nodes the nodes that are in the part (struct tree_part); the
+ * group's other positions and nodes stay undefined there. Where no branch is needed, the group has no data of
+ * particles there; else masses and types are sent whole.
  * ghost_cut   reads the groups' data, writes the bundle
  * ghost_paste reads the bundle, writes the groups' data */
 #include <stdlib.h>
 #include <string.h>
 
 #include "codelets/runtime/task.h"
+#include "cuda/domain/gpu_domain.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/domain/codelets.h"
@@ -95,11 +96,37 @@ static size_t position_bytes(const struct ghost *g) {
   return aligned(3 * sizeof(uint32_t) * g->count);
 }
 
-/** Bytes of the nodes of a ghost that are sent. Nodes above groups have no others.
- * @param bytes  of the data: whole ones where they are cut, else what there is room for */
+/** Bytes of one node of a ghost.
+ * @param bytes  of the data: where they are cut those of all nodes of the group, or of a node above groups, else what
+ *               there is room for */
+static size_t node_size(const struct domain *d, const struct ghost *g, size_t bytes, bool cut) {
+  const struct tree_part part = ghost_tree_part(d, g);
+  return bytes /
+         (cut && g->group < d->group_count ? tree_nodes(d->depth) : part_room(&part, d->depth));
+}
+
+/** Bytes of the nodes of a ghost that are sent. */
 static size_t node_bytes(const struct domain *d, const struct ghost *g, size_t bytes, bool cut) {
-  const bool whole = !cut || g->group >= d->group_count;
-  return whole ? bytes : bytes / tree_nodes(d->depth) * tree_nodes(g->levels);
+  const struct tree_part part = ghost_tree_part(d, g);
+  return part_nodes(&part, d->depth) * node_size(d, g, bytes, cut);
+}
+
+/** Copy the nodes of a ghost that are sent. @param size  of one */
+static void copy_nodes(struct gpu *gpu, const struct domain *d, const struct ghost *g, char *bundle,
+                       char *nodes, size_t size, bool cut) {
+  const struct tree_part part = ghost_tree_part(d, g);
+  struct node_run run[NODE_RUNS_MOST];
+  const uint32_t runs = part_runs(&part, d->depth, run);
+  if (gpu) {
+    GPU_CALL(gpu_copy_nodes(gpu, run, runs, size, bundle, nodes, cut));
+    return;
+  }
+  for (uint32_t k = 0; k < runs; k++) {
+    char *at = nodes + run[k].first * size;
+    const size_t bytes = run[k].count * size;
+    memcpy(cut ? bundle : at, cut ? at : bundle, bytes);
+    bundle += bytes;
+  }
 }
 
 /** Data of a ghost, of nodes or of particles. */
@@ -117,10 +144,13 @@ static void copy_bundle(struct gpu *gpu, void *buffers[], const struct ghost_cut
       at += position_bytes(ghost);
     }
     for (uint32_t k = 0; k < data_of(ghost, a->nodes, a->columns); k++, slot++) {
-      const size_t all = STARPU_VECTOR_GET_NX(*slot) * STARPU_VECTOR_GET_ELEMSIZE(*slot),
-                   bytes = k < a->nodes ? node_bytes(a->domain, ghost, all, cut) : all;
-      copy_bytes(gpu, cut ? at : VECTOR(char, *slot), cut ? VECTOR(char, *slot) : at, bytes);
-      at += aligned(bytes);
+      const size_t all = STARPU_VECTOR_GET_NX(*slot) * STARPU_VECTOR_GET_ELEMSIZE(*slot);
+      char *data = VECTOR(char, *slot);
+      if (k < a->nodes)
+        copy_nodes(gpu, a->domain, ghost, at, data, node_size(a->domain, ghost, all, cut), cut);
+      else
+        copy_bytes(gpu, cut ? at : data, cut ? data : at, all);
+      at += aligned(k < a->nodes ? node_bytes(a->domain, ghost, all, cut) : all);
     }
   }
 }

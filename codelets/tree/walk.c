@@ -103,6 +103,14 @@ static bool out_of_reach(const struct walk_argument *a, const struct node *targe
          box_gap_squared(&a->s->domain->geometry, target, source) >= R_CUT_SQUARED * (1.0f - 1e-4f);
 }
 
+/** A leaf of a source, or the lowest node above it that is on this rank. */
+static const struct node *lowest_here(const struct walk_argument *a, uint32_t slot,
+                                      const struct node *tree, uint32_t leaf) {
+  const struct tree_part part = group_part(a->s->domain, a->g->near.group[slot]);
+  while (leaf > 1 && !part_has_below(&part, leaf / 2)) leaf /= 2;
+  return &tree[leaf];
+}
+
 /** Every pair of leaves in reach is on the lists exactly once, directly or through nodes above; and
  * the positions in all leaves of the near list are here. */
 static void check_lists(const struct walk_argument *a, const struct target_tree *tree,
@@ -130,9 +138,9 @@ static void check_lists(const struct walk_argument *a, const struct target_tree 
   for (uint32_t slot = 0; slot < a->g->near.count; slot++)
     for (uint32_t s = leaves; s < 2 * leaves; s++)
       for (uint32_t t = targets; t < 2 * targets; t++, pair++) {
+        const struct node *source = lowest_here(a, slot, trees[slot], s);
         if (tree_node_count(a->targets->count, target_depth, tree->first, t) == 0) continue;
-        DEBUG_CHECK(met[pair] == 1 ||
-                        (met[pair] == 0 && out_of_reach(a, &tree->nodes[t], &trees[slot][s])),
+        DEBUG_CHECK(met[pair] == 1 || (met[pair] == 0 && out_of_reach(a, &tree->nodes[t], source)),
                     "leaf %u of group %u meets leaf %u of group %u %u times", t, a->g->index, s,
                     a->g->near.group[slot]->index, met[pair]);
       }
@@ -195,10 +203,13 @@ static void walk_fill_gpu(struct gpu *gpu, void *buffers[], const struct walk_fi
   uint32_t count[n];
   const float *mass[n];
   const struct target_tree tree = unwrap(buffers + FILL_TREES, a, trees, count, mass);
+  struct tree_part part[n];
+  unwrap_parts(a, part);
   gpu_walk_fill(gpu, &a->s->acceptance, a->targets->count, a->targets->depth, tree.first,
                 tree.nodes, n, trees, count, masses_differ(a) ? mass : NULL,
-                VECTOR(const uint32_t, buffers[FILL_OFFSET]), &a->lists->walked,
-                VECTOR(uint32_t, buffers[FILL_NEAR]), VECTOR(uint32_t, buffers[FILL_FAR]));
+                comm_size() > 1 ? part : NULL, VECTOR(const uint32_t, buffers[FILL_OFFSET]),
+                &a->lists->walked, VECTOR(uint32_t, buffers[FILL_NEAR]),
+                VECTOR(uint32_t, buffers[FILL_FAR]));
 }
 
 STAGE(walk, 0xddcc77, NULL);

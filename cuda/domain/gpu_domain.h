@@ -21,6 +21,13 @@ extern "C" {
 void gpu_sort(struct gpu *g, uint32_t count, unsigned depth, const struct node *nodes,
               void *const column[PARTICLE_COLUMN_COUNT]);
 
+/** Copy elements of an array of nodes to packed ones, or back.
+ * @param run   [runs] NODE_RUNS_MOST at most
+ * @param size  bytes of an element, of 4-byte words
+ * @param cut   to packed ones */
+void gpu_copy_nodes(struct gpu *g, const struct node_run *run, uint32_t runs, size_t size,
+                    void *packed, void *nodes, bool cut);
+
 /** Sort a group's particles by their side: group_order(). */
 void gpu_order(struct gpu *g, uint32_t count, const uint16_t *side, uint32_t sides,
                void *const column[PARTICLE_COLUMN_COUNT]);

@@ -58,7 +58,7 @@ static HOST_DEVICE inline bool list_room_suffices(const struct list_room *r,
  * for them, and the second writes their entries.
  * @param count, depth, first, nodes  of the targets
  * @param slots, source_nodes, source_count, source_mass  neighbours, the group itself first
- * @param source_part  [slots] what is here of the neighbours in isolated systems; NULL: all. A walk that
+ * @param source_part  [slots] what is here of the neighbours; NULL: all. A walk that
  *         lacks more has no lists: walk_check()
  * @param offset  of the near list, then of the far list: 2^depth + 1 and tree_nodes(depth) + 1
  *         numbers
@@ -76,8 +76,9 @@ void gpu_walk(struct gpu *g, const struct acceptance *a, uint32_t count, unsigne
 void gpu_walk_fill(struct gpu *g, const struct acceptance *a, uint32_t count, unsigned depth,
                    const uint32_t *first, const struct node *nodes, uint32_t slots,
                    const struct node *const *source_nodes, const uint32_t *source_count,
-                   const float *const *source_mass, const uint32_t *offset,
-                   const struct walk_result *lengths, uint32_t *near, uint32_t *far);
+                   const float *const *source_mass, const struct tree_part *source_part,
+                   const uint32_t *offset, const struct walk_result *lengths, uint32_t *near,
+                   uint32_t *far);
 
 /** @param slots  number of neighbours
  * @param far    in device memory, or in pinned host memory that must stay valid until the stream

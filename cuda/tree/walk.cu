@@ -202,8 +202,7 @@ void gpu_walk(struct gpu *g, const struct acceptance *a, uint32_t count, unsigne
               const float *const *source_mass, const struct tree_part *source_part,
               uint32_t *offset, const struct list_room *room, struct walk_result *result) {
   struct walk_problem p = problem_of(g, a, count, depth, first, nodes, slots, source_nodes,
-                                     source_count, source_mass, a->newton ? source_part : NULL,
-                                     offset);
+                                     source_count, source_mass, source_part, offset);
   make_kept(g, &p, room, a->newton);
   if (a->newton)
     walk_pairs_count(g, a, &p);
@@ -215,11 +214,12 @@ void gpu_walk(struct gpu *g, const struct acceptance *a, uint32_t count, unsigne
 void gpu_walk_fill(struct gpu *g, const struct acceptance *a, uint32_t count, unsigned depth,
                    const uint32_t *first, const struct node *nodes, uint32_t slots,
                    const struct node *const *source_nodes, const uint32_t *source_count,
-                   const float *const *source_mass, const uint32_t *offset,
-                   const struct walk_result *lengths, uint32_t *near, uint32_t *far) {
+                   const float *const *source_mass, const struct tree_part *source_part,
+                   const uint32_t *offset, const struct walk_result *lengths, uint32_t *near,
+                   uint32_t *far) {
   if (lengths->longest == 0) return;
   struct walk_problem p = problem_of(g, a, count, depth, first, nodes, slots, source_nodes,
-                                     source_count, source_mass, NULL, (uint32_t *)offset);
+                                     source_count, source_mass, source_part, (uint32_t *)offset);
   p.near = near;
   p.far = far;
   if (a->newton)

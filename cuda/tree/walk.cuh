@@ -72,6 +72,14 @@ static __device__ inline float target_mass(const struct walk_problem &p, uint32_
   return p.source_mass ? p.source_mass[0][node] : (float)particles_of(p.count, node);
 }
 
+/** Whether what is below a source is not here. The host ends the run then: see walk_check(). */
+static __device__ inline bool lacks_below(const struct walk_problem &p, uint32_t slot,
+                                          uint32_t source) {
+  if (!p.source_part || part_has_below(&p.source_part[slot], source)) return false;
+  atomicMax(&p.result->lacks, source);
+  return true;
+}
+
 /** What becomes of the entries that are found: only their number is wanted; they are written to their
  * places; or they are kept until their places are known. */
 enum entries { COUNTED, WRITTEN, KEPT };

@@ -153,6 +153,7 @@ take_turn(const struct walk_problem &p, const struct acceptance &a, uint32_t lea
     near = verdict == OPEN && target >= leaves && source >= source_leaves;
     open = verdict == OPEN && !near;
     split_target = opens_target(depth, target, t->radius, a.depth, source, s.radius);
+    if ((near || (open && !split_target)) && lacks_below(p, slot, source)) near = open = false;
     if (near) found.pairs += (unsigned long long)source_count * w.count[level];
     found.visits += first;
   }

@@ -118,14 +118,6 @@ static __device__ inline bool accepts(const struct criterion &c, const struct no
          !errors_add_up(c, t, s, target_mass, source_mass, leaves, inverse);
 }
 
-/** Whether what is below a source is not here. The host ends the run then: see walk_check(). */
-static __device__ inline bool lacks_below(const struct pairs_problem &p, uint32_t slot,
-                                          uint32_t source) {
-  if (!p.source_part || part_has_below(&p.source_part[slot], source)) return false;
-  atomicMax(&p.result->lacks, source);
-  return true;
-}
-
 static __device__ inline struct judged judge_pair(const struct pairs_problem &p,
                                                   const struct pair &pair) {
   const struct criterion &c = p.criterion;

@@ -27,6 +27,14 @@ struct descent {
   uint32_t slot;        /* next tree */
 };
 
+/** A node, or the lowest one above it that is here of a source. */
+static __device__ inline uint32_t lowest_here(const struct walk_problem &p, uint32_t slot,
+                                              uint32_t source) {
+  while (p.source_part && source > 1 && !part_has_below(&p.source_part[slot], source / 2))
+    source /= 2;
+  return source;
+}
+
 /** One turn of a descent: compare 32 nodes with the target, and put stems or children aside.
  * @return number of nodes compared by this lane */
 static __device__ uint32_t descend(const struct walk_problem &p, const struct acceptance &a,
@@ -49,7 +57,8 @@ static __device__ uint32_t descend(const struct walk_problem &p, const struct ac
   bool reached = false;
   if (active) {
     const struct node s = load_node(p.source_nodes[slot] + source);
-    reached = nodes_in_reach(a.scale, &target, &s);
+    reached = nodes_in_reach(a.scale, &target, &s) &&
+              !(source < first_stem && lacks_below(p, slot, source));
   }
   const uint32_t stem_lanes = __ballot_sync(~0u, reached && source >= first_stem),
                  open_lanes = __ballot_sync(~0u, reached && source < first_stem);
@@ -106,9 +115,9 @@ static __global__ void __launch_bounds__(BLOCK, RESIDENT)
       if (i < end) {
         const uint32_t stem = stems[i >> below], slot = stem >> (a.depth + 1),
                        source = (stem & ((2u << a.depth) - 1)) << below | (i & ((1u << below) - 1));
-        const struct node s = load_node(p.source_nodes[slot] + source);
+        const struct node s = load_node(p.source_nodes[slot] + lowest_here(p, slot, source));
         entry = slot << (a.depth + 1) | source;
-        reached = nodes_in_reach(a.scale, &target, &s);
+        reached = nodes_in_reach(a.scale, &target, &s) && !lacks_below(p, slot, source);
         visits++;
         if (reached)
           pairs += (unsigned long long)particles_of(p.source_count[slot], source) * targets;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Ghosts: groups of other ranks that are neighbours of this rank's groups. Of their positions, only
- * those in branches of the tree that are needed are sent, and where none is needed only the upper levels of
- * the tree. The owner of a group finds them and tells the other rank. */
+/* Ghosts: groups of other ranks that are neighbours of this rank's groups. Of their trees and positions, only
+ * the branches that are needed are sent, with the nodes above them; of far groups of isolated systems only upper
+ * levels of the tree. The owner of a group finds them and tells the other rank. */
 #include <stdlib.h>
 
 #include "photons/base/comm.h"
@@ -71,17 +71,20 @@ static struct node box_of_targets(const struct geometry *geometry, const struct 
   return box;
 }
 
-/** Bits of the branches of a group's tree, below a node, that are, or may be, within reach of the
- * targets of another group. For nodes above the leaves rounding may hide a gap of 1e-4 in units of
- * r_cut^2. */
-static uint64_t branches_near(const struct domain *d, const struct node *top, uint32_t node,
-                              const struct node *targets, float moved) {
-  const float reach = R_CUT + moved;
-  if (box_gap_squared(&d->geometry, &top[node], targets) >= reach * reach + 1e-4f) return 0;
+/** Add the nodes of a group's upper tree, from a node on, that are, or may be, within reach of the targets of another group.
+ * Walks may open these. For nodes above the leaves rounding may hide a gap of 1e-4 in units of r_cut^2. */
+static void open_near(const struct domain *d, const struct node *top, uint32_t node,
+                      const struct node *targets, float moved, struct ghost *ghost) {
   const uint32_t branches = 1u << d->top_depth;
-  if (node >= branches) return (uint64_t)1 << (node - branches);
-  return branches_near(d, top, 2 * node, targets, moved) |
-         branches_near(d, top, 2 * node + 1, targets, moved);
+  const float reach = R_CUT + moved;
+  if (box_gap_squared(&d->geometry, &top[node], targets) >= reach * reach + 1e-4f) return;
+  if (node >= branches) {
+    ghost->branches |= (uint64_t)1 << (node - branches);
+    return;
+  }
+  ghost->opened |= (uint64_t)1 << node;
+  open_near(d, top, 2 * node, targets, moved, ghost);
+  open_near(d, top, 2 * node + 1, targets, moved, ghost);
 }
 
 static struct ghost *find_ghost(const struct ghosts *g, uint32_t group, int rank) {
@@ -90,20 +93,19 @@ static struct ghost *find_ghost(const struct ghosts *g, uint32_t group, int rank
   return bsearch(&key, g->ghost, g->count, sizeof key, compare_ghosts);
 }
 
-/** Find the branches of this rank's groups that are within reach of any group of the other rank, and send
- * them with whole trees. StarPU requires an initialised handle, so at least one branch is sent. */
+/** Find the parts of this rank's groups that are within reach of any group of the other rank. StarPU requires an
+ * initialised handle, so at least one branch is sent. */
 static void find_parts_in_reach(struct domain *d) {
   FOR_GROUPS(d, own)
   for (uint32_t k = 1; k < own->near.count; k++) {
     const struct group *other = own->near.group[k];
     if (other->owner == own->owner || other->targets == 0) continue;
     const struct node targets = box_of_targets(&d->geometry, other);
-    find_ghost(&d->sent, own->index, other->owner)->branches |= branches_near(
-        d, own->top, 1, &targets, other->moved);
+    open_near(d, own->top, 1, &targets, other->moved,
+              find_ghost(&d->sent, own->index, other->owner));
   }
   for (uint32_t i = 0; i < d->sent.count; i++) {
     struct ghost *ghost = &d->sent.ghost[i];
-    ghost->levels = d->depth;
     if (ghost->branches == 0) ghost->branches = 1;
   }
 }
@@ -113,14 +115,14 @@ static void find_parts(struct domain *d, const struct ghost_rule *rule) {
     struct ghost *ghost = &d->sent.ghost[i];
     const struct tree_part part = rule->part(rule->context, group_known(d, ghost->group),
                                              ghost->rank);
-    ghost->levels = part.levels;
     ghost->branches = part.branches;
+    ghost->opened = part.opened;
   }
 }
 
 /** What the owner of a group tells a rank that receives it. */
 struct told {
-  uint64_t branches, levels;
+  uint64_t branches, opened;
 };
 
 /** Tell the ranks that receive ghosts which parts are sent. Both ends have the ghosts in the same order. */
@@ -131,7 +133,7 @@ static void exchange_parts(const struct domain *d) {
               *told = telling + sent;
   for (size_t i = 0; i < sent; i++) {
     const struct ghost *ghost = &d->sent.ghost[i];
-    telling[i] = (struct told){ghost->branches, ghost->levels};
+    telling[i] = (struct told){ghost->branches, ghost->opened};
     bytes[ghost->rank] += sizeof *telling;
   }
   for (size_t i = 0; i < received; i++)
@@ -141,7 +143,7 @@ static void exchange_parts(const struct domain *d) {
     struct ghost *ghost = &d->received.ghost[i];
     struct group *group = group_known(d, ghost->group);
     ghost->branches = group->branches = told[i].branches;
-    ghost->levels = group->levels = (uint32_t)told[i].levels;
+    ghost->opened = group->opened = told[i].opened;
   }
   free(telling);
   free(bytes);
@@ -158,7 +160,7 @@ static void count_particles(const struct domain *d, struct ghosts *g) {
 }
 
 /** Divide the ghosts of each rank into bundles. Bundles of the same place on the list of before keep their handles. */
-static void make_bundles(struct ghosts *g) {
+static void make_bundles(const struct domain *d, struct ghosts *g) {
   const uint32_t before = g->bundles;
   struct bundle *bundle = allocate(g->count > before ? g->count : before, sizeof *bundle,
                                    "bundles of ghosts");
@@ -167,8 +169,9 @@ static void make_bundles(struct ghosts *g) {
   size_t bytes = 0;
   g->bundles = 0;
   for (uint32_t i = 0; i < g->count; i++) {
+    const struct tree_part part = ghost_tree_part(d, &g->ghost[i]);
     const size_t more = 3 * sizeof(uint32_t) * g->ghost[i].count +
-                        tree_nodes(g->ghost[i].levels) * sizeof(struct node);
+                        part_nodes(&part, d->depth) * sizeof(struct node);
     struct bundle *last = g->bundles > 0 ? &bundle[g->bundles - 1] : NULL;
     if (!last || g->ghost[last->first].rank != g->ghost[i].rank || bytes + more > BUNDLE_BYTES ||
         i - last->first == BUNDLE_GHOSTS) {
@@ -209,7 +212,7 @@ void ghost_drop(struct group *g) {
   handle_drop(&g->tree);
   handle_drop(&g->node_mass);
   g->branches = 0;
-  g->levels = 0;
+  g->opened = 0;
 }
 
 /** Make a handle of so many elements, or none, unless there is one of this size. */
@@ -221,7 +224,8 @@ static void fit_handle(starpu_data_handle_t *handle, size_t n, size_t size) {
 
 /** Handles for what is received of a group. */
 static void fit_handles(const struct domain *d, struct group *g) {
-  const size_t nodes = tree_nodes(g->levels), n = group_has_particles(g) ? g->count : 0;
+  const struct tree_part part = group_part(d, g);
+  const size_t nodes = part_room(&part, d->depth), n = group_has_particles(g) ? g->count : 0;
   const bool masses = particles_have(&d->particles, COLUMN_relative_mass),
              types = particles_have(&d->particles, COLUMN_type);
   fit_handle(&g->column[COLUMN_position], 3 * n, sizeof(uint32_t));
@@ -243,8 +247,8 @@ void domain_find_ghosts(struct domain *d, const struct ghost_rule *rule) {
   exchange_parts(d);
   count_particles(d, &d->sent);
   count_particles(d, &d->received);
-  make_bundles(&d->sent);
-  make_bundles(&d->received);
+  make_bundles(d, &d->sent);
+  make_bundles(d, &d->received);
   for (uint32_t i = 0; i < d->received.count; i++)
     fit_handles(d, group_known(d, d->received.ghost[i].group));
   kept_set(KEPT_GHOSTS,
@@ -256,8 +260,8 @@ void domain_find_ghosts(struct domain *d, const struct ghost_rule *rule) {
 void domain_drop_ghosts(struct domain *d) {
   replace(d, &d->sent, (struct ghosts){0}, false);
   replace(d, &d->received, (struct ghosts){0}, true);
-  make_bundles(&d->sent);
-  make_bundles(&d->received);
+  make_bundles(d, &d->sent);
+  make_bundles(d, &d->received);
   free(d->sent.bundle);
   free(d->received.bundle);
   free(d->told.ghost);

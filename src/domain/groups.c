@@ -64,8 +64,8 @@ void groups_take(struct domain *d) {
     d->groups[i] = (struct group){.index = (uint32_t)p->first_block + i,
                                   .count = (uint32_t)particles_block(p, i).count,
                                   .owner = comm_rank(),
-                                  .levels = d->depth,
-                                  .branches = UINT64_MAX};
+                                  .branches = UINT64_MAX,
+                                  .opened = UINT64_MAX};
 }
 
 void groups_leave(struct domain *d) {

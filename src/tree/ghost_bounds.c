@@ -185,7 +185,7 @@ static void open_node(struct opening *o, uint32_t node, float whole) {
     o->part.branches |= (uint64_t)1 << (node - (1u << level));
     return;
   }
-  if (o->part.levels < level + 1) o->part.levels = level + 1;
+  o->part.opened |= (uint64_t)1 << node;
   const float kept = source->radius <= o->region->leaf ? sources : 0.0f;
   open_node(o, 2 * node, kept);
   open_node(o, 2 * node + 1, kept);
@@ -201,6 +201,5 @@ struct tree_part ghost_part(const struct short_range *s, const struct group *sou
     o.region = &targets->region[k];
     open_node(&o, 1, 0.0f);
   }
-  if (o.part.branches != 0) o.part.levels = s->domain->depth;
   return o.part;
 }

@@ -41,7 +41,8 @@ static size_t bytes_received(const struct short_range *s) {
   size_t bytes = 0;
   for (uint32_t i = 0; i < d->received.count; i++) {
     const struct group *g = group_known(d, d->received.ghost[i].group);
-    bytes += tree_nodes(g->levels) * node;
+    const struct tree_part part = group_part(d, g);
+    bytes += part_room(&part, d->depth) * node;
     if (group_has_particles(g)) bytes += (size_t)g->count * 3 * sizeof(uint32_t);
   }
   return bytes;

@@ -4,7 +4,8 @@
 usage: ... RUN:RANKS:NPART:PARTS...  (groups of 512 particles, as many mesh cells as particles, r_cut of 3.45 cells;
 PARTS: into which the mesh's pencils divide each slab, 1: none)
 or RUN:RANKS:NPART:balance:GROUPS, RUN:RANKS:NPART:isolated:GROUPS, RUN:RANKS:NPART:apart:GROUPS (two isolated
-systems of half the groups each), RUN:RANKS:CELLS:gas:GROUPS-OF-A-BATCH
+systems of half the groups each), RUN:RANKS:CELLS:gas:GROUPS-OF-A-BATCH,
+RUN:RANKS:NPART:branches:LEVELS (of trees of a uniform box)
 """
 
 import bisect
@@ -26,10 +27,11 @@ GAS_PIECE = 32  # bytes of a range of keys that other ranks have told
 GAS_VALUES, GAS_BATCH = 200, 256  # bytes of an own patch group, and of a batch
 CUTS_OF_ALL = 16  # above, each cut has a home
 APART = 8  # ranks whose sets have transpose blocks and row blocks of their own
-TARGETS, TOLD, LETTER = 752, 24, 44  # bytes that say where the targets of a rank of an isolated system are, and which groups
+TARGETS, TOLD, LETTER = 752, 32, 44  # bytes that say where the targets of a rank of an isolated system are, and which groups
 NODE = 296  # bytes of a node above groups
 EVERYWHERE = list(itertools.product((-1, 0, 1), repeat=3))
 ACROSS_FACES = [d for d in EVERYWHERE if sum(map(abs, d)) == 1]
+TOP = 6  # level of the branches of ghosts
 LOOKS = 64  # levels that all ranks split together, and chunks of a rank
 
 
@@ -123,6 +125,32 @@ class Lattice:
                 pairs |= {(i, self.owner(j)), (j, self.owner(i))}
         return pairs
 
+    def opened(self, node, level, targets):
+        """Numbers of the nodes within reach of targets, from a node on, above and at the level of branches."""
+        if all(self.gap_squared(node, box) >= R_CUT**2 for box in targets):
+            return 0, 0
+        if level == 0:
+            return 0, 1
+        low, high = node
+        axis = max(range(3), key=lambda c: (high[c] - low[c], -c))
+        middle = 0.5 * (low[axis] + high[axis])
+        parts = [(low, high[:axis] + (middle,) + high[axis + 1 :]), (low[:axis] + (middle,) + low[axis + 1 :], high)]
+        above, branches = (sum(n) for n in zip(*(self.opened(part, level - 1, targets) for part in parts)))
+        return above + 1, branches
+
+    def parts(self, depth):
+        """Nodes and particles of all ghosts of all ranks: the root, the children of nodes within reach and all that is below
+        branches within reach. Index 0 of the array goes along."""
+        top = min(depth, TOP)
+        nodes = particles = 0
+        for group, other in self.pairs():
+            targets = [box for k, box in enumerate(self.boxes) if self.owner(k) == other and
+                       self.gap_squared(box, self.boxes[group]) < R_CUT**2]
+            above, branches = self.opened(self.boxes[group], top, targets)
+            nodes += 2 + 2 * above + branches * (2 * 2 ** (depth - top) - 2)
+            particles += branches * GROUP / 2**top
+        return nodes, particles
+
     def ghosts(self):
         """Messages of each kind that all ranks send: those of a pair of ranks fit into one message."""
         return len({(self.owner(group), other) for group, other in self.pairs()})
@@ -133,7 +161,7 @@ class Lattice:
         for rank in range(self.ranks):
             pairs = [(self.owner(group), other) for group, other in self.pairs()]
             own = [pair for pair in pairs if rank in pair]
-            most = max(most, 40 * len(own) + 32 * len(set(own)))
+            most = max(most, 48 * len(own) + 32 * len(set(own)))
         return most
 
 
@@ -385,6 +413,14 @@ class Check:
         self.kept("green", 4 * max(map(mesh.squares, range(self.ranks))))
 
 
+    def branches(self, depth):
+        """Of trees of so many levels and of their multipoles, of order 4, branches within reach are sent, and what is above these. A
+        message has room for an eighth more."""
+        nodes, particles = self.lattice.parts(depth)
+        for name, formula in (("ghosts", 12 * particles + 32 * nodes), ("multipoles", 80 * nodes)):
+            found = float(self.rows["sent", name]["bytes_mean"]) * self.ranks
+            self.say(f"bytes of all ranks, {name}", found, formula, 0.95 * formula <= found <= 1.15 * formula)
+
     def balance(self, groups):
         """Groups may have changed owners."""
         self.kept("costs", 16 * min(groups, 64 * self.ranks))
@@ -399,7 +435,7 @@ class Check:
         self.kept("groups", 8 * own + 192 * (own + met))
         self.kept("boxes", TARGETS * ranks + 12 * (ranks - 1) + LETTER * (told + met))
         self.kept("rungs", 92 * own)
-        self.kept("ghosts", 40 * (told + met) + TOLD * told + 32 * 2 * (ranks - 1))
+        self.kept("ghosts", 48 * (told + met) + TOLD * told + 32 * 2 * (ranks - 1))
         self.kept("sources", near * (12 * GROUP + 64 * (32 + 4 * 56)) + far * 2 * (32 + 4 * 56))
         sources = own + near + systems - 1  # of each own group: the other system is one node
         self.kept("walks", NODE * (own - 1 + met) + 8 * own + 8 * own * sources)

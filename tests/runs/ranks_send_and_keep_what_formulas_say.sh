@@ -27,6 +27,10 @@ END
 run_on 2 two --set box.size=15.6 --set box.npart_side=20 config.ini
 run_on 8 eight --set box.npart_side=32 --set runtime.shared_memory=no config.ini
 run_on 9 pencils --set box.npart_side=20 --set box.size=15.6 --set gravity.mesh_layout=pencils config.ini
+for ranks in 1 8; do # trees with levels below branches
+  run_on "$ranks" "branches-$ranks" --set box.npart_side=32 --set runtime.leaf_size=2 --set runtime.shared_memory=no config.ini
+done
+cmp branches-1/log/statistics.csv branches-8/log/statistics.csv || complain 'branches of trees on 8 ranks: other bits'
 run_on 2 balance --set box.npart_side=24 --set box.size=18.72 --set runtime.group_size=64 --set runtime.leaf_size=16 \
   --set time.steps=4 config.ini
 cat >isolated.ini <<END
@@ -93,7 +97,7 @@ images = no
 END
 for ranks in 1 8; do run_on "$ranks" "gas-$ranks" --steps 1 gas.ini; done
 cmp gas-1/log/statistics.csv gas-8/log/statistics.csv || complain 'gas in a long box on 8 ranks: other bits'
-helper two:2:20:1 eight:8:32:1 pencils:9:20:3 balance:2:24:balance:256 isolated:4:20:isolated:16 \
+helper two:2:20:1 eight:8:32:1 branches-8:8:32:branches:8 pencils:9:20:3 balance:2:24:balance:256 isolated:4:20:isolated:16 \
   apart-2:2:20:apart:16 apart-4:4:20:apart:16 apart-8:8:20:apart:16 gas-8:8:32:gas:2 ||
   failures=$((failures + 1))
 

@@ -11,7 +11,8 @@ from .task_graph import Need
 
 SETS, FIELDS, SPECTRA = 2, 3, 2  # interlaced, with a field for each axis
 WIDTH = 5  # cells by which a group's clouds reach over it, and its drift
-NODES_OF = 128  # particles of a branch of trees and multipoles that are sent
+LEAF = 64  # most particles of a leaf
+UPPER = 40  # nodes above the branches that are sent of a ghost at a face
 RANK_SLABS, RANK_COLUMNS, SLABS_MOST = 8, 4, 32
 PENCIL_RANKS, PENCIL_CELLS = 128, 14000  # see src/mesh/long_range.c
 APART = 8  # ranks whose sets have transpose blocks and row blocks of their own
@@ -38,7 +39,7 @@ def messages(particles, group, ranks, layout="auto"):
     parts = cut_ranks(ranks, groups)
     domain, width = [side / p for p in parts], group ** (1 / 3)
     shell = math.prod(a / width + (2 if p > 1 else 0) for a, p in zip(domain, parts)) - math.prod(a / width for a in domain)
-    nodes = 2 * 2 ** max(round(math.log2(group / NODES_OF)), 0)
+    nodes = 2 * 2 ** max(math.ceil(math.log2(group / LEAF)), 0) / 4 + UPPER
     each = 12 * group / 4 + 32 * nodes  # bytes of a ghost; its multipoles, 80 a node, are another message
     pairs = math.prod(min(p, 3) for p in parts) - 1  # with other ranks
     ghosts = Kind(shell * (each + 80 * nodes), 2 * max(pairs, shell / max(BUNDLE // each, 1)))

@@ -52,7 +52,7 @@ struct carried {
   unsigned message; /**< kind, see message_transfer() */
   enum priority priority;
   bool positions;   /**< those in branches that the other rank needs */
-  uint32_t nodes;   /**< data of nodes: those of the levels that the other rank needs */
+  uint32_t nodes;   /**< data of nodes: those that the other rank needs */
   uint32_t columns; /**< data of particles that are sent whole, where the other rank needs any */
   /** Data i < nodes + columns, those of nodes first. */
   starpu_data_handle_t (*data)(void *context, const struct group *g, uint32_t i);

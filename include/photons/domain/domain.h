@@ -33,9 +33,8 @@ struct group;
 /** Groups that are, or may be, within r_cut of a group. Slot 0 is the group itself; the others
  * follow by rising index. */
 struct neighbours {
-  uint32_t count;
   struct group **group; /**< [slot]; until the next search for neighbours */
-  uint32_t room;        /**< slots for which memory is allocated */
+  uint32_t count, room; /**< slots, and those for which memory is allocated */
 };
 
 /** An ORB subtree: the unit of data, work, ownership and communication. A rank knows its own groups, and those
@@ -43,14 +42,13 @@ struct neighbours {
  * those parts that their owners sent. */
 struct group {
   uint32_t index, count;
-  int owner;         /**< rank */
-  uint32_t targets;  /**< particles whose forces are computed next, and */
-  float moved;       /**< how far particles may have moved since the last refit, units of r_cut: the
+  int owner;        /**< rank */
+  uint32_t targets; /**< particles whose forces are computed next, and */
+  float moved;      /**< how far particles may have moved since the last refit, units of r_cut: the
                        *   owner sets both, and domain_find_neighbours() tells them to the ranks around */
-  uint32_t levels;   /**< of its tree that are on this rank: see struct tree_part */
-  struct node root;  /**< box of all its particles at the last refit */
-  uint64_t branches; /**< that are on this rank: see struct tree_part */
-  struct node *nodes; /**< tree_nodes(depth); own groups */
+  struct node root; /**< box of all its particles at the last refit */
+  uint64_t branches, opened; /**< what is on this rank: see struct tree_part */
+  struct node *nodes;        /**< tree_nodes(depth); own groups */
   /** Upper levels of the tree, tree_nodes(top_depth) nodes, for the host; own groups. */
   struct node *top;
   struct neighbours near;
@@ -63,14 +61,13 @@ struct group {
 };
 
 /** A group that has a neighbour on another rank: one of this rank's groups that is sent to that
- * rank, or a group that is received from there. Only the positions in some branches of its tree are
- * sent, and where there are none only the upper levels of the tree. */
+ * rank, or a group that is received from there. Only some branches of its tree are sent, with their
+ * positions and what is above them, and the upper levels of the tree. */
 struct ghost {
   uint32_t group;
-  int rank;          /**< rank that it is sent to or received from */
-  uint32_t count;    /**< particles in the branches */
-  uint32_t levels;   /**< of the tree: see struct tree_part */
-  uint64_t branches; /**< bits: nodes of level top_depth */
+  int rank;                  /**< rank that it is sent to or received from */
+  uint32_t count;            /**< particles in the branches */
+  uint64_t branches, opened; /**< see struct tree_part */
 };
 /** Which part of its groups a rank sends to another one. */
 struct ghost_rule {
@@ -203,7 +200,7 @@ void neighbours_add(struct neighbours *near, struct group *group);
 /** After domain_find_neighbours(): find the groups to send to and receive from other ranks, because
  * they are neighbours of groups with targets, and the parts of their trees that are needed; and
  * make handles for them. Collective.
- * @param rule  that says which parts; NULL: whole trees, with the branches that are within r_cut of targets */
+ * @param rule  that says which parts; NULL: the branches that are within r_cut of targets */
 void domain_find_ghosts(struct domain *d, const struct ghost_rule *rule);
 /** Whether particles of a group are on this rank, so that its columns have handles. */
 static inline bool group_has_particles(const struct group *g) { return g->branches != 0; }
@@ -211,7 +208,11 @@ static inline bool group_has_particles(const struct group *g) { return g->branch
 uint32_t near_with_particles(const struct neighbours *near);
 /** What is on this rank of a group, its own or received. */
 static inline struct tree_part group_part(const struct domain *d, const struct group *g) {
-  return (struct tree_part){.branches = g->branches, .levels = g->levels, .top = d->top_depth};
+  return (struct tree_part){g->branches, g->opened, d->top_depth};
+}
+/** What is sent or received of a ghost. */
+static inline struct tree_part ghost_tree_part(const struct domain *d, const struct ghost *g) {
+  return (struct tree_part){g->branches, g->opened, d->top_depth};
 }
 /** Forget all ghosts and free their memory. */
 void domain_drop_ghosts(struct domain *d);

@@ -67,19 +67,37 @@ static HOST_DEVICE inline uint32_t tree_node_count(uint32_t count, unsigned dept
          tree_level_first(count, depth, first, l, j);
 }
 
-/** What a rank has of the tree of a group and of its particles: the nodes down to a level; and whole branches,
- * the particles below them and, where there are any, all nodes. */
+/** What a rank has of the tree of a group and of its particles: the root, the children of some nodes above a level, and all
+ * nodes and particles below some nodes of this level, the branches. */
 struct tree_part {
   uint64_t branches; /**< bits: nodes of level `top` */
-  uint32_t levels;   /**< the lowest level of nodes */
-  uint32_t top;      /**< level of the branches */
+  uint64_t opened;   /**< bits: nodes above that level, 1 .. 2^top - 1 */
+  uint32_t top;      /**< 6 at most */
 };
 /** Whether what is below a node is in the part: its children, or the particles of a leaf. */
 static HOST_DEVICE inline bool part_has_below(const struct tree_part *p, uint32_t node) {
   const unsigned level = node_level(node);
-  if (level < p->top) return level < p->levels;
-  return p->branches >> ((node >> (level - p->top)) - (1u << p->top)) & 1;
+  if (level >= p->top) return p->branches >> ((node >> (level - p->top)) - (1u << p->top)) & 1;
+  return p->opened >> node & 1;
 }
+/** Elements of an array that has room for a part in heap order. @param depth  of the tree */
+static inline uint32_t part_room(const struct tree_part *p, unsigned depth) {
+  if (p->branches != 0) return tree_nodes(depth);
+  return tree_nodes(p->opened != 0 ? node_level(63 - (uint32_t)__builtin_clzll(p->opened)) + 1 : 0);
+}
+
+/** Elements of such an array that follow each other. */
+struct node_run {
+  uint32_t first, count;
+};
+/* Of each level at most half of the 64 branches are the first ones of a run; trees have 32 levels at most. */
+enum { NODE_RUNS_MOST = 1 + 32 * 32 };
+/** List the elements that are in a part, in their order: 0, the root, and the children of nodes.
+ * @param depth     of the tree
+ * @param[out] run  [NODE_RUNS_MOST] @return their number */
+uint32_t part_runs(const struct tree_part *p, unsigned depth, struct node_run *run);
+/** The number of these elements. */
+uint32_t part_nodes(const struct tree_part *p, unsigned depth);
 
 /** The particles of a leaf are sorted by further bisection, down to parts of at most this many,
  * which are the blocks of targets of direct sums on CPUs (P2P_BLOCK). */

@@ -14,7 +14,7 @@ void walk_active(const struct bench *b, struct gpu *gpu, struct active_group *a,
   const float *const *mass = source_trees(b, a->g, tree, count, node_mass);
   if (fill)
     gpu_walk_fill(gpu, acceptance, t->count, t->depth, t->first_out, t->nodes_out, n, tree, count,
-                  mass, a->offset, a->result, a->near.entry, a->far.entry);
+                  mass, NULL, a->offset, a->result, a->near.entry, a->far.entry);
   else
     gpu_walk(gpu, acceptance, t->count, t->depth, t->first_out, t->nodes_out, n, tree, count, mass,
              NULL, a->offset, &(struct list_room){0}, a->result);

@@ -33,7 +33,7 @@ static void walk_pairs(struct gpu *gpu, cudaStream_t stream, const struct judged
   if (result->entries > ENTRIES || result->interactions > ENTRIES)
     fail(EXIT_RUN_FAILED, "a walk of %d slots has too many entries", PAIRS_SLOTS);
   gpu_walk_fill(gpu, &p->acceptance, p->count, PAIRS_DEPTH, first, target, PAIRS_SLOTS, source,
-                p->source_count, NULL, offset_out, result, near_out, far_out);
+                p->source_count, NULL, NULL, offset_out, result, near_out, far_out);
   CUDA(cudaStreamSynchronize(stream));
   CUDA(cudaMemcpy(offset, offset_out, OFFSETS * sizeof *offset, cudaMemcpyDeviceToHost));
   CUDA(cudaMemcpy(far, far_out, ENTRIES * sizeof *far, cudaMemcpyDeviceToHost));

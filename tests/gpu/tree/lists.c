@@ -130,16 +130,15 @@ static void check_kept(const struct bench *b, const struct list_room *room,
   CUDA(cudaFree(room->far_entry));
 }
 
-/** A walk of an isolated system that has nothing of the sources below a level says which node it lacks: the last one of
- * that level, as all nodes of its own group are opened. */
+/** A walk that has nothing of the sources below a level says which node it lacks: the last one of that level, as all nodes
+ * of its own group are opened. */
 static void check_lacking(const struct bench *b, const struct target_set *t, uint32_t n,
                           const struct node *const *tree, const uint32_t *count,
                           const float *const *mass, uint32_t *offset, struct walk_result *result) {
   const struct acceptance *a = &b->s->short_range.acceptance;
-  if (!a->newton) return;
   for (uint32_t level = 0; level <= 1; level++) {
     struct tree_part part[n];
-    for (uint32_t i = 0; i < n; i++) part[i] = (struct tree_part){0, level, 1};
+    for (uint32_t i = 0; i < n; i++) part[i] = (struct tree_part){0, (UINT64_C(2) << level) - 2, 1};
     gpu_walk(b->gpu, a, t->count, t->depth, t->first_out, t->nodes_out, n, tree, count, mass, part,
              offset, &(struct list_room){0}, result);
     CUDA(cudaStreamSynchronize(b->stream));
@@ -164,7 +163,7 @@ void check_walk(const struct bench *b, const struct group *g, const struct targe
   uint32_t *offset = device_memory(offset_bytes);
   check_lacking(b, t, n, tree, count, mass, offset, result);
   struct tree_part part[n];
-  for (uint32_t i = 0; i < n; i++) part[i] = (struct tree_part){UINT64_MAX, a->depth, 0};
+  for (uint32_t i = 0; i < n; i++) part[i] = (struct tree_part){UINT64_MAX, 0, 0};
   gpu_walk(b->gpu, a, t->count, t->depth, t->first_out, t->nodes_out, n, tree, count, mass, part,
            offset, &(struct list_room){0}, result);
   CUDA(cudaStreamSynchronize(b->stream));
@@ -172,7 +171,7 @@ void check_walk(const struct bench *b, const struct group *g, const struct targe
                far_bytes = result->interactions * sizeof(uint32_t);
   uint32_t *near_entry = device_memory(near_bytes), *far_entry = device_memory(far_bytes);
   gpu_walk_fill(b->gpu, a, t->count, t->depth, t->first_out, t->nodes_out, n, tree, count, mass,
-                offset, result, near_entry, far_entry);
+                part, offset, result, near_entry, far_entry);
   struct interaction_list near = {.offset = allocate(offsets_of(t), sizeof(uint32_t), "offsets"),
                                   .entry = allocate(result->entries, sizeof(uint32_t), "near list"),
                                   .entries = (uint32_t)result->entries},

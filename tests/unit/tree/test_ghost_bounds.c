@@ -175,15 +175,15 @@ static struct walk_result walk_pair(const struct trees *t, uint32_t target, uint
 /** Make a part hold what is opened above an entry of a list of source 1, and of a leaf the particles. */
 static void require_entry(struct tree_part *need, unsigned depth, uint32_t entry, bool near) {
   const uint32_t node = entry & ((2u << depth) - 1);
+  const uint32_t leaves = 1u << depth;
   const unsigned level = near ? depth : node_level(node);
   if (entry >> (depth + 1) == 0) return;
   if (level > need->top || near) {
     const uint32_t at = near ? node & ((1u << depth) - 1) : node - (1u << level);
     need->branches |= UINT64_C(1) << (at >> (level - need->top));
-    need->levels = depth;
-  } else if (level > need->levels) {
-    need->levels = level;
   }
+  for (uint32_t above = near ? leaves + node % leaves : node / 2; above > 0; above /= 2)
+    if (above < 1u << need->top) need->opened |= UINT64_C(1) << above;
 }
 
 /** Add what a walk opens of a source. */
@@ -208,8 +208,8 @@ static void check_lacking(const struct trees *t, uint32_t target, uint32_t sourc
   if (need.branches != 0) {
     need.branches = without_lowest;
     assert_int_not_equal(walk_pair(t, target, source, &need, list).lacks, 0);
-  } else if (need.levels > 0) {
-    need.levels--;
+  } else if (need.opened != 0) {
+    need.opened &= need.opened - 1;
     assert_int_not_equal(walk_pair(t, target, source, &need, list).lacks, 0);
   }
   for (uint32_t kind = 0; kind < 2; kind++) interaction_list_free(&list[kind]);
@@ -231,11 +231,11 @@ static void check_ranks(const struct trees *t, uint32_t to, uint32_t from, struc
       require_pair(t, target, source, &need);
     const struct tree_part part = ghost_part(s, &group[source], &targets);
     assert_int_equal(need.branches & ~part.branches, 0);
-    assert_true(need.levels <= part.levels);
+    assert_int_equal(need.opened & ~part.opened, 0);
     sums->needed += (uint64_t)__builtin_popcountll(need.branches);
     sums->sent += (uint64_t)__builtin_popcountll(part.branches);
-    sums->upper += part.levels > 0 && part.branches == 0;
-    sums->nothing += part.levels == 0;
+    sums->upper += part.opened != 0 && part.branches == 0;
+    sums->nothing += part.opened == 0 && part.branches == 0;
   }
 }
 
