@@ -94,7 +94,7 @@ static void drop_old(struct gas *g, struct gas_level *old, bool busy) {
   gas_forget_replaced(g);
 }
 
-/** Begin to list the particles that may leave their groups because a level has got new ones, before the host finds links. */
+/** Begin to list the particles that may leave their groups because a level has got new ones. */
 static void list_particles(struct gas *g, int level) {
   for (int l = level - 1; g->particles && l <= level; l++) gas_particles_list(g, l, level);
 }

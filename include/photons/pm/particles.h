@@ -115,8 +115,8 @@ size_t gas_particles_look(const struct parameters *p);
 void gas_particles_settle(struct gas *g, int first, int last);
 
 /** Begin to list the particles of a level that may leave their groups: they have come to their places, and the groups of
- * the level and of the next finer one are those that gas_particles_settle() will find. It then finds the lists, and no GPU
- * waits while they are made. On several ranks, which ask each other for groups meanwhile, it begins them itself.
+ * the level and of the next finer one are those that gas_particles_settle() will find. It then finds the lists, and
+ * no GPU waits while they are made. On several ranks, which ask each other for groups meanwhile, it begins them itself.
  * @param last  as of gas_particles_settle() */
 void gas_particles_list(struct gas *g, int level, int last);
 /** Whether the densities of a level that is ahead of the finer ones need its particles in their present groups. GPUs
