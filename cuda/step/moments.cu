@@ -6,9 +6,12 @@
 #include "photons/base/particle_column.h"
 #include "photons/domain/geometry.h"
 
-enum { WARPS = 8, BLOCK = WARPS * WARP, PARTS = 256, SUMS = 8 };
+/* Warps of a CUDA block; there are as many CUDA blocks as threads in one. */
+#ifndef PARTICLE_SUM_WARPS
+#define PARTICLE_SUM_WARPS 8
+#endif
+enum { WARPS = PARTICLE_SUM_WARPS, BLOCK = WARPS * WARP, PARTS = BLOCK, SUMS = 8 };
 static_assert(sizeof(struct moments) == SUMS * sizeof(double), "sums are written as an array");
-static_assert(BLOCK == PARTS, "a thread for each part");
 
 static __device__ inline void add_particle(const struct moment_arrays &p, size_t i, double *sum) {
   const size_t n = p.count;

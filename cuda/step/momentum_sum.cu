@@ -4,7 +4,11 @@
 #include "cuda/runtime/gpu.cuh"
 #include "cuda/step/gpu_step.h"
 
-enum { WARPS = 8, BLOCK = WARPS * WARP, PARTS = 256, SUMS = 5 };
+/* Warps of a CUDA block; there are as many CUDA blocks as threads in one. */
+#ifndef PARTICLE_SUM_WARPS
+#define PARTICLE_SUM_WARPS 8
+#endif
+enum { WARPS = PARTICLE_SUM_WARPS, BLOCK = WARPS * WARP, PARTS = BLOCK, SUMS = 5 };
 static_assert(sizeof(struct momentum_sum) == SUMS * sizeof(double), "sums are written as an array");
 
 static __global__ void __launch_bounds__(BLOCK)
@@ -30,7 +34,6 @@ static __global__ void __launch_bounds__(BLOCK)
 
 static __global__ void __launch_bounds__(BLOCK)
     add_parts(const double *__restrict__ of_part, double *__restrict__ sum) {
-  static_assert(BLOCK == PARTS, "a thread for each part");
   const double all = block_sum<WARPS>(of_part[(size_t)blockIdx.x * PARTS + threadIdx.x]);
   if (threadIdx.x == 0) sum[blockIdx.x] = all;
 }

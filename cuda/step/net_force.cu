@@ -4,10 +4,13 @@
 #include "cuda/runtime/gpu.cuh"
 #include "cuda/step/gpu_step.h"
 
-enum { WARPS = 8, BLOCK = WARPS * WARP, PARTS = 256, SUMS = 18 };
+/* Warps of a CUDA block; there are as many CUDA blocks as threads in one. */
+#ifndef PARTICLE_SUM_WARPS
+#define PARTICLE_SUM_WARPS 8
+#endif
+enum { WARPS = PARTICLE_SUM_WARPS, BLOCK = WARPS * WARP, PARTS = BLOCK, SUMS = 18 };
 static_assert(sizeof(struct net_force_sums) == SUMS * sizeof(double),
               "sums are written as an array");
-static_assert(BLOCK == PARTS, "a thread for each part");
 
 static __global__ void __launch_bounds__(BLOCK)
     add_particles(const __grid_constant__ struct net_force_arrays p, double *__restrict__ of_part) {

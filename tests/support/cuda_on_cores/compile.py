@@ -102,7 +102,8 @@ def main():
     # fill a GPU take minutes on a core.
     command = [*shlex.split(os.environ.get("CXX", "g++")), "-x", "c++", "-std=c++20", "-O2",
                "-w", "-Wno-psabi", "-ffp-contract=off", "-DP2P_CUDA_BLOCKS=32",
-               "-DWALK_CUDA_BLOCKS=8", "-DWALK_LONG_BLOCK=32", *(f"-I{f}" for f in folders), "-c"]
+               "-DWALK_CUDA_BLOCKS=8", "-DWALK_LONG_BLOCK=32", "-DPARTICLE_SUM_WARPS=1",
+               *(f"-I{f}" for f in folders), "-c"]
 
     def compile_one(source):
         target = folder / (str(source.relative_to(source.parents[2])).replace("/", "_") + ".o")
