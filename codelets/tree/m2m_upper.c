@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* m2m_upper: multipoles, and where they differ masses, of nodes above groups (photons/tree/upper.h): of a node and of
- * those below it, down to those that another task has made or to groups.
+ * those below it, down to those that another task has made or to groups. With GPUs it runs there: the multipoles of
+ * whole trees are on a GPU, and those of roots alone would have to be cut out of them before cores could have them.
  *
  * reads  of the lowest of these nodes multipoles and masses, and boxes in the memory of the host
  * writes multipoles and masses of those above that are wanted */
@@ -8,6 +9,7 @@
 #include <string.h>
 
 #include "codelets/runtime/task.h"
+#include "cuda/tree/gpu_tree.h"
 #include "photons/base/error.h"
 #include "photons/tree/codelets.h"
 
@@ -17,6 +19,10 @@ struct m2m_upper_argument {
 };
 /* The lowest nodes are followed by those above in heap order, and then by the masses of all these. */
 enum { NODES_MOST = 2 << UPPER_LEVELS };
+
+static bool masses_differ(const struct short_range *s) {
+  return particles_have(&s->domain->particles, COLUMN_relative_mass);
+}
 
 static double m2m_upper_work(const struct m2m_upper_argument *a) {
   return tree_nodes(upper_levels(a->s, a->node));
@@ -39,47 +45,59 @@ static uint32_t list_nodes(const struct group *const *heap, uint32_t lowest, uin
   return n;
 }
 
-/** The sums of the masses of all nodes above the lowest ones. */
-static void sum_masses(uint32_t lowest, float *mass) {
-  for (uint32_t k = lowest - 1; k > 0; k--) mass[k] = mass[2 * k] + mass[2 * k + 1];
+/** What a task works on, by place in the heap. */
+struct heap {
+  unsigned levels;
+  uint32_t lowest;
+  struct node box[NODES_MOST];
+  float *multipole[NODES_MOST], *mass[NODES_MOST]; /* as of node 1 of a tree; NULL: not wanted */
+};
+
+static struct heap unwrap(void *buffers[], const struct m2m_upper_argument *a) {
+  struct heap h = {.levels = upper_levels(a->s, a->node)};
+  uint32_t node[NODES_MOST];
+  const struct group *heap[NODES_MOST];
+  h.lowest = 1u << h.levels;
+  heap_of(&a->node->group, 1, h.levels, heap);
+  const uint32_t n = list_nodes(heap, h.lowest, node);
+  for (uint32_t k = 1; k < 2 * h.lowest; k++) h.box[k] = heap[k]->root;
+  for (uint32_t i = 0; i < n; i++) {
+    h.multipole[node[i]] = VECTOR(float, buffers[i]);
+    if (masses_differ(a->s)) h.mass[node[i]] = VECTOR(float, buffers[n + i]);
+  }
+  return h;
 }
 
-/** Copy the numbers of nodes from or to their buffers, in which they are those of node 1.
- * @param all  [node of the heap][size] */
-static void copy_lowest(void *buffers[], const uint32_t *node, uint32_t n, size_t size,
-                        float *all) {
-  for (uint32_t i = 0; i < n; i++)
-    memcpy(all + node[i] * size, VECTOR(const float, buffers[i]) + size, size * sizeof *all);
-}
-static void copy_upper(void *buffers[], const uint32_t *node, uint32_t n, size_t size,
-                       const float *all) {
-  for (uint32_t i = 0; i < n; i++)
-    memcpy(VECTOR(float, buffers[i]) + size, all + node[i] * size, size * sizeof *all);
+/** The sums of the masses of all nodes above the lowest ones. */
+static void sum_masses(const struct heap *h) {
+  float mass[NODES_MOST];
+  for (uint32_t k = 2 * h->lowest - 1; k > 0; k--) {
+    mass[k] = k < h->lowest ? mass[2 * k] + mass[2 * k + 1] : h->mass[k][1];
+    if (k < h->lowest && h->mass[k]) h->mass[k][1] = mass[k];
+  }
 }
 
 static void m2m_upper_cpu(void *buffers[], const struct m2m_upper_argument *a) {
   const struct short_range *s = a->s;
-  const unsigned levels = upper_levels(s, a->node);
-  const uint32_t lowest = 1u << levels;
-  const size_t size = fmm_multipole_size(s->order);
-  uint32_t node[NODES_MOST];
-  const struct group *heap[NODES_MOST];
-  struct node box[NODES_MOST];
-  float mass[NODES_MOST], *multipole = allocate(2 * lowest * size, sizeof *multipole, "multipoles");
-  heap_of(&a->node->group, 1, levels, heap);
-  const uint32_t n = list_nodes(heap, lowest, node);
-  for (uint32_t k = 1; k < 2 * lowest; k++) box[k] = heap[k]->root;
-  copy_lowest(buffers, node, lowest, size, multipole);
-  s->kernels->fmm.m2m(s->order, levels, expansion_scale(s), box, multipole);
-  copy_upper(buffers + lowest, node + lowest, n - lowest, size, multipole);
-  free(multipole);
-  if (!particles_have(&s->domain->particles, COLUMN_relative_mass)) return;
-  copy_lowest(buffers + n, node, lowest, 1, mass);
-  sum_masses(lowest, mass);
-  copy_upper(buffers + n + lowest, node + lowest, n - lowest, 1, mass);
+  const struct heap h = unwrap(buffers, a);
+  const size_t size = fmm_multipole_size(s->order), bytes = size * sizeof(float);
+  float *all = allocate(2 * h.lowest * size, sizeof *all, "multipoles");
+  for (uint32_t k = h.lowest; k < 2 * h.lowest; k++)
+    memcpy(all + k * size, h.multipole[k] + size, bytes);
+  s->kernels->fmm.m2m(s->order, h.levels, expansion_scale(s), h.box, all);
+  for (uint32_t k = 1; k < h.lowest; k++)
+    if (h.multipole[k]) memcpy(h.multipole[k] + size, all + k * size, bytes);
+  free(all);
+  if (masses_differ(s)) sum_masses(&h);
 }
 
-STAGE_ON_CPU(m2m_upper, 0x448899, NULL);
+static void m2m_upper_gpu(struct gpu *gpu, void *buffers[], const struct m2m_upper_argument *a) {
+  const struct heap h = unwrap(buffers, a);
+  gpu_m2m_upper(gpu, a->s->order, h.levels, expansion_scale(a->s), h.box, h.multipole,
+                masses_differ(a->s) ? h.mass : NULL);
+}
+
+STAGE(m2m_upper, 0x448899, NULL);
 
 static void submit(struct short_range *s, const struct upper_node *top) {
   uint32_t node[NODES_MOST];
@@ -87,7 +105,6 @@ static void submit(struct short_range *s, const struct upper_node *top) {
   struct starpu_data_descr data[2 * NODES_MOST];
   const unsigned levels = upper_levels(s, top);
   const uint32_t lowest = 1u << levels;
-  const bool masses = particles_have(&s->domain->particles, COLUMN_relative_mass);
   heap_of(&top->group, 1, levels, heap);
   const uint32_t n = list_nodes(heap, lowest, node);
   for (uint32_t i = 0; i < n; i++) {
@@ -96,9 +113,10 @@ static void submit(struct short_range *s, const struct upper_node *top) {
     data[i] = (struct starpu_data_descr){multipole_of(s, g), mode};
     data[n + i] = (struct starpu_data_descr){g->node_mass, mode};
   }
-  m2m_upper_insert(
-      (struct m2m_upper_argument){s, top},
-      (struct task){.data = data, .count = masses ? 2 * n : n, .priority = PRIORITY_MIDDLE});
+  m2m_upper_insert((struct m2m_upper_argument){s, top},
+                   (struct task){.data = data,
+                                 .count = masses_differ(s) ? 2 * n : n,
+                                 .priority = PRIORITY_MIDDLE});
 }
 
 void m2m_upper_submit(struct short_range *s, bool own) {

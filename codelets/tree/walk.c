@@ -13,7 +13,6 @@
 
 #include "codelets/runtime/task.h"
 #include "cuda/tree/gpu_tree.h"
-#include "photons/base/comm.h"
 #include "photons/base/debug_check.h"
 #include "photons/base/error.h"
 #include "photons/runtime/handle.h"
@@ -70,10 +69,19 @@ static struct target_tree unwrap(void *buffers[], const struct walk_argument *a,
                               targets_first(a->targets, buffers[TARGET_FIRST])};
 }
 
-/** What is here of the neighbours. */
-static void unwrap_parts(const struct walk_argument *a, struct tree_part *part) {
-  for (uint32_t i = 0; i < a->g->near.count; i++)
+/** Whether all of a neighbour is here: nodes above groups and groups of other ranks may lack what is below their roots. */
+static bool is_whole(const struct walk_argument *a, uint32_t slot) {
+  return a->g->near.group[slot]->owner == a->g->owner;
+}
+
+/** What is here of the neighbours. @return whether that is all of all */
+static bool unwrap_parts(const struct walk_argument *a, struct tree_part *part) {
+  bool whole = true;
+  for (uint32_t i = 0; i < a->g->near.count; i++) {
     part[i] = group_part(a->s->domain, a->g->near.group[i]);
+    whole &= is_whole(a, i);
+  }
+  return whole;
 }
 
 /** Leaves below a node. */
@@ -156,8 +164,7 @@ static void walk_on_core(void *buffers[], const struct walk_argument *a, uint32_
   const struct tree_part *of_slot[n];
   const struct target_tree tree = unwrap(buffers + first, a, trees, count, mass);
   unwrap_parts(a, part);
-  for (uint32_t i = 0; i < n; i++)
-    of_slot[i] = a->g->near.group[i]->owner == a->g->owner ? NULL : &part[i];
+  for (uint32_t i = 0; i < n; i++) of_slot[i] = is_whole(a, i) ? NULL : &part[i];
   a->lists->walked = a->s->kernels->walk.walk(
       &a->s->acceptance, a->targets->count, a->targets->depth, tree.first, tree.nodes, n, trees,
       count, masses_differ(a) ? mass : NULL, of_slot, &tree_scratch(a->s)->walk,
@@ -190,9 +197,9 @@ static void walk_gpu(struct gpu *gpu, void *buffers[], const struct walk_argumen
                               .near_entry = VECTOR(uint32_t, buffers[near]),
                               .far_entry = VECTOR(uint32_t, buffers[far])};
   struct tree_part part[n];
-  unwrap_parts(a, part);
+  const bool whole = unwrap_parts(a, part);
   gpu_walk(gpu, &a->s->acceptance, a->targets->count, a->targets->depth, tree.first, tree.nodes, n,
-           trees, count, masses_differ(a) ? mass : NULL, comm_size() > 1 ? part : NULL,
+           trees, count, masses_differ(a) ? mass : NULL, whole ? NULL : part,
            VECTOR(uint32_t, buffers[offset]), &room, &a->lists->walked);
   a->lists->on_gpu = true;
 }
@@ -342,11 +349,7 @@ void lists_make(struct short_range *s, struct group *g) {
     walk_submit(s, g);
     return;
   }
-  const struct job job = job_begin();
-  if (starpu_data_acquire_on_node(l->walk, STARPU_ACQUIRE_NO_NODE, STARPU_R) != 0)
-    fail(EXIT_RUN_FAILED, "StarPU could not wait for a walk");
-  starpu_data_release_on_node(l->walk, STARPU_ACQUIRE_NO_NODE);
-  job_end_data(job, JOB_ACQUIRE, l->walk, STARPU_R);
+  handle_wait_written(l->walk);
   if (l->on_gpu) {
     walk_check(&l->walked);
     interactions_check(l->walked.entries);

@@ -42,6 +42,12 @@ void gpu_p2m(struct gpu *g, int order, uint32_t count, unsigned depth, float sca
              const uint32_t *x, const float *mass, const struct node *nodes, float *multipole);
 void gpu_m2m(struct gpu *g, int order, unsigned depth, float scale, const struct node *nodes,
              float *multipole);
+/** Multipoles, and masses unless NULL, of nodes above groups from those of the lowest ones.
+ * @param levels  from the lowest nodes to node 1, at least 1
+ * @param box, multipole, mass  [2^(levels + 1)] in host memory: boxes of the nodes, and where on the GPU each has its data,
+ *         as of node 1 of a tree; NULL: not wanted */
+void gpu_m2m_upper(struct gpu *g, int order, unsigned levels, float scale, const struct node *box,
+                   float *const *multipole, float *const *mass);
 
 /** Memory for the entries of lists. */
 struct list_room {

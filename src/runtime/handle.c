@@ -85,11 +85,18 @@ void handle_acquire(starpu_data_handle_t handle, enum starpu_data_access_mode mo
   job_end_data(job, JOB_ACQUIRE, handle, mode);
 }
 
-void handle_wait(starpu_data_handle_t handle) {
-  if (!handle) return;
+static void wait_for(starpu_data_handle_t handle, enum starpu_data_access_mode mode) {
   const struct job job = job_begin();
-  if (starpu_data_acquire_on_node(handle, STARPU_ACQUIRE_NO_NODE, STARPU_RW) != 0)
+  if (starpu_data_acquire_on_node(handle, STARPU_ACQUIRE_NO_NODE, mode) != 0)
     fail(EXIT_RUN_FAILED, "StarPU could not wait for the tasks of data");
   starpu_data_release_on_node(handle, STARPU_ACQUIRE_NO_NODE);
-  job_end_data(job, JOB_ACQUIRE, handle, STARPU_RW);
+  job_end_data(job, JOB_ACQUIRE, handle, mode);
+}
+
+void handle_wait(starpu_data_handle_t handle) {
+  if (handle) wait_for(handle, STARPU_RW);
+}
+
+void handle_wait_written(starpu_data_handle_t handle) {
+  if (handle) wait_for(handle, STARPU_R);
 }

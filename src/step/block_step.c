@@ -234,13 +234,13 @@ static void drift_wanted(struct nbody *n, const struct base_step *b) {
   }
   frame_follow(n);
   motion_check(n, longest);
-  const bool all = mesh_due(b) || n->domain.sources_later;
+  const bool mesh = mesh_due(b), all = mesh || n->domain.sources_later;
   if (!n->domain.sources_later) domain_find_neighbours(&n->domain);
   FOR_GROUPS(&n->domain, g) {
     if (all || domain_source_wanted(g)) drift_now(n, b, g);
   }
   /* Other ranks, the mesh and nodes above groups need the new boxes now; else no one waits for them. */
-  if (comm_size() > 1 || all) message_wait();
+  if (comm_size() > 1 || mesh || (all && !forces_wait_for_boxes(n))) message_wait();
 }
 
 static void choose_active(struct nbody *n, struct group *g, void *top) {
@@ -340,7 +340,7 @@ static void kick_active(struct nbody *n, struct base_step *b, uint8_t top) {
   k.choice = RUNG_DEEPENS;
   if (mesh || n->domain.sources_later) { /* all groups have new boxes */
     FOR_GROUPS(&n->domain, g) g->moved = 0.0f;
-    domain_find_neighbours(&n->domain);
+    if (!forces_wait_for_boxes(n)) domain_find_neighbours(&n->domain);
   }
   /* Isolated systems always use expansions: without them a force costs N^2. Elsewhere what makes the multipoles of
    * all groups costs more than the few pairs of few active particles. GPUs never use expansions here: there they

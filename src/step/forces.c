@@ -10,6 +10,7 @@
 #include "photons/config/parameters.h"
 #include "photons/domain/codelets.h"
 #include "photons/mesh/codelets.h"
+#include "photons/runtime/handle.h"
 #include "photons/runtime/message.h"
 #include "photons/runtime/owner_computes.h"
 #include "photons/step/codelets.h"
@@ -144,12 +145,16 @@ static bool far_certain(const struct short_range *s) {
   return s->expansions && s->acceptance.newton;
 }
 
-static void submit_own_multipoles(struct domain *d, struct short_range *s) {
+static void submit_multipoles_of_groups(struct domain *d, struct short_range *s) {
   FOR_GROUPS(d, g) {
     if (!far_certain(s) && !multipoles_wanted(s, g)) continue;
     p2m_submit(s, g);
     m2m_submit(s, g);
   }
+}
+
+static void submit_own_multipoles(struct domain *d, struct short_range *s) {
+  submit_multipoles_of_groups(d, s);
   m2m_upper_submit(s, true);
 }
 
@@ -208,6 +213,23 @@ static void submit_tracers(struct nbody *n, void (*choose)(struct nbody *, struc
   FOR_TARGETS(&n->domain, g) choose(n, g, context);
 }
 
+bool forces_wait_for_boxes(const struct nbody *n) {
+  return comm_size() == 1 && n->domain.sources_later && lists_wait() &&
+         n->parameters->external.self_gravity;
+}
+
+/** Submit what needs no sources, so that the GPU is at work while the host waits for the boxes of all groups and
+ * finds the sources. */
+static void submit_before_boxes(struct nbody *n,
+                                void (*choose)(struct nbody *, struct group *, void *),
+                                void *context) {
+  struct domain *d = &n->domain;
+  if (far_certain(&n->short_range)) submit_multipoles_of_groups(d, &n->short_range);
+  FOR_TARGETS(d, g) choose(n, g, context);
+  FOR_GROUPS(d, g) handle_wait_written(g->tree);
+  domain_find_neighbours(d);
+}
+
 void forces_submit(struct nbody *n, bool mesh,
                    void (*choose)(struct nbody *, struct group *, void *), void *context) {
   struct domain *d = &n->domain;
@@ -217,18 +239,24 @@ void forces_submit(struct nbody *n, bool mesh,
     submit_tracers(n, choose, context);
     return;
   }
+  const bool waits = forces_wait_for_boxes(n);
+  if (waits) submit_before_boxes(n, choose, context);
   short_range_find_ghosts(s);
   if (mesh) long_range_place(l);
   message_begin();
-  const bool early = masses_above(s); /* which are among the ghosts */
-  if (early) submit_own_multipoles(d, s);
+  const bool masses = masses_above(s); /* which walks read, and which are among the ghosts */
+  if (waits)
+    m2m_upper_submit(s, true);
+  else if (masses)
+    submit_own_multipoles(d, s);
   ghosts_submit(d);
   if (n->holes) holes_submit(n);
-  FOR_TARGETS(d, g) choose(n, g, context);
+  if (!waits) FOR_TARGETS(d, g) choose(n, g, context);
+  if (masses) submit_multipoles(d, s, false);
   /* The walks come before submit_mesh(), whose tasks keep GPUs busy while the host waits for
    * walks. */
   FOR_TARGETS_IN_TURN(d, g) lists_begin(s, g);
-  if (far_certain(s)) submit_multipoles(d, s, !early);
+  if (far_certain(s) && !masses) submit_multipoles(d, s, !waits);
   if (mesh) submit_mesh(d, l);
   /* With accelerations of their own these need not come after p2p. */
   const bool reads_first = particles_have(&d->particles, COLUMN_mesh_acceleration);

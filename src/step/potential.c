@@ -50,11 +50,11 @@ static void submit(struct nbody *n, bool expansions, float *of_particles) {
   message_begin();
   if (expansions) submit_own_multipoles(d, s);
   ghosts_submit(d);
+  if (expansions) submit_other_multipoles(s); /* before walks, which read masses */
   FOR_GROUPS(d, g) {
     targets_all(s, g, false);
     lists_begin(s, g);
   }
-  if (expansions) submit_other_multipoles(s);
   FOR_GROUPS(d, g) submit_group(s, g, expansions, of_particles);
   message_wait();
 }

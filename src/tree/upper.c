@@ -8,13 +8,10 @@
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/runtime/handle.h"
-#include "photons/runtime/scheduler.h"
 #include "photons/tree/short_range.h"
 #include "upper_nodes.h"
 
-bool upper_used(const struct short_range *s) {
-  return s->split.kind == SPLIT_NEWTON && !scheduler_any_gpu();
-}
+bool upper_used(const struct short_range *s) { return s->split.kind == SPLIT_NEWTON; }
 
 /** Groups of all ranks below a place in the heap, first .. end - 1. */
 struct span {

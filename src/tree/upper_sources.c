@@ -8,6 +8,7 @@
 #include "photons/base/kept.h"
 #include "photons/runtime/handle.h"
 #include "photons/runtime/loop.h"
+#include "photons/runtime/owner_computes.h"
 #include "photons/tree/short_range.h"
 #include "upper_nodes.h"
 
@@ -81,12 +82,21 @@ static void pass_below(const struct short_range *s, struct upper_node *node) {
   }
 }
 
-/** Handles of a node that is wanted, and its tree. */
+/** The first group below an own node. */
+static const struct group *first_below(const struct upper_node *u) {
+  const struct group *g = &u->group;
+  while (upper_node_of(g)) g = upper_node_of(g)->child[0];
+  return g;
+}
+
+/** Handles of a node that is wanted, and its tree. The GPU that owns the first group below an own node makes its
+ * multipole. */
 static void fit_handles(struct short_range *s, struct upper_node *u) {
   const size_t floats = tree_nodes(0) * fmm_multipole_size(s->order);
   if (!u->group.tree) {
     u->group.tree = handle_register(u->nodes, tree_nodes(0), sizeof *u->nodes);
     u->multipole = handle_make(floats, sizeof(float));
+    if (!is_top(s, u)) owner_share(u->multipole, group_place(s->domain, first_below(u)), s->count);
     if (particles_have(&s->domain->particles, COLUMN_relative_mass))
       u->group.node_mass = handle_make(tree_nodes(0), sizeof(float));
   }

@@ -34,5 +34,7 @@ void handle_unregister(starpu_data_handle_t *handle);
 void handle_acquire(starpu_data_handle_t handle, enum starpu_data_access_mode mode);
 /** Wait for the tasks that use the data. These stay where they are. */
 void handle_wait(starpu_data_handle_t handle);
+/** Wait for the tasks that write the data; others may go on reading them. */
+void handle_wait_written(starpu_data_handle_t handle);
 
 #endif

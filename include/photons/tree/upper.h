@@ -34,7 +34,6 @@ struct upper_node {
   bool below;             /**< the task of a node above it makes it, too */
 };
 
-/** Runs with GPUs have none: their walks begin with all groups. */
 struct upper {
   struct upper_node *own,
       *top; /**< with groups of this rank alone, and those above; parents come before children */

@@ -34,6 +34,63 @@ void check_multipoles(const struct bench *b, struct group *g, struct difference 
   CUDA(cudaFree(out));
 }
 
+/** The nodes above some groups, in heap order; groups are the lowest ones. */
+static struct node *nodes_above(const struct nbody *s, unsigned levels) {
+  struct node *box = allocate(2u << levels, sizeof *box, "nodes above groups");
+  for (uint32_t k = (2u << levels) - 1; k > 0; k--)
+    if (k >= 1u << levels)
+      box[k] = s->domain.groups[k - (1u << levels)].nodes[1];
+    else
+      s->short_range.kernels->walk.join(s->domain.geometry.scale, &box[2 * k], &box[2 * k + 1],
+                                        &box[k]);
+  return box;
+}
+
+/** Every third node is not wanted, and must stay as it is. */
+static bool is_wanted(uint32_t node) { return node % 3 != 2; }
+
+void check_upper_multipoles(const struct bench *b, struct difference *d, struct difference *mass) {
+  const struct nbody *s = b->s;
+  const int order = s->short_range.acceptance.order;
+  const unsigned levels = node_level(s->domain.group_count);
+  const uint32_t lowest = 1u << levels, all = 2 * lowest, size = fmm_multipole_size(order);
+  const size_t row = (size_t)tree_nodes(s->domain.depth) * size, bytes = size * sizeof(float);
+  if (levels == 0 || levels > UPPER_LEVELS) return;
+  struct node *box = nodes_above(s, levels);
+  float *cpu = allocate((size_t)all * size, sizeof *cpu, "multipoles"), **to, **masses, *cpu_mass;
+  to = allocate(all, sizeof(float *), "multipoles");
+  masses = allocate(all, sizeof(float *), "masses");
+  cpu_mass = allocate(all, sizeof *cpu_mass, "masses");
+  float *out = to_device(cpu, (size_t)all * bytes), /* zeros */
+      *mass_out = to_device(cpu, 2 * all * sizeof(float));
+  for (uint32_t k = all - 1; k > 0; k--) {
+    const float *group = s->short_range.multipole + (k - lowest) * row;
+    if (k >= lowest) memcpy(cpu + (size_t)k * size, group + size, bytes);
+    to[k] = k >= lowest    ? b->multipole + (k - lowest) * row
+            : is_wanted(k) ? out + (size_t)(k - 1) * size
+                           : NULL;
+    masses[k] = k >= lowest || is_wanted(k) ? mass_out + k - 1 : NULL;
+    cpu_mass[k] = k >= lowest ? (float)k : cpu_mass[2 * k] + cpu_mass[2 * k + 1];
+  }
+  CUDA(cudaMemcpy(mass_out + lowest, cpu_mass + lowest, lowest * sizeof(float),
+                  cudaMemcpyHostToDevice));
+  s->short_range.kernels->fmm.m2m(order, levels, expansion_scale(&s->short_range), box, cpu);
+  gpu_m2m_upper(b->gpu, order, levels, expansion_scale(&s->short_range), box, to, masses);
+  float *gpu = allocate((size_t)all * size, sizeof *gpu, "multipoles"),
+        *gpu_mass = allocate(all, sizeof *gpu_mass, "masses");
+  to_host(b, gpu, out, (size_t)all * bytes);
+  to_host(b, gpu_mass, mass_out, all * sizeof *gpu_mass);
+  for (uint32_t k = 1; k < lowest; k++) {
+    if (!is_wanted(k)) memset(cpu + (size_t)k * size, 0, bytes), cpu_mass[k] = 0.0f;
+    compare(d, cpu + (size_t)k * size, gpu + (size_t)k * size, size);
+  }
+  compare(mass, cpu_mass + 1, gpu_mass + 1, lowest - 1);
+  void *host[] = {box, cpu, to, masses, cpu_mass, gpu, gpu_mass};
+  for (size_t i = 0; i < sizeof host / sizeof *host; i++) free(host[i]);
+  CUDA(cudaFree(out));
+  CUDA(cudaFree(mass_out));
+}
+
 /** Compare the rows of nodes that have targets. */
 static void compare_rows(struct difference *d, const struct target_set *t, const float *cpu,
                          const float *gpu, size_t size, uint32_t first, uint32_t end) {

@@ -60,7 +60,8 @@ void check_tree(const struct bench *b) {
                     m2l = {"m2l", 0, 0, 0}, l2l = {"l2l", 0, 0, 0}, l2p = {"l2p", 0, 0, 0},
                     kick = {"kick", 0, 0, 0}, drift = {"drift", 0, 0, 0},
                     potential = {"potential", 0, 0, 0}, rates = {"pair_rates", 0, 0, 0},
-                    node_mass = {"masses", 0, 0, 0};
+                    node_mass = {"masses", 0, 0, 0}, upper = {"m2m_upper", 0, 0, 0},
+                    upper_mass = {"  masses", 0, 0, 0};
   struct potential_difference expansions = {.m2l = {.stage = "m2l_potential"},
                                             .m2l_constant = {.stage = "  L_0"},
                                             .l2p_constant = {.stage = "l2p_potential, L_0"},
@@ -102,12 +103,15 @@ void check_tree(const struct bench *b) {
     interaction_list_free(&s->short_range.groups[g->index].lists.host[LIST_FAR]);
   }
   walk_scratch_free(&scratch);
+  check_upper_multipoles(b, &upper, &upper_mass);
   report_sort(extent);
   check_sort_of_places(b);
   report(&refit, 1e-6);
   if (b->mass) report(&node_mass, 0.0);
   report(&p2m, 1e-6);
   report(&m2m, EXPANSION_LIMIT);
+  report(&upper, EXPANSION_LIMIT);
+  report(&upper_mass, 0.0);
   report_walk("walk", &walk);
   report(&m2l, EXPANSION_LIMIT);
   report(&l2l, 1e-6);

@@ -53,6 +53,8 @@ void report_walk(const char *stage, const struct list_difference *d);
 /** Multipoles of particles, and of nodes. */
 void check_multipoles(const struct bench *b, struct group *g, struct difference *p2m,
                       struct difference *m2m);
+/** The multipoles and the masses of nodes above all groups, where there are nodes. */
+void check_upper_multipoles(const struct bench *b, struct difference *d, struct difference *mass);
 /** Local expansions, and the accelerations from them. Call after walk_group(). */
 void check_expansions(const struct bench *b, const struct group *g, const struct target_set *t,
                       struct difference *m2l, struct difference *l2l, struct difference *l2p);
