@@ -71,9 +71,10 @@ static struct heap unwrap(void *buffers[], const struct m2m_upper_argument *a) {
 /** The sums of the masses of all nodes above the lowest ones. */
 static void sum_masses(const struct heap *h) {
   float mass[NODES_MOST];
-  for (uint32_t k = 2 * h->lowest - 1; k > 0; k--) {
-    mass[k] = k < h->lowest ? mass[2 * k] + mass[2 * k + 1] : h->mass[k][1];
-    if (k < h->lowest && h->mass[k]) h->mass[k][1] = mass[k];
+  for (uint32_t k = h->lowest; k < 2 * h->lowest; k++) mass[k] = h->mass[k][1];
+  for (uint32_t k = h->lowest - 1; k > 0; k--) {
+    mass[k] = mass[2 * k] + mass[2 * k + 1];
+    if (h->mass[k]) h->mass[k][1] = mass[k];
   }
 }
 
