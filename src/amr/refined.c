@@ -172,7 +172,8 @@ static struct group_span share_of(const struct marks *m, int rank) {
 /** Sort marks of other ranks' groups by these ranks, whose groups rise. @return the pieces for them */
 static struct sparse_pieces letters_of(struct marks *m) {
   struct sparse_pieces to = {0};
-  if (m->part->count > 0) qsort(m->part->mark, m->part->count, sizeof *m->part->mark, compare_marks);
+  if (m->part->count > 0)
+    qsort(m->part->mark, m->part->count, sizeof *m->part->mark, compare_marks);
   int rank = 0;
   for (size_t i = 0; i < m->part->count; i++) {
     while (m->part->mark[i].group >= share_of(m, rank).end) rank++;

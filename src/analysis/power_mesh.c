@@ -117,7 +117,7 @@ static void deposit_tile(void *context, uint32_t tile) {
       m->colour)
     return;
   if (atomic_load(&m->overflow)) return; /* the deposit will be repeated with larger units */
-  struct power_target target = {.mesh = {(int32_t *)m->cells[0], (int32_t *)m->cells[1]},
+  struct power_target target = {.mesh = {(void *)m->cells[0], (void *)m->cells[1]},
                                 .n = m->n,
                                 .row = m->row,
                                 .plane = m->plane,
