@@ -137,6 +137,7 @@ int main(int argc, char **argv) {
     usage();
     return 0;
   }
+  setvbuf(stdout, NULL, _IOLBF, 0); /* checks that are ended from outside show how far they came */
   gpu_or_skip();
   if (argc > 1 && !strchr(argv[1], '='))
     check_word(argv[1], argc - 2, argv + 2);
