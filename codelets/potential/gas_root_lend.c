@@ -10,6 +10,7 @@
 struct gas_root_lend_argument {
   struct batch_argument batch;
   const struct root_gpu *root;
+  struct gpu_root_planes planes; /* of the batch, which is another rank's */
 };
 enum { CUBES, LINKS, SLABS };
 
@@ -23,7 +24,7 @@ static void gas_root_lend_gpu(struct gpu *gpu, void *buffers[],
   const struct gpu_gas g = gpu_gas_of(gpu, &a->batch);
   uint32_t slot = SLABS;
   for (uint32_t part = r->first; part < r->first + r->homes; part++)
-    if (root_slab_has(r, part, a->batch.batch))
+    if (root_slab_meets(r, part, a->planes))
       gpu_root_get(r->worker[worker_number()], &g, root_planes(r, part),
                    VECTOR(const struct gas_links, buffers[LINKS]),
                    VECTOR(const double, buffers[slot++]), VECTOR(double, buffers[CUBES]));
@@ -36,8 +37,9 @@ void gas_root_lend_submit(struct gas *g, const struct root_gpu *r, const struct 
   slots_add(&slots, guest->cubes, STARPU_W);
   slots_add(&slots, guest->links, STARPU_R);
   for (uint32_t part = r->first; part < r->first + r->homes; part++)
-    if (root_slab_has(r, part, guest->batch)) slots_add(&slots, r->slab[part - r->first], STARPU_R);
-  gas_root_lend_insert((struct gas_root_lend_argument){{g, 0, guest->batch}, r},
+    if (root_slab_meets(r, part, guest->planes))
+      slots_add(&slots, r->slab[part - r->first], STARPU_R);
+  gas_root_lend_insert((struct gas_root_lend_argument){{g, 0, guest->batch}, r, guest->planes},
                        slots_task(&slots, PRIORITY_HIGHEST));
   free(slots.data);
 }

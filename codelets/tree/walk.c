@@ -211,12 +211,11 @@ static void walk_fill_gpu(struct gpu *gpu, void *buffers[], const struct walk_fi
   const float *mass[n];
   const struct target_tree tree = unwrap(buffers + FILL_TREES, a, trees, count, mass);
   struct tree_part part[n];
-  unwrap_parts(a, part);
+  const bool whole = unwrap_parts(a, part);
   gpu_walk_fill(gpu, &a->s->acceptance, a->targets->count, a->targets->depth, tree.first,
-                tree.nodes, n, trees, count, masses_differ(a) ? mass : NULL,
-                comm_size() > 1 ? part : NULL, VECTOR(const uint32_t, buffers[FILL_OFFSET]),
-                &a->lists->walked, VECTOR(uint32_t, buffers[FILL_NEAR]),
-                VECTOR(uint32_t, buffers[FILL_FAR]));
+                tree.nodes, n, trees, count, masses_differ(a) ? mass : NULL, whole ? NULL : part,
+                VECTOR(const uint32_t, buffers[FILL_OFFSET]), &a->lists->walked,
+                VECTOR(uint32_t, buffers[FILL_NEAR]), VECTOR(uint32_t, buffers[FILL_FAR]));
 }
 
 STAGE(walk, 0xddcc77, NULL);

@@ -101,7 +101,7 @@ static void receive_all(struct arrivals *list, int tag, MPI_Request *sends, int 
   MPI_Request barrier = MPI_REQUEST_NULL;
   for (bool waiting = false;;) {
     const bool any = receive_any(list, tag);
-    if (!waiting && completed(sends, count)) {
+    if (!waiting && !any && completed(sends, count)) {
       comm_check(MPI_Ibarrier(comm_all(), &barrier), "MPI_Ibarrier");
       waiting = true;
     }

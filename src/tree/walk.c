@@ -86,8 +86,7 @@ void walk_scratch_free(struct walk_scratch *s) {
 void walk_check(const struct walk_result *result) {
   if (result->lacks != 0)
     fail(EXIT_RUN_FAILED,
-         "internal error: forces need what is below node %u of a group of another rank, which was "
-         "not sent",
+         "internal error: forces need what is below node %u of a source, which is not on this rank",
          result->lacks);
 }
 

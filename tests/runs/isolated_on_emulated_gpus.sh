@@ -55,7 +55,7 @@ column gpu_m2m_upper_s | awk '!($1 > 0) {exit 1}' || complain 'no GPU makes mult
 column sub_steps | awk '{n += $1} END {exit !(n > 0)}' || complain 'there are no sub-steps'
 # kept NAME BYTES: what a rank keeps of the other one: two own groups, and a node of which it has the root and the multipole
 kept() {
-  awk -F, -v name="$1" -v most="$2" '$1 == "kept" && $2 == name {found = 1; if ($6 != most) {print; exit 1}} END {exit !found}' \
+  awk -F, -v name="$1" -v most="$2" '$1 == "kept" && $2 == name {same = $6 == most; if (!same) print} END {exit !same}' \
     two-ranks/log/ranks.csv || complain "a rank keeps other bytes of the far sphere ($1) than $2"
 }
 kept groups $((2 * 8 + 192 * (2 + 1)))

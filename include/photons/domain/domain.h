@@ -61,8 +61,8 @@ struct group {
 };
 
 /** A group that has a neighbour on another rank: one of this rank's groups that is sent to that
- * rank, or a group that is received from there. Only some branches of its tree are sent, with their
- * positions and what is above them, and the upper levels of the tree. */
+ * rank, or a group that is received from there. Of its tree some branches are sent, with their
+ * positions and the nodes above them. Where there are none, only upper nodes are. */
 struct ghost {
   uint32_t group;
   int rank;                  /**< rank that it is sent to or received from */

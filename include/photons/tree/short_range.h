@@ -100,7 +100,7 @@ void short_range_register(struct short_range *s);
 void short_range_unregister(struct short_range *s);
 /** After domain_find_neighbours() and refits: find the ghosts of the next forces, and make handles for what is
  * received of them; and where domain.sources_later the sources of groups. In isolated systems ranks receive what their walks can open, by bounds that hold for the
- * acceptance as it is now. No task may be at work. Collective. */
+ * acceptance as it is now. No task that writes trees or that uses sources may be at work. Collective. */
 void short_range_find_ghosts(struct short_range *s);
 /** After domain_find_ghosts(): make handles for the multipoles of ghosts, and drop those of groups
  * that are no longer ghosts. */

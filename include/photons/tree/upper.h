@@ -49,7 +49,7 @@ struct upper {
 /** Whether forces of this system use nodes above groups. Known before any of them. */
 bool upper_used(const struct short_range *s);
 /** After domain_find_neighbours() of groups whose boxes are those of the forces that come next: tell other ranks of
- * those groups and nodes that their targets need. No task may be at work. Collective.
+ * those groups and nodes that their targets need. No task that writes trees or that uses nodes above groups may be at work. Collective.
  * @param targets  [comm_size()] bounds on the targets of ranks */
 void upper_tell(struct short_range *s, const struct rank_targets *targets);
 /** After that: find the sources of this rank's groups with targets, which become their neighbours, and which nodes

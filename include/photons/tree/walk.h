@@ -195,13 +195,13 @@ struct walk_result {
   uint64_t entries;      /**< entries of the near list */
   uint64_t visits;       /**< pairs of nodes judged */
   uint32_t
-      lacks; /**< a node of a ghost that was to be opened, and what is below it is not here; 0: none */
+      lacks; /**< a node of a source that was to be opened, and what is below it is not here; 0: none */
   uint32_t longest;               /**< of a walk on a GPU: entries of the longest list */
   uint32_t near_blocks, far_kept; /**< of a walk on a GPU that keeps entries: blocks and entries */
   uint32_t written; /**< of a walk on a GPU: whether the lists had room, and have their entries */
 };
 
-/** End the run if a walk lacks what is below a node of a ghost, which the owner has not sent. */
+/** End the run if a walk lacks what is below a node of a source: the owner has not sent it, or the node is above groups. */
 void walk_check(const struct walk_result *result);
 
 struct walk_kernels {

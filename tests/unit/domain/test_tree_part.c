@@ -64,7 +64,7 @@ static void test_extremes(void **state) {
   (void)state;
   const struct tree_part whole = {UINT64_MAX, UINT64_MAX, 6}, none = {.top = 6},
                          combed = {UINT64_C(0x5555555555555555), UINT64_MAX, 6};
-  assert_int_equal(part_nodes(&whole, 31), tree_nodes(31));
+  assert_int_equal(part_nodes(&whole, 30), tree_nodes(30));
   assert_int_equal(part_nodes(&none, DEPTH_MOST), tree_nodes(0));
   assert_int_equal(part_room(&none, DEPTH_MOST), tree_nodes(0));
   check_runs(&whole, DEPTH_MOST);
