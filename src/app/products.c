@@ -228,11 +228,11 @@ static void write_snapshots(struct products *o, const struct halo_catalogue *hal
   o->seconds[PART_SUBSAMPLE] = wall_clock() - start - o->seconds[PART_SNAPSHOT];
 }
 
-/** What was made in batch gets its names: this waits for the disk, as the snapshot does. */
+/** What was made in batch gets its names: this waits for the disk. */
 static void name_texts(struct products *o) {
   const double start = wall_clock();
   output_batch_end();
-  o->seconds[PART_SNAPSHOT] += wall_clock() - start;
+  o->seconds[PART_STATISTICS] += wall_clock() - start;
 }
 
 void products_write_rest(struct products *o) {

@@ -102,6 +102,10 @@ static void transform_rows(void *context, uint32_t number) {
 void fft_pair_rows(const struct fft *f, void *const memory[2], fft_row *values, void *context) {
   const struct pairs pairs = {f, {memory[0], memory[1]}, values, context};
   const size_t parts = f->values.count[0] * parts_of_plane(f);
+  const size_t n = f->size[2], row = n % 4 == 0 ? n + 4 : n + 4 - n % 4;
+  if (f->mesh.row > 0 && f->mesh.row < row)
+    fail(EXIT_RUN_FAILED, "rows of a pair of meshes have room for %zu numbers, not for %zu",
+         f->mesh.row, row);
   if (f->mesh.precision != FFT_SINGLE || f->mesh.padded)
     fail(EXIT_RUN_FAILED,
          "pairs of meshes are transformed in single precision and without padding");

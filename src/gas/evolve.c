@@ -203,8 +203,8 @@ static void advance(struct gas *g, int level, const struct root_step *root, stru
   const struct hydro_step step = {dt, s.begin, s.end, gas_least_heat(g, scale)};
   g->level[level].dt = dt;
   open_step(g, level, dt, s.begin); /* 1 */
-  find_speeds(
-      g, level + 1); /* which nothing changes before part 4: GPUs do not wait for the host there */
+  /* Nothing changes the cells of the finer level before part 4, where GPUs then do not wait for the host. */
+  find_speeds(g, level + 1);
   hydro_solve(g, level, step); /* 2 */
   send_ahead(g, level);
   count_step(g, level);

@@ -20,7 +20,7 @@ void output_folder_check(const char *path);
 /** The temporary name for @p path; output_commit() frees it. fail() removes the file if the program
  * ends before output_commit(). */
 char *output_begin(const char *path);
-/** Sync the temporary file and rename it to its final name; frees @p temporary. */
+/** Sync the temporary file and rename it to its final name, in a batch at the end of the batch; frees @p temporary. */
 void output_commit(char *temporary, const char *path);
 /** Between these two, files that this thread commits get their final names at the end, in their order, those of
  * output_together() at once. Their folder is synced at the end. Each sync waits for the disk, and one that follows another
