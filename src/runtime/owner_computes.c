@@ -170,7 +170,7 @@ static int push_task(struct starpu_task *task) {
   starpu_worker_relax_off();
   const bool lasts = owner && task->sched_data == owner_lasting;
   if (task->sched_data == owner_lasting && !lasts)
-    task->sched_data = NULL; /* ended() counts those that lasts */
+    task->sched_data = NULL; /* ended() counts long tasks */
   starpu_task_list_push_back(&(lasts   ? q->lasting
                                : owner ? q->owned
                                        : q->free)[priority_of(task)],
