@@ -2,12 +2,13 @@
 /* pm_read: interpolates long-range accelerations from the fields. With block time steps they have a
  * column of their own, because they change only once in a base step.
  *
- * reads  positions; the slabs that the group overlaps, or, if some of these are on other ranks,
- *        the pieces that pm_cut copied from them
+ * reads  positions; the slabs that the group overlaps, and, if some of these are on other ranks,
+ *        the messages with cells that pm_cut copied from them
  * adds to accelerations, or writes mesh_accelerations */
 #include <stdlib.h>
 #include <string.h>
 
+#include "codelets/mesh/field_cells.h"
 #include "codelets/runtime/task.h"
 #include "cuda/mesh/gpu_mesh.h"
 #include "photons/base/error.h"
@@ -21,90 +22,82 @@ struct pm_read_argument {
   bool clear; /* the first set, where nothing else has written the accelerations */
 };
 enum { ACCELERATION, POSITION, FIELDS };
-/* FIELDS: the messages with the pieces; or the slabs [field][slab], beginning with the first one that the group
- * overlaps. */
+/* FIELDS: the slabs [field][slab], beginning with the first one that the group overlaps; or messages, and then of
+ * each slab of this rank that the group overlaps all fields. */
 
 static double pm_read_work(const struct pm_read_argument *a) { return a->g->count; }
 
-/** Whether no piece before is in the same message. Where a group reads cells all around the box, its first and last
- * planes or rows can be of one rank. */
-static bool begins_message(const struct mesh_pieces *read, uint32_t k) {
-  for (uint32_t i = 0; i < k; i++)
-    if (read->piece[i].message == read->piece[k].message) return false;
-  return true;
+/** Whether a group's cells are put together. Of pencils they always are, since groups read whole planes. */
+static bool is_put_together(const struct mesh *m, const struct group_cells *c) {
+  return c->read_ranks > 0 || m->parts > 1;
 }
 
-/** The slot of a piece, from FIELDS on: the number of messages before its own. */
-static uint32_t slot_of_piece(const struct mesh_pieces *read, uint32_t k) {
-  uint32_t slot = 0;
-  for (uint32_t i = 0; read->piece[i].message != read->piece[k].message; i++)
-    slot += begins_message(read, i);
-  return slot;
+/** Whether this rank's part of a slab has some of a group's cells. */
+static bool has_cells(const struct mesh *m, uint32_t slab, const struct group_cells *c) {
+  const struct cell_layout part = layout_of_slab(m, slab), box = layout_of_box(m, &c->field_box);
+  return cells_meet(m->cells, &part, &box);
 }
 
-static const float *data_of_piece(void *buffers[], const struct mesh_pieces *read, uint32_t k) {
-  return VECTOR(const float, buffers[FIELDS + slot_of_piece(read, k)]) + read->piece[k].at;
-}
-
-static struct field_view view_of_box(const struct group_cells *c, const float **plane) {
-  const struct field_box *box = &c->field_box;
-  const uint32_t *first = c->patch.origin;
-  return (struct field_view){.plane = plane,
-                             .origin = {box->origin[0], box->origin[1]},
-                             .row = box->row,
-                             .first = {first[0], first[1], first[2]}};
-}
-
-/** Put the group's cells together from pieces of pencils, which have some rows of some planes.
- * @param box        memory for the group's field box, [field][plane][y][row]
- * @param gpu        that has this memory; NULL: cores
- * @param[out] plane  [field * N + x] */
-static struct field_view put_together(struct gpu *gpu, void *buffers[], const struct mesh *m,
-                                      const struct group_cells *c, float *box,
-                                      const float **plane) {
-  (void)gpu; /* of a build without CUDA */
-  const uint32_t n = m->cells;
-  const struct field_box *b = &c->field_box;
-  for (uint32_t field = 0; field < m->fields; field++)
-    for (uint32_t i = 0; i < b->planes; i++)
-      plane[(size_t)field * n + (b->first + i) % n] = box + ((size_t)field * b->planes + i) *
-                                                                field_box_floats(b);
-  for (uint32_t k = 0; k < c->read.count; k++) {
-    const struct mesh_piece *p = &c->read.piece[k];
-    const float *data = data_of_piece(buffers, &c->read, k);
-    const size_t floats = (size_t)p->ys * b->row,
-                 first_row = (p->first_y + n - b->origin[0]) % n * (size_t)b->row;
-    for (uint32_t i = 0; i < m->fields * p->planes; i++, data += floats) {
-      const uint32_t field = i / p->planes, at = (p->first + i % p->planes + n - b->first) % n;
-      float *to = box + ((size_t)field * b->planes + at) * field_box_floats(b) + first_row;
-      if (gpu)
-        GPU_CALL(gpu_copy(gpu, to, data, floats * sizeof *to));
-      else
-        memcpy(to, data, floats * sizeof *to);
-    }
-  }
-  return view_of_box(c, plane);
-}
+/* The messages with a group's cells, and the slabs of this rank that have some. */
+#define FOR_MESSAGES_OF(l, c, message)                             \
+  for (uint32_t rank_ = 0; rank_ < (c)->read_ranks; rank_++)       \
+    for (const struct field_message *end_,                         \
+         *message = fields_from(l, (c)->reads_from[rank_], &end_); \
+         message < end_; message++)
+#define FOR_SLABS_OF(l, c, slab)                                                \
+  for (uint32_t slab = (l)->own_slabs.first; slab < (l)->own_slabs.end; slab++) \
+    if (has_cells((l)->mesh, slab, c))
 
 static size_t box_floats(const struct mesh *m, const struct group_cells *c) {
   return (size_t)m->fields * c->field_box.planes * field_box_floats(&c->field_box);
 }
 
-/** Find the planes: fills plane[field * N + x]. */
-static struct field_view unwrap(void *buffers[], const struct mesh *m, const struct group_cells *c,
-                                const float **plane) {
-  const uint32_t cells = m->cells, *first_cell = c->patch.origin;
-  if (c->read.count > 0) {
-    const size_t step = field_box_floats(&c->field_box);
-    for (uint32_t k = 0; k < c->read.count; k++) {
-      const struct mesh_piece *piece = &c->read.piece[k];
-      const float *data = data_of_piece(buffers, &c->read, k);
+/** How a group's cells are put together from messages and this rank's slabs.
+ * @param box  memory for the group's field box, [field][plane][y][row]
+ * @return copies_free() it */
+static struct cell_copies list_copies(const struct pm_read_argument *a, void *buffers[],
+                                      float *box) {
+  const struct mesh *m = a->l->mesh;
+  const struct cell_layout to = layout_of_box(m, &a->c->field_box);
+  const size_t floats = a->c->field_box.planes * to.plane;
+  struct cell_copies list = {0};
+  uint32_t slot = FIELDS;
+  FOR_MESSAGES_OF(a->l, a->c, message) {
+    const float *data = VECTOR(const float, buffers[slot++]);
+    for (uint32_t i = 0; i < message->parts; i++) {
+      const struct cell_layout from = layout_of_part(&message->part[i]);
       for (uint32_t field = 0; field < m->fields; field++)
-        for (uint32_t i = 0; i < piece->planes; i++, data += step)
-          plane[(size_t)field * cells + (piece->first + i) % cells] = data;
+        copies_add(&list, m->cells, &from, data + field_at(&message->part[i], field), &to,
+                   box + field * floats);
     }
-    return view_of_box(c, plane);
   }
+  FOR_SLABS_OF(a->l, a->c, slab) {
+    const struct cell_layout from = layout_of_slab(m, slab);
+    for (uint32_t field = 0; field < m->fields; field++)
+      copies_add(&list, m->cells, &from, VECTOR(const float, buffers[slot++]), &to,
+                 box + field * floats);
+  }
+  return list;
+}
+
+/** A group's cells that have been put together. @param[out] plane  [field * N + x] */
+static struct field_view view_of_box(const struct mesh *m, const struct group_cells *c,
+                                     const float *box, const float **plane) {
+  const struct field_box *b = &c->field_box;
+  const uint32_t *first = c->patch.origin;
+  for (uint32_t field = 0; field < m->fields; field++)
+    for (uint32_t i = 0; i < b->planes; i++, box += field_box_floats(b))
+      plane[(size_t)field * m->cells + (b->first + i) % m->cells] = box;
+  return (struct field_view){.plane = plane,
+                             .origin = {b->origin[0], b->origin[1]},
+                             .row = b->row,
+                             .first = {first[0], first[1], first[2]}};
+}
+
+/** Find the planes in slabs: fills plane[field * N + x]. */
+static struct field_view view_of_slabs(void *buffers[], const struct mesh *m,
+                                       const struct group_cells *c, const float **plane) {
+  const uint32_t cells = m->cells, *first_cell = c->patch.origin;
   const struct field_box box = field_box_for_patch(m, &c->patch);
   const uint32_t first = slab_of_plane(m, box.first), n = slabs_of_planes(m, box.first, box.planes);
   for (uint32_t field = 0, i = FIELDS; field < m->fields; field++)
@@ -118,12 +111,23 @@ static struct field_view unwrap(void *buffers[], const struct mesh *m, const str
       .plane = plane, .row = m->row, .first = {first_cell[0], first_cell[1], first_cell[2]}};
 }
 
+/** Put a group's cells together on cores. */
+static void put_together(const struct pm_read_argument *a, void *buffers[], float *box) {
+  struct cell_copies list = list_copies(a, buffers, box);
+  copies_run(&list);
+  copies_free(&list);
+}
+
 static void pm_read_cpu(void *buffers[], const struct pm_read_argument *a) {
   const struct mesh *m = a->l->mesh;
   const float **plane = allocate((size_t)m->fields * m->cells, sizeof *plane, "mesh plane table");
-  float *box = m->parts > 1 ? allocate(box_floats(m, a->c), sizeof *box, "field box") : NULL;
-  const struct field_view view = box ? put_together(NULL, buffers, m, a->c, box, plane)
-                                     : unwrap(buffers, m, a->c, plane);
+  float *box = NULL;
+  if (is_put_together(m, a->c)) {
+    box = allocate(box_floats(m, a->c), sizeof *box, "field box");
+    put_together(a, buffers, box);
+  }
+  const struct field_view view = box ? view_of_box(m, a->c, box, plane)
+                                     : view_of_slabs(buffers, m, a->c, plane);
   float *acceleration = VECTOR(float, buffers[ACCELERATION]);
   if (a->clear) memset(acceleration, 0, 3 * (size_t)a->g->count * sizeof *acceleration);
   a->l->kernels->read(m, a->g->count, VECTOR(const uint32_t, buffers[POSITION]), a->set == 1,
@@ -132,46 +136,68 @@ static void pm_read_cpu(void *buffers[], const struct pm_read_argument *a) {
   free(plane);
 }
 
+/** @return the group's field box, in scratch memory */
+static float *put_together_on_gpu(const struct pm_read_argument *a, void *buffers[]) {
+  struct gpu_mesh *g = a->l->gpu[worker_number()];
+  float *box = gpu_field_box(g, box_floats(a->l->mesh, a->c));
+  struct cell_copies list = list_copies(a, buffers, box);
+  gpu_copy_cells(g, &list);
+  copies_free(&list);
+  return box;
+}
+
 static void pm_read_gpu(struct gpu *gpu, void *buffers[], const struct pm_read_argument *a) {
   const struct mesh *m = a->l->mesh;
   const float **plane = allocate((size_t)m->fields * m->cells, sizeof *plane, "mesh plane table");
-  struct gpu_mesh *g = a->l->gpu[worker_number()];
-  const struct field_view view = m->parts > 1
-                                     ? put_together(gpu, buffers, m, a->c,
-                                                    gpu_field_box(g, box_floats(m, a->c)), plane)
-                                     : unwrap(buffers, m, a->c, plane);
+  const bool whole = !is_put_together(m, a->c);
+  const struct field_view view = whole
+                                     ? view_of_slabs(buffers, m, a->c, plane)
+                                     : view_of_box(m, a->c, put_together_on_gpu(a, buffers), plane);
   float *acceleration = VECTOR(float, buffers[ACCELERATION]);
   if (a->clear) gpu_clear(gpu, acceleration, 3 * (size_t)a->g->count * sizeof *acceleration);
-  gpu_read(g, a->g->count, VECTOR(const uint32_t, buffers[POSITION]), a->set == 1,
-           a->l->factor / (float)a->l->sets, &view, a->c->read.count == 0, acceleration);
+  gpu_read(a->l->gpu[worker_number()], a->g->count, VECTOR(const uint32_t, buffers[POSITION]),
+           a->set == 1, a->l->factor / (float)a->l->sets, &view, whole, acceleration);
   free(plane);
 }
 
 STAGE(pm_read, 0xee8866, "pm");
 
-void pm_read_submit(struct long_range *l, struct group *g, uint32_t set) {
+/** Where a group reads the fields. @param[out] data  @return how many */
+static size_t list_fields(const struct long_range *l, const struct group_cells *c, uint32_t set,
+                          struct starpu_data_descr *data) {
   const struct mesh *m = l->mesh;
-  const struct group_cells *c = cells_of(l, g);
   const struct field_box box = field_box_for_patch(m, &c->patch);
   const uint32_t first = slab_of_plane(m, box.first),
                  slabs = slabs_of_planes(m, box.first, box.planes);
-  struct starpu_data_descr *data = allocate(FIELDS + c->read.count + (size_t)m->fields * slabs,
-                                            sizeof *data, "task data");
-  size_t n = FIELDS;
+  size_t n = 0;
+  if (!is_put_together(m, c)) {
+    for (uint32_t field = 0; field < m->fields; field++)
+      for (uint32_t k = 0; k < slabs; k++)
+        data[n++] = (struct starpu_data_descr){
+            l->slab_handle[slab_row(l, set, field, (first + k) % m->slabs)], STARPU_R};
+    return n;
+  }
+  FOR_MESSAGES_OF(l, c, message)
+  data[n++] = (struct starpu_data_descr){message->handle[set_place(l, set)], STARPU_R};
+  FOR_SLABS_OF(l, c, slab)
+  for (uint32_t field = 0; field < m->fields; field++)
+    data[n++] = (struct starpu_data_descr){l->slab_handle[slab_row(l, set, field, slab)], STARPU_R};
+  return n;
+}
+
+void pm_read_submit(struct long_range *l, struct group *g, uint32_t set) {
+  const struct mesh *m = l->mesh;
+  const struct group_cells *c = cells_of(l, g);
+  const size_t most = FIELDS + l->field_messages.count +
+                      (size_t)m->fields * (l->own_slabs.end - l->own_slabs.first);
+  struct starpu_data_descr *data = allocate(most, sizeof *data, "task data");
   const bool own = particles_have(&l->domain->particles, COLUMN_mesh_acceleration),
              clear = (own || !m->split) && set == 0;
   data[ACCELERATION] = (struct starpu_data_descr){
       g->column[own ? COLUMN_mesh_acceleration : COLUMN_acceleration],
       clear ? STARPU_W : STARPU_RW};
   data[POSITION] = (struct starpu_data_descr){g->column[COLUMN_position], STARPU_R};
-  for (uint32_t k = 0; k < c->read.count; k++)
-    if (begins_message(&c->read, k))
-      data[n++] = (struct starpu_data_descr){
-          l->field_messages.message[c->read.piece[k].message].handle[set_place(l, set)], STARPU_R};
-  for (uint32_t field = 0; field < m->fields && c->read.count == 0; field++)
-    for (uint32_t k = 0; k < slabs; k++)
-      data[n++] = (struct starpu_data_descr){
-          l->slab_handle[slab_row(l, set, field, (first + k) % m->slabs)], STARPU_R};
+  const size_t n = FIELDS + list_fields(l, c, set, data + FIELDS);
   pm_read_insert(
       (struct pm_read_argument){l, g, c, set, clear},
       (struct task){.data = data,

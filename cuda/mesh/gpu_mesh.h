@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "photons/mesh/copies.h"
 #include "photons/mesh/mesh.h"
 #include "photons/runtime/gpu.h"
 
@@ -46,9 +47,8 @@ void gpu_fft_x(struct gpu_mesh *g, uint32_t column, const float complex *const *
                float complex *const *out, double *energy);
 void gpu_ifft_yz(struct gpu_mesh *g, uint32_t slab_number, uint32_t field,
                  const float complex *const *blocks, float *slab);
-/** Copy planes [y][row] of slabs to the field box, one after the other: see mesh_cut_plane(). */
-void gpu_cut(struct gpu_mesh *g, const struct field_box *box, uint32_t planes,
-             const float *const *plane, float *out);
+/** Copy cells from one array on this GPU to another, see copies.h: of all copies at once. */
+void gpu_copy_cells(struct gpu_mesh *g, const struct cell_copies *list);
 /** Scratch memory for a field box that gpu_read() then reads. */
 float *gpu_field_box(struct gpu_mesh *g, size_t floats);
 /** @param slabs  the view consists of whole slabs: only the first plane pointer of each slab is

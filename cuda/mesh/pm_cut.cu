@@ -1,23 +1,40 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* pm_cut: one CUDA block for each row. */
+/* pm_cut: one warp for each row that is copied, of all copies in one launch. */
 #include "cuda/mesh/gpu_mesh.cuh"
 
-enum { BLOCK = 128 };
+enum { BLOCK = 128, ROWS = BLOCK / WARP };
 
-/** first_y: of this part of the slabs. */
-static __global__ void cut(uint32_t cells, uint32_t slab_row, uint32_t first_y,
-                           struct field_box box, const float *const *plane, float *out) {
-  const uint32_t y = (box.origin[0] + blockIdx.x) % cells - first_y;
-  const float *row = plane[blockIdx.y] + (size_t)y * slab_row;
-  float *to = out + ((size_t)blockIdx.y * box.size[0] + blockIdx.x) * box.row;
-  for (uint32_t z = threadIdx.x; z < box.row; z += BLOCK) to[z] = row[(box.origin[1] + z) % cells];
+/** The copy that a row is of: the last one with no more rows before it. */
+static __device__ inline const struct cell_copy *copy_of_row(const struct cell_copy *copy,
+                                                             uint32_t count, uint32_t row) {
+  uint32_t low = 0, high = count;
+  while (high - low > 1) {
+    const uint32_t middle = (low + high) / 2;
+    if (copy[middle].before <= row)
+      low = middle;
+    else
+      high = middle;
+  }
+  return copy + low;
 }
 
-void gpu_cut(struct gpu_mesh *g, const struct field_box *box, uint32_t planes,
-             const float *const *plane, float *out) {
-  void *table = gpu_scratch(g->gpu, SCRATCH_TABLE, planes * sizeof *plane);
-  gpu_upload(g->gpu, table, plane, planes * sizeof *plane);
-  cut<<<dim3(box->size[0], planes), BLOCK, 0, g->gpu->stream>>>(
-      g->mesh->cells, g->mesh->row, g->mesh->first_y, *box, (const float *const *)table, out);
+static __global__ void __launch_bounds__(BLOCK)
+    copy_rows(const struct cell_copy *copies, uint32_t count, uint32_t rows) {
+  const uint32_t row = blockIdx.x * ROWS + threadIdx.x / WARP;
+  if (row >= rows) return;
+  const struct cell_copy c = *copy_of_row(copies, count, row);
+  const uint32_t x = (row - c.before) / c.rows, y = (row - c.before) % c.rows;
+  const float *from = c.from + x * c.from_plane + y * c.from_row;
+  float *to = c.to + x * c.to_plane + y * c.to_row;
+  for (uint32_t z = threadIdx.x % WARP; z < c.cells; z += WARP) to[z] = from[z];
+}
+
+void gpu_copy_cells(struct gpu_mesh *g, const struct cell_copies *list) {
+  if (list->rows == 0) return;
+  const size_t bytes = list->count * sizeof *list->copy;
+  struct cell_copy *table = (struct cell_copy *)gpu_scratch(g->gpu, SCRATCH_TABLE, bytes);
+  gpu_upload(g->gpu, table, list->copy, bytes);
+  copy_rows<<<blocks_for(list->rows, ROWS), BLOCK, 0, g->gpu->stream>>>(table, list->count,
+                                                                        list->rows);
   gpu_launched("pm_cut");
 }

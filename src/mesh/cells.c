@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Cells of the particle mesh: their number, and the boxes of them that groups deposit to and read. */
-#include <string.h>
-
 #include "photons/mesh/mesh.h"
 
 uint32_t mesh_good_size(uint32_t n) {
@@ -47,15 +45,4 @@ struct field_box field_box_for_patch(const struct mesh *m, const struct patch *p
                             .origin = {origin[1], origin[2]},
                             .size = {size[1], size[2]},
                             .row = size[2] + 4};
-}
-
-void mesh_cut_plane(const struct mesh *m, const struct field_box *b, const float *plane,
-                    float *out) {
-  const uint32_t to_edge = m->cells - b->origin[1], before = b->row < to_edge ? b->row : to_edge;
-  for (uint32_t i = 0; i < b->size[0]; i++, out += b->row) {
-    const float *row = plane + (size_t)((b->origin[0] + i) % m->cells - m->first_y) * m->row;
-    memcpy(out, row + b->origin[1], before * sizeof *out);
-    /* rows of a slab also repeat their first four cells */
-    memcpy(out + before, row, (b->row - before) * sizeof *out);
-  }
 }

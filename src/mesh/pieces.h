@@ -5,6 +5,8 @@
 
 #include "photons/mesh/long_range.h"
 
+enum { MESH_MESSAGE_MOST = 1 << 28 }; /**< floats of a message: MPI counts bytes with int */
+
 /** The most pieces of a group: the first and the last run of planes, and of rows, may have the same owner. */
 size_t pieces_most(const struct mesh *m);
 /** Cut the cells that a group deposits to. @param without  rank whose pieces are left out; -1: none

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Where groups lie on the mesh: their patches, and the pieces of the mesh that ranks exchange. */
+/* Where groups lie on the mesh: their patches, the pieces of them that ranks exchange, and the cells that groups read. */
 #include <stdlib.h>
 
+#include "fields.h"
 #include "met.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
@@ -11,7 +12,6 @@
 #include "pieces.h"
 
 enum {
-  MESSAGE_MOST = 1 << 28, /* floats: MPI counts bytes with int */
   ALIGNED = 16 /* floats: a piece in a message begins at a cache line, as memory of its own would */
 };
 
@@ -21,7 +21,7 @@ static bool is_own(const struct group_cells *c) { return c->owner == comm_rank()
 static void leave(struct group_cells *c) {
   for (uint32_t set = 0; set < SETS_MOST; set++) handle_drop(&c->patch_handle[set]);
   free(c->sent.piece);
-  free(c->read.piece);
+  free(c->reads_from);
 }
 
 /** Free messages from the given one on. */
@@ -41,7 +41,7 @@ static void free_messages(struct mesh_messages *list) {
 
 void long_range_leave(struct long_range *l) {
   free_messages(&l->patch_messages);
-  free_messages(&l->field_messages);
+  fields_leave(l);
   FOR_CELLS(l, c) leave(c);
   free(l->met.cells);
   l->met = (struct cells_list){0};
@@ -58,23 +58,16 @@ static void place_pieces(struct mesh_pieces *pieces, int owner, const struct mes
     if (owner == me || now[k].rank == me) pieces->piece[n++] = now[k];
 }
 
-/** Find a group's pieces. No field planes are copied where the group's own rank owns all planes that the group
- * reads. Rows of pencils always are, since groups read whole planes. */
+/** Find the pieces of a group's patch, and the cells that the group reads. */
 static void place_group(const struct long_range *l, struct group_cells *c, struct mesh_piece *now) {
-  const struct mesh *m = l->mesh;
-  const struct patch *p = &c->patch;
-  uint32_t count = cut_patch(m, p, c->owner, now);
-  place_pieces(&c->sent, c->owner, now, count);
-  c->field_box = field_box_for_patch(m, p);
-  count = cut_field_box(m, &c->field_box, now);
-  if (count == 1 && now[0].rank == c->owner && m->parts == 1) count = 0;
-  place_pieces(&c->read, c->owner, now, count);
+  place_pieces(&c->sent, c->owner, now, cut_patch(l->mesh, &c->patch, c->owner, now));
+  c->field_box = field_box_for_patch(l->mesh, &c->patch);
 }
 
 /** Messages while they are filled. Those of the step before leave their memory to them. */
 struct filling {
   struct mesh_messages *list;
-  uint32_t count, shared; /* so far; the first `shared` may get more pieces */
+  uint32_t count; /* so far */
 };
 
 static struct mesh_message *new_message(struct filling *f, int from, int to, uint32_t number) {
@@ -95,15 +88,13 @@ static struct mesh_message *new_message(struct filling *f, int from, int to, uin
 /** The message in which the next piece from one rank to another goes. */
 static struct mesh_message *message_with_room(struct filling *f, int from, int to, size_t floats) {
   uint32_t number = 0;
-  for (uint32_t k = 0; k < f->shared; k++) {
+  for (uint32_t k = 0; k < f->count; k++) {
     struct mesh_message *message = &f->list->message[k];
     if (message->from != from || message->to != to) continue;
-    if (message->floats + floats <= MESSAGE_MOST) return message;
+    if (message->floats + floats <= MESH_MESSAGE_MOST) return message;
     number++;
   }
-  struct mesh_message *message = new_message(f, from, to, number);
-  if (from != to) f->shared = f->count;
-  return message;
+  return new_message(f, from, to, number);
 }
 
 static void add_piece(struct filling *f, int from, int to, size_t floats, struct piece_place place,
@@ -120,40 +111,24 @@ static void add_piece(struct filling *f, int from, int to, size_t floats, struct
   message->floats += (floats + ALIGNED - 1) / ALIGNED * ALIGNED;
 }
 
-/** Add the pieces of a group that stay on this rank, or those that this rank sends or receives. */
-static void add_pieces(const struct long_range *l, uint32_t cells, bool stay,
-                       struct filling *patches, struct filling *fields) {
+/** Add the pieces of a group's patch that this rank sends or receives. */
+static void add_pieces(const struct long_range *l, uint32_t cells, struct filling *patches) {
   const struct group_cells *c = &l->met.cells[cells];
-  const int me = comm_rank(), owner = c->owner;
-  const size_t row = c->patch.size[2], field_row = (size_t)l->mesh->fields * c->field_box.row;
   for (uint32_t k = 0; k < c->sent.count; k++) {
     struct mesh_piece *p = &c->sent.piece[k];
-    if (!stay && (owner == me || p->rank == me))
-      add_piece(patches, owner, p->rank, p->planes * p->ys * row, (struct piece_place){cells, k},
-                p);
+    add_piece(patches, c->owner, p->rank, (size_t)p->planes * p->ys * c->patch.size[2],
+              (struct piece_place){cells, k}, p);
   }
-  for (uint32_t k = 0; k < c->read.count; k++) {
-    struct mesh_piece *p = &c->read.piece[k];
-    if (stay == (p->rank == owner) && (owner == me || p->rank == me))
-      add_piece(fields, p->rank, owner, p->planes * p->ys * field_row,
-                (struct piece_place){cells, k}, p);
-  }
-}
-
-static void fit_messages(const struct long_range *l, struct filling *f) {
-  leave_messages(f->list, f->count);
-  for (uint32_t k = 0; k < f->count; k++)
-    for (uint32_t set = 0; set < set_places(l); set++)
-      handle_fit(&f->list->message[k].handle[set], f->list->message[k].floats);
 }
 
 /** Put the pieces of all groups into messages. */
 static void place_messages(struct long_range *l) {
-  struct filling patches = {.list = &l->patch_messages}, fields = {.list = &l->field_messages};
-  for (uint32_t k = 0; k < l->met.count; k++) add_pieces(l, k, false, &patches, &fields);
-  for (uint32_t k = 0; k < l->met.count; k++) add_pieces(l, k, true, &patches, &fields);
-  fit_messages(l, &patches);
-  fit_messages(l, &fields);
+  struct filling patches = {.list = &l->patch_messages};
+  for (uint32_t k = 0; k < l->met.count; k++) add_pieces(l, k, &patches);
+  leave_messages(patches.list, patches.count);
+  for (uint32_t k = 0; k < patches.count; k++)
+    for (uint32_t set = 0; set < set_places(l); set++)
+      handle_fit(&patches.list->message[k].handle[set], patches.list->message[k].floats);
 }
 
 /** Groups that were met before keep their handles. Both lists have rising groups. */
@@ -204,9 +179,9 @@ static size_t message_bytes(const struct mesh_messages *list) {
 
 static void count_kept(const struct long_range *l) {
   size_t pieces = 0;
-  FOR_CELLS(l, c) pieces += c->sent.count + c->read.count;
+  FOR_CELLS(l, c) pieces += c->sent.count;
   kept_set(KEPT_PIECES, pieces * sizeof(struct mesh_piece) + message_bytes(&l->patch_messages) +
-                            message_bytes(&l->field_messages));
+                            fields_bytes(l));
   kept_set(KEPT_CELLS, l->met.count * sizeof *l->met.cells);
 }
 
@@ -221,5 +196,6 @@ void long_range_place(struct long_range *l) {
   }
   free(now);
   place_messages(l);
+  if (comm_size() > 1) fields_place(l);
   count_kept(l);
 }

@@ -29,23 +29,22 @@ struct mesh_layout mesh_layout_choose(const struct parameters *p, size_t particl
 
 enum { SETS_MOST = 2 }; /* the mesh, and with interlacing the mesh shifted by half a cell */
 
-/** Mesh planes exchanged between a group's owner and one other rank: planes of the group's patch
- * that are sent to be added up there, or planes of the fields that are cut out of the slabs
- * there. */
+/** What a group has of the planes of one rank: planes of the group's patch that are sent to be added up there, or
+ * of the fields that the group reads. */
 struct mesh_piece {
   int rank;
   uint32_t first, planes; /**< planes first .. first + planes - 1, modulo N */
   uint32_t first_y, ys;   /**< rows first_y .. first_y + ys - 1 of each, modulo N */
-  uint32_t message;       /**< that it is a part of, where this rank is one of its ends */
-  size_t at;              /**< its first float there */
+  uint32_t message; /**< of a patch: that it is a part of, where this rank is one of its ends */
+  size_t at;        /**< its first float there */
 };
 struct mesh_pieces {
   struct mesh_piece *piece;
   uint32_t count;
 };
 
-/** All pieces that go from one rank to another in one message, one after the other: by rising groups, so that
- * both ends have the same order. A piece that stays on its rank is a message of its own. */
+/** All pieces of patches that go from one rank to another in one message, one after the other: by rising groups, so that
+ * both ends have the same order. */
 struct mesh_message {
   int from, to;
   uint32_t number; /**< among the messages of these two ranks, of which there are several only where
@@ -62,6 +61,27 @@ struct mesh_messages {
   uint32_t count;
 };
 
+/** Cells of the fields in a message, [field][x][y][z]: size[c] of them along axis c from first[c] on. */
+struct field_part {
+  uint32_t first[3], size[3];
+  size_t at; /**< their first float in the message */
+};
+/** What the groups of one rank read of the planes of another one. A cell that several groups read is in it once: a field is
+ * only copied, so that nothing depends on how groups share cells. */
+struct field_message {
+  int from, to;
+  uint32_t number; /**< as of mesh_message */
+  size_t floats;
+  struct field_part *part; /**< in the order of their first cells */
+  uint32_t parts;
+  starpu_data_handle_t handle[SETS_MOST]; /**< by set_place() */
+};
+/** By receiver, then by sender. */
+struct field_messages {
+  struct field_message *message;
+  uint32_t count;
+};
+
 /** The mesh cells of one group. */
 struct group_cells {
   uint32_t group;                               /**< index */
@@ -71,9 +91,8 @@ struct group_cells {
                                                      this rank's memory */
   struct mesh_pieces sent;                      /**< patch planes whose slabs other ranks own */
   struct field_box field_box;                   /**< cells of the fields that the group reads */
-  struct mesh_pieces read; /**< field planes that the group reads, [field][plane][y][z], received
-                                and local ones; empty where this rank owns all of them: the group
-                                then reads the slabs */
+  int *reads_from;     /**< of own groups: other ranks that have some of these cells */
+  uint32_t read_ranks; /**< how many; 0: this rank has all planes */
 };
 
 /** Groups by rising index. */
@@ -99,8 +118,8 @@ struct long_range {
   float factor;  /**< G m; the fields of the mesh are per unit of G m */
   struct cells_list met; /**< this rank's groups, and those that deposit to or read its planes */
   uint32_t own;          /**< the first of this rank's groups on that list */
-  struct mesh_messages patch_messages,
-      field_messages;   /**< that this rank sends, receives, or has */
+  struct mesh_messages patch_messages;  /**< that this rank sends or receives */
+  struct field_messages field_messages; /**< the same */
   struct pages memory;  /**< on cores: the slabs and transpose blocks of this rank. Without a GPU in
                               use StarPU keeps none of them elsewhere */
   size_t patches_begin; /**< bytes of `memory` before that part which is empty until all densities
@@ -240,6 +259,9 @@ void long_range_check_mass(const struct long_range *l);
 static inline struct group_cells *cells_of(struct long_range *l, const struct group *g) {
   return &l->met.cells[l->own + (g->index - group_first(l->domain, comm_rank()))];
 }
+/** The messages of fields that this rank gets of another one: the first one of them. @param[out] end  behind the last one */
+const struct field_message *fields_from(const struct long_range *l, int rank,
+                                        const struct field_message **end);
 /** The messages that this rank fills. */
 #define FOR_MESSAGES_FROM_HERE(list, k)       \
   for (uint32_t k = 0; k < (list).count; k++) \

@@ -65,8 +65,9 @@ static inline struct field_view whole_planes(uint32_t row, const float *const *p
 }
 
 /** The cells of each field that a group reads, where they are copied for the group: planes first ..
- * first + planes - 1 modulo N, of each plane [size[0]][row] floats from `origin` (y, z) on. Beyond
- * size[1] a row is continued periodically by at least four cells. */
+ * first + planes - 1 modulo N, of each plane [size[0]][row] floats from `origin` (y, z) on. A row has four floats more
+ * than cells, so that kernels may load four cells from any of them on. Of rows all around the box these repeat the
+ * first cells. Of other rows no particle is in reach of them. */
 struct field_box {
   uint32_t first, planes, origin[2], size[2], row;
 };
@@ -226,11 +227,6 @@ struct field_box field_box_for_patch(const struct mesh *m, const struct patch *p
 static inline size_t field_box_floats(const struct field_box *b) {
   return (size_t)b->size[0] * b->row;
 }
-/** Copy the part [size[0]][row] of a field box out of one plane [y][row] of this part of a slab, which has all y
- * of the box. */
-void mesh_cut_plane(const struct mesh *m, const struct field_box *b, const float *plane,
-                    float *out);
-
 /** Bytes of scratch memory that one of the functions below needs on one worker. */
 size_t mesh_scratch_bytes(const struct mesh *m);
 
