@@ -70,11 +70,12 @@ static size_t move_on(struct sweep *s, int axis, uint32_t place, const struct me
   return come;
 }
 
-/** Where the first of the present boxes ends, or the next box begins. */
-static uint32_t next_place(const struct sweep *s, int axis, const struct mesh_box *begins) {
-  uint32_t place = begins ? begins->first[axis] : UINT32_MAX;
-  for (size_t i = 0; i < s->met.count; i++)
-    if (s->met.box[i]->end[axis] < place) place = s->met.box[i]->end[axis];
+/** Where the first of the present boxes ends, or the next box begins: the first of those that are not met yet. */
+static uint32_t next_place(const struct ordered *met, int axis, const struct ordered *boxes,
+                           size_t next) {
+  uint32_t place = next < boxes->count ? boxes->box[next]->first[axis] : UINT32_MAX;
+  for (size_t i = 0; i < met->count; i++)
+    if (met->box[i]->end[axis] < place) place = met->box[i]->end[axis];
   return place;
 }
 
@@ -121,15 +122,15 @@ static void unite_along_z(const struct ordered *boxes, struct mesh_boxes *out) {
 static void unite(struct sweep *sweep, int axis, const struct ordered *boxes,
                   struct mesh_boxes *out) {
   out->count = sweep->met.count = sweep->open_count = 0;
-  for (size_t k = 0; k < boxes->count || sweep->met.count > 0;) {
-    const uint32_t place = next_place(sweep, axis, k < boxes->count ? boxes->box[k] : NULL);
+  uint32_t place = next_place(&sweep->met, axis, boxes, 0), end;
+  for (size_t k = 0; k < boxes->count || sweep->met.count > 0; place = end) {
     k += move_on(sweep, axis, place, boxes->box + k, boxes->count - k);
+    end = next_place(&sweep->met, axis, boxes, k);
     if (axis + 1 == Z)
       unite_along_z(&sweep->met, &sweep->section);
     else
       unite(sweep + 1, axis + 1, &sweep->met, &sweep->section);
-    extend(sweep, axis, place, next_place(sweep, axis, k < boxes->count ? boxes->box[k] : NULL),
-           out);
+    extend(sweep, axis, place, end, out);
   }
 }
 
