@@ -11,7 +11,7 @@
 #include "pieces.h"
 #include "unite.h"
 
-LOOP_STAGE(pieces, 0x99bbbb, .family = "pm");
+LOOP_STAGE(pieces, 0x66aa55, .family = "pm");
 
 /** What groups of one rank read of another one. */
 struct transfer {
@@ -39,17 +39,19 @@ static struct transfer *transfer_between(struct transfers *list, int from, int t
     else
       high = middle;
   }
-  struct transfer *t = list->transfer + low;
-  if (low < list->count && t->from == from && t->to == to) return t;
+  if (low < list->count) {
+    struct transfer *found = &list->transfer[low];
+    if (found->from == from && found->to == to) return found;
+  }
   if (list->count == list->room) {
     list->room = 2 * list->room + 16;
     list->transfer = reallocate(list->transfer, list->room, sizeof *list->transfer,
                                 "messages of the mesh");
-    t = list->transfer + low;
   }
-  memmove(t + 1, t, (list->count++ - low) * sizeof *t);
-  *t = (struct transfer){.from = from, .to = to};
-  return t;
+  struct transfer *new = &list->transfer[low];
+  memmove(new + 1, new, (list->count++ - low) * sizeof *new);
+  *new = (struct transfer){.from = from, .to = to};
+  return new;
 }
 
 /** Cells first .. first + count - 1 modulo N as one or two runs that do not wrap around. @return their number */

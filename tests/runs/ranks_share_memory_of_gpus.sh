@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Two processes with a GPU each, here emulated on cores, exchange data through the memory of the GPUs and
-# leave what they leave with the memory of the host, and what one process leaves. Where a process does not
+# leave what they leave with the memory of the host, with pencils of the mesh, and what one process leaves. Where a process does not
 # find in the memory of a GPU what the other has written, both take the memory of the host.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
 need_python h5py numpy
@@ -35,6 +35,7 @@ rebuild_interval = 2
 END
 run_on 1 one config.ini
 run_on 2 gpus config.ini
+run_on 2 pencils --set gravity.mesh_layout=pencils config.ini
 run_on 2 host --set runtime.shared_memory=host config.ini
 CORES_IPC=spoiled
 export CORES_IPC
@@ -45,9 +46,10 @@ by() {
   grep -q "processes   2, on one host by $2\$" "$1/log/run.log" || complain "$1: not by $2"
 }
 by gpus 'memory of GPUs'
+by pencils 'memory of GPUs'
 by host 'shared memory'
 by spoiled 'shared memory'
-for other in one host spoiled; do
+for other in one pencils host spoiled; do
   cmp gpus/log/statistics.csv $other/log/statistics.csv || complain "statistics of $other"
   support same_snapshots.py gpus/snapshot_000.hdf5 $other/snapshot_000.hdf5 || complain "snapshot of $other"
 done

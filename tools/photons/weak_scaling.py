@@ -46,13 +46,14 @@ def messages(particles, group, ranks, layout="auto"):
     planes = side / ranks  # of the mesh
     if domain[0] <= planes * 1.01:  # slabs of the box lie over those of the mesh
         faces = 2 * (domain[1] / width) * (domain[2] / width) * (WIDTH / 2)
-        others = 2
+        others, of_others = 2, WIDTH
     else:
         faces = particles / group * (width + WIDTH) * (1 - planes / domain[0])
-        others = (domain[0] + WIDTH) / max(planes, 1)
+        others, of_others = (domain[0] + WIDTH) / max(planes, 1), domain[0] + WIDTH - planes
     others = min(others, ranks - 1)
     patches = Kind(4 * SETS * faces * (width + WIDTH) ** 2, SETS * others)
-    pieces = Kind(4 * SETS * FIELDS * faces * (width + WIDTH) * (width + WIDTH + 4), SETS * others)
+    plane = math.prod(min(a + WIDTH, side) for a in domain[1:])  # cells that any group reads, once
+    pieces = Kind(4 * SETS * FIELDS * of_others * plane, SETS * others)
     return {"ghosts": ghosts, "patches": patches, "pieces": pieces, "transposes": transposes(side, ranks, pencils)}
 
 
