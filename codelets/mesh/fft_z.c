@@ -44,22 +44,24 @@ void fft_z_submit(struct long_range *l, uint32_t set, uint32_t slab) {
   free(slots.data);
 }
 
-/** Send row block (i, j) of a slab, of which this rank has one end. */
-static void transfer(struct long_range *l, uint32_t set, uint32_t slab, uint32_t i, uint32_t j,
-                     bool back) {
+/** Send row block (i, j) of a slab, of which this rank has one end. Messages between two ranks with the same number
+ * may arrive in any order where they go through memory that the ranks share, so that all have different ones. */
+static void transfer(struct long_range *l, uint32_t set, enum mesh_rows what, uint32_t slab,
+                     uint32_t i, uint32_t j) {
   const struct mesh *m = l->mesh;
+  const bool back = what != ROWS_OF_DENSITY;
   const int rows = part_owner(m, slab, i), kz = part_owner(m, slab, j);
   message_transfer(*row_block_of(l, set, slab, i, j), MESSAGE_ROW_BLOCK,
-                   set_place(l, set) * m->slabs + slab, back ? kz : rows, back ? rows : kz,
-                   PRIORITY_HIGH);
+                   ((size_t)what * l->sets + set) * m->slabs + slab, back ? kz : rows,
+                   back ? rows : kz, PRIORITY_HIGH);
 }
 
-void rows_transfer(struct long_range *l, uint32_t set, bool back) {
+void rows_transfer(struct long_range *l, uint32_t set, enum mesh_rows what) {
   const uint32_t own = l->mesh->part;
   for (uint32_t slab = l->own_slabs.first; slab < l->own_slabs.end; slab++)
     for (uint32_t k = 0; k < l->mesh->parts; k++) {
       if (k == own) continue;
-      transfer(l, set, slab, own, k, back);
-      transfer(l, set, slab, k, own, back);
+      transfer(l, set, what, slab, own, k);
+      transfer(l, set, what, slab, k, own);
     }
 }

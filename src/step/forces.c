@@ -56,7 +56,7 @@ static void submit_density(struct long_range *l, uint32_t set) {
   }
   FOR_SLABS(l, slab) fft_z_submit(l, set, slab);
   if ((set + 1) % sets > 0) return; /* another set's rows go with these */
-  rows_transfer(l, set, false);
+  rows_transfer(l, set, ROWS_OF_DENSITY);
   FOR_SETS_OF_BLOCK(l, set + 1 - sets, s) FOR_SLABS(l, slab) fft_y_submit(l, s, slab);
 }
 
@@ -64,7 +64,7 @@ static void submit_density(struct long_range *l, uint32_t set) {
 static void submit_pencils(struct long_range *l, uint32_t first) {
   for (uint32_t field = 0; field < l->mesh->fields; field++) {
     FOR_SETS_OF_BLOCK(l, first, set) FOR_SLABS(l, slab) ifft_y_submit(l, set, field, slab);
-    rows_transfer(l, first, true);
+    rows_transfer(l, first, ROWS_OF_FIELDS + field);
     FOR_SETS_OF_BLOCK(l, first, set) FOR_SLABS(l, slab) ifft_z_submit(l, set, field, slab);
   }
 }

@@ -45,9 +45,11 @@ void patches_transfer(struct long_range *l, uint32_t set);
 void densities_transfer(struct long_range *l);
 /** Send transpose blocks of the spectra of a set from the owners of columns to those of slabs. */
 void spectra_transfer(struct long_range *l, uint32_t set);
-/** Send row blocks of a set's pencils: to the parts of a slab that have their kz, or back to those that have their
- * rows. */
-void rows_transfer(struct long_range *l, uint32_t set, bool back);
+/** Of which mesh rows are: the density, or from ROWS_OF_FIELDS on the fields. */
+enum mesh_rows { ROWS_OF_DENSITY, ROWS_OF_FIELDS };
+/** Send row blocks of a set's pencils: those of the density to the parts of a slab that have their kz, those of a field
+ * back to those that have their rows. */
+void rows_transfer(struct long_range *l, uint32_t set, enum mesh_rows what);
 /** Send pieces of the fields of a set to the ranks whose groups read them. */
 void pieces_transfer(struct long_range *l, uint32_t set);
 /** Kinds of messages, see MESSAGE_KINDS. */
