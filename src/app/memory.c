@@ -100,7 +100,7 @@ static double outputs(const struct parameters *p, size_t particles, const struct
 /** Between forces: new groups, and outputs. Outputs beside steps have all of their memory while new groups are made. */
 static double at_outputs(const struct parameters *p, const struct layout *l, size_t particles) {
   const double groups = rebuild(l, (double)particles), products = outputs(p, particles, l);
-  if (!p->output.beside) return larger(groups, products);
+  if (p->output.beside != BESIDE_YES) return larger(groups, products);
   return groups + products + (double)particles * output_beside_bytes(p, l->columns);
 }
 
@@ -206,14 +206,15 @@ static uint32_t finest_mesh(const struct parameters *p, const struct particles *
 /** Outputs are written beside steps where that is affordable with the mesh that is the finest without them, and where
  * the mesh has memory of its own between forces. */
 static void settle_outputs(struct parameters *p, const struct particles *s) {
-  p->output.beside = true;
+  p->output.beside = BESIDE_YES;
   const struct parameters finest = with_finest_mesh(p, s);
-  p->output.beside = !rests(p) && affordable(&finest, s);
+  if (rests(p) || !affordable(&finest, s)) p->output.beside = BESIDE_NO;
 }
 
 void memory_settle(struct parameters *p, const struct particles *s, double most) {
-  const bool beside = p->output.beside;
-  p->output.beside = false;
+  const bool beside = p->output.beside == BESIDE_YES ||
+                      (p->output.beside == BESIDE_AUTO && scheduler_any_gpu());
+  p->output.beside = BESIDE_NO;
   if (p->runtime.memory == MEMORY_AUTO) {
     struct parameters fast = with_finest_mesh(p, s);
     fast.runtime.memory = MEMORY_FAST;

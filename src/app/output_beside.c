@@ -13,7 +13,7 @@
 #include "photons/runtime/background.h"
 
 bool output_beside_wanted(const struct parameters *p) {
-  return p->output.beside && background_possible();
+  return p->output.beside == BESIDE_YES && background_possible();
 }
 
 /** What files and measurements have of particles. */

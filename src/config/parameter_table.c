@@ -9,6 +9,8 @@
 #include <strings.h>
 
 static const char *const no_yes[] = {"no", "yes", NULL};
+static const char *const beside_choices[] = {
+    [BESIDE_NO] = "no", [BESIDE_YES] = "yes", [BESIDE_AUTO] = "auto", NULL};
 static const char *const boundaries[] = {
     [BOUNDARY_PERIODIC] = "periodic", [BOUNDARY_ISOLATED] = "isolated", NULL};
 static const char *const ic_sources[] = {[IC_GENERATE] = "generate",
@@ -303,7 +305,7 @@ const struct parameter parameter_table[] = {
   {"output", "names", WORD(output.names), "gadget4", OF(PARTICLES), .help = "gadget4: Gadget-4's snapshot_NNN.hdf5 and fof_subhalo_tab_NNN.hdf5, which other programs look for, and where there are halos, snapshots in their order as with halo_order = yes; short: snap_NNN.hdf5 and fof_tab_NNN.hdf5", .words = output_names},
   {"output", "files", INTEGER, FIELD(output.files), "-1", .help = "number of files of a snapshot, and of parts of a checkpoint or an output of gas, which are written at the same time; 0: one for each rank; automatic: one of up to 8 ranks, with more ranks one for each 8", RANGE(0, 1000000), .automatic = "-1"},
   {"output", "format", WORD(output.format), "hdf5", OF(PARTICLES), .help = "of snapshots; hdf5: Gadget-4's; gadget2: Gadget-2's binary files of format 1, for old readers: positions are floats, there are no checksums, and the names have no ending", .words = snapshot_formats},
-  {"output", "beside", SWITCH(output.beside), "no", OF(PARTICLES), .help = "write outputs beside the next steps, from a copy of the particles, with cores that have no task; where the memory does not suffice for the copy, or this HDF5 is not safe for threads, steps wait as with no", .words = no_yes},
+  {"output", "beside", WORD(output.beside), "auto", OF(PARTICLES), .help = "write outputs beside the next steps, from a copy of the particles, with cores that have no task; where the memory does not suffice for the copy, or this HDF5 is not safe for threads, steps wait as with no; auto: yes where GPUs compute the forces, since the cores are free then", .words = beside_choices},
   {"output", "subsample", REAL, FIELD(output.subsample), "0", OF(PARTICLES), .help = "part of the particles that is written at every output as subsample_NNN.hdf5, too: the same ones each time, chosen by a hash of their ids; 0: none", RANGE(0, 0.999)},
   {"output", "unit_length", WORD(output.unit_length), "kpc/h", OF(PARTICLES), .help = "length unit of snapshots and halo catalogues", .words = output_units},
   {"output", "accelerations", SWITCH(output.accelerations), "no", OF(PARTICLES), .help = "write accelerations into snapshots", .words = no_yes},

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # A box has the same bits on one and on two emulated GPUs, on which groups and slabs of the mesh are divided and
-# direct sums are lent.
+# direct sums are lent. With GPUs outputs are written beside the steps by default.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
 need_python h5py numpy
 PHOTONS=$(dirname "$PHOTONS")/tests/support/photons_on_cores
@@ -19,7 +19,7 @@ steps = 2
 group_size = 512
 sort_interval = 1
 [output]
-redshifts = 7
+redshifts = 8, 7
 images = no
 power_spectrum = no
 [analysis]
@@ -29,5 +29,7 @@ for gpus in 1 2; do
   CORES_GPUS=$gpus STARPU_NCUDA=$gpus run gpus$gpus box.ini
 done
 grep -q 'GPUs: 2 .* owner-computes' gpus2/log/run.log || complain 'the second run has no two GPUs that own data'
-helper gpus1/snapshot_000.hdf5 gpus2/snapshot_000.hdf5 || complain "other particles on two GPUs"
+helper gpus1/snapshot_001.hdf5 gpus2/snapshot_001.hdf5 || complain "other particles on two GPUs"
+grep -q 'output 0 at z = 8 written in .* beside the steps' gpus1/log/run.log ||
+  complain 'outputs do not go on beside the steps by default'
 finish

@@ -197,7 +197,7 @@ struct parameters {
     int64_t energy_steps; /**< steps from one potential energy to the next; 0: none */
     int64_t compression;  /**< gzip level of snapshots, 0 none .. 9 */
     enum snapshot_format format;
-    bool beside;      /**< write outputs beside the next steps */
+    enum beside_choice beside; /**< write outputs beside the next steps */
     double subsample; /**< part of the particles that has files of its own; 0: none */
     bool lean;        /**< round positions and velocities of snapshots, and compress them */
     double position_error, velocity_error; /**< of lean snapshots, at most: kpc/h, 0 chosen; km/s */

@@ -30,7 +30,8 @@ static struct parameters parameters_of_halos(void) {
   p.ic.source = IC_GADGET;
   p.box.size = 1000.0;
   p.analysis.fof = p.output.snapshots = true;
-  p.output.power_spectrum = p.output.images = p.output.beside = false;
+  p.output.power_spectrum = p.output.images = false;
+  p.output.beside = BESIDE_NO;
   p.runtime.memory = MEMORY_FAST;
   return p;
 }
