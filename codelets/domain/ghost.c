@@ -35,51 +35,38 @@ static double ghost_cut_work(const struct ghost_cut_argument *a) {
 }
 #define ghost_paste_work ghost_cut_work
 
-/** A copy of three rows of coordinates from one array to another. */
-struct rows {
-  uint32_t *to;
-  const uint32_t *from;
-  size_t to_stride, from_stride, width;
-};
-
+/**
+ * Copy elements of an array to packed ones, or back.
+ * @param gpu   NULL: the arrays are in host memory
+ * @param size  bytes of an element
+ * @param cut   to packed ones
+ */
 /* cppcheck-suppress constParameter ; a build with CUDA changes it */
-static void copy_rows(struct gpu *gpu, const struct rows *r) {
-  const size_t size = sizeof *r->to;
+static void copy_runs(struct gpu *gpu, const struct array_run *run, uint32_t runs, size_t size,
+                      char *packed, char *array, bool cut) {
   if (gpu) {
-    GPU_CALL(gpu_copy_rows(gpu, r->to, r->to_stride * size, r->from, r->from_stride * size,
-                           r->width * size, 3));
+    GPU_CALL(gpu_copy_runs(gpu, run, runs, size, packed, array, cut));
     return;
   }
-  for (size_t c = 0; c < 3; c++)
-    memcpy(r->to + c * r->to_stride, r->from + c * r->from_stride, r->width * size);
+  for (uint32_t k = 0; k < runs; k++) {
+    char *at = array + run[k].first * size;
+    const size_t bytes = run[k].count * size;
+    memcpy(cut ? packed : at, cut ? at : packed, bytes);
+    packed += bytes;
+  }
 }
 
-/**
- * Copy the branches of a ghost; branches that follow each other are copied together.
- * @param gpu        NULL: the arrays are in host memory
- * @param bundle     where the packed positions are
- * @param positions  the group's, a vector of StarPU
- * @param cut        ghost_cut, otherwise ghost_paste
- */
-static void copy_branches(struct gpu *gpu, const struct domain *d, const struct ghost *g,
-                          void *bundle, void *positions, bool cut) {
-  uint32_t *packed = bundle, *group = VECTOR(uint32_t, positions);
-  const unsigned depth = d->top_depth;
-  const uint32_t all = group_known(d, g->group)->count;
-  uint32_t done = 0;
-  for (uint32_t b = 0, end; b < 1u << depth; b = end) {
-    const bool wanted = g->branches >> b & 1;
-    for (end = b + 1; end < 1u << depth && (g->branches >> end & 1) == wanted;) end++;
-    if (!wanted) continue;
-    const uint32_t first = level_first(all, depth, b), n = level_first(all, depth, end) - first;
-    const struct rows rows = {.to = cut ? packed + done : group + first,
-                              .from = cut ? group + first : packed + done,
-                              .to_stride = cut ? g->count : all,
-                              .from_stride = cut ? all : g->count,
-                              .width = n};
-    copy_rows(gpu, &rows);
-    done += n;
-  }
+/** Copy the positions of a ghost in its branches, x, y and z one after the other.
+ * @param all  particles of the group */
+static void copy_positions(struct gpu *gpu, const struct ghost *g, uint32_t all, char *bundle,
+                           char *positions, bool cut) {
+  uint32_t runs;
+  struct array_run *run = part_particle_runs(&g->part, all, &runs);
+  run = reallocate(run, 3 * (size_t)runs, sizeof *run, "runs of particles");
+  for (uint32_t k = runs; k < 3 * runs; k++)
+    run[k] = (struct array_run){run[k - runs].first + all, run[k - runs].count};
+  copy_runs(gpu, run, 3 * runs, sizeof(uint32_t), bundle, positions, cut);
+  free(run);
 }
 
 /* cppcheck-suppress constParameter ; a build with CUDA changes it */
@@ -100,39 +87,27 @@ static size_t position_bytes(const struct ghost *g) {
  * @param bytes  of the data: where they are cut those of all nodes of the group, or of a node above groups, else what
  *               there is room for */
 static size_t node_size(const struct domain *d, const struct ghost *g, size_t bytes, bool cut) {
-  const struct tree_part part = ghost_tree_part(d, g);
   return bytes /
-         (cut && g->group < d->group_count ? tree_nodes(d->depth) : part_room(&part, d->depth));
+         (cut && g->group < d->group_count ? tree_nodes(d->depth) : part_room(&g->part, d->depth));
 }
 
 /** Bytes of the nodes of a ghost that are sent. */
 static size_t node_bytes(const struct domain *d, const struct ghost *g, size_t bytes, bool cut) {
-  const struct tree_part part = ghost_tree_part(d, g);
-  return part_nodes(&part, d->depth) * node_size(d, g, bytes, cut);
+  return part_nodes(&g->part, d->depth) * node_size(d, g, bytes, cut);
 }
 
 /** Copy the nodes of a ghost that are sent. @param size  of one */
-/* cppcheck-suppress constParameter ; a build with CUDA changes it */
 static void copy_nodes(struct gpu *gpu, const struct domain *d, const struct ghost *g, char *bundle,
                        char *nodes, size_t size, bool cut) {
-  const struct tree_part part = ghost_tree_part(d, g);
-  struct node_run run[NODE_RUNS_MOST];
-  const uint32_t runs = part_runs(&part, d->depth, run);
-  if (gpu) {
-    GPU_CALL(gpu_copy_nodes(gpu, run, runs, size, bundle, nodes, cut));
-    return;
-  }
-  for (uint32_t k = 0; k < runs; k++) {
-    char *at = nodes + run[k].first * size;
-    const size_t bytes = run[k].count * size;
-    memcpy(cut ? bundle : at, cut ? at : bundle, bytes);
-    bundle += bytes;
-  }
+  uint32_t runs;
+  struct array_run *run = part_node_runs(&g->part, d->depth, &runs);
+  copy_runs(gpu, run, runs, size, bundle, nodes, cut);
+  free(run);
 }
 
 /** Data of a ghost, of nodes or of particles. */
 static uint32_t data_of(const struct ghost *g, uint32_t nodes, uint32_t columns) {
-  return nodes + (g->branches != 0 ? columns : 0);
+  return nodes + (g->part.branches != 0 ? columns : 0);
 }
 
 static void copy_bundle(struct gpu *gpu, void *buffers[], const struct ghost_cut_argument *a,
@@ -140,8 +115,10 @@ static void copy_bundle(struct gpu *gpu, void *buffers[], const struct ghost_cut
   char *at = VECTOR(char, buffers[BUNDLE]);
   void **slot = buffers + FIRST;
   for (const struct ghost *ghost = a->ghost; ghost < a->ghost + a->ghosts; ghost++) {
-    if (a->positions && ghost->branches != 0) {
-      copy_branches(gpu, a->domain, ghost, at, *slot++, cut);
+    if (a->positions && ghost->part.branches != 0) {
+      copy_positions(gpu, ghost, group_known(a->domain, ghost->group)->count, at,
+                     VECTOR(char, *slot), cut);
+      slot++;
       at += position_bytes(ghost);
     }
     for (uint32_t k = 0; k < data_of(ghost, a->nodes, a->columns); k++, slot++) {
@@ -184,7 +161,7 @@ static void add_slots(const struct domain *d, const struct ghost *ghost, const s
                       bool sent, struct slots *s) {
   const enum starpu_data_access_mode mode = sent ? STARPU_R : STARPU_W;
   const struct group *group = group_known(d, ghost->group);
-  if (c->positions && ghost->branches != 0) {
+  if (c->positions && ghost->part.branches != 0) {
     s->data[s->count++] = (struct starpu_data_descr){group->column[COLUMN_position], mode};
     s->bytes += position_bytes(ghost);
   }

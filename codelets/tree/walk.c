@@ -78,7 +78,7 @@ static bool is_whole(const struct walk_argument *a, uint32_t slot) {
 static bool unwrap_parts(const struct walk_argument *a, struct tree_part *part) {
   bool whole = true;
   for (uint32_t i = 0; i < a->g->near.count; i++) {
-    part[i] = group_part(a->s->domain, a->g->near.group[i]);
+    part[i] = a->g->near.group[i]->part;
     whole &= is_whole(a, i);
   }
   return whole;
@@ -114,8 +114,7 @@ static bool out_of_reach(const struct walk_argument *a, const struct node *targe
 /** A leaf of a source, or the lowest node above it that is on this rank. */
 static const struct node *lowest_here(const struct walk_argument *a, uint32_t slot,
                                       const struct node *tree, uint32_t leaf) {
-  const struct tree_part part = group_part(a->s->domain, a->g->near.group[slot]);
-  while (leaf > 1 && !part_has_below(&part, leaf / 2)) leaf /= 2;
+  while (leaf > 1 && !part_has_below(&a->g->near.group[slot]->part, leaf / 2)) leaf /= 2;
   return &tree[leaf];
 }
 
@@ -133,8 +132,7 @@ static void check_lists(const struct walk_argument *a, const struct target_tree 
     for (uint32_t e = near->offset[t]; e < near->offset[t + 1]; e++) {
       const struct group *group = a->g->near.group[near->entry[e] >> (depth + 1)];
       const uint32_t leaf = near->entry[e] & (leaves - 1);
-      const struct tree_part part = group_part(a->s->domain, group);
-      DEBUG_CHECK(part_has_below(&part, leaves + leaf),
+      DEBUG_CHECK(part_has_below(&group->part, leaves + leaf),
                   "leaf %u of group %u is near group %u, but was not received", leaf, group->index,
                   a->g->index);
       count_meeting(met, target_depth, depth, targets + t, near->entry[e]);

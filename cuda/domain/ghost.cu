@@ -1,41 +1,46 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* ghost_cut, ghost_paste: nodes of trees, or their multipoles or masses, that are sent. */
+/* ghost_cut, ghost_paste: elements of arrays that are sent. */
+#include <stdlib.h>
+
 #include "cuda/domain/gpu_domain.h"
 #include "cuda/runtime/gpu.cuh"
+#include "photons/base/error.h"
 
 enum { BLOCK = 256, COPY_BLOCKS = 32 };
 
-/** A run of nodes in words. */
+/** A run of elements in words. */
 struct word_run {
   uint32_t first, packed, count;
 };
 
 static __global__ void __launch_bounds__(BLOCK)
-    copy_runs(const struct word_run *run, uint32_t *packed, uint32_t *nodes, bool cut) {
-  const struct word_run r = run[blockIdx.y];
-  for (uint32_t i = blockIdx.x * BLOCK + threadIdx.x; i < r.count; i += gridDim.x * BLOCK)
+    copy_runs(const struct word_run *run, uint32_t *packed, uint32_t *array, bool cut) {
+  const struct word_run r = run[blockIdx.x];
+  for (uint32_t i = blockIdx.y * BLOCK + threadIdx.x; i < r.count; i += gridDim.y * BLOCK)
     if (cut)
-      packed[r.packed + i] = nodes[r.first + i];
+      packed[r.packed + i] = array[r.first + i];
     else
-      nodes[r.first + i] = packed[r.packed + i];
+      array[r.first + i] = packed[r.packed + i];
 }
 
-void gpu_copy_nodes(struct gpu *g, const struct node_run *run, uint32_t runs, size_t size,
-                    void *packed, void *nodes, bool cut) {
+void gpu_copy_runs(struct gpu *g, const struct array_run *run, uint32_t runs, size_t size,
+                   void *packed, void *array, bool cut) {
+  if (runs == 0) return;
   const uint32_t words = (uint32_t)(size / sizeof(uint32_t));
-  struct word_run table[NODE_RUNS_MOST];
+  const size_t bytes = runs * sizeof(struct word_run);
+  struct word_run *table = (struct word_run *)allocate(runs, sizeof *table, "runs of elements");
   uint32_t done = 0, longest = 0;
   for (uint32_t k = 0; k < runs; k++) {
     table[k] = {run[k].first * words, done, run[k].count * words};
     done += table[k].count;
     longest = table[k].count > longest ? table[k].count : longest;
   }
-  struct word_run *on_device = (struct word_run *)gpu_scratch(g, SCRATCH_TABLE,
-                                                              runs * sizeof *table);
-  gpu_upload(g, on_device, table, runs * sizeof *table);
+  struct word_run *on_device = (struct word_run *)gpu_scratch(g, SCRATCH_TABLE, bytes);
+  gpu_upload(g, on_device, table, bytes);
+  free(table);
   const uint32_t wanted = blocks_for(longest, BLOCK),
                  blocks = wanted < (uint32_t)COPY_BLOCKS ? wanted : (uint32_t)COPY_BLOCKS;
-  copy_runs<<<dim3(blocks, runs), BLOCK, 0, g->stream>>>(on_device, (uint32_t *)packed,
-                                                         (uint32_t *)nodes, cut);
-  gpu_launched("copy_nodes");
+  copy_runs<<<dim3(runs, blocks), BLOCK, 0, g->stream>>>(on_device, (uint32_t *)packed,
+                                                         (uint32_t *)array, cut);
+  gpu_launched("copy_runs");
 }

@@ -21,12 +21,12 @@ extern "C" {
 void gpu_sort(struct gpu *g, uint32_t count, unsigned depth, const struct node *nodes,
               void *const column[PARTICLE_COLUMN_COUNT]);
 
-/** Copy elements of an array of nodes to packed ones, or back.
- * @param run   [runs] NODE_RUNS_MOST at most
+/** Copy elements of an array to packed ones, or back.
+ * @param run   [runs] of at least one element each
  * @param size  bytes of an element, of 4-byte words
  * @param cut   to packed ones */
-void gpu_copy_nodes(struct gpu *g, const struct node_run *run, uint32_t runs, size_t size,
-                    void *packed, void *nodes, bool cut);
+void gpu_copy_runs(struct gpu *g, const struct array_run *run, uint32_t runs, size_t size,
+                   void *packed, void *array, bool cut);
 
 /** Sort a group's particles by their side: group_order(). */
 void gpu_order(struct gpu *g, uint32_t count, const uint16_t *side, uint32_t sides,

@@ -2,7 +2,11 @@
 /* walk, walk_fill: two passes of a walk. The first finds the lengths of the lists, the second writes
  * their entries. Where lists have an expected length, the first pass keeps the entries that it finds
  * and moves them to their places when the lengths of all lists are known. */
+#include <stdlib.h>
+#include <string.h>
+
 #include "cuda/tree/walk.cuh"
+#include "photons/base/error.h"
 
 enum {
   SCAN_BLOCK = 256,
@@ -126,6 +130,34 @@ static void make_kept(struct gpu *g, struct walk_problem *p, const struct list_r
   p->far_kept = (struct kept_entry *)(p->block + p->blocks_most);
 }
 
+/** Bytes of what is here of the sources, and of the bits of these parts. */
+static size_t bytes_of_parts(const struct tree_part *part, uint32_t slots) {
+  size_t bytes = part ? slots * sizeof *part : 0;
+  for (uint32_t i = 0; part && i < slots; i++)
+    if (part[i].below) bytes += part_words(part[i].top) * sizeof *part[i].below;
+  return bytes;
+}
+
+/** Copy parts and their bits to the GPU. */
+static void upload_parts(struct gpu *g, struct tree_part *on_device, const struct tree_part *part,
+                         uint32_t slots) {
+  const size_t bytes = bytes_of_parts(part, slots);
+  struct tree_part *table = (struct tree_part *)allocate(bytes, 1, "parts of trees");
+  uint64_t *below = (uint64_t *)(table + slots);
+  const uint64_t *below_on_device = (const uint64_t *)(on_device + slots);
+  for (uint32_t i = 0; i < slots; i++) {
+    table[i] = part[i];
+    if (!part[i].below) continue;
+    const uint32_t words = part_words(part[i].top);
+    memcpy(below, part[i].below, words * sizeof *below);
+    table[i].below = below_on_device;
+    below += words;
+    below_on_device += words;
+  }
+  gpu_upload(g, on_device, table, bytes);
+  free(table);
+}
+
 /** Copy the tables of the sources to the GPU. */
 static struct walk_problem problem_of(struct gpu *g, const struct acceptance *a, uint32_t count,
                                       unsigned depth, const uint32_t *first,
@@ -134,19 +166,20 @@ static struct walk_problem problem_of(struct gpu *g, const struct acceptance *a,
                                       const uint32_t *source_count, const float *const *source_mass,
                                       const struct tree_part *source_part, uint32_t *offset) {
   struct walk_problem p = {};
-  char *table = (char *)gpu_scratch(g, SCRATCH_TABLE,
-                                    sizeof *p.result +
-                                        slots * (sizeof *source_part + sizeof *source_nodes +
-                                                 sizeof *source_mass + sizeof *source_count));
+  const size_t parts = bytes_of_parts(source_part, slots);
+  char *table = (char *)gpu_scratch(
+      g, SCRATCH_TABLE,
+      sizeof *p.result + parts +
+          slots * (sizeof *source_nodes + sizeof *source_mass + sizeof *source_count));
   p.count = count;
   p.depth = depth;
   p.first = first;
   p.slots = slots;
   p.nodes = nodes;
   p.result = (struct walk_result *)table;
-  struct tree_part *parts = (struct tree_part *)(p.result + 1);
-  const float **masses = (const float **)(parts + (source_part ? slots : 0));
-  p.source_part = source_part ? parts : NULL;
+  struct tree_part *part = (struct tree_part *)(p.result + 1);
+  const float **masses = (const float **)((char *)part + parts);
+  p.source_part = source_part ? part : NULL;
   p.source_mass = source_mass ? masses : NULL;
   p.own_mass = source_mass ? source_mass[0] : NULL;
   p.weight = packed_weight(a, count, source_count[0]);
@@ -158,7 +191,7 @@ static struct walk_problem problem_of(struct gpu *g, const struct acceptance *a,
   gpu_upload_pair(g, (void *)p.source_nodes, source_nodes, slots * sizeof *source_nodes,
                   source_count, slots * sizeof *source_count);
   if (source_mass) gpu_upload(g, masses, source_mass, slots * sizeof *source_mass);
-  if (source_part) gpu_upload(g, parts, source_part, slots * sizeof *source_part);
+  if (source_part) upload_parts(g, part, source_part, slots);
   return p;
 }
 

@@ -37,6 +37,10 @@ enum {
   GPU_GROUPS_ISOLATED = 4
 };
 
+/* Where a group is near another one, a layer of its branches is sent: it should not be much thicker than r_cut, 3.5 cells. A
+ * branch of so many particles, a cell each, is 6 cells thick. */
+enum { BRANCH_PARTICLES = 256, BRANCH_LEVEL_LEAST = 6 };
+
 enum { SORTED_GROUPS_MOST = 4096 }; /* groups that tasks sort after a rebuild */
 enum { LEVELS_MOST = 30 }; /* of bisection: numbers of groups and of tree nodes have 32 bits */
 
@@ -80,13 +84,21 @@ struct domain_layout domain_layout_choose(const struct parameters *p, size_t par
   return l;
 }
 
+/** The level of the branches of ghosts. */
+static unsigned branch_level(const struct domain *d) {
+  const size_t largest = (d->particles.all - 1) / d->group_count + 1;
+  const unsigned level = halvings(largest, BRANCH_PARTICLES),
+                 wanted = level > BRANCH_LEVEL_LEAST ? level : BRANCH_LEVEL_LEAST;
+  return d->depth < wanted ? d->depth : wanted;
+}
+
 struct domain domain_make(struct particles particles, const struct domain_layout *layout,
                           struct geometry geometry) {
   struct domain d = {.particles = particles,
                      .geometry = geometry,
                      .depth = layout->depth,
                      .group_count = layout->group_count};
-  if (comm_size() > 1) d.top_depth = d.depth < TOP_DEPTH_MOST ? d.depth : TOP_DEPTH_MOST;
+  if (comm_size() > 1) d.top_depth = branch_level(&d);
   return d;
 }
 

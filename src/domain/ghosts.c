@@ -74,23 +74,24 @@ static struct node box_of_targets(const struct geometry *geometry, const struct 
 /** Add the nodes of a group's upper tree, from a node on, that are, or may be, within reach of the targets of another group.
  * Walks may open these. For nodes above the leaves rounding may hide a gap of 1e-4 in units of r_cut^2. */
 static void open_near(const struct domain *d, const struct node *top, uint32_t node,
-                      const struct node *targets, float moved, struct ghost *ghost) {
-  const uint32_t branches = 1u << d->top_depth;
+                      const struct node *targets, float moved, uint64_t *below) {
   const float reach = R_CUT + moved;
   if (box_gap_squared(&d->geometry, &top[node], targets) >= reach * reach + 1e-4f) return;
-  if (node >= branches) {
-    ghost->branches |= (uint64_t)1 << (node - branches);
-    return;
-  }
-  ghost->opened |= (uint64_t)1 << node;
-  open_near(d, top, 2 * node, targets, moved, ghost);
-  open_near(d, top, 2 * node + 1, targets, moved, ghost);
+  part_open(below, node);
+  if (node >= 1u << d->top_depth) return;
+  open_near(d, top, 2 * node, targets, moved, below);
+  open_near(d, top, 2 * node + 1, targets, moved, below);
 }
 
 static struct ghost *find_ghost(const struct ghosts *g, uint32_t group, int rank) {
   const struct ghost key = {.group = group, .rank = rank};
   if (g->count == 0) return NULL;
   return bsearch(&key, g->ghost, g->count, sizeof key, compare_ghosts);
+}
+
+/** The bits of the part of a ghost. */
+static uint64_t *bits_of(const struct domain *d, const struct ghosts *g, size_t i) {
+  return g->below + i * part_words(d->top_depth);
 }
 
 /** Find the parts of this rank's groups that are within reach of any group of the other rank. StarPU requires an
@@ -101,61 +102,50 @@ static void find_parts_in_reach(struct domain *d) {
     const struct group *other = own->near.group[k];
     if (other->owner == own->owner || other->targets == 0) continue;
     const struct node targets = box_of_targets(&d->geometry, other);
+    const struct ghost *ghost = find_ghost(&d->sent, own->index, other->owner);
     open_near(d, own->top, 1, &targets, other->moved,
-              find_ghost(&d->sent, own->index, other->owner));
+              bits_of(d, &d->sent, (size_t)(ghost - d->sent.ghost)));
   }
   for (uint32_t i = 0; i < d->sent.count; i++) {
-    struct ghost *ghost = &d->sent.ghost[i];
-    if (ghost->branches == 0) ghost->branches = 1;
+    uint64_t *below = bits_of(d, &d->sent, i);
+    if (tree_part_of(below, d->top_depth).branches == 0) part_open(below, 1u << d->top_depth);
   }
 }
 
 static void find_parts(struct domain *d, const struct ghost_rule *rule) {
   for (uint32_t i = 0; i < d->sent.count; i++) {
-    struct ghost *ghost = &d->sent.ghost[i];
-    const struct tree_part part = rule->part(rule->context, group_known(d, ghost->group),
-                                             ghost->rank);
-    ghost->branches = part.branches;
-    ghost->opened = part.opened;
+    const struct ghost *ghost = &d->sent.ghost[i];
+    rule->part(rule->context, group_known(d, ghost->group), ghost->rank, bits_of(d, &d->sent, i));
   }
 }
 
-/** What the owner of a group tells a rank that receives it. */
-struct told {
-  uint64_t branches, opened;
-};
+/** Bytes of the bits of a part. */
+static size_t part_bytes(const struct domain *d) {
+  return part_words(d->top_depth) * sizeof(uint64_t);
+}
 
 /** Tell the ranks that receive ghosts which parts are sent. Both ends have the ghosts in the same order. */
 static void exchange_parts(const struct domain *d) {
-  const size_t ranks = (size_t)comm_size(), sent = d->sent.count, received = d->received.count;
+  const size_t ranks = (size_t)comm_size();
   size_t *bytes = allocate(2 * ranks, sizeof *bytes, "message sizes");
-  struct told *telling = allocate(sent + received, sizeof *telling, "ghosts"),
-              *told = telling + sent;
-  for (size_t i = 0; i < sent; i++) {
-    const struct ghost *ghost = &d->sent.ghost[i];
-    telling[i] = (struct told){ghost->branches, ghost->opened};
-    bytes[ghost->rank] += sizeof *telling;
-  }
-  for (size_t i = 0; i < received; i++)
-    bytes[ranks + (size_t)d->received.ghost[i].rank] += sizeof *telling;
-  comm_exchange(telling, bytes, told, bytes + ranks);
-  for (size_t i = 0; i < received; i++) {
-    struct ghost *ghost = &d->received.ghost[i];
-    struct group *group = group_known(d, ghost->group);
-    ghost->branches = group->branches = told[i].branches;
-    ghost->opened = group->opened = told[i].opened;
-  }
-  free(telling);
+  for (uint32_t i = 0; i < d->sent.count; i++) bytes[d->sent.ghost[i].rank] += part_bytes(d);
+  for (uint32_t i = 0; i < d->received.count; i++)
+    bytes[ranks + (size_t)d->received.ghost[i].rank] += part_bytes(d);
+  comm_exchange(d->sent.below, bytes, d->received.below, bytes + ranks);
   free(bytes);
 }
 
-static void count_particles(const struct domain *d, struct ghosts *g) {
+/** Note the parts of ghosts by their bits, and count their particles. */
+static void note_parts(const struct domain *d, struct ghosts *g, bool received) {
   for (uint32_t i = 0; i < g->count; i++) {
     struct ghost *ghost = &g->ghost[i];
-    const uint32_t all = group_known(d, ghost->group)->count;
-    for (uint32_t b = 0; b < 1u << d->top_depth; b++)
-      if (ghost->branches >> b & 1)
-        ghost->count += level_first(all, d->top_depth, b + 1) - level_first(all, d->top_depth, b);
+    struct group *group = group_known(d, ghost->group);
+    ghost->part = tree_part_of(bits_of(d, g, i), d->top_depth);
+    if (received) group->part = ghost->part;
+    uint32_t runs;
+    struct array_run *run = part_particle_runs(&ghost->part, group->count, &runs);
+    for (uint32_t k = 0; k < runs; k++) ghost->count += run[k].count;
+    free(run);
   }
 }
 
@@ -169,9 +159,8 @@ static void make_bundles(const struct domain *d, struct ghosts *g) {
   size_t bytes = 0;
   g->bundles = 0;
   for (uint32_t i = 0; i < g->count; i++) {
-    const struct tree_part part = ghost_tree_part(d, &g->ghost[i]);
     const size_t more = 3 * sizeof(uint32_t) * g->ghost[i].count +
-                        part_nodes(&part, d->depth) * sizeof(struct node);
+                        part_nodes(&g->ghost[i].part, d->depth) * sizeof(struct node);
     struct bundle *last = g->bundles > 0 ? &bundle[g->bundles - 1] : NULL;
     if (!last || g->ghost[last->first].rank != g->ghost[i].rank || bytes + more > BUNDLE_BYTES ||
         i - last->first == BUNDLE_GHOSTS) {
@@ -200,8 +189,10 @@ static void replace(struct domain *d, struct ghosts *old, struct ghosts new, boo
     if (group) ghost_drop(group); /* else it was dropped when it was out of reach */
   }
   free(old->ghost);
+  free(old->below);
   old->ghost = new.ghost;
   old->count = new.count;
+  old->below = allocate(new.count, part_bytes(d), "parts of ghosts");
 }
 
 void ghost_drop(struct group *g) {
@@ -211,8 +202,7 @@ void ghost_drop(struct group *g) {
   handle_drop(&g->column[COLUMN_momentum]);
   handle_drop(&g->tree);
   handle_drop(&g->node_mass);
-  g->branches = 0;
-  g->opened = 0;
+  g->part = (struct tree_part){.below = NULL};
 }
 
 /** Make a handle of so many elements, or none, unless there is one of this size. */
@@ -224,8 +214,7 @@ static void fit_handle(starpu_data_handle_t *handle, size_t n, size_t size) {
 
 /** Handles for what is received of a group. */
 static void fit_handles(const struct domain *d, struct group *g) {
-  const struct tree_part part = group_part(d, g);
-  const size_t nodes = part_room(&part, d->depth), n = group_has_particles(g) ? g->count : 0;
+  const size_t nodes = part_room(&g->part, d->depth), n = group_has_particles(g) ? g->count : 0;
   const bool masses = particles_have(&d->particles, COLUMN_relative_mass),
              types = particles_have(&d->particles, COLUMN_type);
   fit_handle(&g->column[COLUMN_position], 3 * n, sizeof(uint32_t));
@@ -245,14 +234,14 @@ void domain_find_ghosts(struct domain *d, const struct ghost_rule *rule) {
   else
     find_parts_in_reach(d);
   exchange_parts(d);
-  count_particles(d, &d->sent);
-  count_particles(d, &d->received);
+  note_parts(d, &d->sent, false);
+  note_parts(d, &d->received, true);
   make_bundles(d, &d->sent);
   make_bundles(d, &d->received);
   for (uint32_t i = 0; i < d->received.count; i++)
     fit_handles(d, group_known(d, d->received.ghost[i].group));
   kept_set(KEPT_GHOSTS,
-           (d->sent.count + d->received.count) * (sizeof *d->sent.ghost + sizeof(struct told)) +
+           (d->sent.count + d->received.count) * (sizeof *d->sent.ghost + part_bytes(d)) +
                d->told.count * sizeof *d->told.ghost +
                (d->sent.bundles + d->received.bundles) * sizeof *d->sent.bundle);
 }
@@ -262,9 +251,12 @@ void domain_drop_ghosts(struct domain *d) {
   replace(d, &d->received, (struct ghosts){0}, true);
   make_bundles(d, &d->sent);
   make_bundles(d, &d->received);
+  free(d->sent.below);
+  free(d->received.below);
   free(d->sent.bundle);
   free(d->received.bundle);
   free(d->told.ghost);
   d->told = (struct ghosts){0};
+  d->sent.below = d->received.below = NULL;
   d->sent.bundle = d->received.bundle = NULL;
 }

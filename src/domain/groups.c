@@ -64,8 +64,7 @@ void groups_take(struct domain *d) {
     d->groups[i] = (struct group){.index = (uint32_t)p->first_block + i,
                                   .count = (uint32_t)particles_block(p, i).count,
                                   .owner = comm_rank(),
-                                  .branches = UINT64_MAX,
-                                  .opened = UINT64_MAX};
+                                  .part = {NULL, 1u << d->top_depth, d->top_depth}};
 }
 
 void groups_leave(struct domain *d) {

@@ -1,39 +1,81 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Which nodes of a tree a part has. */
+/* Which nodes and particles of a group a part of its tree has. */
+#include "photons/base/error.h"
 #include "photons/domain/tree.h"
 
-/** Runs of nodes. */
+uint32_t part_count_open(const uint64_t *below, uint32_t first, uint32_t end) {
+  uint32_t n = 0;
+  for (uint32_t node = first, next; node < end; node = next) {
+    next = (node / 64 + 1) * 64 < end ? (node / 64 + 1) * 64 : end;
+    const uint64_t wanted = UINT64_MAX >> (64 - (next - node)) << node % 64;
+    n += (uint32_t)__builtin_popcountll(below[node / 64] & wanted);
+  }
+  return n;
+}
+
+struct tree_part tree_part_of(const uint64_t *below, uint32_t top) {
+  return (struct tree_part){below, part_count_open(below, 1u << top, 2u << top), top};
+}
+
+uint32_t part_room(const struct tree_part *p, unsigned depth) {
+  if (p->branches != 0) return tree_nodes(depth);
+  for (uint32_t k = p->below ? part_words(p->top) : 0; k-- > 0;)
+    if (p->below[k] != 0)
+      return tree_nodes(node_level(64 * k + 63 - (uint32_t)__builtin_clzll(p->below[k])) + 1);
+  return tree_nodes(0);
+}
+
+uint32_t part_nodes(const struct tree_part *p, unsigned depth) {
+  if (!p->below) return part_room(p, depth);
+  return tree_nodes(0) + 2 * part_count_open(p->below, 1, 1u << p->top) +
+         p->branches * (tree_nodes(depth - p->top) - 2);
+}
+
+/** Runs of elements. */
 struct runs {
-  struct node_run *run;
+  struct array_run *run;
   uint32_t count;
 };
 
-/** Add nodes, to the last run if they follow it. */
-static void add_nodes(struct runs *r, uint32_t first, uint32_t count) {
-  struct node_run *last = &r->run[r->count - 1];
-  if (last->first + last->count == first)
+/** Add elements, to the last run if they follow it. */
+static void add_elements(struct runs *r, uint32_t first, uint32_t count) {
+  if (count == 0) return;
+  struct array_run *last = r->count > 0 ? &r->run[r->count - 1] : NULL;
+  if (last && last->first + last->count == first)
     last->count += count;
   else
-    r->run[r->count++] = (struct node_run){first, count};
+    r->run[r->count++] = (struct array_run){first, count};
 }
+
+/** The most runs of nodes of a level: every second node begins one. */
+static size_t runs_most(uint32_t level) { return level > 0 ? (size_t)1 << (level - 1) : 1; }
 
 /** Add the children of the nodes of a level. Below the level of branches the nodes of a branch follow each other. */
 static void add_children(struct runs *r, const struct tree_part *p, unsigned level) {
   const unsigned seen = level < p->top ? level : p->top, below = level + 1 - seen;
   for (uint32_t node = 1u << seen; node < 2u << seen; node++)
-    if (part_has_below(p, node)) add_nodes(r, node << below, 1u << below);
+    if (part_has_below(p, node)) add_elements(r, node << below, 1u << below);
 }
 
-uint32_t part_runs(const struct tree_part *p, unsigned depth, struct node_run *run) {
-  struct runs r = {run, 1};
-  run[0] = (struct node_run){0, tree_nodes(0)};
+struct array_run *part_node_runs(const struct tree_part *p, unsigned depth, uint32_t *runs) {
+  size_t most = 1;
+  for (unsigned level = 0; level < depth; level++)
+    most += runs_most(level < p->top ? level : p->top);
+  struct runs r = {.run = allocate(most, sizeof *r.run, "runs of nodes")};
+  add_elements(&r, 0, tree_nodes(0));
   for (unsigned level = 0; level < depth; level++) add_children(&r, p, level);
-  return r.count;
+  *runs = r.count;
+  return r.run;
 }
 
-uint32_t part_nodes(const struct tree_part *p, unsigned depth) {
-  struct node_run run[NODE_RUNS_MOST];
-  uint32_t nodes = 0;
-  for (uint32_t k = part_runs(p, depth, run); k > 0; k--) nodes += run[k - 1].count;
-  return nodes;
+struct array_run *part_particle_runs(const struct tree_part *p, uint32_t particles,
+                                     uint32_t *runs) {
+  struct runs r = {.run = allocate(runs_most(p->top), sizeof *r.run, "runs of particles")};
+  for (uint32_t b = 0; b < 1u << p->top; b++) {
+    const uint32_t first = level_first(particles, p->top, b);
+    if (part_has_below(p, (1u << p->top) + b))
+      add_elements(&r, first, level_first(particles, p->top, b + 1) - first);
+  }
+  *runs = r.count;
+  return r.run;
 }

@@ -162,14 +162,13 @@ struct opening {
   const struct short_range *s;
   const struct region *region;
   const struct group *source;
-  struct tree_part part;
+  uint64_t *below; /* as in struct tree_part */
 };
 
 /** Whether all branches at or below a node are found to be needed. */
-static bool all_needed(const struct tree_part *p, uint32_t node) {
-  const unsigned levels = p->top - node_level(node);
-  const uint64_t below = UINT64_MAX >> (64 - (1u << levels));
-  return ((p->branches >> ((node << levels) - (1u << p->top))) & below) == below;
+static bool all_needed(const struct opening *o, uint32_t node) {
+  const unsigned levels = o->s->domain->top_depth - node_level(node);
+  return part_count_open(o->below, node << levels, (node + 1) << levels) == 1u << levels;
 }
 
 /** @param whole  the mass of the largest node of which leaves of targets have opened the parts: see push_children()
@@ -177,29 +176,23 @@ static bool all_needed(const struct tree_part *p, uint32_t node) {
 static void open_node(struct opening *o, uint32_t node, float whole) {
   const struct node *source = &o->source->top[node];
   const uint32_t all = o->source->count;
-  const unsigned level = node_level(node);
   const float mass = (float)(node_end(all, node) - node_first(all, node)) * o->s->heaviest,
               sources = fmaxf(whole, mass);
-  if (all_needed(&o->part, node) || !may_open_node(o->s, o->region, source, node, sources)) return;
-  if (level == o->part.top) {
-    o->part.branches |= (uint64_t)1 << (node - (1u << level));
-    return;
-  }
-  o->part.opened |= (uint64_t)1 << node;
+  if (all_needed(o, node) || !may_open_node(o->s, o->region, source, node, sources)) return;
+  part_open(o->below, node);
+  if (node >= 1u << o->s->domain->top_depth) return;
   const float kept = source->radius <= o->region->leaf ? sources : 0.0f;
   open_node(o, 2 * node, kept);
   open_node(o, 2 * node + 1, kept);
 }
 
-struct tree_part ghost_part(const struct short_range *s, const struct group *source,
-                            const struct rank_targets *targets) {
-  struct opening o = {.s = s, .source = source, .part = {.top = s->domain->top_depth}};
+void ghost_part(const struct short_range *s, const struct group *source,
+                const struct rank_targets *targets, uint64_t *below) {
+  struct opening o = {.s = s, .source = source, .below = below};
   const float mass = (float)source->count * s->heaviest;
-  if (targets->regions == 0 || !may_open_node(s, &targets->all, &source->top[1], 1, mass))
-    return o.part;
+  if (targets->regions == 0 || !may_open_node(s, &targets->all, &source->top[1], 1, mass)) return;
   for (uint32_t k = 0; k < targets->regions; k++) {
     o.region = &targets->region[k];
     open_node(&o, 1, 0.0f);
   }
-  return o.part;
 }

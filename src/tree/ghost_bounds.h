@@ -34,9 +34,10 @@ struct rank_targets {
  * @param group  [groups] */
 struct rank_targets ghost_targets(const struct short_range *s, const struct group *group,
                                   size_t groups);
-/** What walks of such targets may need of the tree and of the particles of a group, besides its root. */
-struct tree_part ghost_part(const struct short_range *s, const struct group *source,
-                            const struct rank_targets *targets);
+/** What walks of such targets may need of the tree and of the particles of a group, besides its root.
+ * @param[out] below  as in struct tree_part; no bit is set before */
+void ghost_part(const struct short_range *s, const struct group *source,
+                const struct rank_targets *targets, uint64_t *below);
 /** Whether a walk of the targets of a group may open a node above other groups. If not it accepts that node, with the
  * group's root or with smaller nodes. The answer is the same on any number of ranks.
  * @param above  as in photons/tree/upper.h */

@@ -28,10 +28,9 @@ static struct finding begin_finding(const struct short_range *s) {
 }
 
 /** As in struct ghost_rule. */
-static struct tree_part find_part(const void *context, const struct group *g, int rank) {
+static void find_part(const void *context, const struct group *g, int rank, uint64_t *below) {
   const struct finding *f = context;
-  if (upper_node_of(g)) return (struct tree_part){.top = f->s->domain->top_depth};
-  return ghost_part(f->s, g, &f->targets[rank]);
+  if (!upper_node_of(g)) ghost_part(f->s, g, &f->targets[rank], below);
 }
 
 /** Bytes of what is received of ghosts. */
@@ -41,8 +40,7 @@ static size_t bytes_received(const struct short_range *s) {
   size_t bytes = 0;
   for (uint32_t i = 0; i < d->received.count; i++) {
     const struct group *g = group_known(d, d->received.ghost[i].group);
-    const struct tree_part part = group_part(d, g);
-    bytes += part_room(&part, d->depth) * node;
+    bytes += part_room(&g->part, d->depth) * node;
     if (group_has_particles(g)) bytes += (size_t)g->count * 3 * sizeof(uint32_t);
   }
   return bytes;

@@ -237,8 +237,8 @@ void short_range_follow_ghosts(struct short_range *s) {
   for (uint32_t i = 0; i < now.count; i++) {
     struct ghost_multipole *before = find_ghost(&s->ghosts, received->ghost[i].group);
     now.ghost[i].group = received->ghost[i].group;
-    const struct tree_part part = ghost_tree_part(s->domain, &received->ghost[i]);
-    const size_t floats = (size_t)part_room(&part, s->domain->depth) * fmm_multipole_size(s->order);
+    const size_t floats = (size_t)part_room(&received->ghost[i].part, s->domain->depth) *
+                          fmm_multipole_size(s->order);
     if (before && starpu_vector_get_nx(before->multipole) == floats) {
       now.ghost[i].multipole = before->multipole;
       before->multipole = NULL;

@@ -5,7 +5,8 @@ usage: ... RUN:RANKS:NPART:PARTS...  (groups of 512 particles, as many mesh cell
 PARTS: into which the mesh's pencils divide each slab, 1: none)
 or RUN:RANKS:NPART:balance:GROUPS, RUN:RANKS:NPART:isolated:GROUPS, RUN:RANKS:NPART:apart:GROUPS (two isolated
 systems of half the groups each), RUN:RANKS:CELLS:gas:GROUPS-OF-A-BATCH,
-RUN:RANKS:NPART:branches:LEVELS (of trees of a uniform box)
+RUN:RANKS:NPART:branches:LEVELS (of trees of a uniform box), RUN:RANKS:NPART:large:PARTICLES-OF-A-GROUP (the same where these
+have leaves of 64 particles and more than 64 branches)
 """
 
 import bisect
@@ -31,7 +32,8 @@ TARGETS, TOLD, LETTER = 752, 32, 44  # bytes that say where the targets of a ran
 NODE = 296  # bytes of a node above groups
 EVERYWHERE = list(itertools.product((-1, 0, 1), repeat=3))
 ACROSS_FACES = [d for d in EVERYWHERE if sum(map(abs, d)) == 1]
-TOP = 6  # level of the branches of ghosts
+TOP, BRANCH = 6, 256  # level of the branches of ghosts, or of large groups a lower one: particles of a branch at most
+LEAF = 64  # particles at most
 LOOKS = 64  # levels that all ranks split together, and chunks of a rank
 
 
@@ -43,10 +45,12 @@ def read(folder):
 class Lattice:
     """Groups of a uniform lattice, a mesh cell a particle: [low, high) in cells along x, y and z."""
 
-    def __init__(self, side, ranks):
+    def __init__(self, side, ranks, group=GROUP):
         self.side, self.ranks = side, ranks
-        levels = math.ceil(math.log2(side**3 / GROUP))
+        levels = math.ceil(math.log2(side**3 / group))
         self.count = 2**levels
+        self.particles = side**3 / self.count  # of a group
+        self.top = max(TOP, math.ceil(math.log2(self.particles / BRANCH)))
         boxes = [((0.0,) * 3, (float(side),) * 3)]
         for level in range(levels):
             boxes = [part for box in boxes for part in self.cut(level, *box)]
@@ -141,14 +145,14 @@ class Lattice:
     def parts(self, depth):
         """Nodes and particles of all ghosts of all ranks: the root, the children of nodes within reach and all that is below
         branches within reach. Index 0 of the array goes along."""
-        top = min(depth, TOP)
+        top = min(depth, self.top)
         nodes = particles = 0
         for group, other in self.pairs():
             targets = [box for k, box in enumerate(self.boxes) if self.owner(k) == other and
                        self.gap_squared(box, self.boxes[group]) < R_CUT**2]
             above, branches = self.opened(self.boxes[group], top, targets)
             nodes += 2 + 2 * above + branches * (2 * 2 ** (depth - top) - 2)
-            particles += branches * GROUP / 2**top
+            particles += branches * self.particles / 2**top
         return nodes, particles
 
     def ghosts(self):
@@ -161,7 +165,7 @@ class Lattice:
         for rank in range(self.ranks):
             pairs = [(self.owner(group), other) for group, other in self.pairs()]
             own = [pair for pair in pairs if rank in pair]
-            most = max(most, 48 * len(own) + 32 * len(set(own)))
+            most = max(most, (32 + 2 * 2**self.top // 8) * len(own) + 32 * len(set(own)))
         return most
 
 
@@ -445,6 +449,11 @@ class Check:
         nodes, particles = self.lattice.parts(depth)
         for name, formula in (("ghosts", 12 * particles + 32 * nodes), ("multipoles", 80 * nodes)):
             self.sent(name, formula, 0.95, 1.15)
+
+    def large(self, group):
+        self.lattice = Lattice(self.side, self.ranks, group)
+        self.branches(math.ceil(math.log2(self.lattice.particles / LEAF)))
+        self.kept("ghosts", 1.2 * self.lattice.ghosts_kept())
 
     def balance(self, groups):
         """Groups may have changed owners."""

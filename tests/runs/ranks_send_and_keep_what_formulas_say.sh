@@ -31,6 +31,27 @@ for ranks in 1 8; do # trees with levels below branches
   run_on "$ranks" "branches-$ranks" --set box.npart_side=32 --set runtime.leaf_size=2 --set runtime.shared_memory=no config.ini
 done
 cmp branches-1/log/statistics.csv branches-8/log/statistics.csv || complain 'branches of trees on 8 ranks: other bits'
+# Groups of 110 592 particles have 512 branches. Particles begin in the middle of cells: groups of particles on the faces of the
+# box would be wider than half of it, and send all.
+"$PYTHON" - <<'END' || complain 'making particles in the middle of cells'
+import itertools
+
+import h5py
+
+with h5py.File("middle.hdf5", "w") as file:
+    header, particles = file.create_group("Header"), file.create_group("PartType1")
+    header.attrs.update({"BoxSize": 1.0, "NumPart_ThisFile": [0, 8, 0, 0, 0, 0], "NumPart_Total": [0, 8, 0, 0, 0, 0],
+                         "NumPart_Total_HighWord": [0] * 6, "MassTable": [0.0, 1.0, 0.0, 0.0, 0.0, 0.0],
+                         "NumFilesPerSnapshot": 1, "Time": 1.0, "Redshift": 0.0})
+    particles["Coordinates"] = list(itertools.product((0.25, 0.75), repeat=3))
+    particles["Velocities"] = [[0.0] * 3] * 8
+    particles["ParticleIDs"] = range(1, 9)
+END
+for ranks in 1 2 4 8; do
+  run_on "$ranks" "large-$ranks" --set ic.glass=middle.hdf5 --set ic.z_init=999 --set time.z_end=900 --set box.npart_side=96 \
+    --set box.size=74.88 --set runtime.group_size=131072 --set time.steps=1 --set runtime.shared_memory=no config.ini
+  cmp large-1/log/statistics.csv "large-$ranks/log/statistics.csv" || complain "large groups on $ranks ranks: other bits"
+done
 run_on 2 balance --set box.npart_side=24 --set box.size=18.72 --set runtime.group_size=64 --set runtime.leaf_size=16 \
   --set time.steps=4 config.ini
 cat >isolated.ini <<END
@@ -97,8 +118,8 @@ images = no
 END
 for ranks in 1 8; do run_on "$ranks" "gas-$ranks" --steps 1 gas.ini; done
 cmp gas-1/log/statistics.csv gas-8/log/statistics.csv || complain 'gas in a long box on 8 ranks: other bits'
-helper two:2:20:1 eight:8:32:1 branches-8:8:32:branches:8 pencils:9:20:3 balance:2:24:balance:256 isolated:4:20:isolated:16 \
-  apart-2:2:20:apart:16 apart-4:4:20:apart:16 apart-8:8:20:apart:16 gas-8:8:32:gas:2 ||
+helper two:2:20:1 eight:8:32:1 branches-8:8:32:branches:8 large-2:2:96:large:131072 large-4:4:96:large:131072 large-8:8:96:large:131072 \
+  pencils:9:20:3 balance:2:24:balance:256 isolated:4:20:isolated:16 apart-2:2:20:apart:16 apart-4:4:20:apart:16 apart-8:8:20:apart:16 gas-8:8:32:gas:2 ||
   failures=$((failures + 1))
 
 # A file whose particles are in no order: each rank has particles of each node, and there is room for the counts of 16

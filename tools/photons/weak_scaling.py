@@ -12,7 +12,8 @@ from .task_graph import Need
 SETS, FIELDS, SPECTRA = 2, 3, 2  # interlaced, with a field for each axis
 WIDTH = 5  # cells by which a group's clouds reach over it, and its drift
 LEAF = 64  # most particles of a leaf
-UPPER = 40  # nodes above the branches that are sent of a ghost at a face
+BRANCH, BRANCH_LEVEL = 256, 6  # most particles of a branch of a ghost, and the least level of branches
+UPPER = 3  # nodes above that are sent of a ghost at a face, for each of its branches
 RANK_SLABS, RANK_COLUMNS, SLABS_MOST = 8, 4, 32
 PENCIL_RANKS, PENCIL_CELLS = 128, 14000  # see src/mesh/long_range.c
 APART = 8  # ranks whose sets have transpose blocks and row blocks of their own
@@ -29,6 +30,13 @@ def cut_ranks(ranks, groups):
     return along_x, along_y, max(rest / along_y, 1)
 
 
+def layer_of(group):
+    """The share of a group that a layer of its branches is, mean of x, y and z, and the branches of the layer."""
+    level = max(BRANCH_LEVEL, math.ceil(math.log2(group / BRANCH)))
+    share = sum(2.0 ** -((level + axis) // 3) for axis in range(3)) / 3
+    return share, share * 2**level
+
+
 def messages(particles, group, ranks, layout="auto"):
     """What a rank with so many particles, a mesh cell each, receives in a step: bytes and messages by kind.
     layout: gravity.mesh_layout."""
@@ -39,8 +47,9 @@ def messages(particles, group, ranks, layout="auto"):
     parts = cut_ranks(ranks, groups)
     domain, width = [side / p for p in parts], group ** (1 / 3)
     shell = math.prod(a / width + (2 if p > 1 else 0) for a, p in zip(domain, parts)) - math.prod(a / width for a in domain)
-    nodes = 2 * 2 ** max(math.ceil(math.log2(group / LEAF)), 0) / 4 + UPPER
-    each = 12 * group / 4 + 32 * nodes  # bytes of a ghost; its multipoles, 80 a node, are another message
+    share, branches = layer_of(group)
+    nodes = 2 * 2 ** max(math.ceil(math.log2(group / LEAF)), 0) * share + UPPER * branches
+    each = 12 * group * share + 32 * nodes  # bytes of a ghost; its multipoles, 80 a node, are another message
     pairs = math.prod(min(p, 3) for p in parts) - 1  # with other ranks
     ghosts = Kind(shell * (each + 80 * nodes), 2 * max(pairs, shell / max(BUNDLE // each, 1)))
     planes = side / ranks  # of the mesh

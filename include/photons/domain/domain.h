@@ -47,8 +47,8 @@ struct group {
   float moved;      /**< how far particles may have moved since the last refit, units of r_cut: the
                        *   owner sets both, and domain_find_neighbours() tells them to the ranks around */
   struct node root; /**< box of all its particles at the last refit */
-  uint64_t branches, opened; /**< what is on this rank: see struct tree_part */
-  struct node *nodes;        /**< tree_nodes(depth); own groups */
+  struct tree_part part; /**< that is on this rank */
+  struct node *nodes;    /**< tree_nodes(depth); own groups */
   /** Upper levels of the tree, tree_nodes(top_depth) nodes, for the host; own groups. */
   struct node *top;
   struct neighbours near;
@@ -65,15 +65,16 @@ struct group {
  * positions and the nodes above them. Where there are none, only upper nodes are. */
 struct ghost {
   uint32_t group;
-  int rank;                  /**< rank that it is sent to or received from */
-  uint32_t count;            /**< particles in the branches */
-  uint64_t branches, opened; /**< see struct tree_part */
+  int rank;              /**< rank that it is sent to or received from */
+  uint32_t count;        /**< particles in the branches */
+  struct tree_part part; /**< of the group, that is sent */
 };
 /** Which part of its groups a rank sends to another one. */
 struct ghost_rule {
   /** @param g  a group of this rank with its `top`
-   *  @param rank  another one, which has targets */
-  struct tree_part (*part)(const void *context, const struct group *g, int rank);
+   *  @param rank  another one, which has targets
+   *  @param[out] below  as in struct tree_part; no bit is set before */
+  void (*part)(const void *context, const struct group *g, int rank, uint64_t *below);
   const void *context;
 };
 /** What a message carries of ghosts: their particles and trees, ... */
@@ -85,16 +86,16 @@ struct bundle {
 };
 struct ghosts {
   struct ghost *ghost; /**< by rank, then group */
+  uint64_t *below;     /**< of their parts, one after the other */
   uint32_t count, bundles;
   struct bundle *bundle;
 };
-enum { TOP_DEPTH_MOST = 6 }; /* 64 branches, the bits of `branches` */
 
 struct domain {
   struct particles particles;
   struct geometry geometry;
   unsigned depth; /**< of every group's tree */
-  /** Of the upper part, whose lowest nodes are the branches of ghosts; 0 for one rank. */
+  /** Of the upper part, whose lowest nodes are the branches of ghosts: 64, or more of large groups; 0 for one rank. */
   unsigned top_depth;
   uint32_t group_count; /**< of all ranks, a power of two */
   struct group *groups; /**< [particles.blocks] this rank's groups, by rising index */
@@ -203,17 +204,9 @@ void neighbours_add(struct neighbours *near, struct group *group);
  * @param rule  that says which parts; NULL: the branches that are within r_cut of targets */
 void domain_find_ghosts(struct domain *d, const struct ghost_rule *rule);
 /** Whether particles of a group are on this rank, so that its columns have handles. */
-static inline bool group_has_particles(const struct group *g) { return g->branches != 0; }
+static inline bool group_has_particles(const struct group *g) { return g->part.branches != 0; }
 /** The number of neighbours of a group whose particles are on this rank. */
 uint32_t near_with_particles(const struct neighbours *near);
-/** What is on this rank of a group, its own or received. */
-static inline struct tree_part group_part(const struct domain *d, const struct group *g) {
-  return (struct tree_part){g->branches, g->opened, d->top_depth};
-}
-/** What is sent or received of a ghost. */
-static inline struct tree_part ghost_tree_part(const struct domain *d, const struct ghost *g) {
-  return (struct tree_part){g->branches, g->opened, d->top_depth};
-}
 /** Forget all ghosts and free their memory. */
 void domain_drop_ghosts(struct domain *d);
 /** Forget what a group of another rank has here as a ghost. */

@@ -70,34 +70,44 @@ static HOST_DEVICE inline uint32_t tree_node_count(uint32_t count, unsigned dept
 /** What a rank has of the tree of a group and of its particles: the root, the children of some nodes above a level, and all
  * nodes and particles below some nodes of this level, the branches. */
 struct tree_part {
-  uint64_t branches; /**< bits: nodes of level `top` */
-  uint64_t opened;   /**< bits: nodes above that level, 1 .. 2^top - 1 */
-  uint32_t top;      /**< 6 at most */
+  /** [part_words(top)] bits: nodes 1 .. 2^(top + 1) - 1 below which something is in the part. NULL: all nodes if there are
+   * branches, else none */
+  const uint64_t *below;
+  uint32_t branches; /**< their number */
+  uint32_t top;      /**< their level, at most that of the leaves */
 };
+/** Words of the bits of nodes down to a level. */
+static HOST_DEVICE inline uint32_t part_words(uint32_t top) {
+  return top < 6 ? 1 : 1u << (top - 5);
+}
 /** Whether what is below a node is in the part: its children, or the particles of a leaf. */
 static HOST_DEVICE inline bool part_has_below(const struct tree_part *p, uint32_t node) {
+  if (!p->below) return p->branches != 0;
   const unsigned level = node_level(node);
-  if (level >= p->top) return p->branches >> ((node >> (level - p->top)) - (1u << p->top)) & 1;
-  return p->opened >> node & 1;
+  if (level > p->top) node >>= level - p->top;
+  return p->below[node / 64] >> node % 64 & 1;
 }
+/** Set the bit of a node. */
+static inline void part_open(uint64_t *below, uint32_t node) {
+  below[node / 64] |= UINT64_C(1) << node % 64;
+}
+/** The number of the nodes first .. end - 1 whose bits are set. */
+uint32_t part_count_open(const uint64_t *below, uint32_t first, uint32_t end);
+/** A part by its bits, which it does not copy. */
+struct tree_part tree_part_of(const uint64_t *below, uint32_t top);
 /** Elements of an array that has room for a part in heap order. @param depth  of the tree */
-static inline uint32_t part_room(const struct tree_part *p, unsigned depth) {
-  if (p->branches != 0) return tree_nodes(depth);
-  return tree_nodes(p->opened != 0 ? node_level(63 - (uint32_t)__builtin_clzll(p->opened)) + 1 : 0);
-}
+uint32_t part_room(const struct tree_part *p, unsigned depth);
+/** The number of elements that are in a part: 0, the root, and the children of nodes. */
+uint32_t part_nodes(const struct tree_part *p, unsigned depth);
 
-/** Elements of such an array that follow each other. */
-struct node_run {
+/** Elements of an array that follow each other. */
+struct array_run {
   uint32_t first, count;
 };
-/* Of each level at most half of the 64 branches are the first ones of a run; trees have 32 levels at most. */
-enum { NODE_RUNS_MOST = 1 + 32 * 32 };
-/** List the elements that are in a part, in their order: 0, the root, and the children of nodes.
- * @param depth     of the tree
- * @param[out] run  [NODE_RUNS_MOST] @return their number */
-uint32_t part_runs(const struct tree_part *p, unsigned depth, struct node_run *run);
-/** The number of these elements. */
-uint32_t part_nodes(const struct tree_part *p, unsigned depth);
+/** The elements that are in a part, in their order; no run is empty. @param[out] runs  their number @return free() it */
+struct array_run *part_node_runs(const struct tree_part *p, unsigned depth, uint32_t *runs);
+/** The particles in the branches. @param particles  of the group @param[out] runs  their number @return free() it */
+struct array_run *part_particle_runs(const struct tree_part *p, uint32_t particles, uint32_t *runs);
 
 /** The particles of a leaf are sorted by further bisection, down to parts of at most this many,
  * which are the blocks of targets of direct sums on CPUs (P2P_BLOCK). */

@@ -137,8 +137,9 @@ static void check_lacking(const struct bench *b, const struct target_set *t, uin
                           const float *const *mass, uint32_t *offset, struct walk_result *result) {
   const struct acceptance *a = &b->s->short_range.acceptance;
   for (uint32_t level = 0; level <= 1; level++) {
+    const uint64_t below = (UINT64_C(2) << level) - 2; /* the root or nothing */
     struct tree_part part[n];
-    for (uint32_t i = 0; i < n; i++) part[i] = (struct tree_part){0, (UINT64_C(2) << level) - 2, 1};
+    for (uint32_t i = 0; i < n; i++) part[i] = tree_part_of(&below, 1);
     gpu_walk(b->gpu, a, t->count, t->depth, t->first_out, t->nodes_out, n, tree, count, mass, part,
              offset, &(struct list_room){0}, result);
     CUDA(cudaStreamSynchronize(b->stream));
@@ -163,7 +164,11 @@ void check_walk(const struct bench *b, const struct group *g, const struct targe
   uint32_t *offset = device_memory(offset_bytes);
   check_lacking(b, t, n, tree, count, mass, offset, result);
   struct tree_part part[n];
-  for (uint32_t i = 0; i < n; i++) part[i] = (struct tree_part){UINT64_MAX, 0, 0};
+  const unsigned depth = s->domain.depth;
+  uint64_t below[part_words(depth)]; /* of all nodes */
+  memset(below, 0xff, sizeof below);
+  for (uint32_t i = 0; i < n; i++)
+    part[i] = i % 2 == 0 ? (struct tree_part){.branches = 1} : tree_part_of(below, depth);
   gpu_walk(b->gpu, a, t->count, t->depth, t->first_out, t->nodes_out, n, tree, count, mass, part,
            offset, &(struct list_room){0}, result);
   CUDA(cudaStreamSynchronize(b->stream));

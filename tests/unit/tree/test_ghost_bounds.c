@@ -21,6 +21,8 @@
 #include <cmocka.h>
 
 enum { COUNT = 8192, GROUP = 256, GROUPS = COUNT / GROUP, RANKS = 8, OWN = GROUPS / RANKS };
+/* Levels of the branches of small and of large groups. */
+enum { TOP_LEAST = 6, TOP_MOST = 7, WORDS = 1 << (TOP_MOST - 5) };
 
 /** What targets are like, and how pairs of nodes are judged. */
 struct setting {
@@ -28,6 +30,7 @@ struct setting {
   enum mac_kind kind;
   double tolerance;
   unsigned active; /* of so many particles of every second group one is active; 1: all, not packed */
+  unsigned top;    /* level of branches */
   double unknown;  /* share of the particles without acceleration */
   bool masses;     /* differ by up to 9 */
 };
@@ -69,11 +72,11 @@ static struct nbody *system_of(const struct setting *of) {
   p.gravity.softening_kernel = SOFTENING_PLUMMER;
   p.time.step = STEP_BLOCK;
   p.runtime.group_size = GROUP;
-  p.runtime.leaf_size = 4;
+  p.runtime.leaf_size = GROUP >> of->top;
   struct nbody *n = nbody_create(&p, clumps());
   assert_int_equal(n->domain.particles.blocks, GROUPS);
-  assert_true(n->domain.depth >= 5);
-  n->domain.top_depth = n->domain.depth < TOP_DEPTH_MOST ? n->domain.depth : TOP_DEPTH_MOST;
+  assert_int_equal(n->domain.depth, of->top);
+  n->domain.top_depth = of->top;
   if (of->masses) n->short_range.heaviest = 9.0f;
   return n;
 }
@@ -172,45 +175,54 @@ static struct walk_result walk_pair(const struct trees *t, uint32_t target, uint
       (const struct tree_part *[]){NULL, part}, &scratch, &list[0], &list[1]);
 }
 
-/** Make a part hold what is opened above an entry of a list of source 1, and of a leaf the particles. */
-static void require_entry(struct tree_part *need, unsigned depth, uint32_t entry, bool near) {
+/** Open what a part must have above an entry of a list of source 1, and of a leaf the particles. */
+static void require_entry(uint64_t *need, unsigned top, unsigned depth, uint32_t entry, bool near) {
   const uint32_t node = entry & ((2u << depth) - 1);
   const uint32_t leaves = 1u << depth;
   const unsigned level = near ? depth : node_level(node);
   if (entry >> (depth + 1) == 0) return;
-  if (level > need->top || near) {
+  if (level > top || near) {
     const uint32_t at = near ? node & ((1u << depth) - 1) : node - (1u << level);
-    need->branches |= UINT64_C(1) << (at >> (level - need->top));
+    part_open(need, (1u << top) + (at >> (level - top)));
   }
   for (uint32_t above = near ? leaves + node % leaves : node / 2; above > 0; above /= 2)
-    if (above < 1u << need->top) need->opened |= UINT64_C(1) << above;
+    if (above < 1u << top) part_open(need, above);
 }
 
 /** Add what a walk opens of a source. */
-static void require_pair(const struct trees *t, uint32_t target, uint32_t source,
-                         struct tree_part *need) {
+static void require_pair(const struct trees *t, uint32_t target, uint32_t source, uint64_t *need) {
   struct interaction_list list[2] = {{0}, {0}};
   const struct walk_result r = walk_pair(t, target, source, NULL, list);
   assert_int_equal(r.lacks, 0);
   for (uint32_t kind = 0; kind < 2; kind++)
     for (uint32_t i = 0; i < list[kind].entries; i++)
-      require_entry(need, t->n->domain.depth, list[kind].entry[i], kind == 0);
+      require_entry(need, t->n->domain.top_depth, t->n->domain.depth, list[kind].entry[i],
+                    kind == 0);
   for (uint32_t kind = 0; kind < 2; kind++) interaction_list_free(&list[kind]);
+}
+
+/** The last of the nodes that are open; 0: none. */
+static uint32_t last_open(const uint64_t *below, unsigned top) {
+  uint32_t node = (2u << top) - 1;
+  while (node > 0 && part_count_open(below, node, node + 1) == 0) node--;
+  return node;
 }
 
 /** A walk with no more than it needs lacks nothing, and one without one of these branches, or levels, does. */
 static void check_lacking(const struct trees *t, uint32_t target, uint32_t source) {
+  const unsigned top = t->n->domain.top_depth;
   struct interaction_list list[2] = {{0}, {0}};
-  struct tree_part need = {.top = t->n->domain.top_depth};
-  require_pair(t, target, source, &need);
-  assert_int_equal(walk_pair(t, target, source, &need, list).lacks, 0);
-  const uint64_t without_lowest = need.branches & (need.branches - 1);
-  if (need.branches != 0) {
-    need.branches = without_lowest;
-    assert_int_not_equal(walk_pair(t, target, source, &need, list).lacks, 0);
-  } else if (need.opened != 0) {
-    need.opened &= need.opened - 1;
-    assert_int_not_equal(walk_pair(t, target, source, &need, list).lacks, 0);
+  uint64_t need[WORDS] = {0};
+  require_pair(t, target, source, need);
+  struct tree_part part = tree_part_of(need, top);
+  assert_int_equal(walk_pair(t, target, source, &part, list).lacks, 0);
+  const uint32_t last = last_open(need, top);
+  if (last > 0) {
+    need[last / 64] &= ~(UINT64_C(1) << last % 64);
+    part = tree_part_of(need, top);
+    const uint32_t lacks = walk_pair(t, target, source, &part, list).lacks;
+    assert_true(lacks >= last);
+    assert_int_equal(lacks >> (node_level(lacks) - node_level(last)), last);
   }
   for (uint32_t kind = 0; kind < 2; kind++) interaction_list_free(&list[kind]);
 }
@@ -226,16 +238,17 @@ static void check_ranks(const struct trees *t, uint32_t to, uint32_t from, struc
   const struct group *group = t->n->domain.groups;
   const struct rank_targets targets = ghost_targets(s, group + (size_t)to * OWN, OWN);
   for (uint32_t source = from * OWN; source < (from + 1) * OWN; source++) {
-    struct tree_part need = {.top = t->n->domain.top_depth};
+    uint64_t need[WORDS] = {0}, sent[WORDS] = {0};
     for (uint32_t target = to * OWN; target < (to + 1) * OWN; target++)
-      require_pair(t, target, source, &need);
-    const struct tree_part part = ghost_part(s, &group[source], &targets);
-    assert_int_equal(need.branches & ~part.branches, 0);
-    assert_int_equal(need.opened & ~part.opened, 0);
-    sums->needed += (uint64_t)__builtin_popcountll(need.branches);
-    sums->sent += (uint64_t)__builtin_popcountll(part.branches);
-    sums->upper += part.opened != 0 && part.branches == 0;
-    sums->nothing += part.opened == 0 && part.branches == 0;
+      require_pair(t, target, source, need);
+    ghost_part(s, &group[source], &targets, sent);
+    for (size_t k = 0; k < WORDS; k++) assert_int_equal(need[k] & ~sent[k], 0);
+    const unsigned top = t->n->domain.top_depth;
+    const struct tree_part part = tree_part_of(sent, top);
+    sums->needed += tree_part_of(need, top).branches;
+    sums->sent += part.branches;
+    sums->upper += part.branches == 0 && last_open(sent, top) > 0;
+    sums->nothing += last_open(sent, top) == 0;
   }
 }
 
@@ -248,7 +261,7 @@ static uint32_t walk_above(const struct trees *t, uint32_t target, const struct 
   static struct walk_scratch scratch;
   const bool packed = t->first[target];
   const struct node root[2] = {above->root, above->root}; /* the first is not read */
-  const struct tree_part part = {.top = t->n->domain.top_depth};
+  const struct tree_part part = {.below = NULL};
   const struct walk_result r = s->kernels->walk.walk(
       &s->acceptance, g->targets, t->depth[target], t->first[target],
       packed ? t->targets[target] : t->nodes[target], 2,
@@ -297,18 +310,19 @@ static void check_above(const struct trees *t, uint32_t accepted[2]) {
 static void ranks_get_all_that_walks_open(void **state) {
   (void)state;
   static const struct setting settings[] = {
-      {"all particles", MAC_RELATIVE, 1e-3, 1, 0.0, false},
-      {"all particles, sharp", MAC_RELATIVE, 3e-5, 1, 0.0, false},
-      {"all particles, some without acceleration", MAC_RELATIVE, 1e-3, 1, 0.01, false},
-      {"all particles, none with acceleration", MAC_RELATIVE, 1e-3, 1, 1.0, false},
-      {"masses differ", MAC_RELATIVE, 1e-3, 1, 0.0, true},
-      {"one of 4 is active", MAC_RELATIVE, 1e-3, 4, 0.0, false},
-      {"one of 100 is active", MAC_RELATIVE, 1e-3, 100, 0.0, false},
-      {"one of 10 is active, some without acceleration", MAC_RELATIVE, 1e-3, 10, 0.3, true},
-      {"GOTHIC", MAC_GOTHIC, 1e-2, 1, 0.0, false},
-      {"GOTHIC, one of 10 is active", MAC_GOTHIC, 1e-2, 10, 0.0, true},
-      {"geometric", MAC_GEOMETRIC, 0.0, 1, 0.0, false},
-      {"geometric, one of 10 is active", MAC_GEOMETRIC, 0.0, 10, 0.0, false},
+      {"all particles", MAC_RELATIVE, 1e-3, 1, TOP_LEAST, 0.0, false},
+      {"all particles, sharp", MAC_RELATIVE, 3e-5, 1, TOP_MOST, 0.0, false},
+      {"all particles, some without acceleration", MAC_RELATIVE, 1e-3, 1, TOP_LEAST, 0.01, false},
+      {"all particles, none with acceleration", MAC_RELATIVE, 1e-3, 1, TOP_MOST, 1.0, false},
+      {"masses differ", MAC_RELATIVE, 1e-3, 1, TOP_LEAST, 0.0, true},
+      {"one of 4 is active", MAC_RELATIVE, 1e-3, 4, TOP_MOST, 0.0, false},
+      {"one of 100 is active", MAC_RELATIVE, 1e-3, 100, TOP_LEAST, 0.0, false},
+      {"one of 10 is active, some without acceleration", MAC_RELATIVE, 1e-3, 10, TOP_MOST, 0.3,
+       true},
+      {"GOTHIC", MAC_GOTHIC, 1e-2, 1, TOP_LEAST, 0.0, false},
+      {"GOTHIC, one of 10 is active", MAC_GOTHIC, 1e-2, 10, TOP_MOST, 0.0, true},
+      {"geometric", MAC_GEOMETRIC, 0.0, 1, TOP_LEAST, 0.0, false},
+      {"geometric, one of 10 is active", MAC_GEOMETRIC, 0.0, 10, TOP_MOST, 0.0, false},
   };
   struct sums all = {0};
   uint32_t above = 0;
