@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "photons/analysis/kernels.h"
+#include "photons/base/simd.h"
 #include "photons/domain/tree.h"
 #include "src/analysis/halo_sources.h"
 
@@ -24,32 +25,46 @@ struct list {
   double *sum;
 };
 
+/** The bits of LANES floats. */
+typedef uint32_t vbits __attribute__((vector_size(4 * LANES)));
+
 /** 1/sqrt(x) to 5e-6 of itself, for any x of a halo: Newton's method twice, from what half of the exponent gives (Lomont 2003,
  * Fast inverse square root). It has no root and no division, and the same bits with all instruction sets. */
-static inline float inverse_root(float x) {
-  uint32_t bits;
-  float y;
-  memcpy(&bits, &x, sizeof bits);
-  bits = 0x5f375a86U - (bits >> 1);
-  memcpy(&y, &bits, sizeof y);
-  const float half = 0.5F * x;
+static inline vfloat inverse_root(vfloat x) {
+  const vfloat half = 0.5F * x;
+  vfloat y = (vfloat)(0x5f375a86U - ((vbits)x >> 1));
   y *= 1.5F - half * y * y;
   return y * (1.5F - half * y * y);
 }
 
+enum { PAIR = 2 * LANES }; /* points at a time: all that a sum over entries needs is in registers */
+_Static_assert(HALO_POINTS % PAIR == 0, "points are whole pairs of vectors");
+
+/** 1/sqrt(r^2 + softening^2), r from LANES points to x, y, z. */
+static inline vfloat inverse_distance(const vfloat point[3], float x, float y, float z,
+                                      vfloat softening2) {
+  const vfloat dx = x - point[0], dy = y - point[1], dz = z - point[2];
+  return inverse_root(dx * dx + dy * dy + dz * dz + softening2);
+}
+
+/** Add the potential of all entries to the sums of PAIR points. */
+static inline void add_entries(const struct list *l, int points) {
+  vfloat point[2][3], sum[2] = {v_set(0.0F), v_set(0.0F)};
+  const vfloat softening2 = v_set(l->softening2);
+  for (int v = 0; v < 2; v++)
+    for (int c = 0; c < 3; c++) point[v][c] = v_load(l->point[c] + points + v * LANES);
+  for (int i = 0; i < l->entries; i++)
+    for (int v = 0; v < 2; v++)
+      sum[v] += l->count[i] *
+                inverse_distance(point[v], l->x[0][i], l->x[1][i], l->x[2][i], softening2);
+  float sums[PAIR];
+  for (int v = 0; v < 2; v++) v_store(sums + v * LANES, sum[v]);
+  for (int k = 0; k < PAIR; k++) l->sum[points + k] += (double)sums[k];
+}
+
 /** Add the potential of all entries to the sums, and empty the list. */
 static void add_list(struct list *l) {
-  const float softening2 = l->softening2;
-  float sum[HALO_POINTS] = {0.0F};
-  for (int i = 0; i < l->entries; i++) {
-    const float x = l->x[0][i], y = l->x[1][i], z = l->x[2][i], count = l->count[i];
-#pragma omp simd
-    for (int k = 0; k < HALO_POINTS; k++) {
-      const float dx = x - l->point[0][k], dy = y - l->point[1][k], dz = z - l->point[2][k];
-      sum[k] += count * inverse_root(dx * dx + dy * dy + dz * dz + softening2);
-    }
-  }
-  for (int k = 0; k < HALO_POINTS; k++) l->sum[k] += (double)sum[k];
+  for (int points = 0; points < HALO_POINTS; points += PAIR) add_entries(l, points);
   l->entries = 0;
 }
 
@@ -148,22 +163,23 @@ struct pairs {
   float x[3][HALO_PAIRS], sum[HALO_PAIRS];
 };
 
+enum { VECTORS = TOGETHER / LANES };
+
 /** Add to the sums of TOGETHER particles what one particle adds, and to `back` what they add to it. */
-static inline void add_pairs(struct pairs *p, int i, int first, float back[TOGETHER]) {
-  const float x = p->x[0][i], y = p->x[1][i], z = p->x[2][i], softening2 = p->softening2;
-  const float *px = p->x[0] + first, *py = p->x[1] + first, *pz = p->x[2] + first;
-  float *sum = p->sum + first;
-#pragma omp simd
-  for (int k = 0; k < TOGETHER; k++) {
-    const float dx = x - px[k], dy = y - py[k], dz = z - pz[k],
-                one = inverse_root(dx * dx + dy * dy + dz * dz + softening2);
-    sum[k] += one;
-    back[k] += one;
+static inline void add_pairs(struct pairs *p, int i, int first, vfloat back[VECTORS]) {
+  const vfloat softening2 = v_set(p->softening2);
+  for (int v = 0; v < VECTORS; v++) {
+    const int at = first + v * LANES;
+    const vfloat point[3] = {v_load(p->x[0] + at), v_load(p->x[1] + at), v_load(p->x[2] + at)},
+                 one = inverse_distance(point, p->x[0][i], p->x[1][i], p->x[2][i], softening2);
+    v_store(p->sum + at, v_load(p->sum + at) + one);
+    back[v] += one;
   }
 }
 
-static float sum_of(const float part[TOGETHER]) {
-  float sum[TOGETHER / 2];
+static float sum_of(const vfloat parts[VECTORS]) {
+  float part[TOGETHER], sum[TOGETHER / 2];
+  for (int v = 0; v < VECTORS; v++) v_store(part + v * LANES, parts[v]);
   for (int k = 0; k < TOGETHER / 2; k++) sum[k] = part[k] + part[k + TOGETHER / 2];
   for (int half = TOGETHER / 4; half > 0; half /= 2)
     for (int k = 0; k < half; k++) sum[k] += sum[k + half];
@@ -178,7 +194,7 @@ void KERNEL(halo_pairs)(const struct halo_sources *s, float softening, double *s
     for (int k = 0; k < p.count; k++) p.x[c][k] = k < n ? s->x[c][k] : FAR;
   for (int k = 0; k < p.count; k++) p.sum[k] = 0.0F;
   for (int i = 0; i < n; i++) {
-    float back[TOGETHER] = {0.0F}, none[TOGETHER] = {0.0F};
+    vfloat back[VECTORS] = {v_set(0.0F)}, none[VECTORS] = {v_set(0.0F)};
     const int own = i / TOGETHER * TOGETHER;
     add_pairs(&p, i, own, none); /* once for each of the two */
     for (int first = own + TOGETHER; first < p.count; first += TOGETHER)
