@@ -36,6 +36,7 @@ void halo_near_free(struct halo_near *n) {
   free(n->box_memory);
   free(n->crowd_memory);
   free(n->crowd.place);
+  free(n->crowd.marked);
 }
 
 /** Floats of a row, whole cache lines. */
@@ -71,13 +72,17 @@ static void list_room(struct halo_near *n, uint32_t leaves) {
 static void crowd_room(struct halo_near *n, uint32_t particles) {
   struct halo_crowd *c = &n->crowd;
   if (particles <= n->crowd_room) return;
-  n->crowd_room = particles + particles / 4;
+  n->crowd_room = (particles + particles / 4) / HALO_CROWD_MARKED * HALO_CROWD_MARKED +
+                  HALO_CROWD_MARKED;
   const size_t row = row_of(n->crowd_room);
   free(c->place);
+  free(c->marked);
   float *const x = reallocate_rows(&n->crowd_memory, HALO_AXES + 1, row);
   for (int a = 0; a < HALO_AXES; a++) c->single[a] = x + (size_t)a * row;
   c->distance2 = x + HALO_AXES * row;
   c->place = reallocate(NULL, row, sizeof *c->place, "neighbours in a halo");
+  c->marked = reallocate(NULL, n->crowd_room / HALO_CROWD_MARKED, sizeof *c->marked,
+                         "neighbours in a halo");
 }
 
 static inline double larger(double a, double b) { return a > b ? a : b; }

@@ -61,12 +61,17 @@ struct halo_boxes {
   double rounding; /**< at least what rounding changes of the distance of two of them */
 };
 
+enum {
+  HALO_CROWD_MARKED = 64
+}; /**< particles of a crowd that a word of marks has bits for */
+
 /** Particles among which the nearest ones to points in a box are looked for. HALO_SINGLE_PADDING numbers follow each list. */
 struct halo_crowd {
   const double (*x)[HALO_AXES]; /**< [place in a tree]; finite */
   float *single[HALO_AXES];     /**< [count] rounded coordinates */
   uint32_t *place;              /**< [count] rising */
-  float *distance2;             /**< [count] of a search */
+  float *distance2; /**< [count, and up to a multiple of HALO_CROWD_MARKED] of a search */
+  uint64_t *marked; /**< [count / HALO_CROWD_MARKED, rounded up] a bit for each particle, of a search */
   uint32_t count;
   double rounding; /**< at least what rounding changes of the distance of two particles */
 };

@@ -92,6 +92,13 @@ static inline vint v_order(vmask m) {
 }
 static inline vfloat v_permute(vfloat a, vint order) { return _mm512_permutexvar_ps(order, a); }
 static inline uint32_t v_count(vmask m) { return (uint32_t)__builtin_popcount(m); }
+/** A bit for each lane, the lowest for the first one. */
+static inline uint32_t v_to_bits(vmask m) { return m; }
+static inline vint v_none(void) { return _mm512_setzero_si512(); }
+/** Add 1 in the lanes in m. */
+static inline vint v_add_one(vint a, vmask m) {
+  return _mm512_mask_add_epi32(a, m, a, _mm512_set1_epi32(1));
+}
 
 #elif defined __AVX2__
 
@@ -174,6 +181,11 @@ static inline vfloat v_difference(const uint32_t *p, uint32_t c, vmask m) {
 }
 static inline uint32_t v_count(vmask m) {
   return (uint32_t)__builtin_popcount((unsigned)_mm256_movemask_ps(m));
+}
+static inline uint32_t v_to_bits(vmask m) { return (uint32_t)_mm256_movemask_ps(m); }
+static inline vint v_none(void) { return _mm256_setzero_si256(); }
+static inline vint v_add_one(vint a, vmask m) {
+  return _mm256_sub_epi32(a, _mm256_castps_si256(m));
 }
 static inline vint v_order(vmask m) {
   /* Byte k of the order is the k-th set bit of the mask: spread the mask to bytes, then gather 0..7
@@ -259,6 +271,11 @@ static inline vfloat v_difference(const uint32_t *p, uint32_t c, vmask m) {
   return a;
 }
 static inline uint32_t v_count(vmask m) { return (uint32_t) - (m[0] + m[1] + m[2] + m[3]); }
+static inline uint32_t v_to_bits(vmask m) {
+  return (uint32_t)((m[0] & 1) | (m[1] & 2) | (m[2] & 4) | (m[3] & 8));
+}
+static inline vint v_none(void) { return (vint){0}; }
+static inline vint v_add_one(vint a, vmask m) { return a - m; }
 static inline vint v_order(vmask m) {
   vint order = {0};
   for (int i = 0, n = 0; i < LANES; n -= m[i++]) order[n] = i;

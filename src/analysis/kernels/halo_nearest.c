@@ -5,18 +5,20 @@
  * distance is the number of nearer ones: no step waits for a comparison that nobody can foresee. */
 #include <float.h>
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "photons/analysis/kernels.h"
 #include "photons/base/simd.h"
 
-enum { RANKED = 16 };  /* particles ranked at a time */
-enum { LISTED = 128 }; /* particles whose exact distances are found at a time */
+enum { MARKED = HALO_CROWD_MARKED }; /* particles that a word has a bit for */
+enum { FOUR = 4 };                   /* particles whose exact distances are found together */
+enum { LISTED = 2 * MARKED };        /* and that are listed before */
+enum { RANKED = 16 };                /* what is ranked has numbers behind it up to a multiple */
 /* Particles collected before the furthest are dropped, a multiple of RANKED. */
 enum { ROOM = LISTED + 2 * RANKED };
 _Static_assert(HALO_NEAREST_MOST <= ROOM - LISTED, "what is left finds room beside what is listed");
 enum { TRIED = 12 }; /* limits at most, of which the last one may have any number within */
-#define NONE UINT32_MAX
 /* More than rounding changes of a squared distance, and room for "less" in the place of "no more". */
 #define SINGLE_MARGIN 1e-5
 /* Where so many more than wanted are within a limit, a smaller one saves time. A new limit is for WANTED times as many as wanted. */
@@ -113,6 +115,10 @@ void KERNEL(halo_crowd_fill)(struct halo_crowd *c, float *const single[HALO_AXES
   c->count = count;
 }
 
+static uint32_t words_of(const struct halo_crowd *crowd) {
+  return (crowd->count + MARKED - 1) / MARKED;
+}
+
 /** Set the squared distances of a crowd from a point. Those behind the last one are infinite. */
 static void set_distances(const struct halo_crowd *crowd, const double point[HALO_AXES]) {
   const uint32_t count = crowd->count;
@@ -131,73 +137,119 @@ static void set_distances(const struct halo_crowd *crowd, const double point[HAL
     }
     v_store(to + first, distance2);
   }
-  for (uint32_t k = 0; k < LANES; k++) to[count + k] = HUGE_VALF;
+  for (uint32_t k = count; k < words_of(crowd) * MARKED; k += LANES) v_store(to + k, v_set(HUGE_VALF));
 }
 
-static uint32_t count_within(const struct halo_crowd *crowd, float limit2) {
-  const vfloat limit = v_set(limit2);
-  const float *const distance2 = crowd->distance2;
+/** Mark those within a limit. @return their number */
+static uint32_t mark_within(const struct halo_crowd *crowd, double limit2) {
+  const vfloat limit = v_set(single_limit2(limit2, crowd->rounding));
+  const uint32_t words = words_of(crowd);
+  const float *distance2 = crowd->distance2;
   uint32_t count = 0;
-  for (uint32_t first = 0; first < crowd->count; first += LANES)
-    count += v_count(v_less(v_load(distance2 + first), limit));
+  for (uint32_t w = 0; w < words; w++, distance2 += MARKED) {
+    uint64_t word = 0;
+#pragma GCC unroll 16
+    for (uint32_t k = 0; k < MARKED; k += LANES)
+      word |= (uint64_t)v_to_bits(v_less(v_load(distance2 + k), limit)) << k;
+    crowd->marked[w] = word;
+    count += (uint32_t)__builtin_popcountll(word);
+  }
   return count;
 }
 
-static double exact_distance2(const double x[HALO_AXES], const double point[HALO_AXES]) {
-  const double dx = x[0] - point[0], dy = x[1] - point[1], dz = x[2] - point[2],
-               du = x[3] - point[3], dv = x[4] - point[4], dw = x[5] - point[5];
-  return dx * dx + dy * dy + dz * dz + du * du + dv * dv + dw * dw;
+typedef double doubles2 __attribute__((vector_size(16)));
+typedef double doubles4 __attribute__((vector_size(32)));
+/* The same anywhere in memory. */
+typedef double doubles2_there __attribute__((vector_size(16), aligned(8), may_alias));
+typedef double doubles4_there __attribute__((vector_size(32), aligned(8), may_alias));
+
+/** The squared sizes of four vectors, each added up from its first coordinate to its last. */
+static inline void add_squares(const doubles4 a[FOUR], const doubles2 b[FOUR], double sum[FOUR]) {
+  const doubles4 xz01 = __builtin_shufflevector(a[0], a[1], 0, 4, 2, 6),
+                 yu01 = __builtin_shufflevector(a[0], a[1], 1, 5, 3, 7),
+                 xz23 = __builtin_shufflevector(a[2], a[3], 0, 4, 2, 6),
+                 yu23 = __builtin_shufflevector(a[2], a[3], 1, 5, 3, 7),
+                 vw02 = __builtin_shufflevector(b[0], b[2], 0, 1, 2, 3),
+                 vw13 = __builtin_shufflevector(b[1], b[3], 0, 1, 2, 3);
+  const doubles4 x = __builtin_shufflevector(xz01, xz23, 0, 1, 4, 5),
+                 y = __builtin_shufflevector(yu01, yu23, 0, 1, 4, 5),
+                 z = __builtin_shufflevector(xz01, xz23, 2, 3, 6, 7),
+                 u = __builtin_shufflevector(yu01, yu23, 2, 3, 6, 7),
+                 v = __builtin_shufflevector(vw02, vw13, 0, 4, 2, 6),
+                 w = __builtin_shufflevector(vw02, vw13, 1, 5, 3, 7);
+  const doubles4 squares = x * x + y * y + z * z + u * u + v * v + w * w;
+  memcpy(sum, &squares, sizeof squares);
 }
 
-/** How many of n are nearer than each of RANKED particles. */
-static inline void rank_lanes(uint32_t n, const float *rounded, const float mine[RANKED],
-                              int32_t rank[RANKED]) {
-  int32_t nearer[RANKED] = {0};
-  float own[RANKED];
-  for (int k = 0; k < RANKED; k++) own[k] = mine[k];
-  for (uint32_t j = 0; j < n; j++) {
-    const float other = rounded[j];
-#pragma omp simd
-    for (int k = 0; k < RANKED; k++) nearer[k] += other < own[k] ? 1 : 0;
+/** Exact squared distances of four particles from a point. */
+static inline void exact_distances2(const double (*x)[HALO_AXES], const uint32_t place[FOUR],
+                                    const double point[HALO_AXES], double distance2[FOUR]) {
+  const doubles4_there *from_a = (const void *)point;
+  const doubles2_there *from_b = (const void *)(point + 4);
+  doubles4 a[FOUR];
+  doubles2 b[FOUR];
+#pragma GCC unroll 4
+  for (int k = 0; k < FOUR; k++) {
+    a[k] = *(const doubles4_there *)(const void *)x[place[k]] - *from_a;
+    b[k] = *(const doubles2_there *)(const void *)(x[place[k]] + 4) - *from_b;
   }
-  for (int k = 0; k < RANKED; k++) rank[k] = nearer[k];
+  add_squares(a, b, distance2);
 }
 
-/** Order what is collected by rounded distance. Particles at one distance have the same rank and take the places from there on.
- * @param[out] order  [ROOM] */
-static void order_rounded(struct collected *c, uint32_t *order) {
-  int32_t rank[ROOM];
-  const uint32_t padded = (c->count + RANKED - 1) / RANKED * RANKED;
-  for (uint32_t i = 0; i < c->count; i++) c->rounded[i] = (float)c->distance2[i];
-  for (uint32_t i = c->count; i < padded; i++) c->rounded[i] = HUGE_VALF;
-  for (uint32_t i = 0; i < c->count; i += RANKED)
-    rank_lanes(c->count, c->rounded, c->rounded + i, rank + i);
-  for (uint32_t i = 0; i < c->count; i++) order[i] = NONE;
+/** A whole number for each of LANES floats. */
+typedef int32_t vwhole __attribute__((vector_size(4 * LANES)));
+
+/** Set how many of n are nearer than each of LANES particles. Numbers behind the last particle, up to a multiple of four, are
+ * infinite. */
+static inline vwhole rank_lanes(uint32_t n, const float *rounded, const float *own, int32_t *rank) {
+  const vfloat mine = v_load(own);
+  vint nearer = v_none();
+  for (uint32_t j = 0; j < n; j += 4)
+#pragma GCC unroll 4
+    for (uint32_t k = 0; k < 4; k++)
+      nearer = v_add_one(nearer, v_less(v_set(rounded[j + k]), mine));
+  memcpy(rank, &nearer, sizeof nearer);
+  return (vwhole)nearer;
+}
+
+/** Rank what is collected by rounded distance.
+ * @param[out] rank  [ROOM] how many are nearer
+ * @return whether no two are at one distance */
+static bool rank_rounded(struct collected *c, int32_t *rank) {
+  const uint32_t n = c->count, padded = (n + RANKED - 1) / RANKED * RANKED;
+  for (uint32_t i = 0; i < n; i++) c->rounded[i] = (float)c->distance2[i];
+  for (uint32_t i = n; i < padded; i++) c->rounded[i] = HUGE_VALF;
+  vwhole sums = {0};
+  for (uint32_t i = 0; i < n; i += LANES) sums += rank_lanes(n, c->rounded, c->rounded + i, rank + i);
+  uint32_t sum = 0, behind = (n + LANES - 1) / LANES * LANES - n; /* each of them has rank n */
+  for (int k = 0; k < LANES; k++) sum += (uint32_t)sums[k];
+  return sum - behind * n == n * (n - 1) / 2;
+}
+
+static inline struct neighbour collected_at(const struct collected *c, uint32_t i) {
+  return (struct neighbour){c->distance2[i], c->index[i]};
+}
+
+/** Sort what is collected by exact distance, then index. */
+static void sort(const struct collected *c, struct neighbour *sorted) {
   for (uint32_t i = 0; i < c->count; i++) {
-    int32_t place = rank[i];
-    while (order[place] != NONE) place++;
-    order[place] = i;
-  }
-}
-
-/** The same by exact distance, then index. */
-static void sort(struct collected *c, uint32_t *order) {
-  order_rounded(c, order);
-  for (uint32_t i = 1; i < c->count; i++) {
-    const uint32_t one = order[i];
+    const struct neighbour one = collected_at(c, i);
     uint32_t k = i;
-    for (; k > 0 && c->distance2[order[k - 1]] > c->distance2[one]; k--) order[k] = order[k - 1];
-    order[k] = one;
+    for (; k > 0 && sorted[k - 1].distance2 > one.distance2; k--) sorted[k] = sorted[k - 1];
+    sorted[k] = one;
   }
 }
 
 /** @return number of the nearest, at most @p most */
 static uint32_t take_nearest(struct collected *c, uint32_t most, struct neighbour *found) {
-  uint32_t order[ROOM];
-  sort(c, order);
+  int32_t rank[ROOM];
+  struct neighbour sorted[ROOM];
+  if (rank_rounded(c, rank))
+    for (uint32_t i = 0; i < c->count; i++) sorted[rank[i]] = collected_at(c, i);
+  else
+    sort(c, sorted);
   const uint32_t count = c->count < most ? c->count : most;
-  for (uint32_t k = 0; k < count; k++)
-    found[k] = (struct neighbour){c->distance2[order[k]], c->index[order[k]]};
+  memcpy(found, sorted, count * sizeof *found);
   return count;
 }
 
@@ -214,32 +266,44 @@ static double drop_furthest(struct collected *c, uint32_t most) {
 }
 
 /** Collect those of the listed particles of a crowd that are within the limit. @return the limit from now on */
-static double collect(const struct halo_crowd *crowd, uint32_t listed, const uint32_t *list,
+static double collect(const struct halo_crowd *crowd, uint32_t listed, uint32_t *list,
                       const double point[HALO_AXES], double limit2, uint32_t most,
                       struct collected *c) {
+  if (listed == 0) return limit2;
   if (c->count > ROOM - LISTED) limit2 = drop_furthest(c, most);
+  const uint32_t behind = (FOUR - listed % FOUR) % FOUR;
+  for (uint32_t k = 0; k < behind; k++) list[listed + k] = list[0];
+  bool first_is_near = false;
   uint32_t next = c->count;
-  for (uint32_t k = 0; k < listed; k++) {
-    const uint32_t place = crowd->place[list[k]];
-    c->distance2[next] = exact_distance2(crowd->x[place], point);
-    c->index[next] = place;
-    next += c->distance2[next] <= limit2;
+  for (uint32_t first = 0; first < listed; first += FOUR) {
+    uint32_t place[FOUR];
+    double distance2[FOUR];
+    for (uint32_t k = 0; k < FOUR; k++) place[k] = crowd->place[list[first + k]];
+    exact_distances2(crowd->x, place, point, distance2);
+    if (first == 0) first_is_near = distance2[0] <= limit2;
+#pragma GCC unroll 4
+    for (uint32_t k = 0; k < FOUR; k++) {
+      c->distance2[next] = distance2[k];
+      c->index[next] = place[k];
+      next += distance2[k] <= limit2;
+    }
   }
-  c->count = next;
+  c->count = next - (first_is_near ? behind : 0); /* it is listed once */
   return limit2;
 }
 
+/** Collect those of the marked particles of a crowd that are within the limit. */
 static void collect_all(const struct halo_crowd *crowd, const double point[HALO_AXES],
                         double limit2, uint32_t most, struct collected *c) {
-  const vfloat single = v_set(single_limit2(limit2, crowd->rounding));
   uint32_t list[LISTED], listed = 0;
   c->count = 0;
-  for (uint32_t first = 0; first < crowd->count; first += LANES) {
-    if (listed > LISTED - LANES) {
+  for (uint32_t w = 0; w < words_of(crowd); w++) {
+    if (listed > LISTED - MARKED) {
       limit2 = collect(crowd, listed, list, point, limit2, most, c);
       listed = 0;
     }
-    listed += v_list(v_less(v_load(crowd->distance2 + first), single), first, list + listed);
+    for (uint64_t word = crowd->marked[w]; word; word &= word - 1)
+      list[listed++] = w * MARKED + (uint32_t)__builtin_ctzll(word);
   }
   (void)collect(crowd, listed, list, point, limit2, most, c);
 }
@@ -259,18 +323,20 @@ static double scaled(double limit2, uint32_t most, uint32_t within) {
   return limit2 * (double)cube_root((float)(WANTED * (double)most / ((double)within + 0.5)));
 }
 
-/** A squared limit with few more than the wanted particles within it, or at least as many; reach2 where there is none. */
-static double find_limit2(const struct halo_crowd *crowd, uint32_t most, double limit2,
-                          double reach2) {
+/** Mark what is within a squared limit: few more particles than wanted, or at least as many, or all within reach2. @return the
+ * limit */
+static double mark_few(const struct halo_crowd *crowd, uint32_t most, double limit2,
+                       double reach2) {
   double low2 = 0.0, high2 = reach2;
   for (int tried = 0; tried < TRIED; tried++) {
     if (!(limit2 > low2 && limit2 < high2)) limit2 = 0.5 * (low2 + high2);
-    const uint32_t within = count_within(crowd, single_limit2(limit2, crowd->rounding));
+    const uint32_t within = mark_within(crowd, limit2);
     if (within >= most && (double)within <= MANY * (double)most) return limit2;
     *(within < most ? &low2 : &high2) = limit2;
     limit2 = scaled(limit2, most, within);
-    if (limit2 >= reach2 && high2 >= reach2) return reach2;
+    if (limit2 >= reach2 && high2 >= reach2) break;
   }
+  (void)mark_within(crowd, high2);
   return high2;
 }
 
@@ -279,9 +345,12 @@ uint32_t KERNEL(halo_nearest)(const struct halo_crowd *crowd, const double point
                               struct neighbour *found) {
   struct collected c;
   set_distances(crowd, point);
-  limit2 = find_limit2(crowd, most, limit2, reach2);
+  limit2 = mark_few(crowd, most, limit2, reach2);
   collect_all(crowd, point, limit2, most, &c);
-  if (c.count < most && limit2 < reach2) collect_all(crowd, point, reach2, most, &c);
+  if (c.count < most && limit2 < reach2) {
+    (void)mark_within(crowd, reach2);
+    collect_all(crowd, point, reach2, most, &c);
+  }
   return c.count < most ? c.count : take_nearest(&c, most, found);
 }
 
