@@ -86,7 +86,7 @@ struct density_modes density_modes_create(const struct particles *s, size_t n,
   struct density_modes d = {.fft = fft_create(&cells), .box = s->box};
   struct power_mesh mesh = power_mesh_create(s, n);
   mesh.points.redshift_space = redshift_space;
-  power_mesh_fill(&mesh, 0);
+  power_mesh_fill(&mesh, 0, mesh.n);
   d.memory = density_modes_memory(&d.fft);
   struct combination c = {&mesh, &d};
   loop_run(&power_spectrum_stage, (uint32_t)d.fft.modes.count[1], combine_line, &c);

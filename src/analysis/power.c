@@ -34,6 +34,7 @@ struct measurement {
   struct power_mesh mesh;
   uint32_t parts;            /* parts of this rank's ky, one task each */
   struct power_shell *shell; /* [part][power_shells_of(n)] */
+  size_t shells;             /* of k^2 < shells, which are measured */
   float *phase;              /* exp(-i k h/2) of one axis: the shift of the second mesh */
   float *deconvolve;         /* 1/W^2 of one axis, behind the phases */
   size_t *square;            /* k^2 of one axis */
@@ -143,14 +144,14 @@ static inline void add_squares(const struct measurement *m, const struct line_ba
   }
 }
 
-/** Add |delta_k|^2 of the modes (all kx, ky, kz) below the mesh's Nyquist frequency. */
+/** Add |delta_k|^2 of the modes (all kx, ky, kz) of the shells that are measured. */
 static void add_lines(const struct measurement *m, const struct line_batch *l,
                       struct power_shell *shell) {
   const size_t n = m->mesh.n, *square = m->square + l->z;
   size_t lines = l->count;
-  for (size_t x = 0; 2 * x < n; x++) {
+  for (size_t x = 0; 2 * x < n && lines > 0; x++) {
     const size_t rest = m->square[x] + m->square[l->y];
-    while (lines > 0 && 4 * (rest + square[lines - 1]) >= n * n) lines--;
+    while (lines > 0 && rest + square[lines - 1] >= m->shells) lines--;
     complex2 squares[FFT_LINES / 2] = {{0}};
     add_squares(m, l, x, lines, squares);
     if (x > 0) add_squares(m, l, n - x, lines, squares);
@@ -171,7 +172,7 @@ static void measure_part(void *context, uint32_t part) {
   const struct fft_box *b = &mesh->fft.modes;
   const size_t n = mesh->n;
   struct power_shell *shell = m->shell + part * power_shells_of(n);
-  memset(shell, 0, power_shells_of(n) * sizeof *shell);
+  memset(shell, 0, m->shells * sizeof *shell);
   fftwf_complex *line = fftwf_alloc_complex(2 * FFT_LINES * n);
   if (!line) fail(EXIT_RUN_FAILED, "not enough memory for the power spectrum");
   const size_t end = block_first(b->count[1], m->parts, part + 1);
@@ -179,7 +180,7 @@ static void measure_part(void *context, uint32_t part) {
     for (size_t k2 = 0; k2 < b->count[2]; k2 += FFT_LINES) {
       const size_t y = b->first[1] + k1, z = b->first[2] + k2,
                    lines = smaller(b->count[2] - k2, FFT_LINES);
-      if (4 * (m->square[y] + z * z) >= n * n) break;
+      if (m->square[y] + z * z >= m->shells) break;
       for (size_t set = 0; set < 2; set++)
         fft_lines(&mesh->fft, power_mesh_own(mesh, set), k1, k2, lines, line + set * FFT_LINES * n);
       struct line_batch batch = {.y = y,
@@ -193,21 +194,29 @@ static void measure_part(void *context, uint32_t part) {
   fftwf_free(line);
 }
 
-/** Measure all shells of one fold, summed over all ranks, in the shells of part 0. */
-static void measure_fold(struct measurement *m, unsigned fold) {
-  const size_t shells = power_shells_of(m->mesh.n);
+/** The part of the mesh's Nyquist frequency up to which a fold is used. */
+static double share_of(unsigned fold, unsigned folds) {
+  return fold < folds ? FIRST_SHARE : LAST_SHARE;
+}
+
+/** Measure the shells of one fold that are used, summed over all ranks, in the shells of part 0. */
+static void measure_fold(struct measurement *m, unsigned fold, unsigned folds) {
+  const double most = share_of(fold, folds) * (double)m->mesh.n / 2.0;
   if (m->mesh.on_gpu) {
     power_mesh_sum(&m->mesh, fold, m->phase, m->shell);
     return;
   }
-  power_mesh_fill(&m->mesh, fold);
+  m->shells = (size_t)ceil(most * most);
+  power_mesh_fill(&m->mesh, fold, (size_t)ceil(most));
   loop_run(&power_spectrum_stage, m->parts, measure_part, m);
-  for (uint32_t part = 1; part < m->parts; part++)
-    for (size_t i = 0; i < shells; i++) {
-      m->shell[i].power += m->shell[part * shells + i].power;
-      m->shell[i].modes += m->shell[part * shells + i].modes;
+  for (uint32_t part = 1; part < m->parts; part++) {
+    const struct power_shell *shell = m->shell + part * power_shells_of(m->mesh.n);
+    for (size_t i = 0; i < m->shells; i++) {
+      m->shell[i].power += shell[i].power;
+      m->shell[i].modes += shell[i].modes;
     }
-  comm_sum_double(&m->shell->power, shells * (sizeof *m->shell / sizeof(double)));
+  }
+  comm_sum_double(&m->shell->power, m->shells * (sizeof *m->shell / sizeof(double)));
 }
 
 /**
@@ -217,11 +226,10 @@ static void measure_fold(struct measurement *m, unsigned fold) {
  */
 static bool next_bin(double low, size_t mesh, unsigned folds, struct bin_edges *bin) {
   for (unsigned fold = bin->fold;; fold = fold + FOLD_STEP < folds ? fold + FOLD_STEP : folds) {
-    const double share = fold < folds ? FIRST_SHARE : LAST_SHARE,
-                 nyquist = ldexp((double)mesh / 2.0, (int)fold);
+    const double nyquist = ldexp((double)mesh / 2.0, (int)fold);
     *bin = (struct bin_edges){
         .low = low, .high = fmax(low + ldexp(1.0, (int)fold), low * BIN_RATIO), .fold = fold};
-    if (bin->high <= share * nyquist) return true;
+    if (bin->high <= share_of(fold, folds) * nyquist) return true;
     if (fold == folds) return false;
   }
 }
@@ -260,7 +268,7 @@ struct power_bin *power_measure(const struct particles *s, size_t mesh, unsigned
   bool more = next_bin(0.5, mesh, folds, &bin);
   *count = 0;
   while (more) {
-    measure_fold(&m, bin.fold);
+    measure_fold(&m, bin.fold, folds);
     more = bin_shells(m.shell, s->box * s->box * s->box, 2.0 * M_PI / s->box, mesh, folds, &bin,
                       bins, count);
   }

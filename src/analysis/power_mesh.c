@@ -56,6 +56,13 @@ static double first_unit(const struct particles *s) {
   return ldexp(1.0, (int)ceil(log2(excess)) - UNIT_BITS);
 }
 
+size_t *power_places(size_t n, size_t from, size_t count, size_t stride) {
+  size_t *place = allocate(n + 4, sizeof *place, "power spectrum");
+  for (size_t i = 0; i < n + 4 && count > 0; i++)
+    place[i] = (i + 2 * n - 2 - from) % n % count * stride;
+  return place;
+}
+
 struct power_mesh power_mesh_create(const struct particles *s, size_t n) {
   const struct fft_mesh mesh = mesh_of(n);
   struct power_mesh m = {.fft = fft_create(&mesh), .n = n, .row = mesh.row, .unit = first_unit(s)};
@@ -65,6 +72,9 @@ struct power_mesh power_mesh_create(const struct particles *s, size_t n) {
     m.first[axis] = m.fft.values.first[axis];
     m.count[axis] = m.fft.values.count[axis];
     m.ghosts[axis] = ghosts_of(m.fft.grid, axis);
+    m.places[axis] = power_places(n, (m.first[axis] + n - m.ghosts[axis]) % n,
+                                  m.count[axis] + 2 * m.ghosts[axis],
+                                  (axis == 0 ? m.plane : m.row) * sizeof(float));
   }
   m.on_gpu = power_gpu_possible(s, &(struct power_layout){n, m.row, m.plane});
   return m;
@@ -87,6 +97,7 @@ void power_mesh_free(struct power_mesh *m) {
   power_gpu_end(m->gpu);
   fft_free(&m->fft);
   for (int set = 0; set < 2; set++) fftw_free(m->cells[set]);
+  for (int axis = 0; axis < 2; axis++) free(m->places[axis]);
   power_points_free(&m->points);
 }
 
@@ -117,15 +128,11 @@ static void deposit_tile(void *context, uint32_t tile) {
       m->colour)
     return;
   if (atomic_load(&m->overflow)) return; /* the deposit will be repeated with larger units */
-  struct power_target target = {.mesh = {(void *)m->cells[0], (void *)m->cells[1]},
-                                .n = m->n,
-                                .row = m->row,
-                                .plane = m->plane,
-                                .per_unit = (float)(1.0 / m->unit)};
-  for (int axis = 0; axis < 2; axis++) {
-    target.from[axis] = (m->first[axis] + m->n - m->ghosts[axis]) % m->n;
-    target.count[axis] = m->count[axis] + 2 * m->ghosts[axis];
-  }
+  const struct power_target target = {.mesh = {(void *)m->cells[0], (void *)m->cells[1]},
+                                      .n = m->n,
+                                      .plane = m->places[0],
+                                      .row = m->places[1],
+                                      .per_unit = (float)(1.0 / m->unit)};
   size_t first, end;
   power_points_range(p, tile, &first, &end);
   if (power_kernels_select()->deposit(&target, end - first, &p->point.point[first].x,
@@ -320,7 +327,7 @@ static struct power_gpu *begin_on_gpu(const struct power_mesh *m, float *const *
   return power_gpu_begin(m->points.particles, &layout, m->points.redshift_space != 0.0, cells);
 }
 
-void power_mesh_fill(struct power_mesh *m, unsigned fold) {
+void power_mesh_fill(struct power_mesh *m, unsigned fold, size_t width) {
   take_cells(m);
   power_points_fold(&m->points, fold);
   if (m->on_gpu) m->gpu = begin_on_gpu(m, m->cells);
@@ -329,7 +336,7 @@ void power_mesh_fill(struct power_mesh *m, unsigned fold) {
   m->gpu = NULL;
   void *const own[2] = {power_mesh_own(m, 0), power_mesh_own(m, 1)};
   m->mean = (float)((double)m->points.particles->all / pow((double)m->n, 3.0));
-  fft_pair_to_lines(&m->fft, own, convert_row, m);
+  fft_pair_to_lines(&m->fft, own, width, convert_row, m);
   sum_mass(m);
 }
 

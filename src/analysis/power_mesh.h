@@ -24,6 +24,7 @@ struct power_mesh {
   size_t first[2], count[2]; /**< own planes x, own rows y */
   size_t ghosts[2];          /**< ghost planes, and ghost rows of each plane, on either side */
   size_t row, plane;         /**< strides in floats */
+  size_t *places[2];         /**< power_places() of planes and rows with their ghosts, in bytes */
   float *cells[2];           /**< int32_t while mass is deposited; NULL before the first */
   double unit;               /**< of the deposits, mean masses of particles */
   float mean;                /**< of a cell, in mean masses */
@@ -39,12 +40,17 @@ struct power_mesh {
 static inline float *power_mesh_own(const struct power_mesh *m, size_t set) {
   return m->cells[set] + m->ghosts[0] * m->plane + m->ghosts[1] * m->row;
 }
+/** Where planes or rows -2 .. n + 1 of a mesh begin in memory, [n + 4]: those that are there are multiples of the stride; free().
+ * @param from, count  the first one in memory, and their number, 4 or more */
+size_t *power_places(size_t n, size_t from, size_t count, size_t stride);
+
 /** Collective. */
 struct power_mesh power_mesh_create(const struct particles *s, size_t n);
 void power_mesh_free(struct power_mesh *m);
 /** Deposit the density contrast of a fold (times the mean number of particles per cell) and
- * transform it along y and z: fft_pair_to_lines(). Collective. */
-void power_mesh_fill(struct power_mesh *m, unsigned fold);
+ * transform it along y and z: fft_pair_to_lines(). Collective.
+ * @param width  modes of k_z >= width are lost */
+void power_mesh_fill(struct power_mesh *m, unsigned fold, size_t width);
 /** Where m->on_gpu: deposit and transform on the GPU, and sum up the modes there.
  * @param table       [3 n] exp(-i k h/2) of one axis, the shift of the second mesh, and 1/W^2 of one axis
  * @param[out] shell  [power_shells_of(n)] */

@@ -19,20 +19,24 @@ enum { CHUNKS = 64 }; /* pieces of the input, one task each */
   1.5 /* most points received in a round, over the mean number of particles of a
                           rank */
 
-/** Sorting by x_key[cell] y_keys + y_key[cell]: count, then move. The input is the particles of
- * some ORB groups, or points. */
+/** Points that are sorted: by x[cell] y_keys + y[cell]. */
+struct keys {
+  const uint32_t *x, *y;
+  size_t n, y_keys;
+};
+
+/** Sorting: count, then move. The input is the particles of some ORB groups, or points. */
 struct sorting {
   const struct particles *particles; /* NULL: the input is points */
   struct point_set in;
-  size_t count, n;
+  size_t count;
   unsigned fold;
-  double redshift_space;         /* of struct power_points */
-  const uint32_t *x_key, *y_key; /* y_key NULL: a single key along y */
-  size_t keys, y_keys;
+  double redshift_space; /* of struct power_points */
+  struct keys key;
+  size_t keys;
   uint32_t chunks;
   size_t *offset; /* [chunk][key] index in `out`: tasks write to no common cache line */
   struct point_set out;
-  bool move;
 };
 
 static void free_points(struct point_set *s) {
@@ -49,15 +53,8 @@ static struct point_set make_points(size_t count, bool masses) {
   return s;
 }
 
-/** @param mass  of the point, or NULL */
-static inline void sort_point(const struct sorting *s, uint32_t chunk, struct point p,
-                              const float *mass) {
-  size_t key = s->x_key[power_cell(p.x[0], s->n)];
-  if (s->y_key) key = key * s->y_keys + s->y_key[power_cell(p.x[1], s->n)];
-  size_t *at = &s->offset[chunk * s->keys + key];
-  if (s->move) s->out.point[*at] = p;
-  if (s->move && mass) s->out.mass[*at] = *mass;
-  ++*at;
+static inline size_t key_of(const struct keys *k, uint32_t x, uint32_t y) {
+  return k->x[power_cell(x, k->n)] * k->y_keys + k->y[power_cell(y, k->n)];
 }
 
 /** z of particle i of a block, in redshift space if that is meant. */
@@ -67,27 +64,75 @@ static inline uint32_t line_of_sight(const struct sorting *s, const struct parti
   return power_line_of_sight(b->x[2][i], s->redshift_space, b->p[2][i]);
 }
 
-static void sort_chunk(void *context, uint32_t chunk) {
-  const struct sorting *s = context;
-  if (!s->particles) {
-    const size_t end = block_first(s->count, s->chunks, chunk + 1);
-    for (size_t i = block_first(s->count, s->chunks, chunk); i < end; i++)
-      sort_point(s, chunk, s->in.point[i], s->in.mass ? &s->in.mass[i] : NULL);
-    return;
-  }
-  const size_t first = block_first(s->count, s->chunks, chunk),
-               end = block_first(s->count, s->chunks, chunk + 1);
-  for (size_t at = first; at < end;) {
+/** Do something with each part of a chunk that is of one block. */
+static void for_blocks(const struct sorting *s, uint32_t chunk,
+                       void (*function)(const struct sorting *s, const struct particle_block *b,
+                                        size_t first, size_t end, size_t *offset)) {
+  const size_t end = block_first(s->count, s->chunks, chunk + 1);
+  for (size_t at = block_first(s->count, s->chunks, chunk), stop; at < end; at = stop) {
     const struct particle_block b = particles_block_of(s->particles, at);
-    const size_t stop = end < b.first + b.count ? end : b.first + b.count;
-    for (; at < stop; at++) {
-      const size_t i = at - b.first;
-      sort_point(s, chunk,
-                 (struct point){{b.x[0][i] << s->fold, b.x[1][i] << s->fold,
-                                 line_of_sight(s, &b, i) << s->fold}},
-                 b.relative_mass ? &b.relative_mass[i] : NULL);
-    }
+    stop = end < b.first + b.count ? end : b.first + b.count;
+    function(s, &b, at - b.first, stop - b.first, s->offset + chunk * s->keys);
   }
+}
+
+static void count_particles(const struct sorting *s, const struct particle_block *b, size_t first,
+                            size_t end, size_t *offset) {
+  const struct keys key = s->key; /* copies: what is stored might be part of *s otherwise */
+  const unsigned fold = s->fold;
+  const uint32_t *x = b->x[0], *y = b->x[1];
+  for (size_t i = first; i < end; i++) ++offset[key_of(&key, x[i] << fold, y[i] << fold)];
+}
+
+static void move_particles(const struct sorting *s, const struct particle_block *b, size_t first,
+                           size_t end, size_t *offset) {
+  const struct keys key = s->key;
+  const struct point_set out = s->out;
+  const unsigned fold = s->fold;
+  const uint32_t *x = b->x[0], *y = b->x[1];
+  for (size_t i = first; i < end; i++) {
+    const struct point p = {{x[i] << fold, y[i] << fold, line_of_sight(s, b, i) << fold}};
+    const size_t at = offset[key_of(&key, p.x[0], p.x[1])]++;
+    out.point[at] = p;
+    if (b->relative_mass) out.mass[at] = b->relative_mass[i];
+  }
+}
+
+static void count_points(const struct sorting *s, uint32_t chunk) {
+  const struct keys key = s->key;
+  const struct point *in = s->in.point;
+  size_t *const offset = s->offset + chunk * s->keys;
+  const size_t end = block_first(s->count, s->chunks, chunk + 1);
+  for (size_t i = block_first(s->count, s->chunks, chunk); i < end; i++)
+    ++offset[key_of(&key, in[i].x[0], in[i].x[1])];
+}
+
+static void move_points(const struct sorting *s, uint32_t chunk) {
+  const struct keys key = s->key;
+  const struct point_set in = s->in, out = s->out;
+  size_t *const offset = s->offset + chunk * s->keys;
+  const size_t end = block_first(s->count, s->chunks, chunk + 1);
+  for (size_t i = block_first(s->count, s->chunks, chunk); i < end; i++) {
+    const size_t at = offset[key_of(&key, in.point[i].x[0], in.point[i].x[1])]++;
+    out.point[at] = in.point[i];
+    if (in.mass) out.mass[at] = in.mass[i];
+  }
+}
+
+static void count_chunk(void *context, uint32_t chunk) {
+  const struct sorting *s = context;
+  if (s->particles)
+    for_blocks(s, chunk, count_particles);
+  else
+    count_points(s, chunk);
+}
+
+static void move_chunk(void *context, uint32_t chunk) {
+  const struct sorting *s = context;
+  if (s->particles)
+    for_blocks(s, chunk, move_particles);
+  else
+    move_points(s, chunk);
 }
 
 /** Sort into s->out, allocated here.
@@ -99,7 +144,7 @@ static void sort(struct sorting *s, size_t *key_end) {
   memset(key_end, 0, s->keys * sizeof *key_end);
   if (s->chunks == 0) return;
   s->offset = allocate(s->keys * s->chunks, sizeof *s->offset, "power spectrum");
-  loop_run(&power_spectrum_stage, s->chunks, sort_chunk, s);
+  loop_run(&power_spectrum_stage, s->chunks, count_chunk, s);
   for (size_t key = 0, sum = 0; key < s->keys; key++)
     for (size_t chunk = 0; chunk < s->chunks; chunk++) {
       size_t *at = &s->offset[chunk * s->keys + key];
@@ -107,9 +152,8 @@ static void sort(struct sorting *s, size_t *key_end) {
       *at = sum;
       sum += count;
     }
-  s->move = true;
   /* each task moves its offsets to where the next task's begin */
-  loop_run(&power_spectrum_stage, s->chunks, sort_chunk, s);
+  loop_run(&power_spectrum_stage, s->chunks, move_chunk, s);
   for (size_t key = 0; key < s->keys; key++)
     key_end[key] = s->offset[(s->chunks - 1) * s->keys + key];
   free(s->offset);
@@ -157,13 +201,10 @@ void power_points_fold(struct power_points *p, unsigned fold) {
   if (size > 1) {
     struct sorting by_owner = {.particles = p->particles,
                                .count = p->particles->count,
-                               .n = p->n,
                                .fold = fold,
                                .redshift_space = p->redshift_space,
-                               .x_key = p->x_owner,
-                               .y_key = p->y_owner,
-                               .keys = p->grid.rows * p->grid.columns,
-                               .y_keys = p->grid.columns};
+                               .key = {p->x_owner, p->y_owner, p->n, p->grid.columns},
+                               .keys = p->grid.rows * p->grid.columns};
     sort(&by_owner, p->sent_end);
     for (size_t r = by_owner.keys; r < size; r++) p->sent_end[r] = p->sent_end[r - 1];
     p->sent = by_owner.out;
@@ -235,11 +276,8 @@ static struct point_set exchange(struct power_points *p, size_t round, size_t *c
 void power_points_load(struct power_points *p, size_t round) {
   if (p->loaded == round) return;
   free_points(&p->point);
-  struct sorting by_tile = {.n = p->n,
-                            .x_key = p->x_tile,
-                            .y_key = p->y_tile,
-                            .keys = (size_t)p->x_tiles * p->y_tiles,
-                            .y_keys = p->y_tiles};
+  struct sorting by_tile = {.key = {p->x_tile, p->y_tile, p->n, p->y_tiles},
+                            .keys = (size_t)p->x_tiles * p->y_tiles};
   struct point_set arrived = {0};
   if (comm_size() > 1) {
     by_tile.in = arrived = exchange(p, round, &by_tile.count);

@@ -371,17 +371,19 @@ void fft_visit(const struct fft *f, double *memory, bool whole, fft_work *work, 
   end(&t);
 }
 
-/** Modes of this rank along axis 2 below the Nyquist frequency. */
-static size_t below_nyquist(const struct fft *f) {
-  const size_t first = f->modes.first[2], count = f->modes.count[2];
-  return count > 0 && 2 * (first + count - 1) == f->size[2] ? count - 1 : count;
+/** Modes of this rank along axis 2 below a frequency and the Nyquist frequency. */
+static size_t count_below(const struct fft *f, size_t width) {
+  const size_t first = f->modes.first[2], nyquist = (f->size[2] + 1) / 2,
+               end = smaller(first + f->modes.count[2], smaller(width, nyquist));
+  return end > first ? end - first : 0;
 }
 
-void fft_pair_to_lines(const struct fft *f, void *const memory[2], fft_row *values, void *context) {
+void fft_pair_to_lines(const struct fft *f, void *const memory[2], size_t width, fft_row *values,
+                       void *context) {
   fft_pair_rows(f, memory, values, context);
   for (int set = 0; set < 2; set++) {
     struct transform t = begin(f, memory[set]);
-    t.width = below_nyquist(f);
+    t.width = count_below(f, width);
     if (f->grid.columns > 1) for_parts(&t, row_parts(&t), pack_rows);
     rows_to_lines(&t);
     end(&t);

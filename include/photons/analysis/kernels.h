@@ -157,10 +157,11 @@ const struct halo_kernels *halo_kernels_select(void);
 /** Where particles are deposited for a power spectrum: two meshes, the second shifted by half a cell. */
 struct power_target {
   int32_t *mesh[2];
-  size_t n, row, plane; /**< cells a side of the whole mesh; strides in cells */
-  size_t from[2],
-      count[2]; /**< the first plane x and row y in memory, and their numbers, 4 or more of each */
-  float per_unit; /**< deposits are multiples of 1 over this many mean masses */
+  size_t n; /**< cells a side of the whole mesh */
+  const size_t
+      *plane;  /**< [n + 4] where planes x = -2 .. n + 1 begin in memory, in bytes: power_places() */
+  const size_t *row; /**< the same of rows y */
+  float per_unit;    /**< deposits are multiples of 1 over this many mean masses */
 };
 
 struct power_kernels {

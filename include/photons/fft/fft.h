@@ -143,9 +143,11 @@ void fft_fill(const struct fft *f, double *memory, fft_column *column, void *con
 /** Make the values of a row of two meshes in place, before they are transformed, on any worker. @param x0, x1  within the box */
 typedef void fft_row(void *context, size_t x0, size_t x1);
 /** Transform the values of two meshes along axes 2 and 1 only, in place, and exchange: to numbers (x0, k1, k2) in the
- * places of modes (k0, k1, k2). Modes at the Nyquist frequency along axis 2 are lost. Two meshes together take less than half of
- * the work of each on its own. Single precision, not of padded meshes. Collective. */
-void fft_pair_to_lines(const struct fft *f, void *const memory[2], fft_row *values, void *context);
+ * places of modes (k0, k1, k2). Two meshes together take less than half of the work of each on its own. Single precision, not
+ * of padded meshes. Collective.
+ * @param width  modes of k2 >= width are lost, and those at the Nyquist frequency along axis 2 */
+void fft_pair_to_lines(const struct fft *f, void *const memory[2], size_t width, fft_row *values,
+                       void *context);
 
 enum { FFT_LINES = 16 }; /**< lines that are transformed together, neighbours along axis 2 */
 /** After fft_pair_to_lines(): transform lines along axis 0 of one mesh.

@@ -33,9 +33,11 @@ typedef integers4 integers;
 #endif
 enum { X, Y, Z, WIDTH = 4 };
 
-/** What a particle touches: the first cell along each axis, and the weights of the four cells by axis. */
+/** What a particle touches on a mesh: where four planes and four rows begin in memory; the first cell along z; and the weights
+ * of the four cells by axis. */
 struct stencil {
-  size_t first[3];
+  const size_t *plane, *row;
+  size_t first;
   floats4 weight[WIDTH];
 };
 
@@ -53,30 +55,25 @@ static inline void find_weights(whole4 fraction, floats4 weight[WIDTH]) {
   weight[3] = d * d * d * sixth;
 }
 
+/** Of a position in cells, with 32 bits of fraction, the place in a table from -2 on of the first cell that a particle touches.
+ * Half a cell before, on the second mesh, that is the cell before, or the same one. */
+static inline size_t first_of(uint64_t position, int mesh) {
+  return (position >> 32) + (mesh == 0 || (uint32_t)position >= POWER_SHIFT);
+}
+
 /** The stencils on both meshes. */
-static inline void find_stencils(const uint32_t x[3], size_t n, struct stencil s[2]) {
-  whole4 fraction = {0};
-  for (int c = 0; c < 3; c++) {
-    const uint64_t position = (uint64_t)x[c] * n, whole = position >> 32;
-    const uint32_t part = (uint32_t)position;
-    fraction[c] = part;
-    s[0].first[c] = whole > 0 ? whole - 1 : n - 1;
-    /* Half a cell before that is the cell before, or the same one. */
-    const size_t before = s[0].first[c] > 0 ? s[0].first[c] - 1 : n - 1;
-    s[1].first[c] = part < POWER_SHIFT ? before : s[0].first[c];
+static inline void find_stencils(const struct power_target *t, const uint32_t x[3],
+                                 struct stencil s[2]) {
+  const uint64_t n = t->n, position[3] = {x[X] * n, x[Y] * n, x[Z] * n};
+  const whole4 fraction = {(uint32_t)position[X], (uint32_t)position[Y], (uint32_t)position[Z], 0};
+  for (int mesh = 0; mesh < 2; mesh++) {
+    const size_t z = first_of(position[Z], mesh);
+    s[mesh].plane = t->plane + first_of(position[X], mesh);
+    s[mesh].row = t->row + first_of(position[Y], mesh);
+    s[mesh].first = z < 2 ? z + n - 2 : z - 2;
   }
   find_weights(fraction, s[0].weight);
   find_weights(fraction ^ (uint32_t)POWER_SHIFT, s[1].weight);
-}
-
-/** Where four planes or rows begin in memory, in bytes. */
-static inline void find_places(const struct power_target *t, int axis, size_t first, size_t stride,
-                               size_t place[WIDTH]) {
-  const size_t all = t->count[axis] * stride, from = t->from[axis];
-  place[0] = (first >= from ? first - from : first + t->n - from) * stride;
-  for (size_t c = 1; c < WIDTH; c++) place[c] = place[c - 1] + stride;
-  if (place[WIDTH - 1] < all) return;
-  for (size_t c = 1; c < WIDTH; c++) place[c] -= place[c] < all ? 0 : all;
 }
 
 /** Add to four cells. @return the sums */
@@ -87,11 +84,8 @@ static inline integers4 add_four(unsigned char *cells, integers4 add) {
 
 /** @param amount  the mass in units
  * @return OR of the bits of all sums */
-static inline integers4 deposit(const struct power_target *t, int32_t *mesh,
-                                const struct stencil *s, float amount) {
-  size_t plane[WIDTH], row[WIDTH];
-  find_places(t, X, s->first[X], t->plane * sizeof *mesh, plane);
-  find_places(t, Y, s->first[Y], t->row * sizeof *mesh, row);
+static inline integers4 deposit(int32_t *mesh, const struct stencil *s, float amount) {
+  const size_t *plane = s->plane, *row = s->row;
   const floats4 *w = s->weight;
   const floats wz = REPEAT(((floats4){w[0][Z], w[1][Z], w[2][Z], w[3][Z]}));
   integers4 bits = {0};
@@ -99,7 +93,7 @@ static inline integers4 deposit(const struct power_target *t, int32_t *mesh,
   for (size_t a = 0; a < WIDTH; a++) {
     const floats4 scaled = w[a] * amount;
     const floats wx = SPREAD(scaled, X);
-    unsigned char *cells = (unsigned char *)(mesh + s->first[Z]) + plane[a];
+    unsigned char *cells = (unsigned char *)(mesh + s->first) + plane[a];
     __asm__("" : "+r"(cells)); /* else each row has its own sum of three addends */
 #pragma GCC unroll 4
     for (size_t c = 0; c < WIDTH; c += ROWS) {
@@ -118,8 +112,8 @@ bool KERNEL(power_deposit_points)(const struct power_target *t, size_t count,
   for (size_t i = 0; i < count; i++) {
     struct stencil s[2];
     const float amount = (mass ? mass[i] : 1.0f) * t->per_unit;
-    find_stencils(x[i], t->n, s);
-    for (int mesh = 0; mesh < 2; mesh++) bits |= deposit(t, t->mesh[mesh], &s[mesh], amount);
+    find_stencils(t, x[i], s);
+    for (int mesh = 0; mesh < 2; mesh++) bits |= deposit(t->mesh[mesh], &s[mesh], amount);
   }
   return (bits[0] | bits[1] | bits[2] | bits[3]) < 0;
 }

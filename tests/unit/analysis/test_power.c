@@ -20,6 +20,7 @@
 #include "photons/cosmology/halofit.h"
 #include "photons/cosmology/linear_power.h"
 #include "src/analysis/power_deposit.h"
+#include "src/analysis/power_mesh.h"
 #include "support/assert_near.h"
 
 #define BOX 250.0
@@ -286,18 +287,22 @@ static void test_clump(void **state) {
 /** A mesh that a rank has a part of: planes and rows from `from` on. */
 struct deposited {
   struct power_target target;
+  size_t *places[2], from[2], count[2], plane, row;
   int32_t *expected[2];
   size_t cells;
 };
 
 static struct deposited make_deposited(size_t n, const size_t from[2], const size_t count[2]) {
-  struct deposited d = {.target = {.n = n, .row = n + 5, .per_unit = 0x1p20F}};
+  struct deposited d = {.row = n + 5, .plane = (n + 5) * (count[1] + 1)};
   for (int axis = 0; axis < 2; axis++) {
-    d.target.from[axis] = from[axis];
-    d.target.count[axis] = count[axis];
+    d.from[axis] = from[axis];
+    d.count[axis] = count[axis];
+    d.places[axis] = power_places(n, from[axis], count[axis],
+                                  (axis == 0 ? d.plane : d.row) * sizeof(int32_t));
   }
-  d.target.plane = d.target.row * (count[1] + 1);
-  d.cells = d.target.plane * count[0];
+  d.target = (struct power_target){
+      .n = n, .plane = d.places[0], .row = d.places[1], .per_unit = 0x1p20F};
+  d.cells = d.plane * count[0];
   for (int set = 0; set < 2; set++) {
     d.target.mesh[set] = calloc(d.cells, sizeof(int32_t));
     d.expected[set] = calloc(d.cells, sizeof(int32_t));
@@ -313,9 +318,9 @@ static void deposit_plainly(struct deposited *d, int set, const uint32_t x[3], f
   for (int c = 0; c < 3; c++) first[c] = power_spline(x[c], t->n, set == 0 ? 0 : POWER_SHIFT, w[c]);
   for (size_t a = 0; a < 64; a++) {
     const size_t i = a / 16, j = a / 4 % 4, k = a % 4,
-                 plane = (first[0] + i + t->n - t->from[0]) % t->n % t->count[0],
-                 row = (first[1] + j + t->n - t->from[1]) % t->n % t->count[1];
-    d->expected[set][plane * t->plane + row * t->row + first[2] + k] +=
+                 plane = (first[0] + i + t->n - d->from[0]) % t->n % d->count[0],
+                 row = (first[1] + j + t->n - d->from[1]) % t->n % d->count[1];
+    d->expected[set][plane * d->plane + row * d->row + first[2] + k] +=
         (int32_t)(w[0][i] * (mass * t->per_unit) * w[1][j] * w[2][k] + 0.5F);
   }
 }
@@ -347,7 +352,10 @@ static void check_deposit(size_t n, const size_t from[2], const size_t count[2],
   d.target.per_unit = 0x1p24F;
   for (size_t i = 0; i < POINTS; i++) memcpy(x[i], x[0], sizeof x[i]);
   assert_true(power_kernels_select()->deposit(&d.target, POINTS, points, NULL));
-  for (int set = 0; set < 2; set++) free(d.target.mesh[set]);
+  for (int set = 0; set < 2; set++) {
+    free(d.target.mesh[set]);
+    free(d.places[set]);
+  }
   gsl_rng_free(rng);
 }
 
