@@ -11,18 +11,11 @@
 
 /* Boxes of the nodes. */
 
-static struct fof_box box_around(size_t n, uint32_t *const x[3], size_t first) {
+static struct fof_box box_around(const struct side *s, uint32_t leaf) {
+  const uint32_t first = node_first(s->count, leaf), n = node_end(s->count, leaf) - first;
   struct fof_box box;
-  for (size_t c = 0; c < 3; c++) {
-    int32_t low = 0, high = 0;
-    for (size_t i = 1; i < n; i++) {
-      int32_t d = position_difference(x[c][first + i], x[c][first]);
-      low = d < low ? d : low;
-      high = d > high ? d : high;
-    }
-    box.low[c] = x[c][first] + (uint32_t)low;
-    box.extent[c] = (uint32_t)((int64_t)high - low);
-  }
+  fof_kernels_select()->measure_box(n, s->x[0] + first, s->x[1] + first, s->x[2] + first, box.low,
+                                    box.extent);
   return box;
 }
 
@@ -40,8 +33,7 @@ struct side side_of_block(struct fof *f, size_t g) {
 
 void side_fill_boxes(const struct side *s, uint32_t node) {
   if (node >= s->leaf_begin) {
-    const size_t first = node_first(s->count, node), end = node_end(s->count, node);
-    s->boxes[node] = box_around(end - first, s->x, first);
+    s->boxes[node] = box_around(s, node);
     return;
   }
   side_fill_boxes(s, 2 * node);

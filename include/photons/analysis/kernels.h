@@ -12,7 +12,7 @@
 #include "photons/runtime/isa.h"
 
 enum { FOF_PADDING = 16 }; /**< numbers behind those that are listed, which may be written, too */
-/** The array `index` has room for n numbers and FOF_PADDING more. Both functions return the number of candidates. */
+/** The array `index` has room for n numbers and FOF_PADDING more. The first two functions return the number of candidates. */
 struct fof_kernels {
   /** Particles at a squared distance <= limit2 (position units, float rounding). */
   uint32_t (*near_point)(uint32_t n, const uint32_t *x, const uint32_t *y, const uint32_t *z,
@@ -20,6 +20,9 @@ struct fof_kernels {
   /** Particles in the periodic box [low, low + extent], float rounding. */
   uint32_t (*near_box)(uint32_t n, const uint32_t *x, const uint32_t *y, const uint32_t *z,
                        const uint32_t low[3], const uint32_t extent[3], uint32_t *index);
+  /** The periodic box [low, low + extent] around n > 0 particles, each less than half the box from the first one. */
+  void (*measure_box)(uint32_t n, const uint32_t *x, const uint32_t *y, const uint32_t *z,
+                      uint32_t low[3], uint32_t extent[3]);
 };
 
 /** The table for the instruction set of isa_select(). */
@@ -190,6 +193,7 @@ KERNEL_FUNCTION(halo_kernels, momenta, halo_momenta);
 KERNEL_FUNCTION(halo_kernels, sums, halo_sums);
 KERNEL_FUNCTION(fof_kernels, near_point, fof_near_point);
 KERNEL_FUNCTION(fof_kernels, near_box, fof_near_box);
+KERNEL_FUNCTION(fof_kernels, measure_box, fof_measure_box);
 KERNEL_FUNCTION(power_kernels, deposit, power_deposit_points);
 #endif
 

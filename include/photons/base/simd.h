@@ -68,6 +68,8 @@ static inline vint v_rank(vfloat a, float least) {
 }
 /** The lower one in each lane. */
 static inline vint v_lower(vint a, vint b) { return _mm512_min_epi32(a, b); }
+/** The higher one in each lane. */
+static inline vint v_higher(vint a, vint b) { return _mm512_max_epi32(a, b); }
 static inline vmask v_is_lower(vint a, vint b) { return _mm512_cmplt_epi32_mask(a, b); }
 /** The first n lanes. */
 static inline vmask v_first(uint32_t n) { return n >= 16 ? (vmask)0xffff : (vmask) ~(~0u << n); }
@@ -156,6 +158,7 @@ static inline vint v_rank(vfloat a, float least) {
   return _mm256_sub_epi32(_mm256_castps_si256(a), _mm256_set1_epi32(v_rank_zero(least)));
 }
 static inline vint v_lower(vint a, vint b) { return _mm256_min_epi32(a, b); }
+static inline vint v_higher(vint a, vint b) { return _mm256_max_epi32(a, b); }
 static inline vmask v_is_lower(vint a, vint b) {
   return _mm256_castsi256_ps(_mm256_cmpgt_epi32(b, a));
 }
@@ -244,6 +247,7 @@ static inline vint v_lower(vint a, vint b) {
   const vint less = a < b;
   return (less & a) | (~less & b);
 }
+static inline vint v_higher(vint a, vint b) { return a ^ b ^ v_lower(a, b); }
 static inline vmask v_is_lower(vint a, vint b) { return a < b; }
 static inline vmask v_first(uint32_t n) {
   int32_t k = n > 4 ? 4 : (int32_t)n;

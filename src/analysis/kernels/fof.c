@@ -2,14 +2,37 @@
 /* Friends of friends: candidates among a leaf's particles near a point or a box. These kernels
  * select in float with a margin; the caller decides with integers. */
 #include <float.h>
+#include <string.h>
 
 #include "photons/analysis/kernels.h"
 #include "photons/base/simd.h"
 #include "photons/domain/geometry.h"
 
-/** Those of up to LANES particles, from x, y and z on, that are nearer to a point than a squared distance. */
+/** LANES differences of coordinates. */
+typedef int32_t vwhole __attribute__((vector_size(4 * LANES)));
+typedef uint32_t vunits __attribute__((vector_size(4 * LANES)));
+
+static inline vwhole difference(uint32_t from, const uint32_t *x) {
+  vunits there;
+  memcpy(&there, x, sizeof there);
+  return (vwhole)(from - there);
+}
+
+static inline vfloat difference_rounded(uint32_t from, const uint32_t *x) {
+  return (vfloat)__builtin_convertvector(difference(from, x), vfloat);
+}
+
+/** Those of LANES particles, from x, y and z on, that are nearer to a point than a squared distance. */
 static inline vmask find_near(const uint32_t *x, const uint32_t *y, const uint32_t *z,
-                              uint32_t count, const uint32_t point[3], vfloat limit2) {
+                              const uint32_t point[3], vfloat limit2) {
+  const vfloat dx = difference_rounded(point[0], x), dy = difference_rounded(point[1], y),
+               dz = difference_rounded(point[2], z);
+  return v_less(v_fma(dx, dx, v_fma(dy, dy, dz * dz)), limit2);
+}
+
+/** The same of fewer particles. */
+static inline vmask find_near_some(const uint32_t *x, const uint32_t *y, const uint32_t *z,
+                                   uint32_t count, const uint32_t point[3], vfloat limit2) {
   const vmask there = v_first(count);
   const vfloat dx = v_difference(x, point[0], there), dy = v_difference(y, point[1], there),
                dz = v_difference(z, point[2], there);
@@ -20,12 +43,14 @@ uint32_t KERNEL(fof_near_point)(uint32_t n, const uint32_t *x, const uint32_t *y
                                 const uint32_t point[3], float limit2, uint32_t *index) {
   /* "less" stands for "no more": coordinates are whole numbers. */
   const vfloat above = v_set(limit2 * (1.0F + FLT_EPSILON) + 0.5F);
-  uint32_t found = 0;
-  for (uint32_t first = 0; first < n; first += LANES) {
-    const vmask near = find_near(x + first, y + first, z + first, n - first, point, above);
-    found += v_list(near, first, index + found);
+  uint32_t found = 0, first = 0;
+  for (; first + LANES <= n; first += LANES) {
+    const vmask near = find_near(x + first, y + first, z + first, point, above);
+    if (v_any(near)) found += v_list(near, first, index + found); /* mostly none is near */
   }
-  return found;
+  if (first == n) return found;
+  const vmask near = find_near_some(x + first, y + first, z + first, n - first, point, above);
+  return v_any(near) ? found + v_list(near, first, index + found) : found;
 }
 
 /** The half of a box's extent, rounded up. */
@@ -36,18 +61,64 @@ static inline vfloat half_of(uint32_t extent) {
 uint32_t KERNEL(fof_near_box)(uint32_t n, const uint32_t *x, const uint32_t *y, const uint32_t *z,
                               const uint32_t low[3], const uint32_t extent[3], uint32_t *index) {
   const uint32_t *const from[3] = {x, y, z};
-  uint32_t found = 0;
-  for (uint32_t first = 0; first < n; first += LANES) {
-    const vmask there = v_first(n - first);
-    vmask near = there;
-    for (int c = 0; c < 3; c++) {
-      const vfloat apart = v_difference(from[c] + first, low[c] + extent[c] / 2, there);
-      near = v_both(near, v_less(v_abs(apart), half_of(extent[c])));
-    }
-    found += v_list(near, first, index + found);
+  uint32_t middle[3], found = 0, first = 0;
+  vfloat half[3];
+  for (int c = 0; c < 3; c++) {
+    middle[c] = low[c] + extent[c] / 2;
+    half[c] = half_of(extent[c]);
   }
-  return found;
+  for (; first + LANES <= n; first += LANES) {
+    vmask near = v_less(v_abs(difference_rounded(middle[0], x + first)), half[0]);
+    near = v_both(near, v_less(v_abs(difference_rounded(middle[1], y + first)), half[1]));
+    near = v_both(near, v_less(v_abs(difference_rounded(middle[2], z + first)), half[2]));
+    if (v_any(near)) found += v_list(near, first, index + found);
+  }
+  if (first == n) return found;
+  const vmask there = v_first(n - first);
+  vmask near = there;
+  for (int c = 0; c < 3; c++)
+    near = v_both(near, v_less(v_abs(v_difference(from[c] + first, middle[c], there)), half[c]));
+  return found + v_list(near, first, index + found);
+}
+
+/** The least and the largest of n differences from the first coordinate. */
+static inline void measure_axis(uint32_t n, const uint32_t *x, int32_t *low, int32_t *high) {
+  int32_t each[2][LANES];
+  *low = *high = 0;
+  if (n < LANES) {
+    for (uint32_t i = 1; i < n; i++) {
+      const int32_t d = position_difference(x[i], x[0]);
+      *low = d < *low ? d : *low;
+      *high = d > *high ? d : *high;
+    }
+    return;
+  }
+  vint least = v_none(), most = v_none();
+  for (uint32_t first = 0; first < n; first += LANES) { /* the last ones may be looked at twice */
+    const uint32_t *there = x + (first + LANES <= n ? first : n - LANES);
+    const vint apart = (vint)-(vunits)difference(x[0], there);
+    least = v_lower(least, apart);
+    most = v_higher(most, apart);
+  }
+  memcpy(each[0], &least, sizeof least);
+  memcpy(each[1], &most, sizeof most);
+  for (int k = 0; k < LANES; k++) {
+    *low = each[0][k] < *low ? each[0][k] : *low;
+    *high = each[1][k] > *high ? each[1][k] : *high;
+  }
+}
+
+void KERNEL(fof_measure_box)(uint32_t n, const uint32_t *x, const uint32_t *y, const uint32_t *z,
+                             uint32_t low[3], uint32_t extent[3]) {
+  const uint32_t *const from[3] = {x, y, z};
+  for (int c = 0; c < 3; c++) {
+    int32_t least, most;
+    measure_axis(n, from[c], &least, &most);
+    low[c] = from[c][0] + (uint32_t)least;
+    extent[c] = (uint32_t)((int64_t)most - least);
+  }
 }
 
 extern const struct fof_kernels KERNEL(fof_kernels);
-const struct fof_kernels KERNEL(fof_kernels) = {KERNEL(fof_near_point), KERNEL(fof_near_box)};
+const struct fof_kernels KERNEL(fof_kernels) = {
+    KERNEL(fof_near_point), KERNEL(fof_near_box), KERNEL(fof_measure_box)};
