@@ -64,9 +64,8 @@ struct halo_boxes {
   double rounding; /**< at least what rounding changes of the distance of two of them */
 };
 
-enum {
-  HALO_CROWD_MARKED = 64
-}; /**< particles of a crowd that a word of marks has bits for */
+/** Particles of a crowd that a word of marks has bits for. */
+enum { HALO_CROWD_MARKED = 64 };
 
 /** Particles among which the nearest ones to points in a box are looked for. HALO_SINGLE_PADDING numbers follow each list. */
 struct halo_crowd {
@@ -74,7 +73,7 @@ struct halo_crowd {
   float *single[HALO_AXES];     /**< [count] rounded coordinates */
   uint32_t *place;              /**< [count] rising */
   float *distance2; /**< [count, and up to a multiple of HALO_CROWD_MARKED] of a search */
-  uint64_t *marked; /**< [count / HALO_CROWD_MARKED, rounded up] a bit for each particle, of a search */
+  uint64_t *marked; /**< [words of all particles] a bit for each, of a search */
   uint32_t count;
   double rounding; /**< at least what rounding changes of the distance of two particles */
 };
@@ -160,11 +159,10 @@ const struct halo_kernels *halo_kernels_select(void);
 /** Where particles are deposited for a power spectrum: two meshes, the second shifted by half a cell. */
 struct power_target {
   int32_t *mesh[2];
-  size_t n; /**< cells a side of the whole mesh */
-  const size_t
-      *plane;  /**< [n + 4] where planes x = -2 .. n + 1 begin in memory, in bytes: power_places() */
-  const size_t *row; /**< the same of rows y */
-  float per_unit;    /**< deposits are multiples of 1 over this many mean masses */
+  size_t n;            /**< cells a side of the whole mesh */
+  const size_t *plane; /**< where planes begin in memory, in bytes: power_places() */
+  const size_t *row;   /**< the same of rows */
+  float per_unit;      /**< deposits are multiples of 1 over this many mean masses */
 };
 
 struct power_kernels {

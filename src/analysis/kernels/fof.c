@@ -19,7 +19,7 @@ static inline vwhole difference(uint32_t from, const uint32_t *x) {
 }
 
 static inline vfloat difference_rounded(uint32_t from, const uint32_t *x) {
-  return (vfloat)__builtin_convertvector(difference(from, x), vfloat);
+  return (vfloat) __builtin_convertvector(difference(from, x), vfloat);
 }
 
 /** Those of LANES particles, from x, y and z on, that are nearer to a point than a squared distance. */
@@ -96,7 +96,7 @@ static inline void measure_axis(uint32_t n, const uint32_t *x, int32_t *low, int
   vint least = v_none(), most = v_none();
   for (uint32_t first = 0; first < n; first += LANES) { /* the last ones may be looked at twice */
     const uint32_t *there = x + (first + LANES <= n ? first : n - LANES);
-    const vint apart = (vint)-(vunits)difference(x[0], there);
+    const vint apart = (vint) - (vunits)difference(x[0], there);
     least = v_lower(least, apart);
     most = v_higher(most, apart);
   }
@@ -120,5 +120,5 @@ void KERNEL(fof_measure_box)(uint32_t n, const uint32_t *x, const uint32_t *y, c
 }
 
 extern const struct fof_kernels KERNEL(fof_kernels);
-const struct fof_kernels KERNEL(fof_kernels) = {
-    KERNEL(fof_near_point), KERNEL(fof_near_box), KERNEL(fof_measure_box)};
+const struct fof_kernels KERNEL(fof_kernels) = {KERNEL(fof_near_point), KERNEL(fof_near_box),
+                                                KERNEL(fof_measure_box)};

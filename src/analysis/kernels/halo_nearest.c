@@ -137,7 +137,8 @@ static void set_distances(const struct halo_crowd *crowd, const double point[HAL
     }
     v_store(to + first, distance2);
   }
-  for (uint32_t k = count; k < words_of(crowd) * MARKED; k += LANES) v_store(to + k, v_set(HUGE_VALF));
+  for (uint32_t k = count; k < words_of(crowd) * MARKED; k += LANES)
+    v_store(to + k, v_set(HUGE_VALF));
 }
 
 /** Mark those within a limit. @return their number */
@@ -220,7 +221,8 @@ static bool rank_rounded(struct collected *c, int32_t *rank) {
   for (uint32_t i = 0; i < n; i++) c->rounded[i] = (float)c->distance2[i];
   for (uint32_t i = n; i < padded; i++) c->rounded[i] = HUGE_VALF;
   vwhole sums = {0};
-  for (uint32_t i = 0; i < n; i += LANES) sums += rank_lanes(n, c->rounded, c->rounded + i, rank + i);
+  for (uint32_t i = 0; i < n; i += LANES)
+    sums += rank_lanes(n, c->rounded, c->rounded + i, rank + i);
   uint32_t sum = 0, behind = (n + LANES - 1) / LANES * LANES - n; /* each of them has rank n */
   for (int k = 0; k < LANES; k++) sum += (uint32_t)sums[k];
   return sum - behind * n == n * (n - 1) / 2;
