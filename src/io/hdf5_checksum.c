@@ -65,6 +65,33 @@ uint64_t checksum_rows(const void *rows, size_t row_bytes, size_t first, size_t 
   return s.sum;
 }
 
+/** Equal rows that the workers sum together. */
+struct equal_rows {
+  const void *row;
+  size_t row_bytes, first, count;
+  _Atomic uint64_t sum;
+};
+
+static void sum_equal_rows(void *context, uint32_t part) {
+  struct equal_rows *s = context;
+  const size_t begin = s->first + (size_t)part * PART, all_end = s->first + s->count,
+               end = all_end - begin < PART ? all_end : begin + PART;
+  uint64_t sum = 0;
+  if (s->row_bytes == sizeof(float)) /* with bytes known to the compiler, see sum_rows() */
+    for (size_t i = begin; i < end; i++)
+      sum += XXH3_64bits_withSeed(s->row, sizeof(float), (XXH64_hash_t)i);
+  else
+    for (size_t i = begin; i < end; i++)
+      sum += XXH3_64bits_withSeed(s->row, s->row_bytes, (XXH64_hash_t)i);
+  atomic_fetch_add(&s->sum, sum);
+}
+
+uint64_t checksum_equal_rows(const void *row, size_t row_bytes, size_t first, size_t count) {
+  struct equal_rows s = {.row = row, .row_bytes = row_bytes, .first = first, .count = count};
+  loop_run(&checksum_stage, (uint32_t)((count + PART - 1) / PART), sum_equal_rows, &s);
+  return s.sum;
+}
+
 void hdf5_checksum_begin(hid_t dataset, const char *path) {
   const uint64_t none = 0;
   hdf5_write_attribute(dataset, path, of_rows, H5T_NATIVE_UINT64, 0, &none);

@@ -1,33 +1,56 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* HDF5 compresses one chunk after the other, on the thread that writes. Here tasks do what its filters
- * would do, and HDF5 stores the result. libdeflate makes a stream of deflate's format in half of zlib's time. At the fastest
- * level floating-point numbers are packed plane by plane instead: a lean file takes 0.4 of the time, ids included, which
- * libdeflate packs at all levels (docs/results/lean-files.md). */
+ * would do, and HDF5 stores the result. A task makes the values of a chunk a strip at a time: while a strip is in the
+ * caches of its core, the task looks for numbers that are not finite, adds the strip to the checksum and shuffles it. At the
+ * fastest level deflate_planes() packs the chunk, and at the others libdeflate (docs/results/lean-files.md). */
 #include "hdf5_chunks.h"
 
 #include <libdeflate.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "deflate_planes.h"
 #include "hdf5_checksum.h"
 #include "hdf5_util.h"
+#include "photons/io/kernels.h"
 #include "photons/runtime/loop.h"
 
 LOOP_STAGE(compress, 0x887766, .untimed = true);
 
-/** Whole chunks of a dataset, by row of chunks and column. */
-struct chunks {
-  size_t rows, columns, size; /* rows of a chunk; columns of the dataset; bytes of a number */
+enum {
+  GROUP = 32,      /* chunks that are packed before they are stored */
+  STRIP = 1 << 10, /* rows that are made at a time */
+  COLUMNS_MOST = 3,
+  NUMBER_MOST = 8, /* bytes */
+  ROW_MOST = COLUMNS_MOST * NUMBER_MOST
+};
+
+/* Tasks do not call HDF5, which may not be safe with several threads. */
+
+/** What a task makes of the rows of this rank in a chunk. */
+struct chunk {
+  size_t first, count; /* rows of the dataset */
+  unsigned char *packed[COLUMNS_MOST];
+  size_t size[COLUMNS_MOST]; /* of what is packed; 0: there was not enough memory */
+  unsigned char *rows;       /* NULL, or `count` rows that are not packed */
+};
+
+/** A dataset while it is written. */
+struct dataset {
+  size_t first, end, all;     /* rows: of this rank, and all */
+  size_t rows, columns, size; /* rows of a chunk; columns; bytes of a number */
+  hid_t type;
+  bool floats; /* or doubles */
   unsigned level;
-  bool by_planes;              /* deflate_planes(), and not libdeflate */
-  const unsigned char *values; /* [row][column] */
-  size_t room;                 /* bytes of each `packed` */
-  unsigned char *packed;       /* [chunk] */
-  size_t *packed_size;         /* [chunk]; 0: it could not be packed */
+  bool by_planes; /* deflate_planes(), and not libdeflate */
+  const struct io_kernels *kernels;
+  const struct column_source *source;
+  size_t before;        /* chunks that are stored */
+  struct chunk *chunk;  /* of the group */
+  _Atomic uint64_t sum; /* of the rows that are packed */
 };
 
 void hdf5_set_chunks(hid_t layout, const char *path, size_t rows, size_t columns, unsigned level) {
@@ -37,142 +60,171 @@ void hdf5_set_chunks(hid_t layout, const char *path, size_t rows, size_t columns
   hdf5_check(H5Pset_deflate(layout, level), EXIT_RUN_FAILED, path, "compress");
 }
 
-typedef unsigned char bytes16 __attribute__((vector_size(16)));
+/** The columns of a chunk while they are packed. */
+struct columns {
+  const struct dataset *dataset;
+  const unsigned char *planes; /* [column][byte of a number][row of the chunk] */
+  struct chunk *chunk;
+};
 
-static inline uint32_t load_word(const unsigned char *from) {
-  uint32_t word;
-  memcpy(&word, from, sizeof word);
-  return word;
-}
-
-static inline bytes16 load_four(const unsigned char *from, size_t stride) {
-  typedef uint32_t words4 __attribute__((vector_size(16)));
-  return (bytes16)(words4){load_word(from), load_word(from + stride), load_word(from + 2 * stride),
-                           load_word(from + 3 * stride)};
-}
-
-static inline bytes16 interleave_low(bytes16 a, bytes16 b) {
-  return __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
-}
-static inline bytes16 interleave_high(bytes16 a, bytes16 b) {
-  return __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15,
-                                 31);
-}
-
-/** The bytes of sixteen numbers of four, by place. Each round moves the byte of place p of 64 to place 2 p mod 63; after
- * four of them that is 16 times the place in its number, and behind it the number. */
-static inline void shuffle_sixteen(const unsigned char *from, size_t stride, bytes16 v[4]) {
-  for (size_t i = 0; i < 4; i++) v[i] = load_four(from + 4 * i * stride, stride);
-  for (int round = 0; round < 4; round++) {
-    const bytes16 a = v[0], b = v[1], c = v[2], d = v[3];
-    v[0] = interleave_low(a, c);
-    v[1] = interleave_high(a, c);
-    v[2] = interleave_low(b, d);
-    v[3] = interleave_high(b, d);
-  }
-}
-
-/** shuffle() of four bytes of each number. */
-static void shuffle_four(size_t rows, size_t stride, const unsigned char *from,
-                         unsigned char *bytes) {
-  size_t i = 0;
-  for (; i + 16 <= rows; i += 16) {
-    bytes16 v[4];
-    shuffle_sixteen(from + i * stride, stride, v);
-    for (size_t b = 0; b < 4; b++) memcpy(bytes + b * rows + i, &v[b], sizeof v[b]);
-  }
-  for (; i < rows; i++)
-    for (size_t b = 0; b < 4; b++) bytes[b * rows + i] = from[i * stride + b];
-}
-
-/** HDF5's filter shuffle: the first bytes of all numbers, then the second bytes, and so on. */
-static void shuffle(const struct chunks *c, uint32_t chunk, unsigned char *bytes) {
-  const size_t column = chunk % c->columns, stride = c->columns * c->size;
-  const unsigned char *from = c->values + chunk / c->columns * c->rows * stride + column * c->size;
-  size_t byte = 0;
-  for (; byte + 4 <= c->size; byte += 4)
-    shuffle_four(c->rows, stride, from + byte, bytes + byte * c->rows);
-  for (; byte < c->size; byte++)
-    for (size_t i = 0; i < c->rows; i++) bytes[byte * c->rows + i] = from[i * stride + byte];
-}
-
-/** @return bytes; 0: there is not enough memory */
-static size_t deflate(const struct chunks *c, const unsigned char *shuffled,
-                      unsigned char *packed) {
-  if (c->by_planes) return deflate_planes(c->size, c->rows, shuffled, packed);
-  struct libdeflate_compressor *compressor = libdeflate_alloc_compressor((int)c->level);
+static size_t deflate(const struct dataset *d, const unsigned char *planes, unsigned char *packed,
+                      size_t room) {
+  struct libdeflate_compressor *compressor = libdeflate_alloc_compressor((int)d->level);
   if (!compressor) return 0;
-  const size_t bytes = libdeflate_zlib_compress(compressor, shuffled, c->rows * c->size, packed,
-                                                c->room);
+  const size_t bytes = libdeflate_zlib_compress(compressor, planes, d->rows * d->size, packed,
+                                                room);
   libdeflate_free_compressor(compressor);
   return bytes;
 }
 
-static void pack(void *context, uint32_t chunk) {
-  const struct chunks *c = context;
-  unsigned char *shuffled = malloc(c->rows * c->size);
-  c->packed_size[chunk] = 0;
-  if (shuffled) {
-    shuffle(c, chunk, shuffled);
-    c->packed_size[chunk] = deflate(c, shuffled, c->packed + chunk * c->room);
-  }
-  free(shuffled);
+static void pack_column(void *context, uint32_t column) {
+  const struct columns *k = context;
+  const struct dataset *d = k->dataset;
+  const unsigned char *planes = k->planes + column * d->rows * d->size;
+  const size_t room = d->by_planes ? deflate_planes_bound(d->size, d->rows)
+                                   : libdeflate_zlib_compress_bound(NULL, d->rows * d->size);
+  unsigned char *packed = malloc(room);
+  size_t size = 0;
+  if (packed)
+    size = d->by_planes ? d->kernels->deflate_planes(d->size, d->rows, planes, packed)
+                        : deflate(d, planes, packed, room);
+  unsigned char *shorter = size > 0 ? realloc(packed, size) : NULL;
+  k->chunk->packed[column] = shorter ? shorter : packed;
+  k->chunk->size[column] = size;
 }
 
-/** Rows of a chunk of a dataset, and the level of its deflate filter. */
-static void ask_layout(hid_t dataset, const char *path, struct chunks *c) {
+/** Make the next rows. @param[out] columns, rows  of ROW_MOST bytes for each row @return the rows */
+static const unsigned char *make_rows(const struct dataset *d, size_t chunk, size_t count,
+                                      void *columns, void *rows) {
+  d->source->make(d->source->context, d->before + chunk, count, columns);
+  if (d->columns == 1) return columns;
+  d->kernels->rows_of_three(count, d->size, columns, rows);
+  return rows;
+}
+
+/** Make the rows of a chunk and shuffle them: of each column the first bytes of all numbers, then the second bytes, and so
+ * on. Rows of which a number is not finite remain as the rows of the chunk.
+ * @return whether all are finite */
+static bool fill_planes(struct dataset *d, size_t number, unsigned char *planes) {
+  unsigned char columns[STRIP * ROW_MOST] __attribute__((aligned(64)));
+  unsigned char room[STRIP * ROW_MOST] __attribute__((aligned(64)));
+  struct chunk *c = &d->chunk[number];
+  const size_t row_size = d->columns * d->size;
+  uint64_t sum = 0;
+  for (size_t done = 0, n; done < c->count; done += n) {
+    n = c->count - done < STRIP ? c->count - done : STRIP;
+    const unsigned char *rows = make_rows(d, number, n, columns, room);
+    if (d->floats && !hdf5_all_finite(rows, d->size, n * d->columns)) {
+      c->first += done;
+      c->count = n;
+      c->rows = malloc(n * row_size);
+      if (c->rows) memcpy(c->rows, rows, n * row_size);
+      return false;
+    }
+    sum += checksum_rows(rows, row_size, c->first + done, n);
+    for (size_t k = 0; k < d->columns; k++)
+      d->kernels->shuffle(n, d->size, columns + k * n * d->size, d->rows,
+                          planes + k * d->rows * d->size + done);
+  }
+  atomic_fetch_add(&d->sum, sum);
+  return true;
+}
+
+/** Pack a chunk. Rows behind the end of the dataset are 0. */
+static void pack(struct dataset *d, size_t number) {
+  struct chunk *c = &d->chunk[number];
+  const size_t planes = d->columns * d->size;
+  unsigned char *data = malloc(planes * d->rows);
+  if (data && fill_planes(d, number, data)) {
+    for (size_t p = 0; p < planes; p++)
+      memset(data + p * d->rows + c->count, 0, d->rows - c->count);
+    loop_parts(&compress_stage, (uint32_t)d->columns, pack_column, &(struct columns){d, data, c});
+  }
+  free(data);
+}
+
+/** Make the rows of a part of a chunk, which HDF5 compresses with those of other ranks. */
+static void keep(const struct dataset *d, size_t number) {
+  unsigned char columns[STRIP * ROW_MOST] __attribute__((aligned(64)));
+  unsigned char room[STRIP * ROW_MOST] __attribute__((aligned(64)));
+  struct chunk *c = &d->chunk[number];
+  const size_t row_size = d->columns * d->size;
+  c->rows = malloc(c->count * row_size);
+  for (size_t done = 0, n; c->rows && done < c->count; done += n) {
+    n = c->count - done < STRIP ? c->count - done : STRIP;
+    memcpy(c->rows + done * row_size, make_rows(d, number, n, columns, room), n * row_size);
+  }
+}
+
+static void pack_or_keep(void *context, uint32_t number) {
+  struct dataset *d = context;
+  struct chunk *c = &d->chunk[number];
+  const size_t place = (d->first / d->rows + d->before + number) * d->rows,
+               next = place + d->rows < d->all ? place + d->rows : d->all,
+               end = next < d->end ? next : d->end;
+  c->first = place > d->first ? place : d->first;
+  c->count = end - c->first;
+  if (c->first == place && end == next)
+    pack(d, number);
+  else
+    keep(d, number);
+}
+
+/** Store a chunk. */
+static void store(hid_t dataset, const char *path, const char *name, const struct dataset *d,
+                  struct chunk *c) {
+  char what[128];
+  snprintf(what, sizeof what, "write %s", name);
+  if (c->rows) /* one that is not finite ends the program here */
+    hdf5_write_rows(dataset, path, name, d->type, c->first, c->count, d->columns, c->rows);
+  for (size_t k = 0; k < d->columns && !c->rows; k++) {
+    const hsize_t place[2] = {c->first, k};
+    if (c->size[k] == 0) fail(EXIT_RUN_FAILED, "%s: not enough memory to compress %s", path, name);
+    hdf5_check(H5Dwrite_chunk(dataset, H5P_DEFAULT, 0, place, c->size[k], c->packed[k]),
+               EXIT_RUN_FAILED, path, what);
+  }
+  for (size_t k = 0; k < d->columns; k++) free(c->packed[k]);
+  free(c->rows);
+}
+
+/** Rows of the dataset and of its chunks, and the level of its deflate filter. */
+static void ask_layout(hid_t dataset, const char *path, struct dataset *d) {
   const hid_t layout = hdf5_check(H5Dget_create_plist(dataset), EXIT_RUN_FAILED, path, "compress");
-  hsize_t chunk[HDF5_DIMENSIONS_MOST];
+  const hid_t space = hdf5_check(H5Dget_space(dataset), EXIT_RUN_FAILED, path, "compress");
+  hsize_t chunk[HDF5_DIMENSIONS_MOST], extent[HDF5_DIMENSIONS_MOST];
   unsigned flags, level = 0;
   size_t values = 1;
   hdf5_check(H5Pget_chunk(layout, HDF5_DIMENSIONS_MOST, chunk), EXIT_RUN_FAILED, path, "compress");
+  hdf5_check(H5Sget_simple_extent_dims(space, extent, NULL), EXIT_RUN_FAILED, path, "compress");
   hdf5_check(
       H5Pget_filter_by_id2(layout, H5Z_FILTER_DEFLATE, &flags, &values, &level, 0, NULL, NULL),
       EXIT_RUN_FAILED, path, "compress");
-  c->rows = chunk[0];
-  c->level = level;
+  d->rows = chunk[0];
+  d->all = extent[0];
+  d->level = level;
+  H5Sclose(space);
   H5Pclose(layout);
 }
 
-/** Pack and store @p count chunks, from row @p first on. */
-static void store(hid_t dataset, const char *path, const char *name, struct chunks *c, size_t first,
-                  size_t count) {
-  c->room = c->by_planes ? deflate_planes_bound(c->size, c->rows)
-                         : libdeflate_zlib_compress_bound(NULL, c->rows * c->size);
-  c->packed = reallocate(NULL, count, c->room, "compressing a dataset");
-  c->packed_size = allocate(count, sizeof *c->packed_size, "compressing a dataset");
-  loop_run(&compress_stage, (uint32_t)count, pack, c);
-  char what[128];
-  snprintf(what, sizeof what, "write %s", name);
-  for (size_t k = 0; k < count; k++) {
-    const hsize_t place[2] = {first + k / c->columns * c->rows, k % c->columns};
-    if (c->packed_size[k] == 0)
-      fail(EXIT_RUN_FAILED, "%s: not enough memory to compress %s", path, name);
-    hdf5_check(
-        H5Dwrite_chunk(dataset, H5P_DEFAULT, 0, place, c->packed_size[k], c->packed + k * c->room),
-        EXIT_RUN_FAILED, path, what);
-  }
-  free(c->packed);
-  free(c->packed_size);
-}
-
 void hdf5_write_chunks(hid_t dataset, const char *path, const char *name, hid_t type, size_t first,
-                       size_t count, size_t columns, const void *rows) {
-  struct chunks c = {.columns = columns, .size = H5Tget_size(type)};
-  ask_layout(dataset, path, &c);
-  c.by_planes = c.level == 1 && H5Tget_class(type) == H5T_FLOAT;
-  const unsigned char *values = rows;
-  const size_t row_size = columns * c.size, offset = first % c.rows;
-  const size_t before = offset == 0 ? 0 : c.rows - offset < count ? c.rows - offset : count;
-  const size_t whole = (count - before) / c.rows, behind = before + whole * c.rows;
-  hdf5_write_rows(dataset, path, name, type, first, before, columns, values);
-  if (whole > 0) {
-    c.values = values + before * row_size;
-    hdf5_require_finite(path, name, type, first + before, whole * c.rows, columns, c.values);
-    store(dataset, path, name, &c, first + before, whole * columns);
-    hdf5_checksum_add(dataset, path,
-                      checksum_rows(c.values, row_size, first + before, whole * c.rows));
+                       size_t count, size_t columns, const struct column_source *source) {
+  struct dataset d = {.first = first,
+                      .end = first + count,
+                      .columns = columns,
+                      .size = H5Tget_size(type),
+                      .type = type,
+                      .floats = H5Tget_class(type) == H5T_FLOAT,
+                      .kernels = io_kernels_select(),
+                      .source = source};
+  ask_layout(dataset, path, &d);
+  d.by_planes = d.level == 1;
+  const size_t chunks = count == 0 ? 0 : (d.end - 1) / d.rows - first / d.rows + 1;
+  for (size_t n; d.before < chunks; d.before += n) {
+    n = chunks - d.before < GROUP ? chunks - d.before : GROUP;
+    d.chunk = allocate(n, sizeof *d.chunk, "compressing a dataset");
+    loop_run(&compress_stage, (uint32_t)n, pack_or_keep, &d);
+    for (size_t k = 0; k < n; k++) store(dataset, path, name, &d, &d.chunk[k]);
+    free(d.chunk);
   }
-  hdf5_write_rows(dataset, path, name, type, first + behind, count - behind, columns,
-                  values + behind * row_size);
+  hdf5_checksum_add(dataset, path, d.sum);
 }

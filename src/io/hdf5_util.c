@@ -98,14 +98,14 @@ static bool has_bad_double(const double *value, size_t count) {
   return (some[0] | some[1] | last) >> 63;
 }
 
-static bool all_finite(const void *values, size_t size, size_t count) {
+bool hdf5_all_finite(const void *values, size_t size, size_t count) {
   return !(size == sizeof(double) ? has_bad_double(values, count) : has_bad_float(values, count));
 }
 
 /** The index of the first number that is not finite; `count` where all are finite.
  * @param size  of a number: that of a float or of a double */
 static size_t first_not_finite(const void *values, size_t size, size_t count) {
-  if (all_finite(values, size, count)) return count;
+  if (hdf5_all_finite(values, size, count)) return count;
   size_t i = 0;
   while (is_finite(values, size, i)) i++;
   return i;

@@ -46,6 +46,8 @@ hid_t hdf5_create_dataset(hid_t group, const char *path, const char *name, hid_t
 /** The same with up to HDF5_DIMENSIONS_MOST dimensions, the rows being the first. */
 hid_t hdf5_create_array(hid_t group, const char *path, const char *name, hid_t type, int dimensions,
                         const hsize_t *size, hid_t layout);
+/** Whether all floats or doubles are finite. It does not call HDF5. @param size  of a number */
+bool hdf5_all_finite(const void *values, size_t size, size_t count);
 /** What is not finite never reaches a file: a floating-point number that is not ends the program
  * (EXIT_RUN_FAILED).
  * @param name     of the dataset or attribute, for the message

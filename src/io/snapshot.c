@@ -126,7 +126,8 @@ void snapshot_write_part(const char *path, const struct parameters *p,
                                 .acceleration = 1.0 / length,
                                 .mass = particles->mass,
                                 .length_cgs = cm_per_kpc * 1000.0 / length,
-                                .rounding = rounding_of(p, particles, s.a, length)};
+                                .rounding = rounding_of(p, particles, s.a, length),
+                                .kernels = io_kernels_select()};
   s.count = allocate(ranks, sizeof *s.count, "particle counts");
   survey(&s);
   char **paths = list_paths(path, s.files, p->output.format);

@@ -1,82 +1,74 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "snapshot_fields.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "photons/domain/geometry.h"
 
 static void convert_positions(const struct file_units *units, const struct particle_block *b,
-                              size_t i, size_t count, void *rows) {
-  double *out = rows;
-  for (size_t n = 0; n < count; n++)
-    for (size_t c = 0; c < 3; c++)
-      out[3 * n + c] = b->x[c][i + n] * units->position + units->corner;
+                              size_t c, size_t i, size_t count, void *numbers) {
+  double *out = numbers;
+  const uint32_t *x = b->x[c] + i;
+  for (size_t n = 0; n < count; n++) out[n] = x[n] * units->position + units->corner;
 }
 
 /** Positions that are rounded up to the end of the box are at its begin. */
-static double rounded_position(const struct file_units *units, uint32_t x) {
-  const double place = rounded((double)x * units->position + units->corner,
-                               units->rounding.position);
-  return place < units->side ? place : 0.0;
+static struct rounded_scale scale_of_positions(const struct file_units *units) {
+  return (struct rounded_scale){units->position, units->corner, units->rounding.position,
+                                units->side};
 }
 
 static void convert_rounded_positions(const struct file_units *units,
-                                      const struct particle_block *b, size_t i, size_t count,
-                                      void *rows) {
-  float *out = rows;
-  for (size_t n = 0; n < count; n++)
-    for (size_t c = 0; c < 3; c++) out[3 * n + c] = (float)rounded_position(units, b->x[c][i + n]);
+                                      const struct particle_block *b, size_t c, size_t i,
+                                      size_t count, void *numbers) {
+  const struct rounded_scale scale = scale_of_positions(units);
+  units->kernels->round_positions(count, b->x[c] + i, &scale, numbers);
 }
 
 static void convert_wide_positions(const struct file_units *units, const struct particle_block *b,
-                                   size_t i, size_t count, void *rows) {
-  double *out = rows;
-  for (size_t n = 0; n < count; n++)
-    for (size_t c = 0; c < 3; c++) out[3 * n + c] = rounded_position(units, b->x[c][i + n]);
+                                   size_t c, size_t i, size_t count, void *numbers) {
+  const struct rounded_scale scale = scale_of_positions(units);
+  units->kernels->round_positions_wide(count, b->x[c] + i, &scale, numbers);
 }
 
-static void convert_vectors(float *const component[3], double factor, size_t i, size_t count,
-                            float *out) {
-  for (size_t n = 0; n < count; n++)
-    for (size_t c = 0; c < 3; c++) out[3 * n + c] = (float)((double)component[c][i + n] * factor);
+static void convert_floats(const float *from, double factor, size_t count, float *out) {
+  for (size_t n = 0; n < count; n++) out[n] = (float)((double)from[n] * factor);
 }
 
 static void convert_velocities(const struct file_units *units, const struct particle_block *b,
-                               size_t i, size_t count, void *rows) {
-  convert_vectors(b->p, units->momentum, i, count, rows);
+                               size_t c, size_t i, size_t count, void *numbers) {
+  convert_floats(b->p[c] + i, units->momentum, count, numbers);
 }
 
 static void convert_rounded_velocities(const struct file_units *units,
-                                       const struct particle_block *b, size_t i, size_t count,
-                                       void *rows) {
-  float *out = rows;
-  for (size_t n = 0; n < count; n++)
-    for (size_t c = 0; c < 3; c++)
-      out[3 * n + c] = (float)rounded((double)b->p[c][i + n] * units->momentum,
-                                      units->rounding.velocity);
+                                       const struct particle_block *b, size_t c, size_t i,
+                                       size_t count, void *numbers) {
+  const struct rounded_scale scale = {units->momentum, 0.0, units->rounding.velocity, HUGE_VAL};
+  units->kernels->round_velocities(count, b->p[c] + i, &scale, numbers);
 }
 
 static void convert_accelerations(const struct file_units *units, const struct particle_block *b,
-                                  size_t i, size_t count, void *rows) {
-  convert_vectors(b->acc, units->acceleration, i, count, rows);
+                                  size_t c, size_t i, size_t count, void *numbers) {
+  convert_floats(b->acc[c] + i, units->acceleration, count, numbers);
 }
 
 static void convert_potentials(const struct file_units *units, const struct particle_block *b,
-                               size_t i, size_t count, void *rows) {
-  (void)units;
-  memcpy(rows, b->potential + i, count * sizeof(float));
+                               size_t c, size_t i, size_t count, void *numbers) {
+  (void)units, (void)c;
+  memcpy(numbers, b->potential + i, count * sizeof(float));
 }
 
-static void convert_ids(const struct file_units *units, const struct particle_block *b, size_t i,
-                        size_t count, void *rows) {
-  (void)units;
-  uint64_t *out = rows;
-  for (size_t n = 0; n < count; n++) out[n] = b->id[i + n];
+static void convert_ids(const struct file_units *units, const struct particle_block *b, size_t c,
+                        size_t i, size_t count, void *numbers) {
+  (void)units, (void)c;
+  memcpy(numbers, b->id + i, count * sizeof *b->id);
 }
 
-static void convert_masses(const struct file_units *units, const struct particle_block *b, size_t i,
-                           size_t count, void *rows) {
-  float *out = rows;
+static void convert_masses(const struct file_units *units, const struct particle_block *b, size_t c,
+                           size_t i, size_t count, void *numbers) {
+  (void)c;
+  float *out = numbers;
   for (size_t n = 0; n < count; n++)
     out[n] = (float)(b && b->relative_mass ? units->mass * (double)b->relative_mass[i + n]
                                            : units->mass);
@@ -128,6 +120,12 @@ const size_t snapshot_field_count = sizeof snapshot_fields / sizeof *snapshot_fi
 bool snapshot_field_wanted(const struct snapshot_field *f, const struct parameters *p,
                            const struct rounding *r) {
   return !f->wanted || f->wanted(p, r);
+}
+
+size_t snapshot_field_size(const struct snapshot_field *f) {
+  const size_t sizes[] = {
+      [FIELD_DOUBLE] = sizeof(double), [FIELD_FLOAT] = sizeof(float), [FIELD_ID] = sizeof(uint64_t)};
+  return sizes[f->number];
 }
 
 hid_t snapshot_field_type(const struct snapshot_field *f) {

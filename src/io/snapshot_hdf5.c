@@ -13,8 +13,7 @@
 
 enum {
   TYPES = PARTICLE_TYPES,
-  /* Rows of a compressed chunk, of which a piece has some for each worker. Longer chunks take fewer bytes at libdeflate's
-   * fastest level, which packs integers; floating-point numbers are packed by planes there (docs/results/lean-files.md). */
+  /* Rows of a compressed chunk. libdeflate takes fewer bytes for longer chunks at its fast levels. */
   CHUNK = 1 << 16
 };
 
@@ -113,11 +112,22 @@ static bool constant(const struct snapshot *s, const struct snapshot_field *f, u
   return f->mass && s->mass[type] > 0.0;
 }
 
+/** That value, which has room in a double. */
+static void convert_constant(const struct snapshot *s, const struct snapshot_field *f,
+                             unsigned type, double *value) {
+  struct file_units units = s->units;
+  units.mass = s->mass[type];
+  f->convert(&units, NULL, 0, 0, 1, value);
+}
+
 /** The gzip level of the file; 0: it is not compressed. */
 static unsigned level(const struct snapshot *s) {
   const unsigned given = (unsigned)s->parameters->output.compression, of_lean = 1;
   return given == 0 && s->parameters->output.lean ? of_lean : given;
 }
+
+/** Rows of a chunk of a dataset. */
+static size_t chunk_rows(size_t in_file) { return in_file < CHUNK ? in_file : CHUNK; }
 
 static hid_t create_dataset(hid_t group, const char *path, const struct snapshot_field *f,
                             const struct snapshot *s, unsigned type_of_particles, size_t in_file) {
@@ -126,13 +136,11 @@ static hid_t create_dataset(hid_t group, const char *path, const struct snapshot
   const hid_t layout = hdf5_check(H5Pcreate(H5P_DATASET_CREATE), EXIT_RUN_FAILED, path,
                                   "make a dataset");
   if (constant(s, f, type_of_particles)) {
-    struct file_units units = s->units;
     double value;
-    units.mass = s->mass[type_of_particles];
-    f->convert(&units, NULL, 0, 1, &value);
+    convert_constant(s, f, type_of_particles, &value);
     hdf5_check(H5Pset_fill_value(layout, type, &value), EXIT_RUN_FAILED, path, "make a dataset");
   } else if (compression > 0) {
-    hdf5_set_chunks(layout, path, in_file < CHUNK ? in_file : CHUNK, f->columns, compression);
+    hdf5_set_chunks(layout, path, chunk_rows(in_file), f->columns, compression);
   }
   const hid_t dataset = hdf5_create_dataset(group, path, f->name, type, in_file, f->columns,
                                             layout);
@@ -158,28 +166,68 @@ static void write_error(hid_t dataset, const char *path, const struct snapshot_f
   if (f->step) hdf5_write_double(dataset, path, "error_bound", 0.5 * f->step(&s->units.rounding));
 }
 
-/** The particles of a type of this process, from row @p begin on. Piece after piece, so that memory
- * does not grow with N, and each chunk is compressed once (twice where two processes meet). */
-static void write_rows(hid_t dataset, const char *path, const struct snapshot_field *f,
-                       const struct snapshot *s, unsigned particle_type, size_t begin) {
-  const size_t count = s->count[comm_rank()][particle_type];
+/** Particles of a type of this process. */
+struct own_rows {
+  const struct snapshot *snapshot;
+  const struct snapshot_field *field;
+  unsigned type;
+  size_t count, begin;           /* row of the first of them in the file */
+  struct snapshot_place *places; /* [chunk] before its first row */
+};
+
+static void make_columns(void *context, size_t chunk, size_t count, void *columns) {
+  const struct own_rows *own = context;
+  snapshot_columns(own->snapshot, own->field, own->type, &own->places[chunk], count, columns);
+}
+
+/** Each chunk is compressed once (twice where two processes meet). */
+static void write_compressed(hid_t dataset, const char *path, struct own_rows *own, size_t rows) {
+  const struct snapshot_field *f = own->field;
+  const size_t end = own->begin + own->count, chunks = (end - 1) / rows - own->begin / rows + 1;
+  own->places = allocate(chunks, sizeof *own->places, "writing a snapshot");
+  struct snapshot_place at = {0};
+  for (size_t chunk = 0, row = own->begin; chunk < chunks; chunk++) {
+    const size_t next = (row / rows + 1) * rows, n = (next < end ? next : end) - row;
+    own->places[chunk] = at;
+    snapshot_skip(own->snapshot, own->type, &at, n);
+    row += n;
+  }
+  hdf5_write_chunks(dataset, path, f->name, snapshot_field_type(f), own->begin, own->count,
+                    f->columns, &(struct column_source){make_columns, own});
+  free(own->places);
+}
+
+/** Piece after piece, so that memory does not grow with N. */
+static void write_plain(hid_t dataset, const char *path, const struct own_rows *own) {
+  const struct snapshot_field *f = own->field;
   const hid_t type = snapshot_field_type(f);
   const size_t row_size = f->columns * H5Tget_size(type),
-               most = count < SNAPSHOT_PIECE ? count : SNAPSHOT_PIECE;
+               most = own->count < SNAPSHOT_PIECE ? own->count : SNAPSHOT_PIECE;
   char *rows = allocate(most, row_size, "writing a snapshot");
   struct snapshot_place at = {0};
-  for (size_t first = 0, n; first < count; first += n) {
-    n = SNAPSHOT_PIECE - (begin + first) % SNAPSHOT_PIECE; /* to the end of the chunk */
-    if (n > count - first) n = count - first;
-    snapshot_convert(s, f, particle_type, &at, n, rows, row_size);
-    if (constant(s, f, particle_type)) /* readers get the fill value */
-      hdf5_checksum_add(dataset, path, checksum_rows(rows, row_size, begin + first, n));
-    else if (level(s) > 0)
-      hdf5_write_chunks(dataset, path, f->name, type, begin + first, n, f->columns, rows);
-    else
-      hdf5_write_rows(dataset, path, f->name, type, begin + first, n, f->columns, rows);
+  for (size_t first = 0, n; first < own->count; first += n) {
+    n = own->count - first < most ? own->count - first : most;
+    snapshot_convert(own->snapshot, f, own->type, &at, n, rows, row_size);
+    hdf5_write_rows(dataset, path, f->name, type, own->begin + first, n, f->columns, rows);
   }
   free(rows);
+}
+
+/** The particles of a type of this process, from row @p begin on. */
+static void write_rows(hid_t dataset, const char *path, const struct snapshot_field *f,
+                       const struct snapshot *s, unsigned particle_type, size_t begin,
+                       size_t in_file) {
+  struct own_rows own = {s, f, particle_type, s->count[comm_rank()][particle_type], begin, NULL};
+  if (constant(s, f, particle_type)) { /* readers get the fill value */
+    double value;
+    convert_constant(s, f, particle_type, &value);
+    hdf5_checksum_add(dataset, path,
+                      checksum_equal_rows(&value, snapshot_field_size(f), begin, own.count));
+  } else if (level(s) > 0) {
+    write_compressed(dataset, path, &own, chunk_rows(in_file));
+  } else {
+    write_plain(dataset, path, &own);
+  }
 }
 
 /** The settings of the run. */
@@ -235,7 +283,8 @@ void snapshot_write_hdf5(void *context, const struct output_turn *turn) {
     snprintf(name, sizeof name, "/PartType%u/%s", type, f->name);
     const hid_t dataset = hdf5_check(H5Dopen2(file, name, H5P_DEFAULT), EXIT_RUN_FAILED, path,
                                      "continue the file");
-    write_rows(dataset, path, f, s, type, snapshot_count(s, type, turn->first, comm_rank()));
+    write_rows(dataset, path, f, s, type, snapshot_count(s, type, turn->first, comm_rank()),
+               in_file[type]);
     hdf5_check(H5Dclose(dataset), EXIT_RUN_FAILED, path, "write the file");
   }
   hdf5_close_written(file, path);

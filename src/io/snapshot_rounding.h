@@ -26,11 +26,14 @@ struct rounding {
 struct rounding rounding_of(const struct parameters *p, const struct particles *s, double a,
                             double length);
 
-/** The multiple of a step that is nearest. */
+/* Where a sum counts in steps, its rounding is that to a multiple, and takes fewer instructions than rint(). */
+#define ROUNDED_LARGE 0x1.8p52 /* steps that are added and taken away */
+#define ROUNDED_SMALL 0x1p51   /* steps that a number must be below */
+
+/** The multiple of a step that is nearest; 0 has no sign. */
 static inline double rounded(double value, double step) {
-  /* Where a sum counts in steps, its rounding is that to a multiple, and takes fewer instructions than rint(). */
-  const double large = 0x1.8p52 * step;
-  if (fabs(value) < 0x1p51 * step) return value + large - large + 0.0; /* 0 without a sign */
+  const double large = ROUNDED_LARGE * step;
+  if (fabs(value) < ROUNDED_SMALL * step) return value + large - large;
   return rint(value / step) * step;
 }
 

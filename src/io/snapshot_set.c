@@ -47,8 +47,24 @@ static size_t take(const struct snapshot *s, unsigned type, struct snapshot_plac
   }
 }
 
+void snapshot_skip(const struct snapshot *s, unsigned type, struct snapshot_place *at,
+                   size_t count) {
+  for (size_t left = count; left > 0;) left -= take(s, type, at, left);
+}
+
+void snapshot_columns(const struct snapshot *s, const struct snapshot_field *f, unsigned type,
+                      struct snapshot_place *at, size_t count, void *columns) {
+  const size_t size = snapshot_field_size(f);
+  for (size_t done = 0, n; done < count; done += n) {
+    n = take(s, type, at, count - done);
+    for (size_t c = 0; c < f->columns; c++)
+      f->convert(&s->units, &at->block, c, at->i - n, n,
+                 (char *)columns + (c * count + done) * size);
+  }
+}
+
 LOOP_STAGE(convert, 0x779988, .untimed = true);
-enum { PART = 1 << 15 }; /* rows of a task */
+enum { PART = 1 << 15, STRIP = 1 << 10 }; /* rows of a task, and of columns that become rows */
 
 /** Rows that the workers convert together. */
 struct conversion {
@@ -67,11 +83,15 @@ static size_t rows_of_part(const struct conversion *c, uint32_t part) {
 
 static void convert_part(void *context, uint32_t part) {
   const struct conversion *c = context;
+  const size_t columns = c->field->columns;
   struct snapshot_place at = c->place[part];
   char *rows = c->rows + (size_t)part * PART * c->row_size;
+  double strip[STRIP * 3]; /* a number has at most their size */
   for (size_t left = rows_of_part(c, part), n; left > 0; left -= n) {
-    n = take(c->snapshot, c->type, &at, left);
-    c->field->convert(&c->snapshot->units, &at.block, at.i - n, n, rows);
+    n = left < STRIP ? left : STRIP;
+    snapshot_columns(c->snapshot, c->field, c->type, &at, n, columns > 1 ? (void *)strip : rows);
+    if (columns > 1)
+      c->snapshot->units.kernels->rows_of_three(n, c->row_size / columns, strip, rows);
     rows += n * c->row_size;
   }
 }
@@ -83,7 +103,7 @@ void snapshot_convert(const struct snapshot *s, const struct snapshot_field *f, 
   c.place = allocate(parts, sizeof *c.place, "writing a snapshot");
   for (uint32_t part = 0; part < parts; part++) {
     c.place[part] = *at;
-    for (size_t left = rows_of_part(&c, part); left > 0;) left -= take(s, type, at, left);
+    snapshot_skip(s, type, at, rows_of_part(&c, part));
   }
   loop_run(&convert_stage, parts, convert_part, &c);
   free(c.place);

@@ -36,7 +36,13 @@ struct snapshot_place {
   size_t next_block, i;
   struct particle_block block;
 };
-/** Convert the next @p count particles of a type of this rank, on all workers. */
+/** Go on behind the next @p count particles of a type. */
+void snapshot_skip(const struct snapshot *s, unsigned type, struct snapshot_place *at,
+                   size_t count);
+/** Convert the next @p count particles of a type of this rank, on this thread. @param[out] columns  [column][count] */
+void snapshot_columns(const struct snapshot *s, const struct snapshot_field *f, unsigned type,
+                      struct snapshot_place *at, size_t count, void *columns);
+/** The same on all workers. @param[out] rows  [count][column] */
 void snapshot_convert(const struct snapshot *s, const struct snapshot_field *f, unsigned type,
                       struct snapshot_place *at, size_t count, void *rows, size_t row_size);
 
