@@ -309,6 +309,7 @@ static void write_products(struct parameters *p, const struct source *source,
                               .last = true};
   choose_halo_particles(p, &products, &light);
   products_write(&products);
+  output_settle();
   particles_free(&light);
 }
 

@@ -186,7 +186,12 @@ void products_write_positions(struct products *o) {
 static void write_trees(struct products *o, const struct halo_catalogue *halos) {
   const double start = wall_clock();
   trees_add_output(o->parameters, halos, o->a, o->number);
-  if (o->last) trees_write(o->parameters, o->number);
+  if (o->last) { /* the trees of all outputs are read from their files */
+    output_batch_end();
+    output_settle();
+    trees_write(o->parameters, o->number);
+    output_batch_begin();
+  }
   o->seconds[PART_TREES] = wall_clock() - start;
   say("trees       %.2f s\n", o->seconds[PART_TREES]);
 }
@@ -228,13 +233,6 @@ static void write_snapshots(struct products *o, const struct halo_catalogue *hal
   o->seconds[PART_SUBSAMPLE] = wall_clock() - start - o->seconds[PART_SNAPSHOT];
 }
 
-/** What was made in batch gets its names: this waits for the disk. */
-static void name_texts(struct products *o) {
-  const double start = wall_clock();
-  output_batch_end();
-  o->seconds[PART_STATISTICS] += wall_clock() - start;
-}
-
 void products_write_rest(struct products *o) {
   output_batch_begin();
   if (!o->cosmology->isolated) say_growth(o);
@@ -247,7 +245,7 @@ void products_write_rest(struct products *o) {
   halo_catalogue_free(halos);
   fof_free(o->fof);
   o->fof = NULL;
-  name_texts(o);
+  output_batch_end(); /* beside what follows all files get their names, as soon as the disk has written them */
 }
 
 void products_write(struct products *o) {

@@ -263,6 +263,7 @@ static int run_steps(struct run *r) {
   const bool keeps = r->parameters->output.checkpoint_minutes > 0.0 || r->saved_step >= 0;
   if (unsaved(r) && (!at_end(r) || keeps)) write_checkpoint(r); /* --steps stops a run, too */
   if (r->solver->settle) r->solver->settle(r->state);
+  output_settle();
   if (r->stopped) say_stopped(r, &e);
   return r->stopped && e.signal > 0.0 ? 128 + (int)e.signal : 0;
 }

@@ -6,12 +6,14 @@
 #include <fcntl.h>
 #include <libgen.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "photons/base/comm.h"
@@ -112,11 +114,17 @@ static uint64_t file_size(const char *path) {
   return stat(path, &status) == 0 ? (uint64_t)status.st_size : 0;
 }
 
-static void sync_file(const char *temporary) {
+/** @return 0, or why the file is not on the disk */
+static int try_sync(const char *temporary) {
   const int descriptor = open(temporary, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-  if (descriptor < 0 || fsync(descriptor) != 0)
-    fail(EXIT_RUN_FAILED, "cannot write %s: %s", temporary, strerror(errno));
-  close(descriptor);
+  const int reason = descriptor >= 0 && fsync(descriptor) == 0 ? 0 : errno;
+  if (descriptor >= 0) close(descriptor);
+  return reason;
+}
+
+static void sync_file(const char *temporary) {
+  const int reason = try_sync(temporary);
+  if (reason != 0) fail(EXIT_RUN_FAILED, "cannot write %s: %s", temporary, strerror(reason));
 }
 
 static void leave(char *temporary) {
@@ -158,48 +166,27 @@ static void sync_folder(const char *folder) {
   close(descriptor);
 }
 
-/** Files of a batch. */
+/** Sync the folder of a file. */
+static void sync_folder_of(const char *path) {
+  char *folder = folder_of(path);
+  sync_folder(folder);
+  free(folder);
+}
+
+/** A file of a batch. */
+struct waiting {
+  struct waiting *next;
+  char *temporary,
+      *path; /* temporary: NULL where the file has its name, and only its folder is to be synced */
+};
+
+/** Files that this thread has written in its batch. */
 static _Thread_local struct batch {
   bool open;
-  char *folder;    /* to sync, or NULL */
-  struct waiting { /* without their names yet */
-    struct waiting *next;
-    char *temporary, *path;
-  } * first, **end;
+  struct waiting *first, **end;
 } batch;
 
-static void sync_batch_folder(void) {
-  if (batch.folder) sync_folder(batch.folder);
-  free(batch.folder);
-  batch.folder = NULL;
-}
-
-/** Sync the folder of a file, at the end of a batch. */
-static void settle_name(const char *path) {
-  char *folder = folder_of(path);
-  if (!batch.folder || strcmp(batch.folder, folder) != 0) {
-    sync_batch_folder();
-    batch.folder = folder;
-  } else {
-    free(folder);
-  }
-  if (!batch.open) sync_batch_folder();
-}
-
-/** Give a file that is synced its final name. */
-static void name_file(char *temporary, const char *path) {
-  if (rename(temporary, path) != 0)
-    fail(EXIT_RUN_FAILED, "cannot rename %s to %s: %s", temporary, path, strerror(errno));
-  leave(temporary);
-  settle_name(path);
-}
-
-void output_commit(char *temporary, const char *path) {
-  if (!batch.open) {
-    sync_file(temporary);
-    name_file(temporary, path);
-    return;
-  }
+static void add_to_batch(char *temporary, const char *path) {
   struct waiting *file = allocate(1, sizeof *file, "a file name");
   file->temporary = temporary;
   file->path = copy_text(path, "");
@@ -207,22 +194,114 @@ void output_commit(char *temporary, const char *path) {
   batch.end = &file->next;
 }
 
+/** Give a file that is synced its final name. */
+static void name_file(char *temporary, const char *path) {
+  if (rename(temporary, path) != 0)
+    fail(EXIT_RUN_FAILED, "cannot rename %s to %s: %s", temporary, path, strerror(errno));
+  leave(temporary);
+  if (batch.open)
+    add_to_batch(NULL, path);
+  else
+    sync_folder_of(path);
+}
+
+/* Files of a batch that has ended, and the thread that gives them their names. It does not fail, but says why it stopped. */
+static struct {
+  pthread_mutex_t lock; /* of who begins it or waits for it */
+  pthread_t thread;
+  bool begun;
+  struct waiting *first; /* its files; those without names when it has ended */
+  const char *action;    /* that failed for the first of these */
+  int reason;
+  atomic_bool at_work;
+} naming = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static bool try_to_name(const struct waiting *file) {
+  if (!file->temporary) return true;
+  naming.action = "write";
+  naming.reason = try_sync(file->temporary);
+  if (naming.reason != 0) return false;
+  naming.action = "rename";
+  naming.reason = rename(file->temporary, file->path) == 0 ? 0 : errno;
+  return naming.reason == 0;
+}
+
+static bool same_folder(const char *path, const char *other) {
+  char *folder = folder_of(path), *others = folder_of(other);
+  const bool same = strcmp(folder, others) == 0;
+  free(folder);
+  free(others);
+  return same;
+}
+
+static void *name_batch(void *unused) {
+  for (struct waiting *file; (file = naming.first) && try_to_name(file);) {
+    naming.first = file->next;
+    if (file->temporary) forget(file->temporary);
+    if (!file->next || !same_folder(file->path, file->next->path)) sync_folder_of(file->path);
+    free(file->temporary);
+    free(file->path);
+    free(file);
+  }
+  atomic_store(&naming.at_work, false);
+  return unused;
+}
+
+/** Wait for the thread; `naming.lock` is held. */
+static void wait_for_names(void) {
+  if (naming.begun && pthread_join(naming.thread, NULL) != 0)
+    fail(EXIT_RUN_FAILED, "the thread that waits for the disk cannot be waited for");
+  naming.begun = false;
+  if (naming.first)
+    fail(EXIT_RUN_FAILED, "cannot %s %s: %s", naming.action, naming.first->temporary,
+         strerror(naming.reason));
+}
+
+void output_settle(void) {
+  pthread_mutex_lock(&naming.lock);
+  wait_for_names();
+  pthread_mutex_unlock(&naming.lock);
+}
+
+/** Begin to give names. Signals are for the other threads. */
+static void begin_naming(struct waiting *first) {
+  sigset_t all, before;
+  pthread_mutex_lock(&naming.lock);
+  wait_for_names();
+  naming.first = first;
+  atomic_store(&naming.at_work, true);
+  sigfillset(&all);
+  sigdelset(&all, SIGABRT);
+  sigdelset(&all, SIGSEGV);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  naming.begun = pthread_create(&naming.thread, NULL, name_batch, NULL) == 0;
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  if (!naming.begun) { /* there is no thread: wait here */
+    name_batch(NULL);
+    wait_for_names();
+  }
+  pthread_mutex_unlock(&naming.lock);
+}
+
+void output_commit(char *temporary, const char *path) {
+  if (batch.open) {
+    add_to_batch(temporary, path);
+    return;
+  }
+  sync_file(temporary);
+  name_file(temporary, path);
+}
+
 void output_batch_begin(void) {
-  batch.open = true;
+  output_settle();
+  batch = (struct batch){.open = true};
   batch.end = &batch.first;
 }
 
 void output_batch_end(void) {
-  while (batch.first) {
-    struct waiting *file = batch.first;
-    batch.first = file->next;
-    sync_file(file->temporary);
-    name_file(file->temporary, file->path);
-    free(file->path);
-    free(file);
-  }
   batch.open = false;
-  sync_batch_folder();
+  if (batch.first) begin_naming(batch.first);
+  batch.first = NULL;
 }
 
 /* The turn that this thread is in, or NULL. On a failure in it, all ranks agree before any of them
@@ -267,13 +346,14 @@ static char *begin_turn(struct output_turn *turn, char *const *paths, size_t fil
   return temporary;
 }
 
-/** Write a file in turns, and sync it. All ranks return when all files are written, or none does. */
-static void take_turn(const struct output_turn *turn, output_write *write, void *context) {
+/** Write a file in turns, and sync it if that is wanted. All ranks return when all files are written, or none does. */
+static void take_turn(const struct output_turn *turn, output_write *write, void *context,
+                      bool sync) {
   const bool file_failed = comm_turn_begin(turn->first);
   if (!file_failed) {
     turn_now = turn;
     write(context, turn);
-    if (comm_rank() == turn->last) sync_file(turn->temporary);
+    if (sync && comm_rank() == turn->last) sync_file(turn->temporary);
     turn_now = NULL;
   }
   comm_turn_end(turn->last, file_failed);
@@ -290,13 +370,20 @@ void output_together(char *const *paths, size_t files, const char *previous, out
                      void *context) {
   struct output_turn turn;
   if (files == 0) return;
+  /* Ranks would have to agree on what the disk says before they give names. */
+  const bool in_batch = batch.open && comm_size() == 1 && !previous;
+  if (!batch.open) output_settle();
   char *temporary = begin_turn(&turn, paths, files, output_begin);
-  take_turn(&turn, write, context); /* all files are written and synced: only now rename them */
+  take_turn(&turn, write, context,
+            !in_batch); /* all files are written and synced: only now rename them */
   uint64_t bytes = 0;
   if (comm_rank() == turn.last) {
     bytes = file_size(temporary);
     if (previous && turn.file == 0) keep(turn.path, previous);
-    name_file(temporary, turn.path);
+    if (in_batch)
+      add_to_batch(temporary, turn.path);
+    else
+      name_file(temporary, turn.path);
   } else {
     leave(temporary);
   }
@@ -309,12 +396,11 @@ static char *begin_part(const char *path) { return enlist(copy_text(path, "")); 
 struct output_parts output_parts_write(char *const *paths, size_t files, output_write *write,
                                        void *context) {
   struct output_turn turn;
+  output_settle();
   struct output_parts parts = {.mine = begin_turn(&turn, paths, files, begin_part)};
-  take_turn(&turn, write, context);
+  take_turn(&turn, write, context, true);
   if (comm_rank() == turn.last) {
-    char *folder = folder_of(turn.path); /* at once: a file that names the parts follows */
-    sync_folder(folder);
-    free(folder);
+    sync_folder_of(turn.path); /* at once: a file that names the parts follows */
     parts.bytes = file_size(turn.path);
   }
   return parts;
@@ -376,7 +462,15 @@ void output_close(FILE *file, const char *path) {
                           : EIO));
 }
 
+/** Files that are written and have no names yet get them, unless the disk does not answer. */
+static void wait_before_discarding(void) {
+  enum { NAP = 1000000 /* ns */, NAPS = 20000 };
+  const struct timespec nap = {.tv_nsec = NAP};
+  for (int n = 0; n < NAPS && atomic_load(&naming.at_work); n++) nanosleep(&nap, NULL);
+}
+
 void output_discard_all(void) {
+  wait_before_discarding();
   pthread_mutex_lock(&unfinished_lock);
   discarded = true;
   while (unfinished_files) {

@@ -22,11 +22,15 @@ void output_folder_check(const char *path);
 char *output_begin(const char *path);
 /** Sync the temporary file and rename it to its final name, in a batch at the end of the batch; frees @p temporary. */
 void output_commit(char *temporary, const char *path);
-/** Between these two, files that this thread commits get their final names at the end, in their order, those of
- * output_together() at once. Their folder is synced at the end. Each sync waits for the disk, and one that follows another
- * has little to write: files of a batch take less time. */
+/** Between these two, files that this thread commits, and on one rank those of output_together() without a previous name, are
+ * written under temporary names. output_batch_end() begins a thread that syncs them, gives them their final names in their
+ * order and syncs their folder, and returns: the program goes on while the disk writes. If the program fails meanwhile for
+ * another reason, it waits for this thread first. */
 void output_batch_begin(void);
 void output_batch_end(void);
+/** Wait until the files of the last batch have their names. Fails if one of them could not be written. A new batch and
+ * output_together() and output_parts_write() outside a batch begin with that: what follows, such as a checkpoint, is not there before they are. */
+void output_settle(void);
 /** One rank's part in writing a file together with other ranks. */
 struct output_turn {
   const char *temporary, *path;

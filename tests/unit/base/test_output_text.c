@@ -103,6 +103,7 @@ static void test_batch(void **state) {
   assert_true(exists("first.txt.tmp") && exists("second.txt.tmp"));
   assert_false(exists("first.txt") || exists("second.txt"));
   output_batch_end();
+  output_settle();
   assert_true(exists("first.txt") && exists("second.txt"));
   save_text("third.txt"); /* not in a batch */
   assert_true(exists("third.txt"));
