@@ -51,12 +51,29 @@ struct surveying {
   struct census of[PARTS];
 };
 
+/** Particles of one type and mass. */
+static struct census survey_alike(const struct particles *p, size_t begin, size_t end) {
+  struct census c = census_create();
+  if (begin == end) return c;
+  c.count[PARTICLE_HALO] = end - begin;
+  c.extremes[2 * PARTICLE_HALO] = p->mass;
+  c.extremes[2 * PARTICLE_HALO + 1] = -p->mass;
+  for (size_t i = begin; i < end; i++)
+    if (p->id[i] > c.largest_id) c.largest_id = p->id[i];
+  return c;
+}
+
 static void survey_part(void *context, uint32_t part) {
   struct surveying *s = context;
   const struct particles *p = s->particles;
-  const size_t end = block_first(p->count, PARTS, (size_t)part + 1);
+  const size_t begin = block_first(p->count, PARTS, part),
+               end = block_first(p->count, PARTS, (size_t)part + 1);
   struct census c = census_create();
-  for (size_t i = block_first(p->count, PARTS, part); i < end; i++) {
+  if (!particles_have(p, COLUMN_type) && !particles_have(p, COLUMN_relative_mass)) {
+    s->of[part] = survey_alike(p, begin, end);
+    return;
+  }
+  for (size_t i = begin; i < end; i++) {
     const unsigned type = particle_type(p, i);
     const double mass = particle_mass(p, i);
     c.count[type]++;

@@ -242,8 +242,8 @@ static void write_config(hid_t file, const char *path, const struct snapshot *s)
 }
 
 /** The file with all its datasets, which have no values yet. */
-static void create_file(const struct snapshot *s, const char *temporary, const char *path,
-                        const uint64_t in_file[TYPES]) {
+static hid_t create_file(const struct snapshot *s, const char *temporary, const char *path,
+                         const uint64_t in_file[TYPES]) {
   const hid_t file = hdf5_create(temporary, path);
   write_header(file, path, s, in_file);
   write_parameters(file, path, s);
@@ -263,7 +263,7 @@ static void create_file(const struct snapshot *s, const char *temporary, const c
     }
     hdf5_close_group(group, path);
   }
-  hdf5_close_written(file, path);
+  return file;
 }
 
 void snapshot_write_hdf5(void *context, const struct output_turn *turn) {
@@ -272,9 +272,10 @@ void snapshot_write_hdf5(void *context, const struct output_turn *turn) {
   uint64_t in_file[TYPES];
   for (unsigned t = 0; t < TYPES; t++)
     in_file[t] = snapshot_count(s, t, turn->first, turn->last + 1);
-  if (comm_rank() == turn->first) create_file(s, turn->temporary, path, in_file);
-  if (s->particles->count == 0) return;
-  const hid_t file = hdf5_continue(turn->temporary, path);
+  const bool first = comm_rank() == turn->first;
+  if (!first && s->particles->count == 0) return;
+  const hid_t file = first ? create_file(s, turn->temporary, path, in_file)
+                           : hdf5_continue(turn->temporary, path);
   for (size_t k = 0; k < (size_t)TYPES * snapshot_field_count; k++) {
     const unsigned type = (unsigned)(k / snapshot_field_count);
     const struct snapshot_field *f = &snapshot_fields[k % snapshot_field_count];
