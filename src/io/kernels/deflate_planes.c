@@ -79,8 +79,10 @@ static unsigned run_symbol(unsigned length, unsigned *base, unsigned *more) {
   return symbol;
 }
 
-/** A code and, in the highest four bits, its length. */
-typedef uint16_t code;
+/** Codes by symbol. */
+struct codes {
+  uint32_t bits[SYMBOLS], count[SYMBOLS];
+};
 
 /** How runs of a length are coded. */
 struct length_code {
@@ -239,17 +241,17 @@ static uint32_t reversed(uint32_t value, unsigned bits) {
 }
 
 /** Codes from their lengths (RFC 1951, section 3.2.2). */
-static void find_codes(const unsigned char length[SYMBOLS], code of[SYMBOLS]) {
+static void find_codes(const unsigned char length[SYMBOLS], struct codes *c) {
   uint32_t next[LONGEST_CODE + 1], number[LONGEST_CODE + 1] = {0};
   for (unsigned s = 0; s < SYMBOLS; s++) number[length[s]]++;
   for (unsigned bits = 1, sum = 0; bits <= LONGEST_CODE; bits++) {
     next[bits] = sum;
     sum = (sum + number[bits]) << 1;
   }
-  for (unsigned s = 0; s < SYMBOLS; s++)
-    of[s] = length[s] == 0 ? 0
-                           : (code)(reversed(next[length[s]]++, length[s]) | (uint32_t)length[s]
-                                                                                 << LONGEST_CODE);
+  for (unsigned s = 0; s < SYMBOLS; s++) {
+    c->count[s] = length[s];
+    c->bits[s] = length[s] == 0 ? 0 : reversed(next[length[s]]++, length[s]);
+  }
 }
 
 /* Symbols among code lengths: 0 .. LONGEST_CODE, the length before for 3 .. 6 more symbols, and 0 for 11 .. 138 of them. Of
@@ -299,14 +301,14 @@ static void put_lengths(struct bits *b, const unsigned char length[SYMBOLS]) {
   flush(b);
 }
 
-static inline void put_code(struct bits *b, code c) {
-  put(b, c & ((1U << LONGEST_CODE) - 1), c >> LONGEST_CODE);
+static inline void put_code(struct bits *b, const struct codes *c, unsigned symbol) {
+  put(b, c->bits[symbol], c->count[symbol]);
 }
 
 #ifdef __AVX512BW__
 /** The codes of 32 bytes, and of each four the bits together and their number. */
-static inline void join_codes(const code of[VALUES], const unsigned char *data, uint64_t bits[8],
-                              uint64_t count[8]) {
+static inline void join_codes(const uint16_t of[VALUES], const unsigned char *data,
+                              uint64_t bits[8], uint64_t count[8]) {
   const __m512i byte = _mm512_cvtepu8_epi16(_mm256_loadu_si256((const __m256i *)data));
   __m512i c[4];
   for (int q = 0; q < 4; q++) /* 64 entries of the table, of which six bits of a byte choose one */
@@ -332,9 +334,12 @@ static inline void join_codes(const code of[VALUES], const unsigned char *data, 
 }
 
 /** Put as many bytes as registers are filled with. @return how many */
-static inline size_t put_many(struct bits *b, const code of[SYMBOLS], const unsigned char *data,
-                              size_t count) {
+static size_t put_many(struct bits *b, const struct codes *c, const unsigned char *data,
+                       size_t count) {
+  uint16_t of[VALUES]; /* code, and in the highest four bits its length */
   size_t i = 0;
+  if (count < 32) return 0;
+  for (int v = 0; v < VALUES; v++) of[v] = (uint16_t)(c->bits[v] | c->count[v] << LONGEST_CODE);
   for (; i + 32 <= count; i += 32) {
     uint64_t bits[8], number[8];
     join_codes(of, data + i, bits, number);
@@ -346,52 +351,52 @@ static inline size_t put_many(struct bits *b, const code of[SYMBOLS], const unsi
   return i;
 }
 #else
-static inline size_t put_many(struct bits *b, const code of[SYMBOLS], const unsigned char *data,
+static inline size_t put_many(struct bits *b, const struct codes *c, const unsigned char *data,
                               size_t count) {
   size_t i = 0;
   for (; i + 4 <= count; i += 4) {
-    for (size_t k = 0; k < 4; k++) put_code(b, of[data[i + k]]);
+    for (size_t k = 0; k < 4; k++) put_code(b, c, data[i + k]);
     flush(b);
   }
   return i;
 }
 #endif
 
-static inline void put_bytes(struct bits *b, const code of[SYMBOLS], const unsigned char *data,
+static inline void put_bytes(struct bits *b, const struct codes *c, const unsigned char *data,
                              size_t count) {
-  for (size_t i = put_many(b, of, data, count); i < count; i++) {
-    put_code(b, of[data[i]]);
+  for (size_t i = put_many(b, c, data, count); i < count; i++) {
+    put_code(b, c, data[i]);
     flush(b);
   }
 }
 
 /** Of a run its symbol, more bits, and one bit for the distance, which is 1. */
-static void put_run(struct bits *b, const code of[SYMBOLS], const struct block *p,
+static void put_run(struct bits *b, const struct codes *c, const struct block *p,
                     const struct run *run) {
   size_t left = run->length;
   while (left >= RUN_LEAST) {
     const size_t here = next_piece(left);
     const struct length_code *l = &p->of_length[here];
-    put_code(b, of[l->symbol]);
+    put_code(b, c, l->symbol);
     put(b, l->beyond, l->more + 1U);
     flush(b);
     left -= here;
   }
-  put_bytes(b, of, p->data + run->first, left);
+  put_bytes(b, c, p->data + run->first, left);
 }
 
 static void put_coded(struct bits *b, const struct block *p) {
-  code of[SYMBOLS];
-  find_codes(p->length, of);
+  struct codes c;
+  find_codes(p->length, &c);
   put_lengths(b, p->length);
   struct bits here = *b;
   size_t at = 0;
   for (size_t r = 0; r < p->runs; at = p->run[r].first + p->run[r].length, r++) {
-    put_bytes(&here, of, p->data + at, p->run[r].first - at);
-    put_run(&here, of, p, &p->run[r]);
+    put_bytes(&here, &c, p->data + at, p->run[r].first - at);
+    put_run(&here, &c, p, &p->run[r]);
   }
-  put_bytes(&here, of, p->data + at, p->count - at);
-  put_code(&here, of[END]);
+  put_bytes(&here, &c, p->data + at, p->count - at);
+  put_code(&here, &c, END);
   flush(&here);
   *b = here;
 }
@@ -423,18 +428,55 @@ static size_t count_bytes(struct block *p, size_t step) {
   return alike;
 }
 
+#ifdef __AVX2__
+enum { WIDTH = 32 };
+#else
+enum { WIDTH = 16 };
+#endif
+typedef unsigned char bytes __attribute__((vector_size(WIDTH)));
+
+/** How many bytes of a block are a value. */
+static uint32_t count_value(const struct block *p, unsigned char value) {
+  enum { MOST = 255 * WIDTH }; /* bytes that a vector of bytes can count */
+  uint32_t sum = 0;
+  size_t i = 0;
+  while (i + WIDTH <= p->count) {
+    const size_t end = p->count - i < MOST ? p->count : i + MOST;
+    bytes here, number = {0};
+    for (; i + WIDTH <= end; i += WIDTH) {
+      memcpy(&here, p->data + i, sizeof here);
+      number -= (bytes)(here == value); /* all bits are set where they are equal */
+    }
+    for (int k = 0; k < WIDTH; k++) sum += number[k];
+  }
+  for (; i < p->count; i++) sum += p->data[i] == value;
+  return sum;
+}
+
+/** Count all bytes of a block that has so many values in a sample. */
+static void count_all(struct block *p, size_t values) {
+  enum { FEW = 8 };
+  size_t left = p->count;
+  for (int v = 0; v < VALUES && values <= FEW; v++)
+    if (p->number[v] > 0) left -= p->number[v] = count_value(p, (unsigned char)v);
+  if (left > 0) (void)count_bytes(p, 1); /* there are more values than these, or many */
+}
+
 /** Find how often symbols are to be expected. Where there are many values, a sample tells, and any other value may
  * occur. Where there are few, all bytes are counted, and runs are looked for if the sample has some. */
 static void survey(struct block *p) {
   enum { STEP = 4, LEAST = 1 << 11, MANY = 64, WEIGHT = 8, RARE = 1, RUNS = 32 };
-  const size_t step = p->count < LEAST ? 1 : STEP, alike = count_bytes(p, step);
+  const bool sampled = p->count >= LEAST;
+  const size_t alike = count_bytes(p, sampled ? STEP : 1);
   size_t values = 0;
   for (int v = 0; v < VALUES; v++) values += p->number[v] > 0;
   p->runs = 0;
-  if (step > 1 && values < MANY) (void)count_bytes(p, 1);
-  if (step == 1 || (values < MANY && alike * RUNS * RUN_SEEN * step >= p->count)) find_runs(p);
-  if (step > 1 && values >= MANY)
+  if (sampled && values >= MANY) {
     for (int v = 0; v < VALUES; v++) p->number[v] = WEIGHT * p->number[v] + RARE;
+    return;
+  }
+  if (sampled) count_all(p, values);
+  if (!sampled || alike * RUNS * RUN_SEEN * STEP >= p->count) find_runs(p);
 }
 
 /** Whether codes leave most of the bytes of a block. */
