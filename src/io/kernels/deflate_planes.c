@@ -13,8 +13,7 @@
 #endif
 
 enum {
-  BLOCK = 1
-          << 14, /* bytes that have a code of their own, at most: neighbours in the box are alike */
+  BLOCK = 1 << 14,   /* bytes of a code, at most: neighbours in the box are alike */
   LONGEST_CODE = 12, /* bits: with its length a code has 16 */
   VALUES = 256,
   END = VALUES, /* symbol of the end of a block; lower ones are bytes, higher ones lengths of runs */
@@ -336,18 +335,23 @@ static inline void join_codes(const uint16_t of[VALUES], const unsigned char *da
 /** Put as many bytes as registers are filled with. @return how many */
 static size_t put_many(struct bits *b, const struct codes *c, const unsigned char *data,
                        size_t count) {
-  uint16_t of[VALUES]; /* code, and in the highest four bits its length */
+  enum { REGISTER = 32, STRIP = 8 * REGISTER };
+  uint16_t of[VALUES];   /* code, and in the highest four bits its length */
+  struct bits here = *b; /* which what is put cannot overwrite: it stays in registers */
   size_t i = 0;
-  if (count < 32) return 0;
+  if (count < REGISTER) return 0;
   for (int v = 0; v < VALUES; v++) of[v] = (uint16_t)(c->bits[v] | c->count[v] << LONGEST_CODE);
-  for (; i + 32 <= count; i += 32) {
-    uint64_t bits[8], number[8];
-    join_codes(of, data + i, bits, number);
-    for (int k = 0; k < 8; k++) {
-      put(b, bits[k], (unsigned)number[k]);
-      flush(b);
+  for (size_t n; i + REGISTER <= count; i += n) {
+    uint64_t bits[STRIP / 4], number[STRIP / 4];
+    n = (count - i < STRIP ? count - i : STRIP) / REGISTER * REGISTER;
+    for (size_t k = 0; k < n; k += REGISTER)
+      join_codes(of, data + i + k, bits + k / 4, number + k / 4);
+    for (size_t k = 0; k < n / 4; k++) {
+      put(&here, bits[k], (unsigned)number[k]);
+      flush(&here);
     }
   }
+  *b = here;
   return i;
 }
 #else
