@@ -66,7 +66,7 @@ struct products {
  * friends. Other tasks may run meanwhile, as long as none writes positions. */
 void products_write_positions(struct products *o);
 /** Afterwards the rest: the file of the power spectrum, halos, their mass function and merger trees, snapshot; and print one
- * line about the growth of structure and one about the halos. Texts get their names at the end. */
+ * line about the growth of structure and one about the halos. Files get their names as those of a batch do (output_batch_end()). */
 void products_write_rest(struct products *o);
 /** Both. */
 void products_write(struct products *o);
