@@ -9,6 +9,7 @@
 #include "photons/base/kept.h"
 #include "photons/domain/domain.h"
 #include "photons/runtime/handle.h"
+#include "photons/runtime/loop.h"
 
 /* A message with fewer bytes takes longer to begin and to end than to travel. A task that packs one has a slot for each
  * of its ghosts and their trees, masses and types. */
@@ -94,10 +95,12 @@ static uint64_t *bits_of(const struct domain *d, const struct ghosts *g, size_t 
   return g->below + i * part_words(d->top_depth);
 }
 
-/** Find the parts of this rank's groups that are within reach of any group of the other rank. StarPU requires an
- * initialised handle, so at least one branch is sent. */
-static void find_parts_in_reach(struct domain *d) {
-  FOR_GROUPS(d, own)
+LOOP_STAGE(ghost_parts, 0xaaaa77);
+
+/** Find the parts of one of this rank's groups that are within reach of any group of other ranks. */
+static void find_parts_of_group(void *context, uint32_t place) {
+  const struct domain *d = context;
+  const struct group *own = &d->groups[place];
   for (uint32_t k = 1; k < own->near.count; k++) {
     const struct group *other = own->near.group[k];
     if (other->owner == own->owner || other->targets == 0) continue;
@@ -106,6 +109,12 @@ static void find_parts_in_reach(struct domain *d) {
     open_near(d, own->top, 1, &targets, other->moved,
               bits_of(d, &d->sent, (size_t)(ghost - d->sent.ghost)));
   }
+}
+
+/** The same of all groups, whose ghosts are different ones. StarPU requires an initialised handle, so at least one branch
+ * is sent. */
+static void find_parts_in_reach(struct domain *d) {
+  loop_run(&ghost_parts_stage, (uint32_t)d->particles.blocks, find_parts_of_group, d);
   for (uint32_t i = 0; i < d->sent.count; i++) {
     uint64_t *below = bits_of(d, &d->sent, i);
     if (tree_part_of(below, d->top_depth).branches == 0) part_open(below, 1u << d->top_depth);
