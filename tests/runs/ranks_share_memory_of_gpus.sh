@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Two processes with a GPU each, here emulated on cores, exchange data through the memory of the GPUs and
 # leave what they leave with the memory of the host, with pencils of the mesh, and what one process leaves. Where a process does not
-# find in the memory of a GPU what the other has written, both take the memory of the host.
+# find in the memory of a GPU what the other has written, both take the memory of the host. Without shared memory messages
+# go through MPI, which workers may send.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
 need_python h5py numpy
 need_mpi
@@ -37,6 +38,7 @@ run_on 1 one config.ini
 run_on 2 gpus config.ini
 run_on 2 pencils --set gravity.mesh_layout=pencils config.ini
 run_on 2 host --set runtime.shared_memory=host config.ini
+STARPU_MPI_THREAD_MULTIPLE_SEND=1 run_on 2 sends --set runtime.shared_memory=no config.ini
 CORES_IPC=spoiled
 export CORES_IPC
 run_on 2 spoiled config.ini
@@ -49,7 +51,7 @@ by gpus 'memory of GPUs'
 by pencils 'memory of GPUs'
 by host 'shared memory'
 by spoiled 'shared memory'
-for other in one pencils host spoiled; do
+for other in one pencils host sends spoiled; do
   cmp gpus/log/statistics.csv $other/log/statistics.csv || complain "statistics of $other"
   support same_snapshots.py gpus/snapshot_000.hdf5 $other/snapshot_000.hdf5 || complain "snapshot of $other"
 done
