@@ -6,7 +6,8 @@
 #include "cuda/runtime/gpu.cuh"
 #include "photons/base/error.h"
 
-enum { BLOCK = 256, COPY_BLOCKS = 32 };
+/* COPY_BLOCKS: of the longest run at most; BLOCKS_MOST: of all runs, if there are not more runs */
+enum { BLOCK = 256, COPY_BLOCKS = 32, BLOCKS_MOST = 8192 };
 
 /** A run of elements in words. */
 struct word_run {
@@ -39,7 +40,9 @@ void gpu_copy_runs(struct gpu *g, const struct array_run *run, uint32_t runs, si
   gpu_upload(g, on_device, table, bytes);
   free(table);
   const uint32_t wanted = blocks_for(longest, BLOCK),
-                 blocks = wanted < (uint32_t)COPY_BLOCKS ? wanted : (uint32_t)COPY_BLOCKS;
+                 room = runs < BLOCKS_MOST ? BLOCKS_MOST / runs : 1,
+                 most = room < (uint32_t)COPY_BLOCKS ? room : (uint32_t)COPY_BLOCKS,
+                 blocks = wanted < most ? wanted : most;
   copy_runs<<<dim3(runs, blocks), BLOCK, 0, g->stream>>>(on_device, (uint32_t *)packed,
                                                          (uint32_t *)array, cut);
   gpu_launched("copy_runs");

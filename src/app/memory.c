@@ -15,6 +15,7 @@
 #include "photons/config/parameters.h"
 #include "photons/domain/domain.h"
 #include "photons/ic/ic.h"
+#include "photons/runtime/background.h"
 #include "photons/runtime/scheduler.h"
 #include "photons/step/light_cone_size.h"
 
@@ -212,7 +213,7 @@ static void settle_outputs(struct parameters *p, const struct particles *s) {
 }
 
 void memory_settle(struct parameters *p, const struct particles *s, double most) {
-  const bool beside = p->output.beside == BESIDE_YES ||
+  const bool wanted = p->output.beside == BESIDE_YES ||
                       (p->output.beside == BESIDE_AUTO && scheduler_any_gpu());
   p->output.beside = BESIDE_NO;
   if (p->runtime.memory == MEMORY_AUTO) {
@@ -223,7 +224,7 @@ void memory_settle(struct parameters *p, const struct particles *s, double most)
   if (p->gravity.pm_grid == 0 && p->gravity.pm_grid_most == 0 &&
       (scheduler_any_gpu() || p->runtime.memory == MEMORY_FAST))
     p->gravity.pm_grid_most = finest_mesh(p, s, most);
-  if (beside) settle_outputs(p, s);
+  if (wanted && background_possible()) settle_outputs(p, s);
 }
 
 void memory_require(const struct parameters *p, const struct particles *s) {

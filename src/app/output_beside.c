@@ -12,9 +12,7 @@
 #include "photons/base/console.h"
 #include "photons/runtime/background.h"
 
-bool output_beside_wanted(const struct parameters *p) {
-  return p->output.beside == BESIDE_YES && background_possible();
-}
+bool output_beside_wanted(const struct parameters *p) { return p->output.beside == BESIDE_YES; }
 
 /** What files and measurements have of particles. */
 static column_set columns_needed(const struct parameters *p, column_set columns) {

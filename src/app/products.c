@@ -245,7 +245,7 @@ void products_write_rest(struct products *o) {
   halo_catalogue_free(halos);
   fof_free(o->fof);
   o->fof = NULL;
-  output_batch_end(); /* beside what follows all files get their names, as soon as the disk has written them */
+  output_batch_end();
 }
 
 void products_write(struct products *o) {

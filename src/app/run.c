@@ -122,6 +122,7 @@ static void write_frames(struct run *r, double before) {
 
 static void write_checkpoint(struct run *r) {
   const struct path path = path_of(r, "checkpoint.hdf5");
+  output_settle();
   const double start = wall_clock(), before = (double)output_bytes();
   r->now.wall_seconds = r->report.wall;
   r->solver->checkpoint(r->state, path.text, &r->now);
@@ -234,6 +235,7 @@ static struct events take_turn(struct run *r) {
   require_advance(r);
   const double before = r->now.a;
   take_step(r);
+  output_check();
   write_due_outputs(r);
   write_frames(r, before);
   const struct events e = take_events(r);

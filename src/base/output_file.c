@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "photons/base/clock.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/base/parts.h"
@@ -176,8 +177,8 @@ static void sync_folder_of(const char *path) {
 /** A file of a batch. */
 struct waiting {
   struct waiting *next;
-  char *temporary,
-      *path; /* temporary: NULL where the file has its name, and only its folder is to be synced */
+  char *temporary, /* NULL where the file has its name, and only its folder is to be synced */
+      *path, *folder;
 };
 
 /** Files that this thread has written in its batch. */
@@ -190,6 +191,7 @@ static void add_to_batch(char *temporary, const char *path) {
   struct waiting *file = allocate(1, sizeof *file, "a file name");
   file->temporary = temporary;
   file->path = copy_text(path, "");
+  file->folder = folder_of(path);
   *batch.end = file;
   batch.end = &file->next;
 }
@@ -216,51 +218,61 @@ static struct {
   atomic_bool at_work;
 } naming = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static bool try_to_name(const struct waiting *file) {
-  if (!file->temporary) return true;
-  naming.action = "write";
-  naming.reason = try_sync(file->temporary);
-  if (naming.reason != 0) return false;
-  naming.action = "rename";
-  naming.reason = rename(file->temporary, file->path) == 0 ? 0 : errno;
-  return naming.reason == 0;
+/** @param[out] action  that failed @return 0, or why */
+static int try_to_name(const struct waiting *file, const char **action) {
+  if (!file->temporary) return 0;
+  *action = "write";
+  const int reason = try_sync(file->temporary);
+  if (reason != 0) return reason;
+  *action = "rename";
+  return rename(file->temporary, file->path) == 0 ? 0 : errno;
 }
 
-static bool same_folder(const char *path, const char *other) {
-  char *folder = folder_of(path), *others = folder_of(other);
-  const bool same = strcmp(folder, others) == 0;
-  free(folder);
-  free(others);
-  return same;
+/** Give the first file of a list its name, and take it off the list. @return 0, or why the file has no name */
+static int name_first(struct waiting **list, const char **action) {
+  struct waiting *file = *list;
+  const int reason = try_to_name(file, action);
+  if (reason != 0) return reason;
+  *list = file->next;
+  if (file->temporary) forget(file->temporary);
+  if (!file->next || strcmp(file->folder, file->next->folder) != 0) sync_folder(file->folder);
+  free(file->temporary);
+  free(file->path);
+  free(file->folder);
+  free(file);
+  return 0;
 }
 
 static void *name_batch(void *unused) {
-  for (struct waiting *file; (file = naming.first) && try_to_name(file);) {
-    naming.first = file->next;
-    if (file->temporary) forget(file->temporary);
-    if (!file->next || !same_folder(file->path, file->next->path)) sync_folder_of(file->path);
-    free(file->temporary);
-    free(file->path);
-    free(file);
-  }
+  naming.reason = 0;
+  while (naming.first && naming.reason == 0)
+    naming.reason = name_first(&naming.first, &naming.action);
   atomic_store(&naming.at_work, false);
   return unused;
 }
 
-/** Wait for the thread; `naming.lock` is held. */
+/** Wait for the thread; `naming.lock` is held. A failure ends the program without the lock, which other threads may
+ * wait for. */
 static void wait_for_names(void) {
-  if (naming.begun && pthread_join(naming.thread, NULL) != 0)
-    fail(EXIT_RUN_FAILED, "the thread that waits for the disk cannot be waited for");
+  const bool joined = !naming.begun || pthread_join(naming.thread, NULL) == 0;
+  const struct waiting *lost = naming.first;
   naming.begun = false;
-  if (naming.first)
-    fail(EXIT_RUN_FAILED, "cannot %s %s: %s", naming.action, naming.first->temporary,
-         strerror(naming.reason));
+  naming.first = NULL;
+  if (joined && !lost) return;
+  pthread_mutex_unlock(&naming.lock);
+  if (!joined) fail(EXIT_RUN_FAILED, "the thread that waits for the disk cannot be waited for");
+  fail(EXIT_RUN_FAILED, "cannot %s %s: %s", naming.action, lost->temporary,
+       strerror(naming.reason));
 }
 
 void output_settle(void) {
   pthread_mutex_lock(&naming.lock);
   wait_for_names();
   pthread_mutex_unlock(&naming.lock);
+}
+
+void output_check(void) {
+  if (!atomic_load(&naming.at_work)) output_settle();
 }
 
 /** Begin to give names. Signals are for the other threads. */
@@ -372,7 +384,7 @@ void output_together(char *const *paths, size_t files, const char *previous, out
   if (files == 0) return;
   /* Ranks would have to agree on what the disk says before they give names. */
   const bool in_batch = batch.open && comm_size() == 1 && !previous;
-  if (!batch.open) output_settle();
+  if (previous) output_settle(); /* a checkpoint counts outputs as written */
   char *temporary = begin_turn(&turn, paths, files, output_begin);
   take_turn(&turn, write, context,
             !in_batch); /* all files are written and synced: only now rename them */
@@ -462,15 +474,22 @@ void output_close(FILE *file, const char *path) {
                           : EIO));
 }
 
-/** Files that are written and have no names yet get them, unless the disk does not answer. */
-static void wait_before_discarding(void) {
-  enum { NAP = 1000000 /* ns */, NAPS = 20000 };
+/** Files that are complete and have no names yet get them, unless the disk does not answer: those of the last batch, and
+ * those of this thread's open one. */
+static void name_before_discarding(void) {
+  enum { NAP = 1000000 /* ns */, LAST_WAIT = 6 /* s */ };
   const struct timespec nap = {.tv_nsec = NAP};
-  for (int n = 0; n < NAPS && atomic_load(&naming.at_work); n++) nanosleep(&nap, NULL);
+  const double start = wall_clock();
+  const char *action;
+  while (atomic_load(&naming.at_work) && wall_clock() - start < LAST_WAIT) nanosleep(&nap, NULL);
+  if (atomic_load(&naming.at_work)) return;
+  if (naming.first)
+    warn("cannot %s %s: %s", naming.action, naming.first->temporary, strerror(naming.reason));
+  while (batch.first && name_first(&batch.first, &action) == 0) {}
 }
 
 void output_discard_all(void) {
-  wait_before_discarding();
+  name_before_discarding();
   pthread_mutex_lock(&unfinished_lock);
   discarded = true;
   while (unfinished_files) {

@@ -37,9 +37,10 @@ enum {
   GPU_GROUPS_ISOLATED = 4
 };
 
-/* Where a group is near another one, a layer of its branches is sent: it should not be much thicker than r_cut, 3.5 cells. A
- * branch of so many particles, a cell each, is 6 cells thick. */
-enum { BRANCH_PARTICLES = 256, BRANCH_LEVEL_LEAST = 6 };
+/* Ranks send the branches within r_cut. With a mesh cell for each particle r_cut is 3.5 cells, and a branch of so many
+ * particles 6 cells wide. In isolated systems nothing is out of reach, and ranks look in each sub-step for nodes that walks
+ * may open: there groups have fewer branches. */
+enum { BRANCH_PARTICLES = 256, BRANCH_LEVEL_LEAST = 6, BRANCH_LEVEL_ISOLATED = 9 };
 
 enum { SORTED_GROUPS_MOST = 4096 }; /* groups that tasks sort after a rebuild */
 enum { LEVELS_MOST = 30 }; /* of bisection: numbers of groups and of tree nodes have 32 bits */
@@ -88,7 +89,10 @@ struct domain_layout domain_layout_choose(const struct parameters *p, size_t par
 static unsigned branch_level(const struct domain *d) {
   const size_t largest = (d->particles.all - 1) / d->group_count + 1;
   const unsigned level = halvings(largest, BRANCH_PARTICLES),
-                 wanted = level > BRANCH_LEVEL_LEAST ? level : BRANCH_LEVEL_LEAST;
+                 most = d->geometry.r_cut < d->geometry.box ? d->depth : BRANCH_LEVEL_ISOLATED,
+                 wanted = level < BRANCH_LEVEL_LEAST ? BRANCH_LEVEL_LEAST
+                          : level < most             ? level
+                                                     : most;
   return d->depth < wanted ? d->depth : wanted;
 }
 

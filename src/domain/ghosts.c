@@ -121,11 +121,21 @@ static void find_parts_in_reach(struct domain *d) {
   }
 }
 
+/** A search for the parts of ghosts by a rule. */
+struct rule_search {
+  const struct domain *domain;
+  const struct ghost_rule *rule;
+};
+
+static void find_part(void *context, uint32_t i) {
+  const struct rule_search *s = context;
+  const struct ghosts *sent = &s->domain->sent;
+  s->rule->part(s->rule->context, group_known(s->domain, sent->ghost[i].group), sent->ghost[i].rank,
+                bits_of(s->domain, sent, i));
+}
+
 static void find_parts(struct domain *d, const struct ghost_rule *rule) {
-  for (uint32_t i = 0; i < d->sent.count; i++) {
-    const struct ghost *ghost = &d->sent.ghost[i];
-    rule->part(rule->context, group_known(d, ghost->group), ghost->rank, bits_of(d, &d->sent, i));
-  }
+  loop_run(&ghost_parts_stage, d->sent.count, find_part, &(struct rule_search){d, rule});
 }
 
 /** Bytes of the bits of a part. */

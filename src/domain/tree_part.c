@@ -50,11 +50,24 @@ static void add_elements(struct runs *r, uint32_t first, uint32_t count) {
 /** The most runs of nodes of a level: every second node begins one. */
 static size_t runs_most(uint32_t level) { return level > 0 ? (size_t)1 << (level - 1) : 1; }
 
+/** The first node from `node` on, below `end`, of which the part has what is below; `end`: there is none. */
+static uint32_t next_open(const struct tree_part *p, uint32_t node, uint32_t end) {
+  if (!p->below) return p->branches != 0 ? node : end;
+  while (node < end) {
+    const uint64_t open = p->below[node / 64] >> node % 64;
+    if (open != 0) node += (uint32_t)__builtin_ctzll(open);
+    if (open != 0) break;
+    node = (node / 64 + 1) * 64;
+  }
+  return node < end ? node : end;
+}
+#define FOR_OPEN(p, node, first, end) \
+  for (uint32_t node = next_open(p, first, end); node < (end); node = next_open(p, node + 1, end))
+
 /** Add the children of the nodes of a level. Below the level of branches the nodes of a branch follow each other. */
 static void add_children(struct runs *r, const struct tree_part *p, unsigned level) {
   const unsigned seen = level < p->top ? level : p->top, below = level + 1 - seen;
-  for (uint32_t node = 1u << seen; node < 2u << seen; node++)
-    if (part_has_below(p, node)) add_elements(r, node << below, 1u << below);
+  FOR_OPEN(p, node, 1u << seen, 2u << seen) add_elements(r, node << below, 1u << below);
 }
 
 struct array_run *part_node_runs(const struct tree_part *p, unsigned depth, uint32_t *runs) {
@@ -71,10 +84,9 @@ struct array_run *part_node_runs(const struct tree_part *p, unsigned depth, uint
 struct array_run *part_particle_runs(const struct tree_part *p, uint32_t particles,
                                      uint32_t *runs) {
   struct runs r = {.run = allocate(runs_most(p->top), sizeof *r.run, "runs of particles")};
-  for (uint32_t b = 0; b < 1u << p->top; b++) {
-    const uint32_t first = level_first(particles, p->top, b);
-    if (part_has_below(p, (1u << p->top) + b))
-      add_elements(&r, first, level_first(particles, p->top, b + 1) - first);
+  FOR_OPEN(p, node, 1u << p->top, 2u << p->top) {
+    const uint32_t b = node - (1u << p->top), first = level_first(particles, p->top, b);
+    add_elements(&r, first, level_first(particles, p->top, b + 1) - first);
   }
   *runs = r.count;
   return r.run;

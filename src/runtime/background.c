@@ -15,8 +15,9 @@
 
 /* One of so many CPU workers stays free for tasks that a step may have next. */
 enum { FREE_SHARE = 4, NAP = 50000 /* ns */ };
-/* So long a run that fails waits for an output that it has begun; seconds. */
-enum { LAST_WAIT = 20 };
+/* So long a run that fails waits for an output that it has begun; seconds. With what output_discard_all() waits for the
+ * disk that is less than a run that is stopped has in all (stop.c). */
+enum { LAST_WAIT = 12 };
 
 /** The parts of a loop, on the stack of the thread. */
 struct shared_loop {

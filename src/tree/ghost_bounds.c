@@ -168,6 +168,7 @@ struct opening {
 /** Whether all branches at or below a node are found to be needed. */
 static bool all_needed(const struct opening *o, uint32_t node) {
   const unsigned levels = o->s->domain->top_depth - node_level(node);
+  if (!(o->below[node / 64] >> node % 64 & 1)) return false;
   return part_count_open(o->below, node << levels, (node + 1) << levels) == 1u << levels;
 }
 

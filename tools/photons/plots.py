@@ -47,8 +47,8 @@ PARTS = [  # of a step, in the order in which they are drawn, and their columns 
               "fields_x_s", "ifft_yz_s", "ifft_y_s", "ifft_z_s", "pm_read_s"]),
     (
         "exchange",
-        ["ghost_cut_s", "ghost_paste_s", "patch_cut_s", "patches_s", "pieces_s", "pm_cut_s", "put_s",
-         "get_s"],
+        ["ghost_parts_s", "ghost_cut_s", "ghost_paste_s", "patch_cut_s", "patches_s", "pieces_s",
+         "pm_cut_s", "put_s", "get_s"],
     ),
     ("rebuild, sort", ["rebuild_s", "sort_s"]),
     ("kick, drift", ["kick_s", "kick_rungs_s", "drift_s"]),

@@ -28,9 +28,12 @@ void output_commit(char *temporary, const char *path);
  * another reason, it waits for this thread first. */
 void output_batch_begin(void);
 void output_batch_end(void);
-/** Wait until the files of the last batch have their names. Fails if one of them could not be written. A new batch and
- * output_together() and output_parts_write() outside a batch begin with that: what follows, such as a checkpoint, is not there before they are. */
+/** Wait until the files of the last batch have their names. Fails if one of them could not be written. A new batch, a file of
+ * output_together() with a previous name and output_parts_write() begin with that: a checkpoint is not there before the
+ * outputs that it counts as written. */
 void output_settle(void);
+/** Fail if files of the last batch could not be written, as far as that is known: it does not wait for the disk. */
+void output_check(void);
 /** One rank's part in writing a file together with other ranks. */
 struct output_turn {
   const char *temporary, *path;

@@ -52,7 +52,7 @@ enum gas_boundary { GAS_PERIODIC, GAS_OUTFLOW, GAS_REFLECTING };
 /** Which part of the sky a light cone has. */
 enum cone_shape { CONE_NONE, CONE_SKY, CONE_OCTANT, CONE_PENCIL };
 enum gpu_use { GPU_AUTO, GPU_NO, GPU_REQUIRE };
-/* memory_settle() makes one of the others of auto, of both. */
+/* Of both memory_settle() makes one of the others in the place of auto. */
 enum memory_choice { MEMORY_AUTO, MEMORY_SMALL, MEMORY_FAST };
 enum beside_choice { BESIDE_NO, BESIDE_YES, BESIDE_AUTO };
 enum shared_memory { SHARED_NOT, SHARED_HOST, SHARED_ALL };
