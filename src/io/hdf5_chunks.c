@@ -216,6 +216,9 @@ void hdf5_write_chunks(hid_t dataset, const char *path, const char *name, hid_t 
                       .floats = H5Tget_class(type) == H5T_FLOAT,
                       .kernels = io_kernels_select(),
                       .source = source};
+  if ((d.size != 4 && d.size != 8) || columns * d.size > ROW_MOST)
+    fail(EXIT_RUN_FAILED, "%s: rows of %zu numbers of %zu bytes in %s are not packed", path,
+         columns, d.size, name);
   ask_layout(dataset, path, &d);
   d.by_planes = d.level == 1;
   const size_t chunks = count == 0 ? 0 : (d.end - 1) / d.rows - first / d.rows + 1;

@@ -165,9 +165,10 @@ struct branch {
   int above;
 };
 
-/** Sort by number; equal ones stay in the order of symbols. Numbers are at most BLOCK. */
+/** Sort by number; equal ones stay in the order of symbols. Numbers are below 2^16: those of samples of a block and of runs of a
+ * stream, as a plane has fewer than 2^24 bytes. */
 static void sort_branches(size_t symbols, struct branch *b) {
-  enum { DIGIT = 8 }; /* bits: two of them are more than those of BLOCK */
+  enum { DIGIT = 8 }; /* bits */
   struct branch room[SYMBOLS];
   for (unsigned shift = 0; shift < 2 * DIGIT; shift += DIGIT) {
     uint16_t place[(1 << DIGIT) + 1] = {0};
