@@ -25,7 +25,7 @@ void output_commit(char *temporary, const char *path);
 /** Between these two, files that this thread commits, and on one rank those of output_together() without a previous name, are
  * written under temporary names. output_batch_end() begins a thread that syncs them, gives them their final names in their
  * order and syncs their folder, and returns: the program goes on while the disk writes. If the program fails meanwhile for
- * another reason, it waits for this thread first. */
+ * another reason, it waits for this thread first, and files of an open batch that are complete get their names. */
 void output_batch_begin(void);
 void output_batch_end(void);
 /** Wait until the files of the last batch have their names. Fails if one of them could not be written. A new batch, a file of

@@ -198,8 +198,8 @@ struct parameters {
     int64_t compression;  /**< gzip level of snapshots, 0 none .. 9 */
     enum snapshot_format format;
     enum beside_choice beside; /**< write outputs beside the next steps */
-    double subsample; /**< part of the particles that has files of its own; 0: none */
-    bool lean;        /**< round positions and velocities of snapshots, and compress them */
+    double subsample;          /**< part of the particles that has files of its own; 0: none */
+    bool lean; /**< round positions and velocities of snapshots, and compress them */
     double position_error, velocity_error; /**< of lean snapshots, at most: kpc/h, 0 chosen; km/s */
     bool power_spectrum, images;
     bool multipoles, correlation, bispectrum, halo_power; /**< statistics beside P(k) */

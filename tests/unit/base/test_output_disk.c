@@ -56,9 +56,10 @@ static void write_set(void *context, const struct output_turn *turn) {
 }
 
 static void save_set(const char *name, const char *before) {
-  char path[1024];
+  char path[1024], previous[1024];
   snprintf(path, sizeof path, "%s", scratch(name));
-  output_together((char *[]){path}, 1, NULL, write_set, (void *)before);
+  snprintf(previous, sizeof previous, "%s", scratch("previous"));
+  output_together((char *[]){path}, 1, before ? previous : NULL, write_set, (void *)before);
 }
 
 static void write_batch(void) {
