@@ -55,8 +55,10 @@ static uint32_t next_open(const struct tree_part *p, uint32_t node, uint32_t end
   if (!p->below) return p->branches != 0 ? node : end;
   while (node < end) {
     const uint64_t open = p->below[node / 64] >> node % 64;
-    if (open != 0) node += (uint32_t)__builtin_ctzll(open);
-    if (open != 0) break;
+    if (open != 0) {
+      node += (uint32_t)__builtin_ctzll(open);
+      break;
+    }
     node = (node / 64 + 1) * 64;
   }
   return node < end ? node : end;

@@ -167,8 +167,8 @@ void check_walk(const struct bench *b, const struct group *g, const struct targe
   const unsigned depth = s->domain.depth;
   uint64_t below[part_words(depth)]; /* of all nodes */
   memset(below, 0xff, sizeof below);
-  for (uint32_t i = 0; i < n; i++)
-    part[i] = i % 2 == 0 ? (struct tree_part){.branches = 1} : tree_part_of(below, depth);
+  const struct tree_part whole = {.branches = 1};
+  for (uint32_t i = 0; i < n; i++) part[i] = i % 2 == 0 ? whole : tree_part_of(below, depth);
   gpu_walk(b->gpu, a, t->count, t->depth, t->first_out, t->nodes_out, n, tree, count, mass, part,
            offset, &(struct list_room){0}, result);
   CUDA(cudaStreamSynchronize(b->stream));
