@@ -188,7 +188,8 @@ static void open_node(struct opening *o, uint32_t node, float whole) {
 }
 
 void ghost_part(const struct short_range *s, const struct group *source,
-                const struct rank_targets *targets, uint64_t *below) {
+                const struct rank_targets *targets,
+                uint64_t *below) { /* NOLINT(readability-non-const-parameter) */
   struct opening o = {.s = s, .source = source, .below = below};
   const float mass = (float)source->count * s->heaviest;
   if (targets->regions == 0 || !may_open_node(s, &targets->all, &source->top[1], 1, mass)) return;
