@@ -130,7 +130,7 @@ void fields_leave(struct long_range *l) {
   l->field_messages = (struct field_messages){0};
 }
 
-/** Messages while they are filled. Those of the step before leave their memory to them. */
+/** Messages while they are filled. They have the places and the data of those of the step before. */
 struct filling {
   struct field_messages *list;
   uint32_t count;  /* so far */

@@ -72,7 +72,7 @@ struct field_message {
   int from, to;
   uint32_t number; /**< as of mesh_message */
   size_t floats;
-  struct field_part *part; /**< in the order of their first cells */
+  struct field_part *part; /**< in the same order at both ends */
   uint32_t parts;
   starpu_data_handle_t handle[SETS_MOST]; /**< by set_place() */
 };
