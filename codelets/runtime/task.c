@@ -41,7 +41,7 @@ const struct stage *task_stage(uint32_t *owner) {
 /** What the scheduler of several GPUs is to know of a task. */
 static void *mark_of(const struct task *task) {
   if (owner_count() == 0) return NULL;
-  return task->lasting ? owner_lasting : task->unfinished ? owner_unfinished : NULL;
+  return task->lasting ? owner_lasting : NULL;
 }
 
 void task_submit(const struct stage *stage, const struct task *task, const void *argument,

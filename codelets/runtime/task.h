@@ -26,7 +26,6 @@ struct task {
   size_t count;                         /**< number of slots */
   enum priority priority;
   bool lasting; /**< it takes longer than to copy its data from another GPU (owner_computes.h) */
-  bool unfinished; /**< the next task with its data writes them again: until then no other GPU needs them */
   const uint32_t *owner;        /**< index of the group that the task works on; NULL: none */
   void (*ended)(void *context); /**< called after the task has ended, on a worker's thread; may be
                                  *   NULL */

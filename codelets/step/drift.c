@@ -28,12 +28,15 @@ static void drift_gpu(struct gpu *gpu, void *buffers[], const struct drift_argum
 
 STAGE(drift, 0xddbb88, NULL);
 
+float drift_units(const struct nbody *n, float factor) {
+  return factor * (float)(POSITION_TURN / n->domain.geometry.box);
+}
+
 void drift_submit(struct nbody *n, struct group *g, float factor) {
   const struct starpu_data_descr data[SLOTS] = {
       [MOMENTUM] = {g->column[COLUMN_momentum], STARPU_R},
       [POSITION] = {g->column[COLUMN_position], STARPU_RW}};
-  const float unit = (float)(POSITION_TURN / n->domain.geometry.box);
-  drift_insert((struct drift_argument){n->kernels, g->count, factor * unit},
+  drift_insert((struct drift_argument){n->kernels, g->count, drift_units(n, factor)},
                (struct task){
                    .data = data, .count = SLOTS, .priority = PRIORITY_HIGHEST, .owner = &g->index});
 }

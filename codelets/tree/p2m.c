@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* p2m: multipoles of a group's leaves.
+/* p2m: multipoles of a group's leaves, and of its inner nodes from those of their children (m2m).
  *
  * reads  positions, the tree; masses, if they differ
  * writes the multipoles */
+#include <math.h>
+
 #include "codelets/runtime/task.h"
 #include "cuda/tree/gpu_tree.h"
 #include "photons/base/debug_check.h"
+#include "photons/domain/codelets.h"
 #include "photons/tree/codelets.h"
 
 struct p2m_argument {
@@ -15,34 +18,40 @@ struct p2m_argument {
 };
 enum { POSITION, TREE, MULTIPOLE, MASS, SLOTS };
 
-/** The first number of a multipole is the count of particles, exact as a float. */
-static void check_leaves(const struct p2m_argument *a, const float *multipole) {
+/** The first number of a multipole is the count of particles, exact as a float in leaves. */
+static void check_multipoles(const struct p2m_argument *a, const float *multipole) {
   const uint32_t size = fmm_multipole_size(a->s->order), depth = a->s->domain->depth;
   for (uint32_t node = 1u << depth; node < tree_nodes(depth); node++) {
     const uint32_t count = node_end(a->count, node) - node_first(a->count, node);
     DEBUG_CHECK(multipole[node * size] == (float)count, "leaf %u has %g for %u particles", node,
                 (double)multipole[node * size], count);
   }
+  DEBUG_CHECK(fabsf(multipole[size] - (float)a->count) <= 1e-6f * (float)a->count,
+              "the root has %g for %u particles", (double)multipole[size], a->count);
 }
 
 static double p2m_work(const struct p2m_argument *a) { return a->count; }
 
 static void p2m_cpu(void *buffers[], const struct p2m_argument *a) {
   const struct domain *d = a->s->domain;
-  a->s->kernels->fmm.p2m(a->s->order, a->count, d->depth, expansion_scale(a->s),
-                         VECTOR(const uint32_t, buffers[POSITION]),
-                         a->masses ? VECTOR(const float, buffers[MASS]) : NULL,
-                         VECTOR(const struct node, buffers[TREE]),
-                         VECTOR(float, buffers[MULTIPOLE]));
-  if (DEBUG_CHECKS && !a->masses) check_leaves(a, VECTOR(const float, buffers[MULTIPOLE]));
+  const struct fmm_operators *fmm = &a->s->kernels->fmm;
+  const struct node *tree = VECTOR(const struct node, buffers[TREE]);
+  float *multipole = VECTOR(float, buffers[MULTIPOLE]);
+  fmm->p2m(a->s->order, a->count, d->depth, expansion_scale(a->s),
+           VECTOR(const uint32_t, buffers[POSITION]),
+           a->masses ? VECTOR(const float, buffers[MASS]) : NULL, tree, multipole);
+  fmm->m2m(a->s->order, d->depth, expansion_scale(a->s), tree, multipole);
+  if (DEBUG_CHECKS && !a->masses) check_multipoles(a, multipole);
 }
 
 static void p2m_gpu(struct gpu *gpu, void *buffers[], const struct p2m_argument *a) {
   const struct domain *d = a->s->domain;
+  const struct node *tree = VECTOR(const struct node, buffers[TREE]);
+  float *multipole = VECTOR(float, buffers[MULTIPOLE]);
   gpu_p2m(gpu, a->s->order, a->count, d->depth, expansion_scale(a->s),
           VECTOR(const uint32_t, buffers[POSITION]),
-          a->masses ? VECTOR(const float, buffers[MASS]) : NULL,
-          VECTOR(const struct node, buffers[TREE]), VECTOR(float, buffers[MULTIPOLE]));
+          a->masses ? VECTOR(const float, buffers[MASS]) : NULL, tree, multipole);
+  gpu_m2m(gpu, a->s->order, d->depth, expansion_scale(a->s), tree, multipole);
 }
 
 STAGE(p2m, 0x88ccee, NULL);
@@ -58,6 +67,19 @@ void p2m_submit(struct short_range *s, struct group *g) {
              (struct task){.data = data,
                            .count = masses ? SLOTS : MASS,
                            .priority = PRIORITY_MIDDLE,
-                           .unfinished = true, /* m2m follows */
                            .owner = &g->index});
+}
+
+static starpu_data_handle_t multipole(void *context, const struct group *g, uint32_t i) {
+  (void)i;
+  return multipole_of(context, g);
+}
+
+void multipoles_transfer(struct short_range *s) {
+  ghosts_transfer(s->domain, &(struct carried){.kind = BUNDLE_MULTIPOLES,
+                                               .message = MESSAGE_MULTIPOLE,
+                                               .priority = PRIORITY_HIGH,
+                                               .nodes = 1,
+                                               .data = multipole,
+                                               .context = s});
 }

@@ -3,6 +3,8 @@
  *
  * reads  positions, accelerations; masses, if they differ writes the tree; group.top (its upper
  * levels, for the host); the masses of nodes, if they differ */
+#include "codelets/tree/refit.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -15,7 +17,6 @@ struct refit_argument {
   const struct short_range *s;
   const struct group *g;
 };
-enum { POSITION, ACCELERATION, TREE, MASS, NODE_MASS, SLOTS };
 
 /** Boxes are floats made of integers: what is inside by rounding only is inside. */
 #define ROUNDING 1e-5f
@@ -54,43 +55,59 @@ static void sum_masses(uint32_t count, unsigned depth, const float *mass, float 
   node_mass[0] = 0.0f; /* unused */
 }
 
+void refit_group(const struct short_range *s, const struct group *g, void *buffers[]) {
+  const struct domain *d = s->domain;
+  const uint32_t *x = VECTOR(const uint32_t, buffers[REFIT_POSITION]);
+  struct node *tree = VECTOR(struct node, buffers[REFIT_TREE]);
+  s->kernels->walk.refit(g->count, d->depth, NULL, d->geometry.scale, 1.0f / s->factor,
+                         s->acceptance.newton, x, VECTOR(const float, buffers[REFIT_ACCELERATION]),
+                         tree);
+  if (DEBUG_CHECKS) check_boxes(g, d->depth, d->geometry.scale, x, tree);
+  if (g->node_mass)
+    sum_masses(g->count, d->depth, VECTOR(const float, buffers[REFIT_MASS]),
+               VECTOR(float, buffers[REFIT_NODE_MASS]));
+  memcpy(g->top, tree, tree_nodes(d->top_depth) * sizeof *tree);
+}
+
+#ifdef PHOTONS_CUDA
+void refit_group_on_gpu(struct gpu *gpu, const struct short_range *s, const struct group *g,
+                        void *buffers[]) {
+  const struct domain *d = s->domain;
+  gpu_refit(gpu, g->count, d->depth, NULL, d->geometry.scale, 1.0f / s->factor,
+            s->acceptance.newton, VECTOR(const uint32_t, buffers[REFIT_POSITION]),
+            VECTOR(const float, buffers[REFIT_ACCELERATION]),
+            VECTOR(struct node, buffers[REFIT_TREE]), d->top_depth, g->top);
+  if (g->node_mass)
+    gpu_node_masses(gpu, g->count, d->depth, VECTOR(const float, buffers[REFIT_MASS]),
+                    VECTOR(float, buffers[REFIT_NODE_MASS]));
+}
+#endif
+
+size_t refit_slots(const struct group *g, struct starpu_data_descr *data) {
+  data[REFIT_POSITION] = (struct starpu_data_descr){g->column[COLUMN_position], STARPU_R};
+  data[REFIT_ACCELERATION] = (struct starpu_data_descr){g->column[COLUMN_acceleration], STARPU_R};
+  data[REFIT_TREE] = (struct starpu_data_descr){g->tree, STARPU_W};
+  if (!g->node_mass) return REFIT_MASS;
+  data[REFIT_MASS] = (struct starpu_data_descr){g->column[COLUMN_relative_mass], STARPU_R};
+  data[REFIT_NODE_MASS] = (struct starpu_data_descr){g->node_mass, STARPU_W};
+  return REFIT_SLOTS;
+}
+
 static double refit_work(const struct refit_argument *a) { return a->g->count; }
 
 static void refit_cpu(void *buffers[], const struct refit_argument *a) {
-  const struct domain *d = a->s->domain;
-  struct node *tree = VECTOR(struct node, buffers[TREE]);
-  a->s->kernels->walk.refit(a->g->count, d->depth, NULL, d->geometry.scale, 1.0f / a->s->factor,
-                            a->s->acceptance.newton, VECTOR(const uint32_t, buffers[POSITION]),
-                            VECTOR(const float, buffers[ACCELERATION]), tree);
-  if (DEBUG_CHECKS)
-    check_boxes(a->g, d->depth, d->geometry.scale, VECTOR(const uint32_t, buffers[POSITION]), tree);
-  if (a->g->node_mass)
-    sum_masses(a->g->count, d->depth, VECTOR(const float, buffers[MASS]),
-               VECTOR(float, buffers[NODE_MASS]));
-  memcpy(a->g->top, tree, tree_nodes(d->top_depth) * sizeof *tree);
+  refit_group(a->s, a->g, buffers);
 }
 
 static void refit_gpu(struct gpu *gpu, void *buffers[], const struct refit_argument *a) {
-  const struct domain *d = a->s->domain;
-  gpu_refit(gpu, a->g->count, d->depth, NULL, d->geometry.scale, 1.0f / a->s->factor,
-            a->s->acceptance.newton, VECTOR(const uint32_t, buffers[POSITION]),
-            VECTOR(const float, buffers[ACCELERATION]), VECTOR(struct node, buffers[TREE]),
-            d->top_depth, a->g->top);
-  if (a->g->node_mass)
-    gpu_node_masses(gpu, a->g->count, d->depth, VECTOR(const float, buffers[MASS]),
-                    VECTOR(float, buffers[NODE_MASS]));
+  refit_group_on_gpu(gpu, a->s, a->g, buffers);
 }
 
 STAGE(refit, 0xbbbbbb, NULL);
 
 void refit_submit(struct short_range *s, struct group *g) {
-  const struct starpu_data_descr data[SLOTS] = {
-      [POSITION] = {g->column[COLUMN_position], STARPU_R},
-      [ACCELERATION] = {g->column[COLUMN_acceleration], STARPU_R},
-      [TREE] = {g->tree, STARPU_W},
-      [MASS] = {g->column[COLUMN_relative_mass], STARPU_R},
-      [NODE_MASS] = {g->node_mass, STARPU_W}};
-  const size_t count = g->node_mass ? SLOTS : MASS;
+  struct starpu_data_descr data[REFIT_SLOTS];
+  const size_t count = refit_slots(g, data);
   refit_insert((struct refit_argument){s, g},
                (struct task){
                    .data = data, .count = count, .priority = PRIORITY_HIGHEST, .owner = &g->index});

@@ -24,9 +24,11 @@ enum {
    * leaves are large, and the larger is the tail of errors. */
   GPU_LEAF_ISOLATED = 32,
   GPU_MANY_ISOLATED = 1 << 18, /* particles from which on leaves have that size */
-  GROUP_LARGEST = 16384,
   GROUP_SMALLEST = 2048,
-  GROUPS_WANTED = 32
+  GROUPS_WANTED = 32,
+  GROUP_LARGE = 16384, /* fewer groups than GROUPS_MANY have no more particles */
+  GROUPS_MANY = 128,
+  GROUP_LARGEST = 65536 /* with smaller ones 60 workers wait for the thread that submits tasks */
 };
 /* With GPUs there are fewer, larger tasks. In isolated systems all groups meet all groups in every
  * step, however few particles are active: there are as many groups as a GPU has streams. */
@@ -59,22 +61,28 @@ static uint32_t leaf_size_of(const struct parameters *p, size_t particles, bool 
   return gpu && particles >= GPU_MANY_ISOLATED ? GPU_LEAF_ISOLATED : LEAF_ISOLATED;
 }
 
+static size_t within(size_t n, size_t least, size_t most) {
+  return n < least ? least : n > most ? most : n;
+}
+
+static size_t cpu_group_size(size_t particles) {
+  const size_t few = within(particles / GROUPS_WANTED, GROUP_SMALLEST, GROUP_LARGE),
+               many = within(particles / GROUPS_MANY, GROUP_SMALLEST, GROUP_LARGEST);
+  return few > many ? few : many;
+}
+
+static size_t gpu_group_size(size_t particles, bool isolated) {
+  return isolated
+             ? within(particles / GPU_GROUPS_ISOLATED, GROUP_SMALLEST, GPU_GROUP_LARGEST_ISOLATED)
+             : within(particles / GPU_GROUPS_WANTED, GROUP_SMALLEST, GPU_GROUP_LARGEST);
+}
+
 struct domain_layout domain_layout_choose(const struct parameters *p, size_t particles) {
   const bool gpu = scheduler_any_gpu(), isolated = p->box.boundary == BOUNDARY_ISOLATED;
   struct domain_layout l = {.leaf_size = leaf_size_of(p, particles, gpu)};
-  const uint32_t largest = !gpu       ? GROUP_LARGEST
-                           : isolated ? GPU_GROUP_LARGEST_ISOLATED
-                                      : GPU_GROUP_LARGEST,
-                 wanted = !gpu       ? GROUPS_WANTED
-                          : isolated ? GPU_GROUPS_ISOLATED
-                                     : GPU_GROUPS_WANTED;
   size_t group_size = (size_t)p->runtime.group_size;
-  if (group_size == 0) {
-    group_size = particles / wanted;
-    group_size = group_size < GROUP_SMALLEST ? GROUP_SMALLEST
-                 : group_size > largest      ? largest
-                                             : group_size;
-  }
+  if (group_size == 0)
+    group_size = gpu ? gpu_group_size(particles, isolated) : cpu_group_size(particles);
   if (group_size < l.leaf_size) group_size = l.leaf_size;
   const unsigned levels = halvings(particles, group_size);
   if (levels > LEVELS_MOST)

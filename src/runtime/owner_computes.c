@@ -28,8 +28,8 @@ struct queue {
   atomic_uint idle; /* of these workers so many have no task */
 };
 
-static char lasting_mark, unfinished_mark;
-void *const owner_lasting = &lasting_mark, *const owner_unfinished = &unfinished_mark;
+static char lasting_mark;
+void *const owner_lasting = &lasting_mark;
 
 /* The home of data is kept in place of a pointer, so that it needs no memory of its own. */
 _Static_assert(sizeof(struct data_home) == sizeof(void *), "a home fits into a handle's user data");
@@ -270,7 +270,7 @@ static void ended(struct starpu_task *task, unsigned context) {
   if (task->sched_data == owner_lasting) policy.of[worker]->running--;
   /* cores count no tasks, and tasks that StarPU itself gives to a stream were not counted */
   if (policy.held[worker] > 0 && --policy.held[worker] == 0) policy.of[worker]->idle++;
-  if (task->sched_data != owner_unfinished) send_shared(task);
+  send_shared(task);
 }
 
 struct starpu_sched_policy owner_computes = {

@@ -213,8 +213,7 @@ static void drift_now(struct nbody *n, const struct base_step *b, struct group *
   rungs_of(n, g)->tick = b->tick;
   if (!(due > 0.0)) return;
   light_cone_submit(n, g, exact_scale_factor(b, from), exact_scale_factor(b, b->tick), (float)due);
-  drift_submit(n, g, (float)due);
-  refit_submit(&n->short_range, g);
+  move_submit(n, g, (float)due);
 }
 
 /** Whether the mesh acts at the present tick. */

@@ -149,7 +149,6 @@ static void submit_multipoles_of_groups(struct domain *d, struct short_range *s)
   FOR_GROUPS(d, g) {
     if (!far_certain(s) && !multipoles_wanted(s, g)) continue;
     p2m_submit(s, g);
-    m2m_submit(s, g);
   }
 }
 
@@ -214,11 +213,10 @@ static void submit_tracers(struct nbody *n, void (*choose)(struct nbody *, struc
 }
 
 bool forces_wait_for_boxes(const struct nbody *n) {
-  return comm_size() == 1 && n->domain.sources_later && lists_wait() &&
-         n->parameters->external.self_gravity;
+  return comm_size() == 1 && n->domain.sources_later && n->parameters->external.self_gravity;
 }
 
-/** Submit what needs no sources, so that the GPU is at work while the host waits for the boxes of all groups and
+/** Submit what needs no sources, so that workers have tasks while the host waits for the boxes of all groups and
  * finds the sources. */
 static void submit_before_boxes(struct nbody *n,
                                 void (*choose)(struct nbody *, struct group *, void *),

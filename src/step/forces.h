@@ -18,8 +18,8 @@
  */
 void forces_submit(struct nbody *n, bool mesh,
                    void (*choose)(struct nbody *n, struct group *g, void *context), void *context);
-/** Whether forces_submit() waits for refits and finds neighbours itself: one rank with GPUs of an isolated system, where
- * other tasks keep GPUs at work meanwhile. */
+/** Whether forces_submit() waits for refits and finds neighbours itself: one rank of an isolated system, where
+ * other tasks keep workers busy meanwhile. */
 bool forces_wait_for_boxes(const struct nbody *n);
 /** Submit the tasks that add the potentials of section [external], if there are any. */
 void forces_submit_external(struct nbody *n);

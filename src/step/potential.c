@@ -13,10 +13,7 @@
 
 /** Before ghosts are sent, among which the masses of nodes above groups are. */
 static void submit_own_multipoles(struct domain *d, struct short_range *s) {
-  FOR_GROUPS(d, g) {
-    p2m_submit(s, g);
-    m2m_submit(s, g);
-  }
+  FOR_GROUPS(d, g) p2m_submit(s, g);
   m2m_upper_submit(s, true);
 }
 

@@ -111,7 +111,7 @@ static bool is_bounded(const struct nbody *n) { return !nbody_has_mesh(n) || n->
 
 static void move_group(struct nbody *n, struct group *g, double from, double to, double drift) {
   if (n->cone) light_cone_submit(n, g, from, to, (float)drift);
-  drift_submit(n, g, (float)drift);
+  move_submit(n, g, (float)drift);
 }
 
 void step_drift(struct nbody *n, double kick, double drift) {
@@ -125,7 +125,6 @@ void step_drift(struct nbody *n, double kick, double drift) {
   FOR_GROUPS(&n->domain, g) {
     if (!bounded) kick_submit(n, g, open);
     move_group(n, g, from, to, drift);
-    refit_submit(&n->short_range, g);
   }
   message_wait();
   motion_check(n, drift);
@@ -134,8 +133,10 @@ void step_drift(struct nbody *n, double kick, double drift) {
 void step_move(struct nbody *n, double from, double to, double drift, bool boxes) {
   if (is_bounded(n)) follow_drift(n, drift);
   FOR_GROUPS(&n->domain, g) {
-    move_group(n, g, from, to, drift);
-    if (boxes || n->cone) refit_submit(&n->short_range, g);
+    if (boxes || n->cone)
+      move_group(n, g, from, to, drift);
+    else
+      drift_submit(n, g, (float)drift);
   }
   message_wait();
   motion_check(n, drift);

@@ -41,7 +41,7 @@ os.environ["MPLBACKEND"] = "Agg"  # figures go to files, which takes no display
 STAGE_COLOURS = ["#332288", "#cc6677", "#117733", "#ddcc77", "#aa4499", "#88ccee", "#882255"]
 PARTS = [  # of a step, in the order in which they are drawn, and their columns of timings.csv
     ("P2P", ["p2p_s"]),
-    ("FMM", ["p2m_s", "m2m_s", "m2l_s", "l2l_s", "l2p_s"]),
+    ("FMM", ["p2m_s", "m2l_s", "l2l_s", "l2p_s"]),
     ("walk", ["walk_s", "walk_fill_s", "refit_s", "neighbours_s", "pack_s"]),
     ("mesh", ["pm_assign_s", "patch_add_s", "fft_yz_s", "fft_z_s", "fft_y_s", "fft_x_s", "potential_x_s",
               "fields_x_s", "ifft_yz_s", "ifft_y_s", "ifft_z_s", "pm_read_s"]),
@@ -51,7 +51,7 @@ PARTS = [  # of a step, in the order in which they are drawn, and their columns 
          "pm_cut_s", "put_s", "get_s"],
     ),
     ("rebuild, sort", ["rebuild_s", "sort_s"]),
-    ("kick, drift", ["kick_s", "kick_rungs_s", "drift_s"]),
+    ("kick, drift", ["kick_s", "kick_rungs_s", "drift_s", "move_s"]),
 ]
 
 

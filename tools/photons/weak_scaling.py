@@ -81,7 +81,7 @@ def transposes(side, ranks, pencils):
 
 
 # Of each kind: stages that make what is sent, and stages that need what comes; the share of the kind that goes there.
-WAYS = (("ghosts", ("refit", "m2m"), ("walk",), 1.0), ("patches", ("pm_assign",), ("patch_add", "fft_yz"), 1.0),
+WAYS = (("ghosts", ("move", "p2m"), ("walk",), 1.0), ("patches", ("pm_assign",), ("patch_add", "fft_yz"), 1.0),
         ("transposes", ("fft_yz",), ("fft_x",), 1 / (1 + SPECTRA)),
         ("transposes", ("fft_x",), ("ifft_yz",), SPECTRA / (1 + SPECTRA)), ("pieces", ("ifft_yz",), ("pm_read",), 1.0))
 

@@ -18,8 +18,6 @@ extern struct starpu_sched_policy owner_computes;
 
 /** sched_data of a task that keeps a GPU at work for longer than its data take to come from another GPU. */
 extern void *const owner_lasting;
-/** sched_data of a task that leaves its data to another one which writes them again: they are not sent yet. */
-extern void *const owner_unfinished;
 
 /** Where data belong, whatever the number of GPUs: GPU floor(part G/parts) of G. parts = 0: nowhere. */
 struct data_home {

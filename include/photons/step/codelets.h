@@ -20,6 +20,10 @@ void kick_rungs_submit(struct nbody *n, struct group *g, const struct rung_kick 
 void holes_find_submit(struct nbody *n, struct group *g);
 /** x += factor * p. @param factor  integral of dt/a^2, (Mpc/h)/(km/s) */
 void drift_submit(struct nbody *n, struct group *g, float factor);
+/** drift_submit() and refit_submit() as one task. */
+void move_submit(struct nbody *n, struct group *g, float factor);
+/** `factor` of drift_submit() in units of positions. */
+float drift_units(const struct nbody *n, float factor);
 
 /** Find the particles of a group that cross the light cone in a drift: light_cone_submit() calls this
  * before the drift. @param bounds  of the group during the drift, about the box's corner

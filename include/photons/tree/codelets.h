@@ -9,7 +9,6 @@
 
 void refit_submit(struct short_range *s, struct group *g);
 void p2m_submit(struct short_range *s, struct group *g);
-void m2m_submit(struct short_range *s, struct group *g);
 /** The multipoles of nodes above groups (upper.h).
  * @param own  of those with groups of this rank alone; else of the others, after multipoles_transfer() */
 void m2m_upper_submit(struct short_range *s, bool own);

@@ -615,8 +615,7 @@ static void march(struct nbody *n, int steps, uint8_t finest, float dt) {
   for (uint32_t tick = 0; tick <= last; tick++) {
     if (tick > 0) {
       FOR_GROUPS(&n->domain, g) {
-        drift_submit(n, g, dt / (float)ticks);
-        refit_submit(&n->short_range, g);
+        move_submit(n, g, dt / (float)ticks);
       }
       message_wait();
     }

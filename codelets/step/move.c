@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* move: drift of a group as the stage drift has it, and refit of its tree as the stage refit has it.
+ *
+ * reads   momenta, accelerations; masses, if they differ
+ * updates positions
+ * writes  the tree; group.top; the masses of nodes, if they differ */
+#include "codelets/runtime/task.h"
+#include "codelets/tree/refit.h"
+#include "cuda/step/gpu_step.h"
+#include "photons/step/codelets.h"
+
+struct move_argument {
+  const struct nbody *n;
+  const struct group *g;
+  float factor; /* position units per unit of momentum */
+};
+enum { MOMENTUM, REFITTED, SLOTS = REFITTED + REFIT_SLOTS };
+
+static double move_work(const struct move_argument *a) { return a->g->count; }
+
+static void move_cpu(void *buffers[], const struct move_argument *a) {
+  a->n->kernels->drift(a->g->count, a->factor, VECTOR(const float, buffers[MOMENTUM]),
+                       VECTOR(uint32_t, buffers[REFITTED + REFIT_POSITION]));
+  refit_group(&a->n->short_range, a->g, buffers + REFITTED);
+}
+
+static void move_gpu(struct gpu *gpu, void *buffers[], const struct move_argument *a) {
+  gpu_drift(gpu, a->g->count, a->factor, VECTOR(const float, buffers[MOMENTUM]),
+            VECTOR(uint32_t, buffers[REFITTED + REFIT_POSITION]));
+  refit_group_on_gpu(gpu, &a->n->short_range, a->g, buffers + REFITTED);
+}
+
+STAGE(move, 0xddbb88, NULL);
+
+void move_submit(struct nbody *n, struct group *g, float factor) {
+  struct starpu_data_descr data[SLOTS] = {{g->column[COLUMN_momentum], STARPU_R}};
+  const size_t count = REFITTED + refit_slots(g, data + REFITTED);
+  data[REFITTED + REFIT_POSITION].mode = STARPU_RW;
+  move_insert((struct move_argument){n, g, drift_units(n, factor)},
+              (struct task){
+                  .data = data, .count = count, .priority = PRIORITY_HIGHEST, .owner = &g->index});
+}
