@@ -27,6 +27,7 @@ enum {
   GROUP_SMALLEST = 2048,
   GROUPS_WANTED = 32,
   GROUP_LARGE = 16384, /* fewer groups than GROUPS_MANY have no more particles */
+  GROUP_LARGE_ISOLATED = 32768,
   GROUPS_MANY = 128,
   GROUP_LARGEST = 65536 /* with smaller ones 60 workers wait for the thread that submits tasks */
 };
@@ -65,8 +66,9 @@ static size_t within(size_t n, size_t least, size_t most) {
   return n < least ? least : n > most ? most : n;
 }
 
-static size_t cpu_group_size(size_t particles) {
-  const size_t few = within(particles / GROUPS_WANTED, GROUP_SMALLEST, GROUP_LARGE),
+static size_t cpu_group_size(size_t particles, bool isolated) {
+  const size_t few = within(particles / GROUPS_WANTED, GROUP_SMALLEST,
+                            isolated ? GROUP_LARGE_ISOLATED : GROUP_LARGE),
                many = within(particles / GROUPS_MANY, GROUP_SMALLEST, GROUP_LARGEST);
   return few > many ? few : many;
 }
@@ -82,7 +84,7 @@ struct domain_layout domain_layout_choose(const struct parameters *p, size_t par
   struct domain_layout l = {.leaf_size = leaf_size_of(p, particles, gpu)};
   size_t group_size = (size_t)p->runtime.group_size;
   if (group_size == 0)
-    group_size = gpu ? gpu_group_size(particles, isolated) : cpu_group_size(particles);
+    group_size = gpu ? gpu_group_size(particles, isolated) : cpu_group_size(particles, isolated);
   if (group_size < l.leaf_size) group_size = l.leaf_size;
   const unsigned levels = halvings(particles, group_size);
   if (levels > LEVELS_MOST)

@@ -6,7 +6,10 @@
  * rank computes them. */
 #include "forces.h"
 
+#include <stdlib.h>
+
 #include "photons/base/comm.h"
+#include "photons/base/error.h"
 #include "photons/config/parameters.h"
 #include "photons/domain/codelets.h"
 #include "photons/mesh/codelets.h"
@@ -185,6 +188,26 @@ static void submit_far(struct short_range *s, struct group *g) {
   }
 }
 
+/** More targets first. */
+static int compare_targets(const void *a, const void *b) {
+  const struct group *const *x = a, *const *y = b;
+  if ((*x)->targets != (*y)->targets) return (*x)->targets < (*y)->targets ? 1 : -1;
+  return (*x > *y) - (*x < *y);
+}
+
+/** Groups with most targets come first, so that no long task begins when all others end. */
+static void submit_most_first(struct domain *d, struct short_range *s) {
+  struct group **list = allocate(d->particles.blocks, sizeof *list, "groups with targets");
+  size_t count = 0;
+  FOR_TARGETS(d, g) list[count++] = g;
+  qsort(list, count, sizeof(struct group *), compare_targets);
+  for (size_t i = 0; i < count; i++) {
+    submit_near(s, list[i]);
+    submit_far(s, list[i]);
+  }
+  free(list);
+}
+
 static void submit_tree(struct domain *d, struct short_range *s) {
   const bool far_at_once = far_certain(s); /* so that expansions are evaluated beside direct sums */
   for (int ghosts = 0; lists_wait() && ghosts < 2; ghosts++) /* first those without ghosts */
@@ -194,10 +217,10 @@ static void submit_tree(struct domain *d, struct short_range *s) {
       if (far_at_once) submit_far(s, g);
     }
   if (!far_certain(s) && any_far_wanted(d, s)) submit_multipoles(d, s, true);
-  FOR_TARGETS(d, g) {
-    if (!lists_wait()) submit_near(s, g);
-    if (!lists_wait() || !far_at_once) submit_far(s, g);
-  }
+  if (!lists_wait())
+    submit_most_first(d, s);
+  else if (!far_at_once)
+    FOR_TARGETS(d, g) submit_far(s, g);
 }
 
 void forces_submit_external(struct nbody *n) {

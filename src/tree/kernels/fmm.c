@@ -288,9 +288,9 @@ void KERNEL(fmm_m2m)(int order, unsigned depth, float scale, const struct node *
   EXPANSION(order, m2m_order, depth, scale, nodes, multipole);
 }
 
-/** Interactions of a part of M2L: 0.1 ms and more. At the end of a part lanes are idle, so that there are
- * parts only where a worker has no task. */
-enum { PART_INTERACTIONS = 4000 };
+/** Interactions of a part of M2L, 0.1 ms and more: where a worker has no task, and elsewhere, because workers may have none
+ * before the last part. At the end of a part lanes are idle. */
+enum { PART_INTERACTIONS = 4000, LONG_PART_INTERACTIONS = 16000 };
 
 /** M2L in parts: ranges of nodes. */
 struct m2l_parts {
@@ -324,7 +324,7 @@ void KERNEL(fmm_m2l)(int order, unsigned depth, unsigned source_depth, float sca
                             .end = tree_nodes(depth)};
   lists.local = local;
   struct m2l_parts p = {order, &lists, split, 1};
-  if (idle_workers_now() > 0) p.n = 1 + far->entries / PART_INTERACTIONS;
+  p.n += far->entries / (idle_workers_now() > 0 ? PART_INTERACTIONS : LONG_PART_INTERACTIONS);
   if (p.n > lists.end) p.n = lists.end;
   parts_run(p.n, m2l_part, &p);
 }
