@@ -1,10 +1,22 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "codelets/amr/batches.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "photons/base/debug_check.h"
 #include "photons/base/error.h"
+#include "photons/runtime/engine.h"
+
+char *gas_scratch(const struct gas *g) {
+  char **scratch = &g->tasks.scratch[worker_number()];
+  if (*scratch) return *scratch;
+  const size_t bytes = g->scheme.kernels->scratch_bytes + gas_block_bytes(g),
+               rounded = (bytes + GAS_ALIGNMENT - 1) / GAS_ALIGNMENT * GAS_ALIGNMENT;
+  *scratch = aligned_alloc(GAS_ALIGNMENT, rounded);
+  if (!*scratch) fail(EXIT_RUN_FAILED, "not enough memory for scratch of gas (%zu bytes)", rounded);
+  return *scratch;
+}
 
 void slots_add(struct slots *s, starpu_data_handle_t handle, enum starpu_data_access_mode mode) {
   if (s->count == s->room)

@@ -56,11 +56,8 @@ static inline void note_fault(const struct batch_argument *a, uint32_t i,
   first->first_order = first_order;
 }
 
-/** gas.scratch in a task: what gas_kernels.solve needs, aligned, and after it room for a block. */
-static inline char *solve_scratch(void *buffer) {
-  const uintptr_t a = GAS_ALIGNMENT;
-  return (char *)(((uintptr_t)VECTOR(char, buffer) + a - 1) / a * a);
-}
+/** Memory of the calling worker: what gas_kernels.solve needs, aligned, and after it room for a block. */
+char *gas_scratch(const struct gas *g);
 
 /** Slots of a task. What the task works on is for messages of builds with --enable-debug-checks. */
 struct slots {

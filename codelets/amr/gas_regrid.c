@@ -15,7 +15,7 @@ struct gas_regrid_argument {
   struct batch_argument a;
   const struct gas_moves *moves;
 };
-enum { CELLS, SCRATCH, OLD };
+enum { CELLS, OLD };
 
 static double gas_regrid_work(const struct gas_regrid_argument *a) { return batch_work(&a->a); }
 
@@ -35,7 +35,7 @@ static void gas_regrid_cpu(void *buffers[], const struct gas_regrid_argument *a)
   const char **coarse = slots_addresses(buffers, OLD + m->count, interpolate ? b->coarse.count : 0);
   const struct block_sources sources = {
       .gas = g, .level = a->a.level, .coarse = {&b->coarse, coarse}, .weight = 1.0};
-  char *block = solve_scratch(buffers[SCRATCH]) + g->scheme.kernels->scratch_bytes;
+  char *block = gas_scratch(g) + g->scheme.kernels->scratch_bytes;
   const size_t bytes = gas_group_bytes(g);
   for (uint32_t i = 0; i < b->count; i++) {
     const struct gas_move from = m->move[i];
@@ -73,7 +73,6 @@ void gas_regrid_submit(struct gas *g, int level, uint32_t batch, const struct ga
   const struct gas_batch *b = batch_of(&a);
   struct slots slots = slots_of("gas_regrid", g, level, batch);
   slots_add(&slots, b->handle[g->level[level].now], STARPU_W);
-  slots_add(&slots, g->tasks.scratch, STARPU_SCRATCH);
   for (uint32_t i = 0; i < moves->count; i++) slots_add(&slots, moves->data[i], STARPU_R);
   if (interpolates(moves, b->count)) {
     slots_require(&slots, !g->level[level - 1].stale, "ghost cells", level - 1);

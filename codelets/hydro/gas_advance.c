@@ -10,6 +10,7 @@
 
 #include "codelets/hydro/faces.h"
 #include "photons/hydro/codelets.h"
+#include "photons/runtime/parts.h"
 
 struct gas_advance_argument {
   struct batch_argument a;
@@ -18,7 +19,7 @@ struct gas_advance_argument {
   double begin, share; /* of the step, in that of the next coarser level */
   double least_heat;   /* of gas_physics, at the end of the step */
 };
-enum { CELLS, FLUXES, SCRATCH, OPTIONAL };
+enum { CELLS, FLUXES, OPTIONAL };
 
 static double gas_advance_work(const struct gas_advance_argument *a) { return batch_work(&a->a); }
 
@@ -30,15 +31,23 @@ static size_t first_source(const struct batch_argument *a) {
   return sides_slot(a) + (a->level > 0);
 }
 
-static void advance_group(void *buffers[], const struct gas_advance_argument *a,
-                          const struct block_sources *sources, uint32_t i) {
+/** A task in parts: the groups of its batch. */
+struct advance_parts {
+  void **buffers;
+  const struct gas_advance_argument *a;
+  struct block_sources sources;
+};
+
+static void advance_group(void *context, uint32_t i) {
+  const struct advance_parts *p = context;
+  const struct gas_advance_argument *a = p->a;
   const struct gas *g = a->a.gas;
-  char *scratch = solve_scratch(buffers[SCRATCH]),
-       *block = scratch + g->scheme.kernels->scratch_bytes;
+  void **buffers = p->buffers;
+  char *scratch = gas_scratch(g), *block = scratch + g->scheme.kernels->scratch_bytes;
   void *fluxes = nth(buffers[FLUXES], gas_fluxes_bytes(g), i);
   const struct gas_physics physics = physics_of(g, a->least_heat);
   struct gas_fault fault;
-  block_fill(sources, batch_of(&a->a)->first + i, block);
+  block_fill(&p->sources, batch_of(&a->a)->first + i, block);
   g->scheme.kernels->solve(&physics, a->dt / gas_cell(g, a->a.level), a->reversed, block,
                            nth(buffers[CELLS], gas_group_bytes(g), i), fluxes,
                            g->gravity ? nth(buffers[OPTIONAL], gas_mass_bytes(g), i) : NULL,
@@ -53,8 +62,8 @@ static void advance_group(void *buffers[], const struct gas_advance_argument *a,
 static void gas_advance_cpu(void *buffers[], const struct gas_advance_argument *a) {
   const struct gas_batch *b = batch_of(&a->a);
   const char **cells = slots_addresses(buffers, first_source(&a->a), source_slots(b, a->begin));
-  const struct block_sources sources = block_sources_of(&a->a, cells, a->begin);
-  for (uint32_t i = 0; i < b->count; i++) advance_group(buffers, a, &sources, i);
+  struct advance_parts p = {buffers, a, block_sources_of(&a->a, cells, a->begin)};
+  parts_run(b->count, advance_group, &p);
   free(cells);
 }
 
@@ -88,7 +97,6 @@ void gas_advance_submit(struct gas *g, int level, uint32_t batch, double dt, dou
   struct slots slots = slots_of("gas_advance", g, level, batch);
   slots_add(&slots, b->handle[1 - l->now], STARPU_W);
   slots_add(&slots, b->fluxes, STARPU_W);
-  slots_add(&slots, g->tasks.scratch, STARPU_SCRATCH);
   if (g->gravity) slots_add(&slots, b->mass, STARPU_W);
   if (level > 0) slots_add(&slots, b->sides, begin == 0.0 ? STARPU_W : STARPU_RW);
   slots_add_sources(&slots, g, level, b, begin);

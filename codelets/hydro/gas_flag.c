@@ -16,7 +16,7 @@ struct gas_flag_argument {
   struct batch_argument batch;
   double weight; /* time of the level within the last step of the next coarser one, 0 .. 1 */
 };
-enum { SCRATCH, MATTER };
+enum { MATTER };
 
 static double gas_flag_work(const struct gas_flag_argument *a) { return batch_work(&a->batch); }
 
@@ -44,7 +44,7 @@ static void gas_flag_cpu(void *buffers[], const struct gas_flag_argument *a) {
   const struct gas_batch *b = batch_of(&a->batch);
   const char **cells = slots_addresses(buffers, first_source(g), source_slots(b, a->weight));
   const struct block_sources sources = block_sources_of(&a->batch, cells, a->weight);
-  char *block = solve_scratch(buffers[SCRATCH]) + g->scheme.kernels->scratch_bytes;
+  char *block = gas_scratch(g) + g->scheme.kernels->scratch_bytes;
   const struct gas_flags flags = criteria(a);
   for (uint32_t i = 0; i < b->count; i++) {
     double density[GAS_GROUP_CELLS];
@@ -77,7 +77,6 @@ void gas_flag_submit(struct gas *g, int level, uint32_t batch, double weight) {
   const struct gas_flag_argument a = {{g, level, batch}, weight};
   const struct gas_batch *b = batch_of(&a.batch);
   struct slots slots = slots_of("gas_flag", g, level, batch);
-  slots_add(&slots, g->tasks.scratch, STARPU_SCRATCH);
   if (g->particles) slots_add(&slots, b->matter, STARPU_R);
   slots_add_sources(&slots, g, level, b, weight);
   slots_add_links(&slots, b);

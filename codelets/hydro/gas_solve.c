@@ -12,7 +12,7 @@ struct gas_solve_argument {
   bool reversed;     /* sweeps: z y x */
   double least_heat; /* of gas_physics, at the end of the step */
 };
-enum { CELLS, FLUXES, BLOCKS, SCRATCH, MASS, SLOTS };
+enum { CELLS, FLUXES, BLOCKS, MASS, SLOTS };
 
 static double gas_solve_work(const struct gas_solve_argument *a) { return batch_work(&a->a); }
 
@@ -21,7 +21,7 @@ static void gas_solve_cpu(void *buffers[], const struct gas_solve_argument *argu
   const struct gas *g = a->gas;
   const struct gas_physics physics = physics_of(g, argument->least_heat);
   const struct gas_batch *b = batch_of(a);
-  void *scratch = solve_scratch(buffers[SCRATCH]);
+  void *scratch = gas_scratch(g);
   for (uint32_t i = 0; i < b->count; i++) {
     struct gas_fault fault;
     g->scheme.kernels->solve(
@@ -54,7 +54,6 @@ void gas_solve_submit(struct gas *g, int level, uint32_t batch, double dt, doubl
   const struct starpu_data_descr data[SLOTS] = {[CELLS] = {b->handle[1 - l->now], STARPU_W},
                                                 [FLUXES] = {b->fluxes, STARPU_W},
                                                 [BLOCKS] = {block, STARPU_R},
-                                                [SCRATCH] = {g->tasks.scratch, STARPU_SCRATCH},
                                                 [MASS] = {b->mass, STARPU_W}};
   gas_solve_insert(
       (struct gas_solve_argument){{g, level, batch}, dt, reversed, least_heat},

@@ -100,8 +100,7 @@ struct gas *gas_create(const struct parameters *p) {
   for (uint32_t i = 0; i < g->tasks.blocks; i++)
     g->tasks.block[i] = handle_make(gas_batch_groups_most(g) * gas_block_bytes(g), 1);
   g->tasks.speeds = handle_make_empty();
-  g->tasks.scratch = handle_make(
-      GAS_ALIGNMENT + g->scheme.kernels->scratch_bytes + gas_block_bytes(g), 1);
+  g->tasks.scratch = allocate(engine_workers(), sizeof *g->tasks.scratch, "scratch of gas");
   engine_set_variant(2 * (uint32_t)g->scheme.physics.solver + (p->gas.precision == GAS_DOUBLE));
   gas_make_level(g, 0);
   gas_link(g, 0, 0);
@@ -118,7 +117,8 @@ void gas_free(struct gas *g) {
   }
   for (uint32_t i = 0; i < g->tasks.blocks; i++) handle_drop(&g->tasks.block[i]);
   handle_drop(&g->tasks.speeds);
-  handle_drop(&g->tasks.scratch);
+  for (unsigned w = 0; w < engine_workers(); w++) free(g->tasks.scratch[w]);
+  free(g->tasks.scratch);
   free(g->tasks.block);
   gravity_free(g->gravity);
   topology_free(&g->topology);

@@ -157,9 +157,10 @@ struct gas_tasks {
   bool fused;                  /**< one task prepares, solves and closes a batch */
   uint32_t blocks, next_block; /**< buffers of blocks, which are used in turn; none if `fused` */
   starpu_data_handle_t *block;
-  starpu_data_handle_t speeds;  /**< handle_make_empty(), of tasks that find gas_level.speed */
-  starpu_data_handle_t scratch; /**< for a worker: gas_kernels.scratch_bytes and a block */
-  double group_memory;          /**< bytes that a group takes up */
+  starpu_data_handle_t speeds; /**< handle_make_empty(), of tasks that find gas_level.speed */
+  char **
+      scratch; /**< [worker] gas_kernels.scratch_bytes and a block, see gas_scratch(); NULL: not used yet */
+  double group_memory; /**< bytes that a group takes up */
 };
 
 /** What has been done, for the log and for tests. */
