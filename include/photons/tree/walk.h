@@ -171,8 +171,8 @@ static HOST_DEVICE inline bool opens_target(unsigned target_depth, uint32_t t, f
   return s >= 1u << source_depth || (t < 1u << target_depth && target_radius >= source_radius);
 }
 
-/** Parts of a walk, which workers without a task may take (parts.h): ranges of neighbours. */
-enum { WALK_PARTS = 8 };
+/** Parts of a walk, which workers without a task may take (parts.h): parts of the group itself, and ranges of other sources. */
+enum { WALK_PARTS = 16 };
 
 /** Pairs (target, entry) in the order in which a part of a walk finds them, before they are sorted into
  * lists. */

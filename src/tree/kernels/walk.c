@@ -259,58 +259,97 @@ static void leave_out_lacking(const struct tree_part *part, const struct pair_ba
   }
 }
 
-/** Walk the targets' tree with that of one source. */
-static void walk_tree(const struct walk_trees *w, uint32_t tag, struct walk_pairs *found,
-                      struct walk_result *result) {
-  const uint32_t leaves = 1u << w->depth;
-  struct stack stack;
-  struct pair_batch b;
-  stack.target[0] = stack.source[0] = 1;
-  stack.targets[0] = stack.sources[0] = 0.0f;
-  stack.top = 1;
-  while (stack.top > 0) {
-    const int n = take_batch(w, &stack, &b);
-    judge_batch(w->a, &b);
-    for (int list = 0; list < 2; list++) walk_pairs_reserve(found, list, BATCH);
-    struct fates f = fates_of(w, &b, n);
-    result->visits += (uint64_t)__builtin_popcount(f.here);
-    if (w->part) leave_out_lacking(w->part, &b, &f, result);
-    FOR_BITS(i, f.far) emit(found, FAR, b.target[i], tag | b.source[i]);
-    FOR_BITS(i, f.near) {
-      emit(found, NEAR, b.target[i] - leaves, tag | b.source[i]);
-      result->pairs += (uint64_t)b.source_count[i] * b.target_count[i];
-    }
-    FOR_BITS(i, f.opened) push_children(&stack, &b, i, f.split >> i & 1, f.larger >> i & 1);
-  }
+static inline void begin_at_roots(struct stack *stack) {
+  stack->target[0] = stack->source[0] = 1;
+  stack->targets[0] = stack->sources[0] = 0.0f;
+  stack->top = 1;
 }
+
+/** Take a batch of pairs, and put the children of those that are opened on the stack. */
+static void walk_batch(const struct walk_trees *w, uint32_t tag, struct stack *stack,
+                       struct walk_pairs *found, struct walk_result *result) {
+  const uint32_t leaves = 1u << w->depth;
+  struct pair_batch b;
+  const int n = take_batch(w, stack, &b);
+  judge_batch(w->a, &b);
+  for (int list = 0; list < 2; list++) walk_pairs_reserve(found, list, BATCH);
+  struct fates f = fates_of(w, &b, n);
+  result->visits += (uint64_t)__builtin_popcount(f.here);
+  if (w->part) leave_out_lacking(w->part, &b, &f, result);
+  FOR_BITS(i, f.far) emit(found, FAR, b.target[i], tag | b.source[i]);
+  FOR_BITS(i, f.near) {
+    emit(found, NEAR, b.target[i] - leaves, tag | b.source[i]);
+    result->pairs += (uint64_t)b.source_count[i] * b.target_count[i];
+  }
+  FOR_BITS(i, f.opened) push_children(stack, &b, i, f.split >> i & 1, f.larger >> i & 1);
+}
+
+/* Parts of the group itself, which takes longest, and parts of the other sources. */
+enum { OWN_PARTS = WALK_PARTS / 2, OTHER_PARTS = WALK_PARTS - OWN_PARTS };
 
 /** A walk in parts. */
 struct walk_work {
   struct walk_trees common; /* of all sources */
+  struct stack own;         /* pairs of the group itself that its parts begin with */
   const struct node *const *source_nodes;
   const uint32_t *slot_count;
   const float *const *slot_mass;
   const struct tree_part *const *slot_part;
-  uint32_t slots, parts;
+  uint32_t slots; /* 0: the group itself */
   struct walk_pairs *found;
   struct walk_result result[WALK_PARTS];
 };
 
-static void walk_part(void *context, uint32_t i) {
-  struct walk_work *work = context;
-  struct walk_pairs *found = &work->found[i];
-  struct walk_result result = {0};
-  found->count[NEAR] = found->count[FAR] = 0;
-  for (uint32_t slot = work->slots * i / work->parts; slot < work->slots * (i + 1) / work->parts;
-       slot++) {
-    struct walk_trees w = work->common;
-    w.source_particles = work->slot_count[slot];
-    w.sources = work->source_nodes[slot];
-    w.source_mass = work->slot_mass ? work->slot_mass[slot] : NULL;
-    w.part = work->slot_part ? work->slot_part[slot] : NULL;
-    walk_tree(&w, slot << (w.a->depth + 1), found, &result);
+static struct walk_trees trees_of_slot(const struct walk_work *work, uint32_t slot) {
+  struct walk_trees w = work->common;
+  w.source_particles = work->slot_count[slot];
+  w.sources = work->source_nodes[slot];
+  w.source_mass = work->slot_mass ? work->slot_mass[slot] : NULL;
+  w.part = work->slot_part ? work->slot_part[slot] : NULL;
+  return w;
+}
+
+/** Open the pair of the group with itself until there are pairs for all parts. */
+static void open_own(struct walk_work *work) {
+  const struct walk_trees w = trees_of_slot(work, 0);
+  begin_at_roots(&work->own);
+  while (work->own.top > 0 && work->own.top < 2 * OWN_PARTS)
+    walk_batch(&w, 0, &work->own, work->found, &work->result[0]);
+}
+
+/** Walk on with a share of the pairs of the group with itself. */
+static void walk_own(struct walk_work *work, uint32_t i) {
+  const struct walk_trees w = trees_of_slot(work, 0);
+  const uint32_t first = work->own.top * i / OWN_PARTS;
+  struct stack stack;
+  stack.top = work->own.top * (i + 1) / OWN_PARTS - first;
+  for (uint32_t k = 0; k < stack.top; k++) {
+    stack.target[k] = work->own.target[first + k];
+    stack.source[k] = work->own.source[first + k];
+    stack.targets[k] = work->own.targets[first + k];
+    stack.sources[k] = work->own.sources[first + k];
   }
-  work->result[i] = result;
+  while (stack.top > 0) walk_batch(&w, 0, &stack, &work->found[i], &work->result[i]);
+}
+
+/** Walk with a share of the other sources. */
+static void walk_others(struct walk_work *work, uint32_t i) {
+  const uint32_t others = work->slots - 1, first = 1 + others * i / OTHER_PARTS,
+                 end = 1 + others * (i + 1) / OTHER_PARTS, part = OWN_PARTS + i;
+  struct stack stack;
+  for (uint32_t slot = first; slot < end; slot++) {
+    const struct walk_trees w = trees_of_slot(work, slot);
+    begin_at_roots(&stack);
+    while (stack.top > 0)
+      walk_batch(&w, slot << (w.a->depth + 1), &stack, &work->found[part], &work->result[part]);
+  }
+}
+
+static void walk_part(void *context, uint32_t i) {
+  if (i < OWN_PARTS)
+    walk_own(context, i);
+  else
+    walk_others(context, i - OWN_PARTS);
 }
 
 struct walk_result KERNEL(walk)(const struct acceptance *a, uint32_t count, unsigned depth,
@@ -335,18 +374,20 @@ struct walk_result KERNEL(walk)(const struct acceptance *a, uint32_t count, unsi
                            .slot_mass = slot_mass,
                            .slot_part = slot_part,
                            .slots = slots,
-                           .parts = slots < WALK_PARTS ? slots : WALK_PARTS,
                            .found = scratch->part};
   struct walk_result all = {0};
-  parts_run(work.parts, walk_part, &work);
-  for (uint32_t i = 0; i < work.parts; i++) {
+  for (int i = 0; i < WALK_PARTS; i++)
+    scratch->part[i].count[NEAR] = scratch->part[i].count[FAR] = 0;
+  open_own(&work);
+  parts_run(WALK_PARTS, walk_part, &work);
+  for (uint32_t i = 0; i < WALK_PARTS; i++) {
     all.visits += work.result[i].visits;
     all.pairs += work.result[i].pairs;
     if (work.result[i].lacks != 0) all.lacks = work.result[i].lacks;
     all.interactions += scratch->part[i].count[FAR];
     all.entries += scratch->part[i].count[NEAR];
   }
-  build_list(scratch->part, work.parts, NEAR, all.entries, 1u << depth, near);
-  build_list(scratch->part, work.parts, FAR, all.interactions, tree_nodes(depth), far);
+  build_list(scratch->part, WALK_PARTS, NEAR, all.entries, 1u << depth, near);
+  build_list(scratch->part, WALK_PARTS, FAR, all.interactions, tree_nodes(depth), far);
   return all;
 }

@@ -6,9 +6,9 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "photons/base/error.h"
+#include "photons/runtime/isa.h"
 #include "support/judged_pairs.h"
 #include "support/kernels.h"
 
@@ -51,12 +51,12 @@ static void check_walks(const struct kernels *k) {
 static void walks_follow_the_formulas(void **state) {
   (void)state;
   static const char *const isas[] = {"baseline", "avx2", "avx512"};
-  const char *last = "";
-  for (int i = 0; i < 3; i++) {
+  unsetenv("PHOTONS_ISA");
+  const enum isa best = isa_select(); /* of this processor */
+  for (int i = 0; i <= (int)best; i++) {
     setenv("PHOTONS_ISA", isas[i], 1);
     const struct kernels k = kernels_select();
-    if (strcmp(k.name, last) != 0) check_walks(&k);
-    last = k.name;
+    check_walks(&k);
   }
 }
 
