@@ -190,6 +190,10 @@ groups=$(sed -n 's/^  groups  *\([0-9]*\) of .*/\1/p' out.txt)
 grep -v -q -e '^2,' -e '^step,' out/trace/tasks_0.csv && complain 'other steps are in tasks_0.csv'
 # The graph has the homes of data, and that p2p is long.
 grep -q '^[0-9]*,task,p2p,0,1,1,.* 0x[0-9a-f]*:r:[0-9]*:0/2 ' out/trace/graph_0.csv || complain 'no homes in graph_0.csv'
+# One thread submits: a group is drifted and refitted in one task.
+moves=$(grep -c '^[0-9]*,task,move,' out/trace/graph_0.csv)
+[ "$moves" = "$groups" ] || complain "$moves tasks move $groups groups"
+grep -q -e '^[0-9]*,task,drift,' -e '^[0-9]*,task,m2m,' out/trace/graph_0.csv && complain 'drifts or m2m of groups are tasks'
 # Its replay: no less than the work on one core, and no more than that on any number.
 replay out/trace --step 2 --cores 1,64
 "$PYTHON" - <<'END' || { complain 'the replay of the run'; cat numbers; }

@@ -232,8 +232,24 @@ static void leaves_on_cores_depend_on_the_kind_of_system(void **state) {
   }
 }
 
+/** With cores alone one thread submits the tasks of all groups. With GPUs: tests/gpu/domain/layout.c. */
+static void large_runs_have_large_groups(void **state) {
+  (void)state;
+  struct parameters p;
+  parameters_default(&p);
+  assert_int_equal(domain_layout_choose(&p, 1 << 15).group_count, 16);
+  assert_int_equal(domain_layout_choose(&p, 1 << 18).group_count, 32);
+  assert_int_equal(domain_layout_choose(&p, 1 << 21).group_count, 128);
+  assert_int_equal(domain_layout_choose(&p, 1 << 24).group_count, 256);
+  assert_int_equal(domain_layout_choose(&p, 1 << 30).group_count, 1 << 14);
+  p.box.boundary = BOUNDARY_ISOLATED;
+  assert_int_equal(domain_layout_choose(&p, 1 << 20).group_count, 32);
+  assert_int_equal(domain_layout_choose(&p, 1 << 24).group_count, 256);
+}
+
 int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(leaves_on_cores_depend_on_the_kind_of_system),
+                                     cmocka_unit_test(large_runs_have_large_groups),
                                      cmocka_unit_test(tasks_and_cores_make_the_same_groups),
                                      cmocka_unit_test(a_copy_of_some_has_all_columns),
                                      cmocka_unit_test(sums_have_the_same_bits)};
