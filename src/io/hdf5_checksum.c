@@ -15,6 +15,7 @@
 #include "hdf5_util.h"
 #include "photons/base/comm.h"
 #include "photons/base/input_file.h"
+#include "photons/io/kernels.h"
 #include "photons/io/provenance.h"
 #include "photons/runtime/loop.h"
 
@@ -36,8 +37,8 @@ static inline uint64_t sum_rows(const unsigned char *rows, size_t bytes, size_t 
 
 static uint64_t sum_part(const void *rows, size_t row_bytes, size_t first, size_t count) {
   switch (row_bytes) {
-  case 4: return sum_rows(rows, 4, first, count);
-  case 8: return sum_rows(rows, 8, first, count);
+  case 4:
+  case 8: return io_kernels_select()->checksum_columns(1, row_bytes, count, rows, first);
   case 12: return sum_rows(rows, 12, first, count);
   case 24: return sum_rows(rows, 24, first, count);
   default: return sum_rows(rows, row_bytes, first, count);
@@ -67,8 +68,9 @@ uint64_t checksum_rows(const void *rows, size_t row_bytes, size_t first, size_t 
 
 /** Equal rows that the workers sum together. */
 struct equal_rows {
-  const void *row;
-  size_t row_bytes, first, count;
+  const void *number; /* of a row, of `size` bytes */
+  size_t size, first, count;
+  const struct io_kernels *kernels;
   _Atomic uint64_t sum;
 };
 
@@ -76,18 +78,11 @@ static void sum_equal_rows(void *context, uint32_t part) {
   struct equal_rows *s = context;
   const size_t begin = s->first + (size_t)part * PART, all_end = s->first + s->count,
                end = all_end - begin < PART ? all_end : begin + PART;
-  uint64_t sum = 0;
-  if (s->row_bytes == sizeof(float)) /* with bytes known to the compiler, see sum_rows() */
-    for (size_t i = begin; i < end; i++)
-      sum += XXH3_64bits_withSeed(s->row, sizeof(float), (XXH64_hash_t)i);
-  else
-    for (size_t i = begin; i < end; i++)
-      sum += XXH3_64bits_withSeed(s->row, s->row_bytes, (XXH64_hash_t)i);
-  atomic_fetch_add(&s->sum, sum);
+  atomic_fetch_add(&s->sum, s->kernels->checksum_equal(s->size, end - begin, s->number, begin));
 }
 
-uint64_t checksum_equal_rows(const void *row, size_t row_bytes, size_t first, size_t count) {
-  struct equal_rows s = {.row = row, .row_bytes = row_bytes, .first = first, .count = count};
+uint64_t checksum_equal_numbers(const void *number, size_t size, size_t first, size_t count) {
+  struct equal_rows s = {number, size, first, count, io_kernels_select(), 0};
   loop_run(&checksum_stage, (uint32_t)((count + PART - 1) / PART), sum_equal_rows, &s);
   return s.sum;
 }

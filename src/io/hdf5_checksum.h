@@ -25,8 +25,8 @@
  * @param first     index of the first of these rows in the dataset
  */
 uint64_t checksum_rows(const void *rows, size_t row_bytes, size_t first, size_t count);
-/** The same for @p count rows that are equal. */
-uint64_t checksum_equal_rows(const void *row, size_t row_bytes, size_t first, size_t count);
+/** The same for @p count rows of one number each, which are equal. @param size  of the number: 4 or 8 bytes */
+uint64_t checksum_equal_numbers(const void *number, size_t size, size_t first, size_t count);
 
 /** Give a new dataset a sum of 0. @param path the file's name in messages, here and below */
 void hdf5_checksum_begin(hid_t dataset, const char *path);

@@ -93,13 +93,17 @@ static void pack_column(void *context, uint32_t column) {
   k->chunk->size[column] = size;
 }
 
-/** Make the next rows. @param[out] columns, rows  of ROW_MOST bytes for each row @return the rows */
-static const unsigned char *make_rows(const struct dataset *d, size_t chunk, size_t count,
-                                      void *columns, void *rows) {
+/** Make the next rows as columns. */
+static void make_columns(const struct dataset *d, size_t chunk, size_t count, void *columns) {
   d->source->make(d->source->context, d->before + chunk, count, columns);
-  if (d->columns == 1) return columns;
-  d->kernels->rows_of_three(count, d->size, columns, rows);
-  return rows;
+}
+
+/** Make rows of columns. */
+static void join_columns(const struct dataset *d, size_t count, const void *columns, void *rows) {
+  if (d->columns == 1)
+    memcpy(rows, columns, count * d->size);
+  else
+    d->kernels->rows_of_three(count, d->size, columns, rows);
 }
 
 /** Make the rows of a chunk and shuffle them: of each column the first bytes of all numbers, then the second bytes, and so
@@ -107,21 +111,19 @@ static const unsigned char *make_rows(const struct dataset *d, size_t chunk, siz
  * @return whether all are finite */
 static bool fill_planes(struct dataset *d, size_t number, unsigned char *planes) {
   unsigned char columns[STRIP * ROW_MOST] __attribute__((aligned(64)));
-  unsigned char room[STRIP * ROW_MOST] __attribute__((aligned(64)));
   struct chunk *c = &d->chunk[number];
-  const size_t row_size = d->columns * d->size;
   uint64_t sum = 0;
   for (size_t done = 0, n; done < c->count; done += n) {
     n = c->count - done < STRIP ? c->count - done : STRIP;
-    const unsigned char *rows = make_rows(d, number, n, columns, room);
-    if (d->floats && !hdf5_all_finite(rows, d->size, n * d->columns)) {
+    make_columns(d, number, n, columns);
+    if (d->floats && !hdf5_all_finite(columns, d->size, n * d->columns)) {
       c->first += done;
       c->count = n;
-      c->rows = malloc(n * row_size);
-      if (c->rows) memcpy(c->rows, rows, n * row_size);
+      c->rows = malloc(n * d->columns * d->size);
+      if (c->rows) join_columns(d, n, columns, c->rows);
       return false;
     }
-    sum += checksum_rows(rows, row_size, c->first + done, n);
+    sum += d->kernels->checksum_columns(d->columns, d->size, n, columns, c->first + done);
     for (size_t k = 0; k < d->columns; k++)
       d->kernels->shuffle(n, d->size, columns + k * n * d->size, d->rows,
                           planes + k * d->rows * d->size + done);
@@ -146,13 +148,13 @@ static void pack(struct dataset *d, size_t number) {
 /** Make the rows of a part of a chunk, which HDF5 compresses with those of other ranks. */
 static void keep(const struct dataset *d, size_t number) {
   unsigned char columns[STRIP * ROW_MOST] __attribute__((aligned(64)));
-  unsigned char room[STRIP * ROW_MOST] __attribute__((aligned(64)));
   struct chunk *c = &d->chunk[number];
   const size_t row_size = d->columns * d->size;
   c->rows = malloc(c->count * row_size);
   for (size_t done = 0, n; c->rows && done < c->count; done += n) {
     n = c->count - done < STRIP ? c->count - done : STRIP;
-    memcpy(c->rows + done * row_size, make_rows(d, number, n, columns, room), n * row_size);
+    make_columns(d, number, n, columns);
+    join_columns(d, n, columns, c->rows + done * row_size);
   }
 }
 

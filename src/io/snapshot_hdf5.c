@@ -222,7 +222,7 @@ static void write_rows(hid_t dataset, const char *path, const struct snapshot_fi
     double value;
     convert_constant(s, f, particle_type, &value);
     hdf5_checksum_add(dataset, path,
-                      checksum_equal_rows(&value, snapshot_field_size(f), begin, own.count));
+                      checksum_equal_numbers(&value, snapshot_field_size(f), begin, own.count));
   } else if (level(s) > 0) {
     write_compressed(dataset, path, &own, chunk_rows(in_file));
   } else {

@@ -34,6 +34,18 @@ struct io_kernels {
   void (*shuffle)(size_t count, size_t size, const void *numbers, size_t stride,
                   unsigned char *planes);
   /**
+   * What rows contribute to the checksum of their dataset (src/io/hdf5_checksum.h): the sum modulo 2^64 of XXH3_64 of their bytes, with
+   * their indices as seeds.
+   * @param columns  numbers of a row: 1 or 3
+   * @param size     bytes of a number: 4 or 8
+   * @param column   [columns][count]
+   * @param first    index of the first of these rows in the dataset
+   */
+  uint64_t (*checksum_columns)(size_t columns, size_t size, size_t count, const void *column,
+                               uint64_t first);
+  /** The same for rows of one number that are equal. @param number  of @p size bytes */
+  uint64_t (*checksum_equal)(size_t size, size_t count, const void *number, uint64_t first);
+  /**
    * Pack planes as a stream of deflate's format with zlib's frame (RFC 1950, RFC 1951), which every reader of that
    * format reads.
    * @param count     bytes of a plane, fewer than 2^24
@@ -56,6 +68,8 @@ KERNEL_FUNCTION(io_kernels, round_positions_wide, round_positions_wide);
 KERNEL_FUNCTION(io_kernels, round_velocities, round_velocities);
 KERNEL_FUNCTION(io_kernels, rows_of_three, rows_of_three);
 KERNEL_FUNCTION(io_kernels, shuffle, shuffle);
+KERNEL_FUNCTION(io_kernels, checksum_columns, checksum_columns);
+KERNEL_FUNCTION(io_kernels, checksum_equal, checksum_equal);
 KERNEL_FUNCTION(io_kernels, deflate_planes, deflate_planes);
 #endif
 

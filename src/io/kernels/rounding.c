@@ -126,4 +126,6 @@ const struct io_kernels KERNEL(io_kernels) = {.round_positions = KERNEL(round_po
                                               .round_velocities = KERNEL(round_velocities),
                                               .rows_of_three = KERNEL(rows_of_three),
                                               .shuffle = KERNEL(shuffle),
+                                              .checksum_columns = KERNEL(checksum_columns),
+                                              .checksum_equal = KERNEL(checksum_equal),
                                               .deflate_planes = KERNEL(deflate_planes)};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Numbers of lean files are those that rounded() gives, and their bytes are in HDF5's order, with all instruction sets. */
+/* Numbers of lean files are those that rounded() gives, their bytes are in HDF5's order, and their checksums are those of xxHash, with all
+ * instruction sets. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,6 +11,8 @@
 
 #include <cmocka.h>
 #include <gsl/gsl_rng.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 #include "photons/io/kernels.h"
 #include "src/io/snapshot_rounding.h"
@@ -85,6 +88,26 @@ static void check_order(const struct io_kernels *k, gsl_rng *rng, size_t size) {
   }
 }
 
+/** The sums over rows that start at any index are those of xxHash itself, row by row. */
+static void check_sums(const struct io_kernels *k, gsl_rng *rng, size_t columns, size_t size) {
+  static const uint64_t firsts[] = {0, 77, UINT64_C(0xfffffffa), UINT64_MAX / 3};
+  static unsigned char column[3 * COUNT * 8];
+  fill(rng, sizeof column, column);
+  for (size_t f = 0; f < sizeof firsts / sizeof *firsts; f++)
+    for (size_t count = COUNT - 20; count <= COUNT; count++) {
+      uint64_t sum = 0, equal = 0;
+      for (size_t i = 0; i < count; i++) {
+        unsigned char row[3 * 8];
+        for (size_t c = 0; c < columns; c++)
+          memcpy(row + c * size, column + (c * count + i) * size, size);
+        sum += XXH3_64bits_withSeed(row, columns * size, firsts[f] + i);
+        equal += XXH3_64bits_withSeed(column, size, firsts[f] + i);
+      }
+      assert_true(k->checksum_columns(columns, size, count, column, firsts[f]) == sum);
+      assert_true(k->checksum_equal(size, count, column, firsts[f]) == equal);
+    }
+}
+
 static void test_kernels(void **state) {
   (void)state;
   gsl_rng *rng = gsl_rng_alloc(gsl_rng_ranlxd1);
@@ -95,6 +118,8 @@ static void test_kernels(void **state) {
     check_velocities(k, rng);
     check_order(k, rng, 4);
     check_order(k, rng, 8);
+    for (size_t columns = 1; columns <= 3; columns += 2)
+      for (size_t size = 4; size <= 8; size += 4) check_sums(k, rng, columns, size);
   }
   gsl_rng_free(rng);
 }
