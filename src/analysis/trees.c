@@ -17,16 +17,40 @@
 /* Of a member its id, its object, coordinates, and what brings them into the order of rows. */
 #define MEMBER_BYTES 52.0
 
+/* Of an object that is kept: itself, its mass history, what it has become, and the ids of its list. */
+#define KEPT_BYTES \
+  ((double)(sizeof(struct tree_object) + (2 + TREE_LISTED) * sizeof(uint64_t) + sizeof(bool)))
+
+static bool are_wanted(const struct parameters *p) { return p->output.trees && p->analysis.fof; }
+
 double trees_memory(const struct parameters *p, size_t particles) {
-  if (!p->output.trees || !p->analysis.fof) return 0.0;
+  if (!are_wanted(p)) return 0.0;
   const double n = (double)particles, outputs = fmax((double)p->output.redshift_count, 1.0);
   const double nodes = OBJECTS_SHARE * n * outputs * 2.0 * sizeof(struct tree_node);
   return fmax(MEMBERS_SHARE * n * MEMBER_BYTES, nodes);
 }
 
-/** The links of an output; empty where the trees begin later. */
-static struct tree_links read_if(bool there, const struct parameters *p, size_t output) {
-  return there ? tree_links_read(p, output) : (struct tree_links){0};
+double trees_kept_memory(const struct parameters *p, size_t particles) {
+  return are_wanted(p) ? 2.0 * OBJECTS_SHARE * (double)particles * KEPT_BYTES : 0.0;
+}
+
+void tree_past_free(struct tree_past *past) {
+  tree_links_free(&past->before);
+  tree_links_free(&past->earlier);
+}
+
+/** Have the links of an output, unless they are those that are kept; none where the trees begin later. */
+static void know(struct tree_links *kept, bool there, const struct parameters *p, size_t output) {
+  if (there && kept->box > 0.0 && kept->output == output) return;
+  tree_links_free(kept);
+  if (there) *kept = tree_links_read(p, output);
+}
+
+/** The newest output becomes the one before. */
+static void move_on(struct tree_past *past, struct tree_links *newest) {
+  tree_links_free(&past->earlier);
+  past->earlier = past->before;
+  past->before = *newest;
 }
 
 /** The file of the output before is of another run, or of this run before its output times were
@@ -49,26 +73,23 @@ static void require_earlier(const struct tree_links *before, const struct parame
       tree_path_of(p, before->output).text, before->box, before->a, box, a);
 }
 
-void trees_add_output(const struct parameters *p, const struct halo_catalogue *c, double a,
-                      size_t output) {
+void trees_add_output(struct tree_past *past, const struct parameters *p,
+                      const struct halo_catalogue *c, double a, size_t output) {
   struct tree_objects now = tree_objects_of(c, p->output.subhalos, a);
   const bool follows = output > 0 && tree_file_exists(p, output - 1);
-  struct tree_links before = read_if(follows, p, output - 1);
-  if (follows) require_earlier(&before, p, a, c->particles->box);
-  const bool two = follows && before.first_output + 1 < output;
-  struct tree_links earlier = read_if(two, p, output - 2);
-  if (earlier.objects.all != before.before.all)
+  know(&past->before, follows, p, output - 1);
+  if (follows) require_earlier(&past->before, p, a, c->particles->box);
+  know(&past->earlier, follows && past->before.first_output + 1 < output, p, output - 2);
+  if (past->earlier.objects.all != past->before.before.all)
     fail(EXIT_BAD_INPUT, "%s does not follow %s", tree_path_of(p, output - 1).text,
          tree_path_of(p, output - 2).text);
-  struct tree_links links = tree_links_make(&now, &before, &earlier);
+  struct tree_links links = tree_links_make(&now, &past->before, &past->earlier);
   links.output = output;
-  links.first_output = follows ? before.first_output : output;
+  links.first_output = follows ? past->before.first_output : output;
   links.subhalos = p->output.subhalos;
   links.a = a;
   links.box = c->particles->box;
   tree_links_write(&links, p);
   if (!follows && output > 0) say("trees       begin at output %zu\n", output);
-  tree_links_free(&links);
-  tree_links_free(&before);
-  tree_links_free(&earlier);
+  move_on(past, &links);
 }

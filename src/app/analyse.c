@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "photons/analysis/tree.h"
 #include "photons/app/light_particles.h"
 #include "photons/app/products.h"
 #include "photons/base/clock.h"
@@ -294,6 +295,7 @@ static void write_products(struct parameters *p, const struct source *source,
   const struct cosmology cosmology = cosmology_from(p);
   const struct layout layout = layout_choose(p, particles->all);
   struct particles light = {0};
+  struct tree_past trees = {0};
   domain_sort_particles(particles, &layout.domain);
   struct products products = {.parameters = p,
                               .cosmology = &cosmology,
@@ -306,10 +308,12 @@ static void write_products(struct parameters *p, const struct source *source,
                               .a = 1.0 / (1.0 + p->ic.z_init),
                               .number = number_of(p->ic.file),
                               .mesh = layout.mesh.cells,
+                              .trees = &trees,
                               .last = true};
   choose_halo_particles(p, &products, &light);
   products_write(&products);
   output_settle();
+  tree_past_free(&trees);
   particles_free(&light);
 }
 

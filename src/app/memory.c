@@ -143,6 +143,7 @@ struct memory_use memory_estimate(const struct parameters *p, const struct parti
                            .trees = l.bytes_tree,
                            .mesh = l.mesh.cells > 0 ? mesh(p, &l) : 0.0,
                            .tasks = GROUP_BYTES * l.domain.group_count + tables_of_groups(&l)};
+  use.tasks += trees_kept_memory(p, particles);
   use.tasks += light_cone_size(p, particles, l.columns).memory;
   use.on_gpus = fmin(larger(ranks * scheduler_gpu_memory() - use.particles, 0.0),
                      use.trees + use.mesh + packed);

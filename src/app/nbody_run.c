@@ -330,6 +330,7 @@ static void end(void *state) {
   nbody_free(r->nbody);
   linear_power_free(r->linear);
   species_free(r->species);
+  tree_past_free(&r->trees);
   free(r);
 }
 

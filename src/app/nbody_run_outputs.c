@@ -17,7 +17,7 @@ static size_t lattice_side(const struct parameters *p) {
 }
 
 /** What the next output consists of. Spectra of all outputs have the bins of the first mesh. */
-static struct products products_of(const struct nbody_run *r, double a, size_t number) {
+static struct products products_of(struct nbody_run *r, double a, size_t number) {
   return (struct products){
       .parameters = r->parameters,
       .cosmology = &r->cosmology,
@@ -30,6 +30,7 @@ static struct products products_of(const struct nbody_run *r, double a, size_t n
       .a = a,
       .number = number,
       .mesh = layout_choose(r->parameters, r->nbody->domain.particles.all).mesh.cells,
+      .trees = &r->trees,
       .last = timeline_outputs_until(r->timeline, a) == r->timeline->outputs,
       .snapshot = true};
 }

@@ -6,6 +6,7 @@
 
 #include "output_beside.h"
 #include "photons/analysis/galaxies.h"
+#include "photons/analysis/tree.h"
 #include "photons/app/cone.h"
 #include "photons/app/nbody_run.h"
 #include "photons/app/products.h"
@@ -37,6 +38,7 @@ struct nbody_run {
   struct escapers escapers;                      /* of this step */
   struct type_masses masses;                     /* of all particles */
   struct products products;                      /* of the output at work, */
+  struct tree_past trees;                        /* and those before */
   bool begun;                                    /* whose first part is done */
   double beside_seconds;                         /* and took so long */
   struct output_beside beside;                   /* the output that is written beside steps */

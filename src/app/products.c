@@ -185,7 +185,7 @@ void products_write_positions(struct products *o) {
 
 static void write_trees(struct products *o, const struct halo_catalogue *halos) {
   const double start = wall_clock();
-  trees_add_output(o->parameters, halos, o->a, o->number);
+  trees_add_output(o->trees, o->parameters, halos, o->a, o->number);
   if (o->last) { /* the trees of all outputs are read from their files */
     output_batch_end();
     output_settle();

@@ -13,7 +13,8 @@
  *
  * Of each output the file tree_NNN.hdf5 has the objects, the ids of their most bound particles, and
  * which objects of the two outputs before have become which of its own. These files are all that an
- * output needs to know of the outputs before: a run that goes on after a stop makes the same trees.
+ * output needs to know of the outputs before: a run that goes on after a stop makes the same trees. A run keeps what it has written
+ * into the last two of them, so that it reads none.
  * trees.hdf5 is made of these files. Things of the run, objects or nodes of trees, are dealt out
  * evenly in their order: rank r has comm_first(all, r) .. comm_first(all, r + 1) - 1. */
 #ifndef PHOTONS_ANALYSIS_TREE_H
@@ -107,10 +108,17 @@ void tree_links_free(struct tree_links *l);
 void tree_links_write(const struct tree_links *l, const struct parameters *p);
 struct tree_links tree_links_read(const struct parameters *p, size_t output);
 
-/** Make objects of a catalogue, link them to those in the files of the outputs before, and write the
- * file of this output. Trees begin here where the output before has no file. Collective. */
-void trees_add_output(const struct parameters *p, const struct halo_catalogue *c, double a,
-                      size_t output);
+/** What the files of the last two outputs say, as far as this run has written them: {0} at its beginning. */
+struct tree_past {
+  struct tree_links before, earlier; /**< box = 0: is not known */
+};
+void tree_past_free(struct tree_past *past);
+
+/** Make objects of a catalogue, link them to those of the outputs before, and write the file of this output. Trees begin here where
+ * the output before has no file. Outputs that are not known from this run are read from their files. Collective.
+ * @param[in,out] past  becomes what the next output needs */
+void trees_add_output(struct tree_past *past, const struct parameters *p,
+                      const struct halo_catalogue *c, double a, size_t output);
 
 /** Write trees.hdf5 in Gadget-4's layout: the trees of all outputs that are linked, up to the output
  * @p last, which has its file. Collective. */
@@ -119,5 +127,7 @@ void trees_write(const struct parameters *p, size_t last);
 /** Bytes that linking the outputs of a run, or gathering their objects into trees at its end, take on
  * all ranks together, whichever is more; 0 without trees. An estimate. Local. */
 double trees_memory(const struct parameters *p, size_t particles);
+/** Bytes of what is kept of the last two outputs (struct tree_past), likewise. */
+double trees_kept_memory(const struct parameters *p, size_t particles);
 
 #endif

@@ -14,6 +14,7 @@
 struct fof;
 struct linear_power;
 struct species;
+struct tree_past;
 
 /** What an output consists of. Halos without their search for subhalos. */
 enum product_part {
@@ -47,11 +48,12 @@ struct products {
   size_t lattice;    /**< side of the lattice that the ids number; 0: unknown */
   bool regular;      /**< the particles began on a grid or a glass; false: unknown */
   double a;
-  size_t number;   /**< NNN in the names */
-  size_t mesh;     /**< of the power spectrum, cells a side */
-  bool last;       /**< of the outputs that are planned: trees are written with it */
-  bool snapshot;   /**< write one, if the parameters say so */
-  struct fof *fof; /**< between products_write_positions() and _rest(), which frees it */
+  size_t number;           /**< NNN in the names */
+  size_t mesh;             /**< of the power spectrum, cells a side */
+  struct tree_past *trees; /**< of the outputs before; becomes what the next output needs */
+  bool last;               /**< of the outputs that are planned: trees are written with it */
+  bool snapshot;           /**< write one, if the parameters say so */
+  struct fof *fof;         /**< between products_write_positions() and _rest(), which frees it */
   /** Likewise the power spectrum: its bins, or NULL, and power_effective_number() of the particles. */
   struct power_bin *power;
   size_t power_bins;
