@@ -14,7 +14,7 @@
 #include "photons/base/console.h"
 #include "photons/config/parameters.h"
 
-/** Large memory goes back to the system when it is freed. By default the C library keeps freed
+/** Large memory goes back to the system when it is freed, unless memory_settle() finds that there is much. By default the C library keeps freed
  * blocks of up to 32 MiB, and does not find the room again that a rebuild or an output has left. */
 static void return_freed_memory(void) {
   enum { LARGE = 1 << 20, KEPT = 8 << 20 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "photons/app/memory.h"
 
+#include <malloc.h>
 #include <math.h>
 #include <stdbool.h>
 
@@ -213,6 +214,14 @@ static void settle_outputs(struct parameters *p, const struct particles *s) {
   if (rests(p) || !affordable(&finest, s)) p->output.beside = BESIDE_NO;
 }
 
+/** Keep freed blocks for the next ones: outputs allocate the same sizes again, and each new page of memory waits for the
+ * system. main() lets them go. */
+static void keep_freed_memory(void) {
+  enum { LARGE = 32 << 20, KEPT = 128 << 20 };
+  (void)mallopt(M_MMAP_THRESHOLD, LARGE);
+  (void)mallopt(M_TRIM_THRESHOLD, KEPT);
+}
+
 void memory_settle(struct parameters *p, const struct particles *s, double most) {
   const bool wanted = p->output.beside == BESIDE_YES ||
                       (p->output.beside == BESIDE_AUTO && scheduler_any_gpu());
@@ -225,6 +234,7 @@ void memory_settle(struct parameters *p, const struct particles *s, double most)
   if (p->gravity.pm_grid == 0 && p->gravity.pm_grid_most == 0 &&
       (scheduler_any_gpu() || p->runtime.memory == MEMORY_FAST))
     p->gravity.pm_grid_most = finest_mesh(p, s, most);
+  if (p->runtime.memory == MEMORY_FAST) keep_freed_memory();
   if (wanted && background_possible()) settle_outputs(p, s);
 }
 
