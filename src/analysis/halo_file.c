@@ -165,7 +165,7 @@ static void create_ids(hid_t file, const char *path, size_t members) {
 }
 
 /** Create the file with all its datasets, still without values. */
-static void create_file(const struct writing *w, const char *temporary, const char *path) {
+static hid_t create_file(const struct writing *w, const char *temporary, const char *path) {
   const hid_t file = hdf5_create(temporary, path);
   write_header(file, path, w->parameters, w->catalogue, w->a, w->length, w->linking_length);
   const hid_t parameters = hdf5_create_group(file, path, "Parameters");
@@ -174,17 +174,18 @@ static void create_file(const struct writing *w, const char *temporary, const ch
   provenance_write(file, path, &w->provenance);
   for (int t = 0; t < HALO_TABLES; t++) create_table(file, path, w, &halo_tables[t]);
   if (w->parameters->output.halo_ids) create_ids(file, path, w->catalogue->all_members);
-  hdf5_close_written(file, path);
+  return file;
 }
 
 static void write_part(void *context, const struct output_turn *turn) {
   const struct writing *w = context;
   const struct halo_catalogue *c = w->catalogue;
-  if (comm_rank() == turn->first) create_file(w, turn->temporary, turn->path);
   const size_t first = comm_first(c->all_members, comm_rank()),
                ids = comm_first(c->all_members, comm_rank() + 1) - first;
-  if (c->count == 0 && (ids == 0 || !w->ids)) return;
-  const hid_t file = hdf5_continue(turn->temporary, turn->path);
+  const bool creates = comm_rank() == turn->first;
+  if (!creates && c->count == 0 && (ids == 0 || !w->ids)) return;
+  const hid_t file = creates ? create_file(w, turn->temporary, turn->path)
+                             : hdf5_continue(turn->temporary, turn->path);
   for (int t = 0; t < HALO_TABLES; t++) write_table(file, turn->path, &halo_tables[t], w);
   if (w->ids) write_rows(file, turn->path, "/IDs/ID", H5T_NATIVE_UINT64, first, ids, 1, w->ids);
   hdf5_close_written(file, turn->path);

@@ -71,7 +71,7 @@ static void write_header(hid_t file, const char *path, const struct writing *w) 
   hdf5_close_group(header, path);
 }
 
-static void create_file(const struct writing *w, const char *temporary, const char *path) {
+static hid_t create_file(const struct writing *w, const char *temporary, const char *path) {
   const struct tree_links *l = w->links;
   const hid_t file = hdf5_create(temporary, path);
   write_header(file, path, w);
@@ -91,7 +91,7 @@ static void create_file(const struct writing *w, const char *temporary, const ch
   hdf5_close_group(links, path);
   hdf5_write_text(file, path, "format", format);
   hdf5_checksum_attributes(file, path);
-  hdf5_close_written(file, path);
+  return file;
 }
 
 static hid_t open_group(hid_t file, const char *path, const char *name, enum exit_code code) {
@@ -125,8 +125,8 @@ static void write_objects(hid_t file, const char *path, const struct writing *w)
 
 static void write_part(void *context, const struct output_turn *turn) {
   const struct writing *w = context;
-  if (comm_rank() == turn->first) create_file(w, turn->temporary, turn->path);
-  const hid_t file = hdf5_continue(turn->temporary, turn->path);
+  const hid_t file = comm_rank() == turn->first ? create_file(w, turn->temporary, turn->path)
+                                                : hdf5_continue(turn->temporary, turn->path);
   write_objects(file, turn->path, w);
   write_links(file, turn->path, w->links);
   hdf5_close_written(file, turn->path);

@@ -104,7 +104,7 @@ static bool of_nodes(const struct tree_column *c) {
   return c->offset != offsetof(struct tree_object, listed);
 }
 
-static void create_file(const struct writing *w, const char *temporary, const char *path) {
+static hid_t create_file(const struct writing *w, const char *temporary, const char *path) {
   const hid_t file = hdf5_create(temporary, path);
   write_header(file, path, w->forest);
   write_parameters(file, path, w->parameters);
@@ -121,7 +121,7 @@ static void create_file(const struct writing *w, const char *temporary, const ch
   for (int k = 0; k < POINTER_COLUMNS; k++)
     tree_column_create(halos, path, &pointer_columns[k], w->forest->nodes);
   hdf5_close_group(halos, path);
-  hdf5_close_written(file, path);
+  return file;
 }
 
 static hid_t open_group(hid_t file, const char *path, const char *name) {
@@ -148,8 +148,8 @@ static void write_rows(hid_t file, const char *path, const struct writing *w) {
 
 static void write_part(void *context, const struct output_turn *turn) {
   const struct writing *w = context;
-  if (comm_rank() == turn->first) create_file(w, turn->temporary, turn->path);
-  const hid_t file = hdf5_continue(turn->temporary, turn->path);
+  const hid_t file = comm_rank() == turn->first ? create_file(w, turn->temporary, turn->path)
+                                                : hdf5_continue(turn->temporary, turn->path);
   write_rows(file, turn->path, w);
   hdf5_close_written(file, turn->path);
 }

@@ -40,6 +40,7 @@ int64_t hdf5_check(int64_t result, enum exit_code code, const char *path, const 
 
 static int64_t writing(int64_t result, const char *path, const char *action, const char *name) {
   char what[256];
+  if (result >= 0) return result;
   snprintf(what, sizeof what, "%s %s", action, name);
   return hdf5_check(result, EXIT_RUN_FAILED, path, what);
 }
@@ -162,8 +163,15 @@ void hdf5_close_written(hid_t file, const char *path) {
 }
 
 hid_t hdf5_create_group(hid_t file, const char *path, const char *name) {
-  return writing(H5Gcreate2(file, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), path, "write",
-                 name);
+  enum {
+    BESIDE = 64
+  }; /* attributes: more than groups have; of more than 8, HDF5 would make a tree */
+  const hid_t layout = writing(H5Pcreate(H5P_GROUP_CREATE), path, "write", name);
+  writing(H5Pset_attr_phase_change(layout, BESIDE, BESIDE - 1), path, "write", name);
+  const hid_t group = writing(H5Gcreate2(file, name, H5P_DEFAULT, layout, H5P_DEFAULT), path,
+                              "write", name);
+  H5Pclose(layout);
+  return group;
 }
 
 void hdf5_close_group(hid_t group, const char *path) {
