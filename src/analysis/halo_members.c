@@ -25,12 +25,6 @@ uint64_t halo_member_id(const struct halo_home *home, uint32_t member) {
   return member < s->count ? s->id[member] : home->guest[member - s->count].id;
 }
 
-void halo_find_block(const struct particles *s, size_t i, struct particle_block *block) {
-  if (i - block->first < block->count) return;
-  *block = particles_block(s, block_containing(s->all, s->all_blocks, particles_first(s) + i) -
-                                  s->first_block);
-}
-
 /** A member where it is stored. */
 struct place {
   const uint32_t *x[3];

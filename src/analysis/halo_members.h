@@ -31,7 +31,10 @@ void halo_members_sort(const struct halo_home *home, const struct halo *h);
 
 /** Find the ORB group of this rank's particle i.
  * @param block  result; on entry the ORB group of another particle, or an empty one */
-void halo_find_block(const struct particles *s, size_t i, struct particle_block *block);
+static inline void halo_find_block(const struct particles *s, size_t i,
+                                   struct particle_block *block) {
+  if (i - block->first >= block->count) *block = particles_block_of(s, i);
+}
 
 /** Id of an element of home->member. */
 uint64_t halo_member_id(const struct halo_home *home, uint32_t member);
