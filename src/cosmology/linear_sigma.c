@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* P(k) is evaluated once for all radii, on a grid in ln k. Its integrals by the trapezoidal rule converge fast, since they
- * fall off at both ends. */
+ * fall off at both ends. Radii are some steps of that grid apart, so that the window, a function of k r, is evaluated once for all pairs
+ * with one product. */
 #include "photons/cosmology/linear_sigma.h"
 
 #include <gsl/gsl_spline.h>
@@ -11,7 +12,7 @@
 #include "photons/cosmology/linear_power.h"
 
 #define WAVE_STEP 0.01  /* of ln k, at most */
-#define RADIUS_STEP 0.1 /* of ln r */
+#define RADIUS_STEP 0.1 /* of ln r, at most */
 enum { MARGIN = 3 };    /* radii of the table on either side of those asked for */
 /* kr between which is all but 1e-8 of the integral, as linear_power_sigma() has it */
 #define PHASE_LOW 1e-7
@@ -28,6 +29,7 @@ struct linear_sigma {
 struct waves {
   double *k, *variance;
   size_t count;
+  double step; /* of ln k */
 };
 
 static struct waves waves_create(const struct linear_theory *t, double low, double high) {
@@ -35,7 +37,7 @@ static struct waves waves_create(const struct linear_theory *t, double low, doub
   const double from = log(fmax(range.low, PHASE_LOW / high)),
                span = fmax(log(fmin(range.high, PHASE_HIGH / low)) - from, 0.0);
   struct waves w = {.count = 2 + (size_t)(span / WAVE_STEP)};
-  const double step = span / (double)(w.count - 1);
+  const double step = w.step = span / (double)(w.count - 1);
   w.k = allocate(w.count, sizeof *w.k, "the variance of the power spectrum");
   w.variance = allocate(w.count, sizeof *w.variance, "the variance of the power spectrum");
   for (size_t i = 0; i < w.count; i++) {
@@ -97,19 +99,40 @@ struct growth linear_theory_mean_growth(const struct linear_theory *t) {
   return growth;
 }
 
+/** ln sigma of radii that are `stride` steps of the waves apart. @param first  ln r of the smallest one */
+static void fill_sigmas(const struct waves *w, double first, size_t stride, size_t count,
+                        double *sigma) {
+  const size_t products = w->count + stride * (count - 1);
+  const double begin = log(w->k[0]) + first;
+  double *window = allocate(products, sizeof *window, "the variance of the power spectrum");
+  for (size_t n = 0; n < products; n++) {
+    const double x = exp(begin + w->step * (double)n);
+    window[n] = x <= PHASE_HIGH ? window2(x) : 0.0;
+  }
+  for (size_t i = 0; i < count; i++) {
+    double sum = 0.0;
+    for (size_t k = 0; k < w->count; k++) sum += w->variance[k] * window[k + stride * i];
+    sigma[i] = log(fmax(sqrt(sum), LEAST));
+  }
+  free(window);
+}
+
 struct linear_sigma *linear_sigma_create(const struct linear_theory *t, double low, double high) {
-  const double first = log(low) - MARGIN * RADIUS_STEP;
-  const size_t count = 2 * MARGIN + 2 + (size_t)(log(high / low) / RADIUS_STEP);
+  const double margin = exp((MARGIN + 1) * RADIUS_STEP);
   const bool law = linear_power_range(t->power).law && !t->species; /* its integral is known */
+  struct waves w = {0};
+  if (!law) w = waves_create(t, low / margin, high * margin);
+  const size_t stride = w.step > 0.0 ? (size_t)(RADIUS_STEP / w.step) : 0;
+  const double step = stride > 0 ? w.step * (double)stride : RADIUS_STEP,
+               first = log(low) - MARGIN * step;
+  const size_t count = 2 * MARGIN + 2 + (size_t)(log(high / low) / step);
   double *radius = allocate(2 * count, sizeof *radius, "the variance of the power spectrum"),
          *sigma = radius + count;
-  for (size_t i = 0; i < count; i++) radius[i] = first + RADIUS_STEP * (double)i;
-  struct waves w = {0};
-  if (!law) w = waves_create(t, exp(radius[0]), exp(radius[count - 1]));
   for (size_t i = 0; i < count; i++) {
-    const double r = exp(radius[i]);
-    sigma[i] = log(fmax(law ? linear_theory_sigma(t, r) : sigma_of(&w, r), LEAST));
+    radius[i] = first + step * (double)i;
+    sigma[i] = log(fmax(law ? linear_theory_sigma(t, exp(radius[i])) : 0.0, LEAST));
   }
+  if (!law) fill_sigmas(&w, first, stride, count, sigma);
   struct linear_sigma *s = allocate(1, sizeof *s, "the variance of the power spectrum");
   s->table = gsl_spline_alloc(gsl_interp_cspline, count);
   if (!s->table || gsl_spline_init(s->table, radius, sigma, count) != 0)
