@@ -57,9 +57,9 @@ static void take_ids(void *context, uint32_t part) {
 }
 
 uint64_t *halo_member_ids(const struct halo_catalogue *c) {
-  uint64_t *mine = allocate(c->members, sizeof *mine, "ids of halo members");
+  uint64_t *mine = reallocate(NULL, c->members, sizeof *mine, "ids of halo members");
   struct index_order order = index_order_create(c->all_members, c->members, c->row);
-  uint64_t *ids = allocate(order.count, sizeof *ids, "ids of halo members");
+  uint64_t *ids = reallocate(NULL, order.count, sizeof *ids, "ids of halo members");
   struct member_ids m = {c, index_order_room(mine, ids)};
   loop_run(&halos_stage, PARTS, take_ids, &m);
   index_order_apply(&order, m.id, sizeof *m.id, ids);
@@ -124,7 +124,7 @@ static uint32_t *list_by_row(const struct halo_catalogue *c, const struct source
   static const char what[] = "particles in halo order";
   const size_t n = c->particles->count;
   size_t first[PARTS + 1] = {c->members};
-  uint32_t *particle = allocate(s->count, sizeof *particle, what);
+  uint32_t *particle = reallocate(NULL, s->count, sizeof *particle, what);
   struct listing l = {.catalogue = c, .particle = particle, .row = row, .first = first};
   l.taken = allocate(n, sizeof *l.taken, what);
   l.first_row = c->all_members + comm_sum_before(n - c->members);
@@ -274,7 +274,7 @@ struct particles halo_ordered_particles(const struct halo_catalogue *c,
   const struct particles *s = c->particles;
   const struct sources sources = sources_of(c, others);
   const size_t all = s->all + (others ? others->all : 0);
-  uint64_t *row = allocate(sources.count, sizeof *row, "particles in halo order");
+  uint64_t *row = reallocate(NULL, sources.count, sizeof *row, "particles in halo order");
   uint32_t *particle = list_by_row(c, &sources, row);
   struct index_order order = index_order_create(all, sources.count, row);
   struct particles out = particles_create_share(all, s->box, others ? others->mass : s->mass);

@@ -8,7 +8,8 @@
 #include "photons/domain/geometry.h"
 
 enum {
-  RUN = 8, /* members that are sorted by insertion, before runs are merged */
+  BYTE = 8, /* bits of an id that members are sorted by at a time */
+  VALUES = 1 << BYTE,
   /* Members that mostly follow each other in memory have one fetch, and no halo has more than fit into a core's cache. */
   PREFETCH_EACH = 8,
   PREFETCH_MOST = 1 << 13
@@ -109,38 +110,17 @@ void halo_columns_read(struct halo_columns *m, const struct halo_home *home, con
   }
 }
 
-static void insert_each(size_t n, struct ranked *r) {
-  for (size_t i = 1; i < n; i++) {
-    const struct ranked one = r[i];
-    size_t k = i;
-    for (; k > 0 && r[k - 1].id > one.id; k--) r[k] = r[k - 1];
-    r[k] = one;
-  }
-}
-
-/** Merge two sorted runs that follow each other. */
-static void merge(const struct ranked *a, size_t first, size_t second, struct ranked *to) {
-  const struct ranked *b = a + first, *end_a = b, *end_b = b + second;
-  while (a < end_a && b < end_b) {
-    const bool from_b = b->id < a->id;
-    *to++ = *(from_b ? b : a);
-    b += from_b;
-    a += !from_b;
-  }
-  memcpy(to, a, (size_t)(end_a - a) * sizeof *a);
-  memcpy(to + (end_a - a), b, (size_t)(end_b - b) * sizeof *b);
-}
-
-static size_t at_most(size_t a, size_t b) { return a < b ? a : b; }
-
-/** Sort by id. @param room  for n more @return r or room, whichever has the result */
+/** Sort by id: by one byte after the other, the lowest first, without those that all ids have in common.
+ * @param room  for n more @return r or room, whichever has the result */
 static struct ranked *sort_by_id(size_t n, struct ranked *r, struct ranked *room) {
-  for (size_t i = 0; i < n; i += RUN) insert_each(at_most(RUN, n - i), r + i);
-  for (size_t run = RUN; run < n; run *= 2) {
-    for (size_t i = 0; i < n; i += 2 * run) {
-      const size_t first = at_most(run, n - i);
-      merge(r + i, first, at_most(run, n - i - first), room + i);
-    }
+  uint64_t different = 0;
+  for (size_t i = 1; i < n; i++) different |= r[i].id ^ r[0].id;
+  for (unsigned shift = 0; shift < 64; shift += BYTE) {
+    size_t place[VALUES + 1] = {0};
+    if ((different >> shift) % VALUES == 0) continue;
+    for (size_t i = 0; i < n; i++) place[(r[i].id >> shift) % VALUES + 1]++;
+    for (size_t v = 0; v < VALUES; v++) place[v + 1] += place[v];
+    for (size_t i = 0; i < n; i++) room[place[(r[i].id >> shift) % VALUES]++] = r[i];
     struct ranked *const swap = r;
     r = room;
     room = swap;

@@ -136,13 +136,13 @@ static struct rows rows_create(const struct source *s) {
   const uint32_t parts = (uint32_t)((c->members + PART - 1) / PART);
   struct index_order order = index_order_create(c->all_members, c->members, c->row);
   struct rows rows = {.first = comm_first(c->all_members, comm_rank()), .count = order.count};
-  void *room = allocate(c->members, sizeof *rows.id, what);
-  rows.id = allocate(order.count, sizeof *rows.id, what);
+  void *room = reallocate(NULL, c->members, sizeof *rows.id, what);
+  rows.id = reallocate(NULL, order.count, sizeof *rows.id, what);
   struct ordering g = {.catalogue = c, .id = index_order_room(room, rows.id)};
   loop_run(&halos_stage, parts, gather_ids, &g);
   index_order_apply(&order, g.id, sizeof *g.id, rows.id);
   for (; g.axis < 3 && !s->subhalos; g.axis++) {
-    rows.x[g.axis] = allocate(order.count, sizeof *g.x, what);
+    rows.x[g.axis] = reallocate(NULL, order.count, sizeof *g.x, what);
     g.x = index_order_room(room, rows.x[g.axis]);
     loop_run(&halos_stage, parts, gather_coordinates, &g);
     index_order_apply(&order, g.x, sizeof *g.x, rows.x[g.axis]);
@@ -226,7 +226,7 @@ static struct candidate *find_candidates(const struct source *s, struct tree_obj
   size_t *send_count = exchange_counts(), *receive_count = exchange_counts();
   struct listing w = {.part = part, .rows = &rows};
   w.candidate = allocate(plan_listing(&w, parts, s, o, send_count), sizeof *w.candidate, what);
-  w.member = o->member = allocate(o->members, sizeof *o->member, what);
+  w.member = o->member = reallocate(NULL, o->members, sizeof *o->member, what);
   loop_run(&halos_stage, (uint32_t)parts, list_part, &w);
   struct candidate *received = exchange_given(w.candidate, sizeof *received, send_count,
                                               receive_count);
