@@ -12,11 +12,13 @@
 
 #include <hdf5.h>
 
+#include "photons/analysis/halo.h"
 #include "photons/analysis/tree.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/base/output_file.h"
 #include "photons/config/parameters.h"
+#include "src/analysis/tree_file.h"
 #include "src/analysis/tree_forest.h"
 
 #include <cmocka.h>
@@ -398,6 +400,27 @@ static void test_empty_outputs(void **state) {
   end("trees-empty");
 }
 
+/** A run keeps what the next output needs of its own files: it does not read them. */
+static void test_files_are_not_read(void **state) {
+  (void)state;
+  const struct parameters p = begin("trees-kept");
+  const struct particles particles = {.box = 10.0, .mass = 1.0};
+  const struct halo_catalogue none = {.particles = &particles};
+  struct tree_past past = {0};
+  for (size_t output = 0; output < 3; output++) {
+    trees_add_output(&past, &p, &none, 0.1 * (double)(output + 1), output);
+    const struct tree_path path = tree_path_of(&p, output);
+    if (comm_rank() == 0)
+      assert_int_equal(truncate(path.text, 1), 0); /* what is left cannot be read */
+    comm_barrier();
+  }
+  assert_int_equal(past.before.output, 2);
+  assert_int_equal(past.before.first_output, 0);
+  assert_int_equal(past.earlier.output, 1);
+  tree_past_free(&past);
+  end("trees-kept");
+}
+
 int main(int argc, char **argv) {
   comm_start(&argc, &argv);
   comm_started();
@@ -413,6 +436,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_main_branch_does_not_skip),
       cmocka_unit_test(test_subhalos_join_trees),
       cmocka_unit_test(test_empty_outputs),
+      cmocka_unit_test(test_files_are_not_read),
   };
   const int failures = cmocka_run_group_tests(tests, NULL, NULL);
   comm_end();
