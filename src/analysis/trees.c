@@ -47,7 +47,7 @@ static void know(struct tree_links *kept, bool there, const struct parameters *p
 }
 
 /** The newest output becomes the one before. */
-static void move_on(struct tree_past *past, struct tree_links *newest) {
+static void move_on(struct tree_past *past, const struct tree_links *newest) {
   tree_links_free(&past->earlier);
   past->earlier = past->before;
   past->before = *newest;
