@@ -191,11 +191,12 @@ static bool unreadable(struct look *look, const char *name) {
 
 /** Sum over this process's share of the rows, in pieces of a few megabytes. */
 static bool sum_share(hid_t dataset, hid_t type, size_t rows, size_t columns, uint64_t *sum) {
-  const size_t row_bytes = columns * H5Tget_size(type), piece = ((size_t)1 << 22) / row_bytes + 1;
-  const size_t end = comm_first(rows, comm_rank() + 1);
-  void *bytes = allocate(piece, row_bytes, "a checksum");
+  const size_t row_bytes = columns * H5Tget_size(type), most = ((size_t)1 << 22) / row_bytes + 1;
+  const size_t begin = comm_first(rows, comm_rank()), end = comm_first(rows, comm_rank() + 1);
+  const size_t piece = end - begin < most ? end - begin : most;
+  void *bytes = reallocate(NULL, piece, row_bytes, "a checksum");
   bool read = true;
-  for (size_t first = comm_first(rows, comm_rank()), n; read && first < end; first += n) {
+  for (size_t first = begin, n; read && first < end; first += n) {
     n = end - first < piece ? end - first : piece;
     read = hdf5_try_rows(dataset, type, first, n, columns, bytes) >= 0;
     if (read) *sum += checksum_rows(bytes, row_bytes, first, n);
