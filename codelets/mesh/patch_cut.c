@@ -25,7 +25,7 @@ static double patch_cut_work(const struct patch_cut_argument *a) {
 
 /** Whether a part is of another group than the part before: parts of a group are one after the other. */
 static bool begins_group(const struct mesh_message *message, uint32_t i) {
-  return i == 0 || message->part[i].cells != message->part[i - 1].cells;
+  return i == 0 || message->piece[i].cells != message->piece[i - 1].cells;
 }
 
 /** Where a part of the message comes from: runs of cells of the patch, which follow each other in the message. */
@@ -35,7 +35,7 @@ struct cut {
 };
 
 static struct cut cut_of(const struct patch_cut_argument *a, uint32_t i) {
-  const struct piece_place *place = &a->message->part[i];
+  const struct piece_place *place = &a->message->piece[i];
   const struct group_cells *c = &a->l->met.cells[place->cells];
   const struct mesh_piece *piece = &c->sent.piece[place->piece];
   const uint32_t n = a->l->mesh->cells;
@@ -85,7 +85,7 @@ void patch_cut_submit(struct long_range *l, uint32_t k, uint32_t set) {
   for (uint32_t i = 0; i < message->parts; i++)
     if (begins_group(message, i))
       data[n++] = (struct starpu_data_descr){
-          l->met.cells[message->part[i].cells].patch_handle[set_place(l, set)], STARPU_R};
+          l->met.cells[message->piece[i].cells].patch_handle[set_place(l, set)], STARPU_R};
   patch_cut_insert((struct patch_cut_argument){l, message},
                    (struct task){.data = data, .count = n, .priority = PRIORITY_HIGH});
   free(data);

@@ -38,18 +38,28 @@ static bool has_cells(const struct mesh *m, uint32_t slab, const struct group_ce
   return cells_meet(m->cells, &part, &box);
 }
 
-/* The messages with a group's cells, and the slabs of this rank that have some. */
-#define FOR_MESSAGES_OF(l, c, message)                             \
-  for (uint32_t rank_ = 0; rank_ < (c)->read_ranks; rank_++)       \
-    for (const struct field_message *end_,                         \
-         *message = fields_from(l, (c)->reads_from[rank_], &end_); \
-         message < end_; message++)
+/* The slabs of this rank that have some of a group's cells. */
 #define FOR_SLABS_OF(l, c, slab)                                                \
   for (uint32_t slab = (l)->own_slabs.first; slab < (l)->own_slabs.end; slab++) \
     if (has_cells((l)->mesh, slab, c))
 
 static size_t box_floats(const struct mesh *m, const struct group_cells *c) {
   return (size_t)m->fields * c->field_box.planes * field_box_floats(&c->field_box);
+}
+
+/** Add copies of what a message has of a group's cells.
+ * @param floats  of a field in the group's box */
+static void copy_message(const struct mesh *m, const struct mesh_message *message,
+                         const float *data, const struct cell_layout *to, float *box, size_t floats,
+                         struct cell_copies *list) {
+  const struct field_part *end;
+  uint32_t node = 0;
+  for (const struct field_part *p; (p = parts_near(message, m->cells, to, &node, &end));)
+    for (; p < end; p++) {
+      const struct cell_layout from = layout_of_part(p);
+      for (uint32_t field = 0; field < m->fields; field++)
+        copies_add(list, m->cells, &from, data + field_at(p, field), to, box + field * floats);
+    }
 }
 
 /** How a group's cells are put together from messages and this rank's slabs.
@@ -62,15 +72,8 @@ static struct cell_copies list_copies(const struct pm_read_argument *a, void *bu
   const size_t floats = a->c->field_box.planes * to.plane;
   struct cell_copies list = {0};
   uint32_t slot = FIELDS;
-  FOR_MESSAGES_OF(a->l, a->c, message) {
-    const float *data = VECTOR(const float, buffers[slot++]);
-    for (uint32_t i = 0; i < message->parts; i++) {
-      const struct cell_layout from = layout_of_part(&message->part[i]);
-      for (uint32_t field = 0; field < m->fields; field++)
-        copies_add(&list, m->cells, &from, data + field_at(&message->part[i], field), &to,
-                   box + field * floats);
-    }
-  }
+  FOR_MESSAGES_READ(a->l, a->c, message)
+  copy_message(m, message, VECTOR(const float, buffers[slot++]), &to, box, floats, &list);
   FOR_SLABS_OF(a->l, a->c, slab) {
     const struct cell_layout from = layout_of_slab(m, slab);
     for (uint32_t field = 0; field < m->fields; field++)
@@ -177,7 +180,7 @@ static size_t list_fields(const struct long_range *l, const struct group_cells *
             l->slab_handle[slab_row(l, set, field, (first + k) % m->slabs)], STARPU_R};
     return n;
   }
-  FOR_MESSAGES_OF(l, c, message)
+  FOR_MESSAGES_READ(l, c, message)
   data[n++] = (struct starpu_data_descr){message->handle[set_place(l, set)], STARPU_R};
   FOR_SLABS_OF(l, c, slab)
   for (uint32_t field = 0; field < m->fields; field++)

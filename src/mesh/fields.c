@@ -2,14 +2,11 @@
 #include "fields.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
-#include "photons/runtime/handle.h"
 #include "photons/runtime/loop.h"
 #include "pieces.h"
-#include "unite.h"
 
 LOOP_STAGE(pieces, 0x66aa55, .family = "pm");
 
@@ -18,40 +15,24 @@ struct transfer {
   int from, to;
   struct mesh_boxes boxes;
 };
-/** By receiver, then by sender. */
 struct transfers {
   struct transfer *transfer;
   uint32_t count, room;
+  uint32_t *between; /* [pair] the transfer between two ranks, counted from 1; 0: there is none */
 };
 
-static bool is_before(int from, int to, int other_from, int other_to) {
-  return to != other_to ? to < other_to : from < other_from;
-}
-
-/** The transfer between two ranks, a new one if there is none. */
-static struct transfer *transfer_between(struct transfers *list, int from, int to) {
-  uint32_t low = 0, high = list->count;
-  while (low < high) {
-    const uint32_t middle = (low + high) / 2;
-    const struct transfer *t = &list->transfer[middle];
-    if (is_before(t->from, t->to, from, to))
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  if (low < list->count) {
-    struct transfer *found = &list->transfer[low];
-    if (found->from == from && found->to == to) return found;
-  }
+/** The transfer between two ranks, a new one if there is none. @return which */
+static uint32_t transfer_between(struct transfers *list, int from, int to) {
+  uint32_t *between = &list->between[pair_place(from, to)];
+  if (*between > 0) return *between - 1;
   if (list->count == list->room) {
     list->room = 2 * list->room + 16;
     list->transfer = reallocate(list->transfer, list->room, sizeof *list->transfer,
                                 "messages of the mesh");
   }
-  struct transfer *new = &list->transfer[low];
-  memmove(new + 1, new, (list->count++ - low) * sizeof *new);
-  *new = (struct transfer){.from = from, .to = to};
-  return new;
+  list->transfer[list->count] = (struct transfer){.from = from, .to = to};
+  *between = ++list->count;
+  return list->count - 1;
 }
 
 /** Cells first .. first + count - 1 modulo N as one or two runs that do not wrap around. @return their number */
@@ -76,12 +57,12 @@ static void add_cells(struct mesh_boxes *list, uint32_t cells, const struct mesh
                                           .end = {x[i].end, y[j].end, z[k].end}});
 }
 
-/** Add a rank that a group reads planes of, unless it is there already: the group's first and last planes may have
+/** Add a transfer that a group reads, unless it is there already: the group's first and last planes may have
  * the same owner. */
-static void add_rank(struct group_cells *c, int rank) {
+static void add_read(struct group_cells *c, uint32_t transfer) {
   for (uint32_t i = 0; i < c->read_ranks; i++)
-    if (c->reads_from[i] == rank) return;
-  c->reads_from[c->read_ranks++] = rank;
+    if (c->reads[i] == transfer) return;
+  c->reads[c->read_ranks++] = transfer;
 }
 
 /** Add what a group reads of other ranks if it is this rank's own, or else of this rank.
@@ -91,14 +72,14 @@ static void add_group(const struct long_range *l, struct group_cells *c, struct 
   const int me = comm_rank();
   const uint32_t count = cut_field_box(l->mesh, &c->field_box, piece);
   if (c->owner == me)
-    c->reads_from = reallocate(c->reads_from, count, sizeof *c->reads_from, "pieces of the mesh");
+    c->reads = reallocate(c->reads, count, sizeof *c->reads, "pieces of the mesh");
   c->read_ranks = 0;
   for (uint32_t k = 0; k < count; k++) {
     const int rank = piece[k].rank;
     if (rank == c->owner || (c->owner != me && rank != me)) continue;
-    if (c->owner == me) add_rank(c, rank);
-    add_cells(&transfer_between(list, rank, c->owner)->boxes, l->mesh->cells, &piece[k],
-              &c->field_box);
+    const uint32_t transfer = transfer_between(list, rank, c->owner);
+    if (c->owner == me) add_read(c, transfer);
+    add_cells(&list->transfer[transfer].boxes, l->mesh->cells, &piece[k], &c->field_box);
   }
 }
 
@@ -108,116 +89,65 @@ static void unite(void *context, uint32_t i) {
 
 static struct transfers find_transfers(struct long_range *l) {
   struct mesh_piece *piece = allocate(pieces_most(l->mesh), sizeof *piece, "pieces of the mesh");
-  struct transfers list = {0};
+  struct transfers list = {
+      .between = allocate(pairs_most(), sizeof *list.between, "messages of the mesh")};
   FOR_CELLS(l, c) add_group(l, c, piece, &list);
   free(piece);
+  free(list.between);
   loop_run(&pieces_stage, list.count, unite, &list);
   return list;
 }
 
-/** Free messages from the given one on. */
-static void leave_messages(struct field_messages *list, uint32_t first) {
-  for (uint32_t k = first; k < list->count; k++) {
-    for (uint32_t set = 0; set < SETS_MOST; set++) handle_drop(&list->message[k].handle[set]);
-    free(list->message[k].part);
-  }
-  list->count = first < list->count ? first : list->count;
-}
-
-void fields_leave(struct long_range *l) {
-  leave_messages(&l->field_messages, 0);
-  free(l->field_messages.message);
-  l->field_messages = (struct field_messages){0};
-}
-
-/** Messages while they are filled. They have the places and the data of those of the step before. */
-struct filling {
-  struct field_messages *list;
-  uint32_t count;  /* so far */
-  uint32_t fields; /* of the mesh */
-};
-
-static struct field_message *new_message(struct filling *f, int from, int to, uint32_t number) {
-  struct field_messages *list = f->list;
-  if (f->count == list->count) {
-    list->message = reallocate(list->message, ++list->count, sizeof *list->message,
-                               "messages of the mesh");
-    list->message[f->count] = (struct field_message){0};
-  }
-  struct field_message *message = &list->message[f->count++];
-  message->from = from;
-  message->to = to;
-  message->number = number;
-  message->floats = message->parts = 0;
-  return message;
-}
-
-/** Add a box to the last message between its ranks, or to a new one. A box that is larger than a message is halved. */
-static void add_box(struct filling *f, const struct mesh_box *box) {
+static void add_box(struct listing *messages, int from, int to, const struct mesh_box *box,
+                    uint32_t fields) {
   struct field_part part = {.first = {box->first[0], box->first[1], box->first[2]}};
-  size_t floats = f->fields;
+  size_t floats = fields;
   for (int c = 0; c < 3; c++) {
     part.size[c] = box->end[c] - box->first[c];
     floats *= part.size[c];
   }
-  if (floats > MESH_MESSAGE_MOST) {
+  if (floats > messages->most) {
     const int axis = part.size[0] > 1 ? 0 : 1;
     struct mesh_box half[2] = {*box, *box};
     half[0].end[axis] = half[1].first[axis] = box->first[axis] + part.size[axis] / 2;
-    for (int i = 0; i < 2; i++) add_box(f, &half[i]);
+    for (int i = 0; i < 2; i++) add_box(messages, from, to, &half[i], fields);
     return;
   }
-  struct field_message *message = &f->list->message[f->count - 1];
-  if (message->floats + floats > MESH_MESSAGE_MOST)
-    message = new_message(f, message->from, message->to, message->number + 1);
+  struct mesh_message *message = messages_with_room(messages, from, to, floats);
   part.at = message->floats;
-  message->part = reallocate(message->part, message->parts + 1, sizeof part,
-                             "messages of the mesh");
-  message->part[message->parts++] = part;
-  message->floats += floats;
+  *(struct field_part *)message_add_part(messages, message, floats) = part;
+}
+
+void fields_add(struct listing *messages, int from, int to, const struct mesh_boxes *boxes,
+                uint32_t fields) {
+  for (size_t k = 0; k < boxes->count; k++) add_box(messages, from, to, &boxes->box[k], fields);
+}
+
+static void make_tree(void *context, uint32_t k) {
+  struct mesh_message *message = &((struct mesh_messages *)context)->message[k];
+  if (message->to == comm_rank()) part_tree_make(message);
 }
 
 void fields_place(struct long_range *l) {
   struct transfers list = find_transfers(l);
-  struct filling f = {.list = &l->field_messages, .fields = l->mesh->fields};
+  struct listing messages = messages_begin(&l->field_messages, sizeof(struct field_part),
+                                           MESH_MESSAGE_MOST);
+  uint32_t *first = allocate(list.count, sizeof *first, "messages of the mesh");
   for (uint32_t i = 0; i < list.count; i++) {
     const struct transfer *t = &list.transfer[i];
-    new_message(&f, t->from, t->to, 0);
-    for (size_t k = 0; k < t->boxes.count; k++) add_box(&f, &t->boxes.box[k]);
+    first[i] = messages.count;
+    fields_add(&messages, t->from, t->to, &t->boxes, l->mesh->fields);
     free(t->boxes.box);
   }
+  FOR_CELLS(l, c) for (uint32_t i = 0; i < c->read_ranks; i++) c->reads[i] = first[c->reads[i]];
+  free(first);
   free(list.transfer);
-  leave_messages(f.list, f.count);
-  for (uint32_t k = 0; k < f.count; k++)
-    for (uint32_t set = 0; set < set_places(l); set++)
-      handle_fit(&f.list->message[k].handle[set], f.list->message[k].floats);
+  messages_end(&messages, set_places(l));
+  loop_run(&pieces_stage, l->field_messages.count, make_tree, &l->field_messages);
 }
 
 size_t fields_bytes(const struct long_range *l) {
-  const struct field_messages *list = &l->field_messages;
-  size_t bytes = list->count * sizeof *list->message;
-  for (uint32_t k = 0; k < list->count; k++)
-    bytes += list->message[k].parts * sizeof *list->message[k].part;
-  FOR_CELLS(l, c) bytes += c->read_ranks * sizeof *c->reads_from;
+  size_t bytes = messages_bytes(&l->field_messages, sizeof(struct field_part));
+  FOR_CELLS(l, c) bytes += c->read_ranks * sizeof *c->reads;
   return bytes;
-}
-
-const struct field_message *fields_from(const struct long_range *l, int rank,
-                                        const struct field_message **end) {
-  const struct field_messages *list = &l->field_messages;
-  const int me = comm_rank();
-  uint32_t low = 0, high = list->count;
-  while (low < high) {
-    const uint32_t middle = (low + high) / 2;
-    const struct field_message *m = &list->message[middle];
-    if (is_before(m->from, m->to, rank, me))
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  for (high = low;
-       high < list->count && list->message[high].from == rank && list->message[high].to == me;)
-    high++;
-  *end = list->message + high;
-  return list->message + low;
 }

@@ -21,27 +21,12 @@ static bool is_own(const struct group_cells *c) { return c->owner == comm_rank()
 static void leave(struct group_cells *c) {
   for (uint32_t set = 0; set < SETS_MOST; set++) handle_drop(&c->patch_handle[set]);
   free(c->sent.piece);
-  free(c->reads_from);
-}
-
-/** Free messages from the given one on. */
-static void leave_messages(struct mesh_messages *list, uint32_t first) {
-  for (uint32_t k = first; k < list->count; k++) {
-    for (uint32_t set = 0; set < SETS_MOST; set++) handle_drop(&list->message[k].handle[set]);
-    free(list->message[k].part);
-  }
-  list->count = first < list->count ? first : list->count;
-}
-
-static void free_messages(struct mesh_messages *list) {
-  leave_messages(list, 0);
-  free(list->message);
-  *list = (struct mesh_messages){0};
+  free(c->reads);
 }
 
 void long_range_leave(struct long_range *l) {
-  free_messages(&l->patch_messages);
-  fields_leave(l);
+  messages_free(&l->patch_messages);
+  messages_free(&l->field_messages);
   FOR_CELLS(l, c) leave(c);
   free(l->met.cells);
   l->met = (struct cells_list){0};
@@ -64,71 +49,27 @@ static void place_group(const struct long_range *l, struct group_cells *c, struc
   c->field_box = field_box_for_patch(l->mesh, &c->patch);
 }
 
-/** Messages while they are filled. Those of the step before leave their memory to them. */
-struct filling {
-  struct mesh_messages *list;
-  uint32_t count; /* so far */
-};
-
-static struct mesh_message *new_message(struct filling *f, int from, int to, uint32_t number) {
-  struct mesh_messages *list = f->list;
-  if (f->count == list->count) {
-    list->message = reallocate(list->message, ++list->count, sizeof *list->message,
-                               "messages of the mesh");
-    list->message[f->count] = (struct mesh_message){0};
-  }
-  struct mesh_message *message = &list->message[f->count++];
-  message->from = from;
-  message->to = to;
-  message->number = number;
-  message->floats = message->parts = 0;
-  return message;
-}
-
-/** The message in which the next piece from one rank to another goes. */
-static struct mesh_message *message_with_room(struct filling *f, int from, int to, size_t floats) {
-  uint32_t number = 0;
-  for (uint32_t k = 0; k < f->count; k++) {
-    struct mesh_message *message = &f->list->message[k];
-    if (message->from != from || message->to != to) continue;
-    if (message->floats + floats <= MESH_MESSAGE_MOST) return message;
-    number++;
-  }
-  return new_message(f, from, to, number);
-}
-
-static void add_piece(struct filling *f, int from, int to, size_t floats, struct piece_place place,
-                      struct mesh_piece *piece) {
-  struct mesh_message *message = message_with_room(f, from, to, floats);
-  if (message->parts == message->room) {
-    message->room = 2 * message->room + 1;
-    message->part = reallocate(message->part, message->room, sizeof *message->part,
-                               "messages of the mesh");
-  }
-  message->part[message->parts++] = place;
-  piece->message = (uint32_t)(message - f->list->message);
-  piece->at = message->floats;
-  message->floats += (floats + ALIGNED - 1) / ALIGNED * ALIGNED;
-}
-
 /** Add the pieces of a group's patch that this rank sends or receives. */
-static void add_pieces(const struct long_range *l, uint32_t cells, struct filling *patches) {
+static void add_pieces(const struct long_range *l, uint32_t cells, struct listing *patches) {
   const struct group_cells *c = &l->met.cells[cells];
   for (uint32_t k = 0; k < c->sent.count; k++) {
     struct mesh_piece *p = &c->sent.piece[k];
-    add_piece(patches, c->owner, p->rank, (size_t)p->planes * p->ys * c->patch.size[2],
-              (struct piece_place){cells, k}, p);
+    const size_t floats = (size_t)p->planes * p->ys * c->patch.size[2];
+    struct mesh_message *message = messages_with_room(patches, c->owner, p->rank, floats);
+    p->message = (uint32_t)(message - patches->list->message);
+    p->at = message->floats;
+    *(struct piece_place *)message_add_part(patches, message,
+                                            (floats + ALIGNED - 1) / ALIGNED *
+                                                ALIGNED) = (struct piece_place){cells, k};
   }
 }
 
 /** Put the pieces of all groups into messages. */
 static void place_messages(struct long_range *l) {
-  struct filling patches = {.list = &l->patch_messages};
+  struct listing patches = messages_begin(&l->patch_messages, sizeof(struct piece_place),
+                                          MESH_MESSAGE_MOST);
   for (uint32_t k = 0; k < l->met.count; k++) add_pieces(l, k, &patches);
-  leave_messages(patches.list, patches.count);
-  for (uint32_t k = 0; k < patches.count; k++)
-    for (uint32_t set = 0; set < set_places(l); set++)
-      handle_fit(&patches.list->message[k].handle[set], patches.list->message[k].floats);
+  messages_end(&patches, set_places(l));
 }
 
 /** Groups that were met before keep their handles. Both lists have rising groups. */
@@ -170,17 +111,11 @@ static void place_patch(const struct long_range *l, size_t cells, starpu_data_ha
   *at = end;
 }
 
-static size_t message_bytes(const struct mesh_messages *list) {
-  size_t bytes = list->count * sizeof *list->message;
-  for (uint32_t k = 0; k < list->count; k++)
-    bytes += list->message[k].room * sizeof *list->message[k].part;
-  return bytes;
-}
-
 static void count_kept(const struct long_range *l) {
   size_t pieces = 0;
   FOR_CELLS(l, c) pieces += c->sent.count;
-  kept_set(KEPT_PIECES, pieces * sizeof(struct mesh_piece) + message_bytes(&l->patch_messages) +
+  kept_set(KEPT_PIECES, pieces * sizeof(struct mesh_piece) +
+                            messages_bytes(&l->patch_messages, sizeof(struct piece_place)) +
                             fields_bytes(l));
   kept_set(KEPT_CELLS, l->met.count * sizeof *l->met.cells);
 }

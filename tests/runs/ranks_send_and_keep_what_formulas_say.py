@@ -425,9 +425,9 @@ class Check:
         self.kept("ghosts", 1.2 * self.lattice.ghosts_kept())
         self.kept("fof", self.lattice.linked())
         self.kept("cells", 112 * mesh.groups_met(self.lattice))
-        # A piece of a patch is in the list of its message, which has room for as many again. Of what a group reads the rank is kept.
-        # Messages of fields consist of boxes without common cells, a sixth as many as pieces and two a message.
-        self.kept("pieces", (32 + 2 * 8 + 4 + 32 / 6) * mesh.pieces_most(self.lattice) + 2 * (60 + 120) * self.ranks)
+        # A piece of a patch is in the list of its message. Of what a group reads the message is kept.
+        # Messages of fields consist of boxes without common cells, a sixth as many as pieces and two a message, with nodes of 8 B a box.
+        self.kept("pieces", (32 + 8 + 4 + (32 + 8) / 6) * mesh.pieces_most(self.lattice) + 2 * (72 + 184) * self.ranks)
         self.kept("cuts", 40 * parts)
         counts = cuts * (2 + max(1, self.side**3 / self.ranks / 2**14))
         if cuts > CUTS_OF_ALL: # what comes to a home twice; a node has particles of at most four ranks

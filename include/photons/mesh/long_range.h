@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "photons/domain/domain.h"
+#include "photons/mesh/copies.h"
 #include "photons/mesh/kernels.h"
 #include "photons/mesh/mesh.h"
 #include "photons/runtime/pages.h"
@@ -43,42 +44,47 @@ struct mesh_pieces {
   uint32_t count;
 };
 
-/** All pieces of patches that go from one rank to another in one message, one after the other: by rising groups, so that
- * both ends have the same order. */
-struct mesh_message {
-  int from, to;
-  uint32_t number; /**< among the messages of these two ranks, of which there are several only where
-                        one would be too large for MPI */
-  size_t floats;
-  struct piece_place {
-    uint32_t cells, piece; /**< which of the groups that are met, which of its pieces */
-  } * part;
-  uint32_t parts, room;
-  starpu_data_handle_t handle[SETS_MOST]; /**< by set_place() */
+/** Of a message of patches: which of the groups that are met, which of its pieces. */
+struct piece_place {
+  uint32_t cells, piece;
 };
-struct mesh_messages {
-  struct mesh_message *message;
-  uint32_t count;
-};
-
-/** Cells of the fields in a message, [field][x][y][z]: size[c] of them along axis c from first[c] on. */
+/** Of a message of fields: cells [field][x][y][z], size[c] of them along axis c from first[c] on. */
 struct field_part {
   uint32_t first[3], size[3];
   size_t at; /**< their first float in the message */
 };
-/** What the groups of one rank read of the planes of another one. A cell that several groups read is in it once: a field is
- * only copied, so that nothing depends on how groups share cells. */
-struct field_message {
+/** A node of a tree over the parts of a message of fields: cells first .. end - 1 along each axis hold those of its parts.
+ * The left child follows. */
+struct mesh_part_node {
+  uint32_t first[3], end[3];
+  uint32_t next; /**< the node after all nodes below this one */
+  uint32_t part; /**< its first part */
+};
+
+/** Parts that go from one rank to another in one message, one after the other.
+ *
+ * Patches: the pieces of all groups of the sender, by rising groups, so that both ends have the same order.
+ *
+ * Fields: what the groups of the receiver read of the planes of the sender. A cell that several groups read is in it once: a
+ * field is only copied, so that nothing depends on how groups share cells. Both ends place the same boxes of cells. */
+struct mesh_message {
   int from, to;
-  uint32_t number; /**< as of mesh_message */
+  uint32_t number; /**< among the messages of these two ranks, of which there are several only where
+                        one would be too large for MPI */
+  uint32_t parts, room;
   size_t floats;
-  struct field_part *part; /**< in the same order at both ends */
-  uint32_t parts;
+  union {
+    void *part; /**< [parts], with memory for `room` */
+    struct piece_place *piece;
+    struct field_part *field;
+  };
+  struct mesh_part_node *node; /**< of fields that this rank receives */
+  uint32_t nodes;
   starpu_data_handle_t handle[SETS_MOST]; /**< by set_place() */
 };
-/** By receiver, then by sender. */
-struct field_messages {
-  struct field_message *message;
+/** Those between the same ranks follow each other in a list of fields. */
+struct mesh_messages {
+  struct mesh_message *message;
   uint32_t count;
 };
 
@@ -91,7 +97,8 @@ struct group_cells {
                                                      this rank's memory */
   struct mesh_pieces sent;                      /**< patch planes whose slabs other ranks own */
   struct field_box field_box;                   /**< cells of the fields that the group reads */
-  int *reads_from;     /**< of own groups: other ranks that have some of these cells */
+  uint32_t *
+      reads; /**< of own groups: the first message of fields from each rank that has some of these cells */
   uint32_t read_ranks; /**< how many; 0: this rank has all planes */
 };
 
@@ -118,8 +125,7 @@ struct long_range {
   float factor;  /**< G m; the fields of the mesh are per unit of G m */
   struct cells_list met; /**< this rank's groups, and those that deposit to or read its planes */
   uint32_t own;          /**< the first of this rank's groups on that list */
-  struct mesh_messages patch_messages;  /**< that this rank sends or receives */
-  struct field_messages field_messages; /**< the same */
+  struct mesh_messages patch_messages, field_messages; /**< that this rank sends or receives */
   struct pages memory;  /**< on cores: the slabs and transpose blocks of this rank. Without a GPU in
                               use StarPU keeps none of them elsewhere */
   size_t patches_begin; /**< bytes of `memory` before that part which is empty until all densities
@@ -259,9 +265,22 @@ void long_range_check_mass(const struct long_range *l);
 static inline struct group_cells *cells_of(struct long_range *l, const struct group *g) {
   return &l->met.cells[l->own + (g->index - group_first(l->domain, comm_rank()))];
 }
-/** The messages of fields that this rank gets of another one: the first one of them. @param[out] end  behind the last one */
-const struct field_message *fields_from(const struct long_range *l, int rank,
-                                        const struct field_message **end);
+/** For the messages with cells that a group of this rank reads. */
+#define FOR_MESSAGES_READ(l, c, name)                                                           \
+  for (uint32_t rank_ = 0; rank_ < (c)->read_ranks; rank_++)                                    \
+    for (const struct mesh_message *all_ = (l)->field_messages.message,                         \
+                                   *name = &all_[(c)->reads[rank_]];                            \
+         name < all_ + (l)->field_messages.count && name->from == all_[(c)->reads[rank_]].from; \
+         name++)
+/** Some parts of a message of fields, among which are the next ones that have cells of a box.
+ * @param cells         N
+ * @param box           cells that may reach around the box, see copies_add()
+ * @param[in,out] node  0 for the first ones
+ * @param[out] end      behind the last one
+ * @return NULL: no others have. All calls together look at few others, however many parts there are */
+const struct field_part *parts_near(const struct mesh_message *message, uint32_t cells,
+                                    const struct cell_layout *box, uint32_t *node,
+                                    const struct field_part **end);
 /** The messages that this rank fills. */
 #define FOR_MESSAGES_FROM_HERE(list, k)       \
   for (uint32_t k = 0; k < (list).count; k++) \

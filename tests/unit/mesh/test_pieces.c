@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "photons/mesh/copies.h"
-#include "src/mesh/unite.h"
+#include "src/mesh/fields.h"
 
 enum { N = 12, BOXES_MOST = 40 };
 
@@ -154,8 +154,114 @@ static void test_copies(void **state) {
   }
 }
 
+enum { FIELDS = 3 };
+
+/** Add to a list of boxes those of a message, whose parts follow each other in it. */
+static void add_parts(const struct mesh_message *message, struct mesh_boxes *list) {
+  size_t at = 0;
+  for (uint32_t i = 0; i < message->parts; i++) {
+    const struct field_part *p = &message->field[i];
+    struct mesh_box box;
+    size_t floats = FIELDS;
+    for (int c = 0; c < 3; c++) {
+      box.first[c] = p->first[c];
+      box.end[c] = p->first[c] + p->size[c];
+      floats *= p->size[c];
+    }
+    assert_int_equal(p->at, at);
+    at += floats;
+    boxes_add(list, box);
+  }
+  assert_int_equal(message->floats, at);
+}
+
+/* Messages of 200 floats at most have all cells of the boxes, those of larger boxes in parts, and are numbered. */
+static void test_division(void **state) {
+  (void)state;
+  enum { MOST = 200 };
+  static uint32_t before[N][N][N], after[N][N][N];
+  for (uint32_t trial = 0; trial < 50; trial++) {
+    struct mesh_boxes boxes = {0}, parts = {0};
+    struct mesh_messages messages = {0};
+    for (uint32_t n = 1 + random_below(BOXES_MOST); n > 0; n--) boxes_add(&boxes, random_box());
+    boxes_unite(&boxes);
+    struct listing listing = messages_begin(&messages, sizeof(struct field_part), MOST);
+    fields_add(&listing, 0, 0, &boxes, FIELDS);
+    for (uint32_t k = 0; k < messages.count; k++) {
+      assert_true(messages.message[k].floats <= MOST);
+      assert_int_equal(messages.message[k].number, k);
+      add_parts(&messages.message[k], &parts);
+    }
+    count_cells(&boxes, before);
+    count_cells(&parts, after);
+    assert_memory_equal(before, after, sizeof before);
+    free(listing.last);
+    messages_free(&messages);
+    free(boxes.box);
+    free(parts.box);
+  }
+}
+
+/** The parts of a message that have cells of a box. @param[in,out] looks  parts that are looked at */
+static uint32_t count_near(const struct mesh_message *message, uint32_t cells,
+                           const struct cell_layout *box, uint32_t *looks) {
+  uint32_t node = 0, near = 0;
+  const struct field_part *end;
+  for (const struct field_part *p; (p = parts_near(message, cells, box, &node, &end));)
+    for (; p < end; p++, ++*looks)
+      near += cells_meet(cells,
+                         &(struct cell_layout){.first = {p->first[0], p->first[1], p->first[2]},
+                                               .size = {p->size[0], p->size[1], p->size[2]}},
+                         box);
+  return near;
+}
+
+/* Every other one of 12^3 groups of a rank, with gaps between them. A group that reaches around the box finds all parts with its cells, and
+ * looks at the parts of a few leaves of 8 to 16 parts each. */
+static void test_search(void **state) {
+  (void)state;
+  enum { SIDE = 12, APART = 10, CELLS = SIDE * APART, GROUPS = SIDE * SIDE * SIDE };
+  struct mesh_boxes boxes = {0};
+  for (uint32_t g = 0; g < GROUPS; g++) {
+    const uint32_t place[] = {g / SIDE / SIDE, g / SIDE % SIDE, g % SIDE};
+    struct mesh_box box;
+    if ((place[0] + place[1] + place[2]) % 2 > 0) continue;
+    for (int c = 0; c < 3; c++) {
+      box.first[c] = APART * place[c] + random_below(3);
+      box.end[c] = APART * (place[c] + 1) - random_below(3);
+    }
+    boxes_add(&boxes, box);
+  }
+  boxes_unite(&boxes);
+  struct mesh_messages messages = {0};
+  struct listing listing = messages_begin(&messages, sizeof(struct field_part), SIZE_MAX);
+  fields_add(&listing, 0, 0, &boxes, FIELDS);
+  struct mesh_message *message = messages.message;
+  part_tree_make(message);
+  uint32_t looks = 0;
+  for (uint32_t g = 0; g < GROUPS; g++) {
+    const struct cell_layout group = {
+        .first = {random_below(CELLS), random_below(CELLS), random_below(CELLS)},
+        .size = {APART + 4, APART + 4, APART + 4}};
+    uint32_t near = 0;
+    for (uint32_t i = 0; i < message->parts; i++) {
+      const struct field_part *p = &message->field[i];
+      const struct cell_layout part = {.first = {p->first[0], p->first[1], p->first[2]},
+                                       .size = {p->size[0], p->size[1], p->size[2]}};
+      near += cells_meet(CELLS, &part, &group);
+    }
+    assert_int_equal(count_near(message, CELLS, &group, &looks), near);
+  }
+  assert_true(message->parts >= GROUPS / 2);
+  assert_true(looks < 10 * 16 * GROUPS);
+  free(listing.last);
+  messages_free(&messages);
+  free(boxes.box);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_unite), cmocka_unit_test(test_groups),
-                                     cmocka_unit_test(test_copies)};
+                                     cmocka_unit_test(test_copies), cmocka_unit_test(test_division),
+                                     cmocka_unit_test(test_search)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
