@@ -114,12 +114,16 @@ static double packed_targets(const struct parameters *p, size_t particles, const
          (double)l->domain.group_count * tree_nodes(l->domain.depth) * sizeof(struct node);
 }
 
-/** What all ranks keep of groups, their own and those that they meet: a group of a box meets the ranks around its
- * own one at most, a group of an isolated system all (docs/dev/scaling-model.md). */
-static double tables_of_groups(const struct layout *l) {
-  const double group = sizeof(struct group) + 3.0 * sizeof(struct node);
-  const double ranks = l->mesh.cells > 0 ? fmin(comm_size(), RANKS_AROUND) : comm_size();
-  return comm_size() > 1 ? ranks * group * l->domain.group_count : 0.0;
+/** What all ranks keep of groups: of their own ones the upper levels of trees, which the host looks at; and tables of
+ * these and of those that they meet. A group of a box meets the ranks around its own one at most, a group of an isolated
+ * system all (docs/dev/scaling-model.md). */
+static double tables_of_groups(const struct layout *l, size_t particles) {
+  const bool isolated = l->mesh.cells == 0;
+  const double top = tree_nodes(domain_top_depth(&l->domain, particles, isolated)) *
+                     sizeof(struct node),
+               group = sizeof(struct group) + 3.0 * sizeof(struct node),
+               ranks = isolated ? comm_size() : fmin(comm_size(), RANKS_AROUND);
+  return comm_size() > 1 ? (top + ranks * group) * l->domain.group_count : 0.0;
 }
 
 /** Accelerations of all particles beside those of the last forces. */
@@ -143,7 +147,8 @@ struct memory_use memory_estimate(const struct parameters *p, const struct parti
                            .particles = l.bytes_particles,
                            .trees = l.bytes_tree,
                            .mesh = l.mesh.cells > 0 ? mesh(p, &l) : 0.0,
-                           .tasks = GROUP_BYTES * l.domain.group_count + tables_of_groups(&l)};
+                           .tasks = GROUP_BYTES * l.domain.group_count +
+                                    tables_of_groups(&l, particles)};
   use.tasks += trees_kept_memory(p, particles);
   use.tasks += light_cone_size(p, particles, l.columns).memory;
   use.on_gpus = fmin(larger(ranks * scheduler_gpu_memory() - use.particles, 0.0),

@@ -95,15 +95,14 @@ struct domain_layout domain_layout_choose(const struct parameters *p, size_t par
   return l;
 }
 
-/** The level of the branches of ghosts. */
-static unsigned branch_level(const struct domain *d) {
-  const size_t largest = (d->particles.all - 1) / d->group_count + 1;
-  const unsigned level = halvings(largest, BRANCH_PARTICLES),
-                 most = d->geometry.r_cut < d->geometry.box ? d->depth : BRANCH_LEVEL_ISOLATED,
+unsigned domain_top_depth(const struct domain_layout *l, size_t particles, bool reach_all) {
+  if (comm_size() == 1) return 0; /* no ghosts */
+  const unsigned level = halvings((particles - 1) / l->group_count + 1, BRANCH_PARTICLES),
+                 most = reach_all ? BRANCH_LEVEL_ISOLATED : l->depth,
                  wanted = level < BRANCH_LEVEL_LEAST ? BRANCH_LEVEL_LEAST
                           : level < most             ? level
                                                      : most;
-  return d->depth < wanted ? d->depth : wanted;
+  return l->depth < wanted ? l->depth : wanted;
 }
 
 struct domain domain_make(struct particles particles, const struct domain_layout *layout,
@@ -112,7 +111,7 @@ struct domain domain_make(struct particles particles, const struct domain_layout
                      .geometry = geometry,
                      .depth = layout->depth,
                      .group_count = layout->group_count};
-  if (comm_size() > 1) d.top_depth = branch_level(&d);
+  d.top_depth = domain_top_depth(layout, particles.all, geometry.r_cut >= geometry.box);
   return d;
 }
 

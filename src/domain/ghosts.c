@@ -15,6 +15,9 @@
  * of its ghosts and their trees, masses and types. */
 enum { BUNDLE_BYTES = 1 << 20, BUNDLE_GHOSTS = 64 };
 
+#define FOR_GHOSTS(list, g) \
+  for (struct ghost *g = (list)->ghost; g && g < (list)->ghost + (list)->count; g++)
+
 static int compare_ghosts(const void *a, const void *b) {
   const struct ghost *x = a, *y = b;
   return x->rank != y->rank ? (x->rank > y->rank) - (x->rank < y->rank)
@@ -90,9 +93,15 @@ static struct ghost *find_ghost(const struct ghosts *g, uint32_t group, int rank
   return bsearch(&key, g->ghost, g->count, sizeof key, compare_ghosts);
 }
 
+/** Whether the part of a ghost has bits. */
+static bool has_bits(const struct domain *d, const struct ghost *ghost) {
+  return ghost->group < d->group_count;
+}
+
 /** The bits of the part of a ghost. */
-static uint64_t *bits_of(const struct domain *d, const struct ghosts *g, size_t i) {
-  return g->below + i * part_words(d->top_depth);
+static uint64_t *bits_of(const struct domain *d, const struct ghosts *g,
+                         const struct ghost *ghost) {
+  return has_bits(d, ghost) ? g->below + (size_t)ghost->bits * part_words(d->top_depth) : NULL;
 }
 
 LOOP_STAGE(ghost_parts, 0xaaaa77);
@@ -106,8 +115,7 @@ static void find_parts_of_group(void *context, uint32_t place) {
     if (other->owner == own->owner || other->targets == 0) continue;
     const struct node targets = box_of_targets(&d->geometry, other);
     const struct ghost *ghost = find_ghost(&d->sent, own->index, other->owner);
-    open_near(d, own->top, 1, &targets, other->moved,
-              bits_of(d, &d->sent, (size_t)(ghost - d->sent.ghost)));
+    open_near(d, own->top, 1, &targets, other->moved, bits_of(d, &d->sent, ghost));
   }
 }
 
@@ -116,7 +124,7 @@ static void find_parts_of_group(void *context, uint32_t place) {
 static void find_parts_in_reach(struct domain *d) {
   loop_run(&ghost_parts_stage, (uint32_t)d->particles.blocks, find_parts_of_group, d);
   for (uint32_t i = 0; i < d->sent.count; i++) {
-    uint64_t *below = bits_of(d, &d->sent, i);
+    uint64_t *below = bits_of(d, &d->sent, &d->sent.ghost[i]);
     if (tree_part_of(below, d->top_depth).branches == 0) part_open(below, 1u << d->top_depth);
   }
 }
@@ -129,27 +137,28 @@ struct rule_search {
 
 static void find_part(void *context, uint32_t i) {
   const struct rule_search *s = context;
-  const struct ghosts *sent = &s->domain->sent;
-  s->rule->part(s->rule->context, group_known(s->domain, sent->ghost[i].group), sent->ghost[i].rank,
-                bits_of(s->domain, sent, i));
+  const struct domain *d = s->domain;
+  const struct ghost *ghost = &d->sent.ghost[i];
+  if (has_bits(d, ghost))
+    s->rule->part(s->rule->context, group_known(d, ghost->group), ghost->rank,
+                  bits_of(d, &d->sent, ghost));
 }
 
 static void find_parts(struct domain *d, const struct ghost_rule *rule) {
   loop_run(&ghost_parts_stage, d->sent.count, find_part, &(struct rule_search){d, rule});
 }
 
-/** Bytes of the bits of a part. */
-static size_t part_bytes(const struct domain *d) {
-  return part_words(d->top_depth) * sizeof(uint64_t);
+/** Bytes of the bits of a ghost's part. */
+static size_t part_bytes(const struct domain *d, const struct ghost *ghost) {
+  return has_bits(d, ghost) ? part_words(d->top_depth) * sizeof(uint64_t) : 0;
 }
 
 /** Tell the ranks that receive ghosts which parts are sent. Both ends have the ghosts in the same order. */
 static void exchange_parts(const struct domain *d) {
   const size_t ranks = (size_t)comm_size();
   size_t *bytes = allocate(2 * ranks, sizeof *bytes, "message sizes");
-  for (uint32_t i = 0; i < d->sent.count; i++) bytes[d->sent.ghost[i].rank] += part_bytes(d);
-  for (uint32_t i = 0; i < d->received.count; i++)
-    bytes[ranks + (size_t)d->received.ghost[i].rank] += part_bytes(d);
+  FOR_GHOSTS(&d->sent, g) bytes[g->rank] += part_bytes(d, g);
+  FOR_GHOSTS(&d->received, g) bytes[ranks + (size_t)g->rank] += part_bytes(d, g);
   comm_exchange(d->sent.below, bytes, d->received.below, bytes + ranks);
   free(bytes);
 }
@@ -159,7 +168,9 @@ static void note_parts(const struct domain *d, struct ghosts *g, bool received) 
   for (uint32_t i = 0; i < g->count; i++) {
     struct ghost *ghost = &g->ghost[i];
     struct group *group = group_known(d, ghost->group);
-    ghost->part = tree_part_of(bits_of(d, g, i), d->top_depth);
+    const uint64_t *bits = bits_of(d, g, ghost);
+    ghost->part = bits ? tree_part_of(bits, d->top_depth)
+                       : (struct tree_part){.below = NULL, .top = d->top_depth};
     if (received) group->part = ghost->part;
     uint32_t runs;
     struct array_run *run = part_particle_runs(&ghost->part, group->count, &runs);
@@ -211,7 +222,14 @@ static void replace(struct domain *d, struct ghosts *old, struct ghosts new, boo
   free(old->below);
   old->ghost = new.ghost;
   old->count = new.count;
-  old->below = allocate(new.count, part_bytes(d), "parts of ghosts");
+  size_t bytes = 0;
+  uint32_t bits = 0;
+  FOR_GHOSTS(old, g) {
+    g->bits = bits;
+    bits += has_bits(d, g);
+    bytes += part_bytes(d, g);
+  }
+  old->below = allocate(bytes, 1, "parts of ghosts");
 }
 
 void ghost_drop(struct group *g) {
@@ -244,6 +262,15 @@ static void fit_handles(const struct domain *d, struct group *g) {
   fit_handle(&g->node_mass, masses ? nodes : 0, sizeof(float));
 }
 
+static void count_kept(const struct domain *d) {
+  const size_t ghosts = d->sent.count + d->received.count + d->told.count;
+  size_t bits = 0;
+  FOR_GHOSTS(&d->sent, g) bits += part_bytes(d, g);
+  FOR_GHOSTS(&d->received, g) bits += part_bytes(d, g);
+  kept_set(KEPT_GHOSTS, ghosts * sizeof(struct ghost) + bits +
+                            (d->sent.bundles + d->received.bundles) * sizeof(struct bundle));
+}
+
 void domain_find_ghosts(struct domain *d, const struct ghost_rule *rule) {
   if (comm_size() == 1) return;
   replace(d, &d->sent, list_ghosts(d, true), false);
@@ -259,10 +286,7 @@ void domain_find_ghosts(struct domain *d, const struct ghost_rule *rule) {
   make_bundles(d, &d->received);
   for (uint32_t i = 0; i < d->received.count; i++)
     fit_handles(d, group_known(d, d->received.ghost[i].group));
-  kept_set(KEPT_GHOSTS,
-           (d->sent.count + d->received.count) * (sizeof *d->sent.ghost + part_bytes(d)) +
-               d->told.count * sizeof *d->told.ghost +
-               (d->sent.bundles + d->received.bundles) * sizeof *d->sent.bundle);
+  count_kept(d);
 }
 
 void domain_drop_ghosts(struct domain *d) {

@@ -30,7 +30,7 @@ static struct finding begin_finding(const struct short_range *s) {
 /** As in struct ghost_rule. */
 static void find_part(const void *context, const struct group *g, int rank, uint64_t *below) {
   const struct finding *f = context;
-  if (!upper_node_of(g)) ghost_part(f->s, g, &f->targets[rank], below);
+  ghost_part(f->s, g, &f->targets[rank], below);
 }
 
 /** Bytes of what is received of ghosts. */

@@ -469,7 +469,8 @@ class Check:
         self.kept("groups", 8 * own + 192 * (own + met))
         self.kept("boxes", TARGETS * ranks + 12 * (ranks - 1) + LETTER * (told + met))
         self.kept("rungs", 92 * own)
-        self.kept("ghosts", 48 * (told + met) + TOLD * told + 32 * 2 * (ranks - 1))
+        bits = 16 * (own * (ranks // systems - 1) + near)  # nodes above groups have none
+        self.kept("ghosts", 32 * (told + met) + bits + TOLD * told + 32 * 2 * (ranks - 1))
         self.kept("sources", near * (12 * GROUP + 64 * (32 + 4 * 56)) + far * 2 * (32 + 4 * 56))
         sources = own + near + systems - 1  # of each own group: the other system is one node
         self.kept("walks", NODE * (own - 1 + met) + 8 * own + 8 * own * sources)

@@ -8,6 +8,10 @@ export STARPU_NCPU
 need_python csv h5py numpy
 need_mpi
 
+# The forecast of memory on several ranks.
+mpirun --oversubscribe --bind-to none -n 3 "$unit_tests/app/test_memory" >memory.log 2>&1 ||
+  complain "the memory of 3 ranks: $(grep -m 1 LINE memory.log)"
+
 cat >config.ini <<END
 [box]
 size = 24.96 # for 32^3 particles

@@ -27,6 +27,9 @@ struct domain_layout {
 };
 /** Choose the layout from runtime.leaf_size, runtime.group_size and the number of particles N. */
 struct domain_layout domain_layout_choose(const struct parameters *p, size_t particles);
+/** The level of a group's tree down to which the host knows the nodes, struct domain.top_depth.
+ * @param reach_all  isolated systems: all groups are sources of all */
+unsigned domain_top_depth(const struct domain_layout *l, size_t particles, bool reach_all);
 
 struct group;
 
@@ -65,13 +68,15 @@ struct group {
  * positions and the nodes above them. Where there are none, only upper nodes are. */
 struct ghost {
   uint32_t group;
-  int rank;              /**< rank that it is sent to or received from */
-  uint32_t count;        /**< particles in the branches */
+  int rank;       /**< rank that it is sent to or received from */
+  uint32_t count; /**< particles in the branches */
+  uint32_t
+      bits; /**< ghosts before this one whose parts have bits: all but nodes above groups, of which the root is sent */
   struct tree_part part; /**< of the group, that is sent */
 };
 /** Which part of its groups a rank sends to another one. */
 struct ghost_rule {
-  /** @param g  a group of this rank with its `top`
+  /** @param g  a group of this rank with its `top`; no node above groups
    *  @param rank  another one, which has targets
    *  @param[out] below  as in struct tree_part; no bit is set before */
   void (*part)(const void *context, const struct group *g, int rank, uint64_t *below);
@@ -86,7 +91,7 @@ struct bundle {
 };
 struct ghosts {
   struct ghost *ghost; /**< by rank, then group */
-  uint64_t *below;     /**< of their parts, one after the other */
+  uint64_t *below;     /**< of their parts, one after the other: see ghost.bits */
   uint32_t count, bundles;
   struct bundle *bundle;
 };

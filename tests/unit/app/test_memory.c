@@ -10,6 +10,7 @@
 #include "photons/app/memory.h"
 #include "photons/base/comm.h"
 #include "photons/config/parameters.h"
+#include "photons/domain/domain.h"
 
 #include <cmocka.h>
 
@@ -60,10 +61,25 @@ static void test_accelerations(void **state) {
   assert_near(peak_bytes(&p, 0) - without, 12.0, 0.01);
 }
 
+/* Of a group of 12 207 particles each of several ranks knows 128 nodes, beside its tables, and what a group takes up
+ * elsewhere. On one rank there are no such nodes. */
+static void test_nodes_on_the_host(void **state) {
+  (void)state;
+  struct parameters p = parameters_of_halos();
+  p.runtime.group_size = 16384;
+  p.time.step = STEP_ADAPTIVE;
+  const struct particles s = {.all = PARTICLES};
+  const double groups = 8192.0, each = 65e3, nodes = 128.0 * sizeof(struct node),
+               table = sizeof(struct group) + 3.0 * sizeof(struct node), ranks = comm_size(),
+               several = ranks > 1.0 ? nodes + ranks * table : 0.0;
+  assert_near(memory_estimate(&p, &s).tasks / groups, each + several, 1.0);
+}
+
 int main(int argc, char **argv) {
   comm_start(&argc, &argv);
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_several_masses),
-                                     cmocka_unit_test(test_accelerations)};
+                                     cmocka_unit_test(test_accelerations),
+                                     cmocka_unit_test(test_nodes_on_the_host)};
   const int failures = cmocka_run_group_tests(tests, NULL, NULL);
   comm_end();
   return failures;
