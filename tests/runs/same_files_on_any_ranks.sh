@@ -9,7 +9,7 @@ launch() { # launch PROCESSES COMMAND...
   processes=$1
   shift
   [ "$processes" = 1 ] || set -- mpirun --oversubscribe --bind-to none -n "$processes" "$@"
-  STARPU_NCPU=1 timeout 120 "$@"
+  STARPU_NCPU=1 timeout "$(seconds 120)" "$@"
 }
 
 # One process, then more: each number reads the checkpoint that the one before has written.

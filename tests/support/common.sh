@@ -61,6 +61,10 @@ complain() {
   failures=$((failures + 1))
 }
 
+# seconds NUMBER: a limit of time. The number is that of a machine without other work. With other work a run gets a part of
+# the cores, and the limit grows by the load of each core.
+seconds() { awk -v idle="$1" -v cores="$(nproc)" '{ print int(idle * (1 + $1 / cores)) }' /proc/loadavg; }
+
 # run_on RANKS FOLDER ARGUMENT...: the program on so many ranks, with the output folder FOLDER. The
 # run must end well within two minutes, and print nothing.
 run_on() {
@@ -69,7 +73,7 @@ run_on() {
   set -- "$PHOTONS" --quiet --set output.dir="$folder_of_run" "$@"
   [ "$ranks_of_run" -eq 1 ] ||
     set -- mpirun --oversubscribe --bind-to none -n "$ranks_of_run" "$@"
-  timeout 120 "$@" >"$work/err" 2>&1
+  timeout "$(seconds 120)" "$@" >"$work/err" 2>&1
   code_of_run=$?
   [ $code_of_run -eq 0 ] && [ ! -s "$work/err" ] ||
     complain "$folder_of_run on $ranks_of_run ranks: exit code $code_of_run"
@@ -77,10 +81,10 @@ run_on() {
 # run FOLDER ARGUMENT...: the same on one rank.
 run() { run_on 1 "$@"; }
 
-# until_true COMMAND...: wait until the command succeeds, a minute at most.
+# until_true COMMAND...: wait until the command succeeds, a minute at most without other work on the machine.
 until_true() {
-  waited=0
-  until "$@" || [ $waited -ge 1200 ]; do
+  waited=0 waits=$((20 * $(seconds 60)))
+  until "$@" || [ $waited -ge $waits ]; do
     sleep 0.05
     waited=$((waited + 1))
   done
