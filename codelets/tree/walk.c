@@ -301,13 +301,6 @@ static const struct list_lengths *nearest_lengths(struct short_range *s, const s
   return NULL;
 }
 
-/** The larger of a new length and one that is kept, which falls by a 64th each time: sub-steps of about as many
- * targets take turns in how long their lists are. */
-static uint32_t kept_length(uint32_t kept, uint64_t length) {
-  const uint32_t falls = kept - (kept + 63) / 64;
-  return falls > length ? falls : (uint32_t)length;
-}
-
 static void keep_lengths(struct list_lengths *l, uint32_t targets,
                          const struct walk_result *walked) {
   *l = (struct list_lengths){kept_length(l->targets, targets),

@@ -22,6 +22,13 @@ struct list_lengths {
   uint32_t targets, near, far;
 };
 
+/** The larger of a new length and one that is kept, which falls by a 64th each time: sub-steps of about as many
+ * targets take turns in how long their lists are. */
+static inline uint32_t kept_length(uint32_t kept, uint64_t length) {
+  const uint32_t falls = kept - kept / 64 - (kept % 64 > 0);
+  return falls > length ? falls : (uint32_t)length;
+}
+
 struct lists {
   struct interaction_list host[LISTS]; /**< of a walk on a core */
   struct walk_result walked;           /**< counts of the last walk */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Which pairs of nodes a walk of an isolated system accepts. The check of CUDA's walk is tests/gpu/tree/judged.c. */
+/* Which pairs of nodes a walk of an isolated system accepts, and what is kept of the lengths of lists. The check of CUDA's walk is tests/gpu/tree/judged.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,6 +9,7 @@
 
 #include "photons/base/error.h"
 #include "photons/runtime/isa.h"
+#include "photons/tree/lists.h"
 #include "support/judged_pairs.h"
 #include "support/kernels.h"
 
@@ -60,7 +61,28 @@ static void walks_follow_the_formulas(void **state) {
   }
 }
 
+/* Of turns of lengths the longest is kept, but for a 64th a turn; of a longer list all is kept at once. Without lists the
+ * length falls to 0. */
+static void longest_lengths_are_kept(void **state) {
+  (void)state;
+  const uint32_t turn[] = {64000, 1000, 40000, 7};
+  uint32_t kept = 0;
+  for (int i = 0; i < 40; i++) {
+    kept = kept_length(kept, turn[i % 4]);
+    assert_true(kept <= 64000);
+    assert_true(kept >= 64000 * (1.0 - 3.0 / 64.0) - 3.0);
+    assert_true(kept >= turn[i % 4]);
+  }
+  for (uint32_t before; kept > 0;) {
+    before = kept;
+    kept = kept_length(kept, 0);
+    assert_true(kept < before);
+  }
+  assert_int_equal(kept_length(UINT32_MAX, 0), UINT32_MAX - (1u << 26));
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(walks_follow_the_formulas)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(longest_lengths_are_kept),
+                                     cmocka_unit_test(walks_follow_the_formulas)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
