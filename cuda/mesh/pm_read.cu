@@ -137,7 +137,9 @@ static __device__ inline void fill_tile(const struct device_mesh &d, const struc
   }
 }
 
-/** Cells from `reference` to a stencil's first cell, the shorter way around the box. */
+/** Cells from `reference` to a stencil's first cell, the shorter way around the box. Both ways lead to the same cell of a
+ * tile, which begins at or before the reference and is no larger than the box: where particles are half a box apart, the
+ * way decides about the size of the tile alone. */
 static __device__ inline int cells_between(const struct device_mesh &d, uint32_t reference,
                                            uint32_t first) {
   const int n = (int)first - (int)reference, half = (int)d.m.cells / 2;

@@ -147,15 +147,58 @@ static void check_fields(const struct bench *b, struct mesh_arrays *a, struct di
   free(fft);
 }
 
-static void check_read(const struct bench *b, const struct mesh_arrays *a,
-                       struct difference *read) {
+/** The fields of a set, on the host and on the device. */
+struct both_fields {
+  uint32_t set;
+  struct field_view host, device;
+};
+
+static void compare_reads(const struct bench *b, const struct both_fields *f, uint32_t count,
+                          const uint32_t *x, const uint32_t *x_on_device, bool whole,
+                          struct difference *read) {
+  const struct long_range *l = &b->s->long_range;
+  const size_t n = 3 * (size_t)count;
+  float *cpu = allocate(n, sizeof *cpu, "accelerations"),
+        *gpu = allocate(n, sizeof *gpu, "accelerations"), *out = to_device(cpu, n * sizeof *cpu);
+  l->kernels->read(l->mesh, count, x, f->set == 1, l->factor, &f->host, cpu);
+  gpu_read(b->mesh, count, x_on_device, f->set == 1, l->factor, &f->device, whole, out);
+  to_host(b, gpu, out, n * sizeof *gpu);
+  compare(read, cpu, gpu, n);
+  free(cpu);
+  free(gpu);
+  CUDA(cudaFree(out));
+}
+
+/* Particles of a node at two places, half a box apart along some axes, but for two cells more or less. A tile that
+ * holds both may go either way around the box. */
+static void check_apart(const struct bench *b, const struct both_fields *f,
+                        struct difference *read) {
+  enum { COUNT = 128 };
+  const uint32_t cells = b->s->long_range.mesh->cells;
+  const double cell = (double)POSITION_TURN / cells;
+  uint32_t x[3 * COUNT];
+  for (uint32_t axes = 1; axes < 8; axes++)
+    for (int more = -2; more <= 2; more++) {
+      for (uint32_t i = 0; i < 3 * COUNT; i++) {
+        const uint32_t axis = i / COUNT, there = (axes >> axis & 1) * (i % 2);
+        const double at = 0.37 * i - floor(0.37 * i) + there * (0.5 * cells + more);
+        x[i] = (uint32_t)(uint64_t)((cells - 3.0 + at) * cell); /* around the end of the box */
+      }
+      uint32_t *x_on_device = to_device(x, sizeof x);
+      compare_reads(b, f, COUNT, x, x_on_device, true, read);
+      CUDA(cudaFree(x_on_device));
+    }
+}
+
+static void check_read(const struct bench *b, const struct mesh_arrays *a, struct difference *read,
+                       struct difference *apart) {
   const struct nbody *s = b->s;
   const struct mesh *m = s->long_range.mesh;
   const float **planes = allocate((size_t)m->fields * m->cells, sizeof *planes, "planes");
   const float **device_planes = allocate((size_t)m->fields * m->cells, sizeof *planes, "planes");
-  const struct field_view view = whole_planes(m->row, planes),
-                          device_view = whole_planes(m->row, device_planes);
   for (uint32_t set = 0; set < s->long_range.sets; set++) {
+    const struct both_fields f = {set, whole_planes(m->row, planes),
+                                  whole_planes(m->row, device_planes)};
     for (uint32_t field = 0; field < m->fields; field++)
       for (uint32_t slab = 0; slab < m->slabs; slab++)
         for (uint32_t x = slab_first(m, slab); x < slab_first(m, slab + 1); x++) {
@@ -164,22 +207,10 @@ static void check_read(const struct bench *b, const struct mesh_arrays *a,
           planes[plane] = a->slab[k] + (x - slab_first(m, slab)) * plane_floats(m);
           device_planes[plane] = a->slab_out[k] + (x - slab_first(m, slab)) * plane_floats(m);
         }
-    for (uint32_t g = 0; g < s->domain.group_count; g++) {
-      const size_t n = 3 * (size_t)s->domain.groups[g].count;
-      float *cpu = allocate(n, sizeof *cpu, "accelerations"),
-            *gpu = allocate(n, sizeof *gpu, "accelerations"),
-            *out = to_device(cpu, n * sizeof *cpu);
-      s->long_range.kernels->read(m, s->domain.groups[g].count,
-                                  particles_block(&s->domain.particles, g).x[0], set == 1,
-                                  s->long_range.factor, &view, cpu);
-      gpu_read(b->mesh, s->domain.groups[g].count, position_on_device(b, g), set == 1,
-               s->long_range.factor, &device_view, g % 2 == 0, out);
-      to_host(b, gpu, out, n * sizeof *gpu);
-      compare(read, cpu, gpu, n);
-      free(cpu);
-      free(gpu);
-      CUDA(cudaFree(out));
-    }
+    for (uint32_t g = 0; g < s->domain.group_count; g++)
+      compare_reads(b, &f, s->domain.groups[g].count, particles_block(&s->domain.particles, g).x[0],
+                    position_on_device(b, g), g % 2 == 0, read);
+    check_apart(b, &f, apart);
   }
   free(planes);
   free(device_planes);
@@ -220,10 +251,10 @@ void check_mesh(const struct bench *b) {
   struct difference assign = {"pm_assign", 0, 0, 0}, add = {"patch_add", 0, 0, 0},
                     transform = {"fft_yz", 0, 0, 0}, green = {"fft_x", 0, 0, 0},
                     potential = {"fft_x potential", 0, 0, 0}, inverse = {"ifft_yz", 0, 0, 0},
-                    read = {"pm_read", 0, 0, 0};
+                    read = {"pm_read", 0, 0, 0}, apart = {"pm_read, half a box apart", 0, 0, 0};
   check_density(b, &a, &assign, &add, &transform);
   check_fields(b, &a, &green, &potential, &inverse);
-  check_read(b, &a, &read);
+  check_read(b, &a, &read, &apart);
   /* Weights are rounded to a fixed part of the heaviest particle, while the mass of a cell falls with the cell. */
   report(&assign, 1e-6 * heaviest(&s->domain.particles) *
                       fmax(1.0, sqrt(pow(m->cells, 3.0) / (double)s->domain.particles.count)));
@@ -233,6 +264,7 @@ void check_mesh(const struct bench *b) {
   report(&potential, 1e-6);
   report(&inverse, 1e-6);
   report(&read, 1e-6);
+  report(&apart, 1e-6);
   for (size_t i = 0; i < slabs; i++) {
     free(a.slab[i]);
     CUDA(cudaFree(a.slab_out[i]));
