@@ -4,7 +4,11 @@
  *
  * reads   potentials of the batch, its neighbours, and of the next coarser level; links on GPUs
  * updates particles
- * writes  particle_level.sums */
+ * writes  particle_level.sums
+ *
+ * The task reads particle_level.first without its `readers`: before particles settle, which replaces this table, the host
+ * waits for gas_leave of the same batches, which comes behind and reads the same particles. Batches without particles
+ * have no tasks. */
 #include <stdlib.h>
 
 #include "codelets/pm/clouds.h"

@@ -3,7 +3,8 @@
 # Self-gravity of gas, and gas in an expanding universe, on emulated GPUs are those on cores. On two GPUs, and on three
 # ranks with a GPU each, which transform the root level in slabs, self-gravity and particles are those on one. A universe
 # of gas and dark matter on levels that change has the bits of one GPU on two and four, which send nothing between the
-# solutions of a level. GPUs solve the gas of a level while the host gives its particles new groups.
+# solutions of a level, and goes on from a checkpoint with these bits. GPUs solve the gas of a level while the host gives
+# its particles new groups.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
 . "$PHOTONS_SOURCE/tests/support/gas.sh"
 need_python h5py numpy
@@ -97,4 +98,8 @@ for gpus in 2 4; do
   gpus_have universe$gpus gas_source || complain "homes of $gpus GPUs do not find all potentials"
   gpus_have universe$gpus gas_potential && complain "$gpus GPUs solve levels in parts"
 done
+# From a checkpoint such a run goes on with the same bits.
+CORES_GPUS=2 STARPU_NCUDA=2 run parts universe.ini --steps 1
+CORES_GPUS=2 STARPU_NCUDA=2 run parts universe.ini --restart --steps 2
+same checkpoint.hdf5 60 universe1 universe2 universe4 parts
 finish

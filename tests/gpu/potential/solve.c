@@ -42,6 +42,17 @@ static void compare_cubes(const struct prepared *t, struct difference *d, const 
   free(back);
 }
 
+void check_source(const struct prepared *t, bool massive) {
+  const struct gpu_gas g = batch_on_gpu(t->s, t->b);
+  const struct gpu_density density = solve_density(t, massive);
+  double *cpu = allocate(t->b->count, CUBE_BYTES, "sources");
+  for (uint32_t i = 0; i < t->b->count; i++)
+    find_source(t, i, massive, cpu + i * (size_t)GAS_GROUP_CELLS);
+  gpu_gas_source(&g, &density, t->out);
+  compare_cubes(t, &t->s->source, cpu, t->out);
+  free(cpu);
+}
+
 /** What the CPU finds for a group, directly. Groups that are not solved keep their potential, or get 0.
  * @param old  its potential; NULL: it has none */
 static void solve_group(const struct prepared *t, uint32_t i, struct gpu_half half, bool massive,
