@@ -9,7 +9,7 @@
 #include "photons/domain/tree.h"
 
 enum { BLOCK = 128, NODE_MOST = 256, TILE_CELLS = 3072, WIDTH = 4 };
-enum { ROWS = WIDTH * WIDTH, CELLS = ROWS * WIDTH, AT_A_TIME = BLOCK / CELLS /* particles */ };
+enum { CELLS = WIDTH * WIDTH * WIDTH, AT_A_TIME = BLOCK / CELLS /* particles */ };
 enum { PART_LEVELS = 2, PARTS = 1 << PART_LEVELS };
 
 struct deposit_task {
@@ -24,9 +24,9 @@ struct deposit_task {
 /** Working memory of a CUDA block. */
 struct workspace {
   int32_t tile[TILE_CELLS];
-  /* Weights of the rows of a stencil, and of the cells of a row. The odd size puts those of one particle
-   * into different banks. */
-  float row_weight[ROWS][BLOCK + 1], weight[WIDTH][BLOCK + 1];
+  /* Weights of the planes of a stencil with the mass, and of the cells of a plane. The odd size puts those of one
+   * particle into different banks. */
+  float weight[WIDTH][BLOCK + 1], plane_weight[WIDTH * WIDTH][BLOCK + 1];
   uint32_t first[3][BLOCK]; /* first cell of a stencil */
   uint32_t low[3], high[3]; /* of the first cells */
 };
@@ -98,8 +98,8 @@ static __device__ inline void prepare(const struct deposit_task &t, const struct
   const float mass = (t.group.mass ? t.group.mass[i] : 1.0f) * t.folding.per_unit;
   for (int c = 0; c < 3; c++) work->first[c][me] = first[c];
   for (int a = 0; a < WIDTH; a++) {
-    work->weight[a][me] = w[2][a];
-    for (int b = 0; b < WIDTH; b++) work->row_weight[a * WIDTH + b][me] = w[0][a] * mass * w[1][b];
+    work->weight[a][me] = w[0][a] * mass;
+    for (int c = 0; c < WIDTH; c++) work->plane_weight[a * WIDTH + c][me] = w[1][a] * w[2][c];
   }
 }
 
@@ -119,15 +119,15 @@ static __device__ inline bool deposit_some(const struct deposit_task &t, const s
   const uint32_t tile_cells = tiled ? size[0] * size[1] * size[2] : 0;
   for (uint32_t k = me; k < tile_cells; k += BLOCK) work->tile[k] = 0;
   /* a thread adds to the same cell of each stencil */
-  const uint32_t turn = me / CELLS, row = me % CELLS / WIDTH, a = row / WIDTH, b = row % WIDTH,
-                 c = me % WIDTH;
+  const uint32_t turn = me / CELLS, a = me % CELLS / (WIDTH * WIDTH), cell = me % (WIDTH * WIDTH),
+                 b = cell / WIDTH, c = cell % WIDTH;
   for (uint32_t start = s.begin; start < s.end; start += BLOCK) {
     __syncthreads();
     if (start + me < s.end) prepare(t, s, start + me, work);
     __syncthreads();
     const uint32_t n = min(s.end - start, (uint32_t)BLOCK);
     for (uint32_t j = turn; j < n; j += AT_A_TIME) {
-      const int32_t amount = (int32_t)(work->row_weight[row][j] * work->weight[c][j] + 0.5f);
+      const int32_t amount = __float2int_rn(work->weight[a][j] * work->plane_weight[cell][j]);
       const uint32_t x = work->first[0][j] + a, y = work->first[1][j] + b,
                      z = work->first[2][j] + c;
       if (tiled)

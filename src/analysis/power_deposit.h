@@ -40,7 +40,7 @@ static HOST_DEVICE inline size_t power_spline(uint32_t u, size_t n, uint64_t shi
                                               float weight[4]) {
   /* cells, 32 bits of fraction */
   const uint64_t whole = (uint64_t)n << 32, position = (uint64_t)u * n + whole - shift;
-  const float d = (float)(uint32_t)position * 0x1p-32f, e = 1.0f - d;
+  const float d = (float)((uint32_t)position >> 8) * 0x1p-24f, e = 1.0f - d;
   weight[0] = e * e * e * (1.0f / 6.0f);
   weight[1] = 2.0f / 3.0f - d * d * (1.0f - 0.5f * d);
   weight[2] = 2.0f / 3.0f - e * e * (1.0f - 0.5f * e);

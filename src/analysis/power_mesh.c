@@ -57,9 +57,9 @@ static double first_unit(const struct particles *s) {
 }
 
 size_t *power_places(size_t n, size_t from, size_t count, size_t stride) {
-  size_t *place = allocate(n + 4, sizeof *place, "power spectrum");
-  for (size_t i = 0; i < n + 4 && count > 0; i++)
-    place[i] = (i + 2 * n - 2 - from) % n % count * stride;
+  size_t *place = allocate(2 * n + 7, sizeof *place, "power spectrum");
+  for (size_t h = 0; h < 2 * n + 7 && count > 0; h++)
+    place[h] = ((h + 1) / 2 + 2 * n - 2 - from) % n % count * stride;
   return place;
 }
 
@@ -76,6 +76,7 @@ struct power_mesh power_mesh_create(const struct particles *s, size_t n) {
                                   m.count[axis] + 2 * m.ghosts[axis],
                                   (axis == 0 ? m.plane : m.row) * sizeof(float));
   }
+  m.places[2] = power_places(n, 0, n, sizeof(float));
   m.on_gpu = power_gpu_possible(s, &(struct power_layout){n, m.row, m.plane});
   return m;
 }
@@ -85,19 +86,16 @@ static void take_cells(struct power_mesh *m) {
   const size_t bytes = fft_bytes(&m->fft) +
                        (2 * m->ghosts[0] * m->plane + m->ghosts[1] * m->row) * sizeof(float);
   for (int set = 0; set < 2 && !m->cells[set]; set++) {
-    m->cells[set] = fftw_malloc(bytes);
-    if (!m->cells[set])
-      fail(EXIT_RUN_FAILED,
-           "not enough memory for the power spectrum's mesh of %zu^3 cells (%zu MiB)", m->n,
-           bytes >> 20);
+    m->cells[set] = allocate_large(bytes, 1, "a mesh of the power spectrum");
+    m->empty = true;
   }
 }
 
 void power_mesh_free(struct power_mesh *m) {
   power_gpu_end(m->gpu);
   fft_free(&m->fft);
-  for (int set = 0; set < 2; set++) fftw_free(m->cells[set]);
-  for (int axis = 0; axis < 2; axis++) free(m->places[axis]);
+  for (int set = 0; set < 2; set++) free(m->cells[set]);
+  for (int axis = 0; axis < 3; axis++) free(m->places[axis]);
   power_points_free(&m->points);
 }
 
@@ -132,6 +130,7 @@ static void deposit_tile(void *context, uint32_t tile) {
                                       .n = m->n,
                                       .plane = m->places[0],
                                       .row = m->places[1],
+                                      .column = m->places[2],
                                       .per_unit = (float)(1.0 / m->unit)};
   size_t first, end;
   power_points_range(p, tile, &first, &end);
@@ -267,8 +266,9 @@ static void deposit_on_gpu(struct power_mesh *m) {
 static void deposit_on_cores(struct power_mesh *m) {
   const struct power_points *p = &m->points;
   atomic_store(&m->overflow, false);
-  if (m->count[0] > 0)
+  if (m->count[0] > 0 && !m->empty)
     loop_run(&power_spectrum_stage, (uint32_t)(m->count[0] + 2 * m->ghosts[0]), clear_plane, m);
+  m->empty = false;
   for (size_t round = 0; round < p->rounds; round++) {
     power_points_load(&m->points, round);
     for (m->colour = 0; m->colour < COLOURS * COLOURS; m->colour++)

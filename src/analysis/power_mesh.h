@@ -24,13 +24,15 @@ struct power_mesh {
   size_t first[2], count[2]; /**< own planes x, own rows y */
   size_t ghosts[2];          /**< ghost planes, and ghost rows of each plane, on either side */
   size_t row, plane;         /**< strides in floats */
-  size_t *places[2];         /**< power_places() of planes and rows with their ghosts, in bytes */
-  float *cells[2];           /**< int32_t while mass is deposited; NULL before the first */
-  double unit;               /**< of the deposits, mean masses of particles */
-  float mean;                /**< of a cell, in mean masses */
-  double mass;               /**< deposited on a mesh, in mean masses: the number of particles,
+  size_t *places
+      [3]; /**< power_places() of planes and rows with their ghosts and of cells along z, in bytes */
+  float *cells[2];      /**< int32_t while mass is deposited; NULL before the first */
+  bool empty;           /**< all cells are 0 as they were allocated */
+  double unit;          /**< of the deposits, mean masses of particles */
+  float mean;           /**< of a cell, in mean masses */
+  double mass;          /**< deposited on a mesh, in mean masses: the number of particles,
                                         except for the rounding of deposits */
-  atomic_bool overflow;      /**< a cell holds more than an integer can represent */
+  atomic_bool overflow; /**< a cell holds more than an integer can represent */
   uint32_t colour;
   bool on_gpu;           /**< the only rank has a GPU, which deposits */
   struct power_gpu *gpu; /**< its tasks, or NULL */
@@ -40,7 +42,9 @@ struct power_mesh {
 static inline float *power_mesh_own(const struct power_mesh *m, size_t set) {
   return m->cells[set] + m->ghosts[0] * m->plane + m->ghosts[1] * m->row;
 }
-/** Where planes or rows -2 .. n + 1 of a mesh begin in memory, [n + 4]: those that are there are multiples of the stride; free().
+/** Where the planes, rows or cells that particles touch begin in memory, for each half of a cell in which a particle may be,
+ * [2 n + 7]: of a particle in half h the i-th of four is entry h + 1 + 2 i, and on the shifted mesh entry h + 2 i. Those that are
+ * there are multiples of the stride; free().
  * @param from, count  the first one in memory, and their number, 4 or more */
 size_t *power_places(size_t n, size_t from, size_t count, size_t stride);
 

@@ -48,7 +48,7 @@ static void free_points(struct point_set *s) {
 /** Room for points, and for masses where the particles have them. */
 static struct point_set make_points(size_t count, bool masses) {
   static const char what[] = "the power spectrum's particles";
-  struct point_set s = {.point = allocate(count, sizeof *s.point, what)};
+  struct point_set s = {.point = allocate_large(count, sizeof *s.point, what)};
   if (masses) s.mass = allocate(count, sizeof *s.mass, what);
   return s;
 }

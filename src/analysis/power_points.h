@@ -14,7 +14,7 @@
 extern struct stage power_spectrum_stage;
 
 enum {
-  POWER_TILE = 16
+  POWER_TILE = 8
 }; /**< least cells of a tile along x and y, if the mesh has as many; along z a tile has n cells */
 
 /** A folded position; the box is 2^32. */

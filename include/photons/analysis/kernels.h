@@ -159,10 +159,10 @@ const struct halo_kernels *halo_kernels_select(void);
 /** Where particles are deposited for a power spectrum: two meshes, the second shifted by half a cell. */
 struct power_target {
   int32_t *mesh[2];
-  size_t n;            /**< cells a side of the whole mesh */
-  const size_t *plane; /**< where planes begin in memory, in bytes: power_places() */
-  const size_t *row;   /**< the same of rows */
-  float per_unit;      /**< deposits are multiples of 1 over this many mean masses */
+  size_t n; /**< cells a side of the whole mesh */
+  /** Where planes begin in memory, in bytes, the same of rows, and of the first cells along z: power_places(). */
+  const size_t *plane, *row, *column;
+  float per_unit; /**< deposits are multiples of 1 over this many mean masses */
 };
 
 struct power_kernels {

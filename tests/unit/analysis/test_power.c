@@ -287,7 +287,7 @@ static void test_clump(void **state) {
 /** A mesh that a rank has a part of: planes and rows from `from` on. */
 struct deposited {
   struct power_target target;
-  size_t *places[2], from[2], count[2], plane, row;
+  size_t *places[3], from[2], count[2], plane, row;
   int32_t *expected[2];
   size_t cells;
 };
@@ -300,8 +300,9 @@ static struct deposited make_deposited(size_t n, const size_t from[2], const siz
     d.places[axis] = power_places(n, from[axis], count[axis],
                                   (axis == 0 ? d.plane : d.row) * sizeof(int32_t));
   }
+  d.places[2] = power_places(n, 0, n, sizeof(int32_t));
   d.target = (struct power_target){
-      .n = n, .plane = d.places[0], .row = d.places[1], .per_unit = 0x1p20F};
+      .n = n, .plane = d.places[0], .row = d.places[1], .column = d.places[2], .per_unit = 0x1p20F};
   d.cells = d.plane * count[0];
   for (int set = 0; set < 2; set++) {
     d.target.mesh[set] = calloc(d.cells, sizeof(int32_t));
@@ -320,8 +321,8 @@ static void deposit_plainly(struct deposited *d, int set, const uint32_t x[3], f
     const size_t i = a / 16, j = a / 4 % 4, k = a % 4,
                  plane = (first[0] + i + t->n - d->from[0]) % t->n % d->count[0],
                  row = (first[1] + j + t->n - d->from[1]) % t->n % d->count[1];
-    d->expected[set][plane * d->plane + row * d->row + first[2] + k] +=
-        (int32_t)(w[0][i] * (mass * t->per_unit) * w[1][j] * w[2][k] + 0.5F);
+    d->expected[set][plane * d->plane + row * d->row + first[2] + k] += (int32_t)lrintf(
+        w[0][i] * (mass * t->per_unit) * (w[1][j] * w[2][k]));
   }
 }
 
@@ -354,8 +355,8 @@ static void check_deposit(size_t n, const size_t from[2], const size_t count[2],
   assert_true(power_kernels_select()->deposit(&d.target, POINTS, points, NULL));
   for (int set = 0; set < 2; set++) {
     free(d.target.mesh[set]);
-    free(d.places[set]);
   }
+  for (int axis = 0; axis < 3; axis++) free(d.places[axis]);
   gsl_rng_free(rng);
 }
 
