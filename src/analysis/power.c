@@ -35,6 +35,7 @@ struct measurement {
   uint32_t parts;            /* parts of this rank's ky, one task each */
   struct power_shell *shell; /* [part][power_shells_of(n)] */
   size_t shells;             /* of k^2 < shells, which are measured */
+  size_t width;              /* all of these have k_z < width */
   float *phase;              /* exp(-i k h/2) of one axis: the shift of the second mesh */
   float *deconvolve;         /* 1/W^2 of one axis, behind the phases */
   size_t *square;            /* k^2 of one axis */
@@ -175,11 +176,11 @@ static void measure_part(void *context, uint32_t part) {
   memset(shell, 0, m->shells * sizeof *shell);
   fftwf_complex *line = fftwf_alloc_complex(2 * FFT_LINES * n);
   if (!line) fail(EXIT_RUN_FAILED, "not enough memory for the power spectrum");
-  const size_t end = block_first(b->count[1], m->parts, part + 1);
+  const size_t end = block_first(b->count[1], m->parts, part + 1),
+               last = smaller(b->first[2] + b->count[2], m->width);
   for (size_t k1 = block_first(b->count[1], m->parts, part); k1 < end; k1++)
-    for (size_t k2 = 0; k2 < b->count[2]; k2 += FFT_LINES) {
-      const size_t y = b->first[1] + k1, z = b->first[2] + k2,
-                   lines = smaller(b->count[2] - k2, FFT_LINES);
+    for (size_t k2 = 0; b->first[2] + k2 < last; k2 += FFT_LINES) {
+      const size_t y = b->first[1] + k1, z = b->first[2] + k2, lines = smaller(last - z, FFT_LINES);
       if (m->square[y] + z * z >= m->shells) break;
       for (size_t set = 0; set < 2; set++)
         fft_lines(&mesh->fft, power_mesh_own(mesh, set), k1, k2, lines, line + set * FFT_LINES * n);
@@ -207,7 +208,8 @@ static void measure_fold(struct measurement *m, unsigned fold, unsigned folds) {
     return;
   }
   m->shells = (size_t)ceil(most * most);
-  power_mesh_fill(&m->mesh, fold, (size_t)ceil(most));
+  m->width = (size_t)ceil(most);
+  power_mesh_fill(&m->mesh, fold, m->width);
   loop_run(&power_spectrum_stage, m->parts, measure_part, m);
   for (uint32_t part = 1; part < m->parts; part++) {
     const struct power_shell *shell = m->shell + part * power_shells_of(m->mesh.n);

@@ -2,6 +2,7 @@
 /* Deposit of particles on the meshes of a power spectrum. */
 #include "power_mesh.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,9 +21,6 @@ enum {
             rounding is 5e-12 of the shot noise */
 };
 
-/** Four cells of a row. */
-typedef float floats4 __attribute__((vector_size(16), may_alias));
-typedef int32_t cells4 __attribute__((vector_size(16), aligned(4), may_alias));
 typedef int32_t cell __attribute__((may_alias));
 
 static struct fft_mesh mesh_of(size_t n) {
@@ -293,20 +291,17 @@ static void deposit_finely(struct power_mesh *m) {
 
 /* Transform. */
 
-/** From integers to densities less their mean; else the transform's rounding would be relative to the
- * mean, not to the fluctuations. */
-static void convert_row(void *context, size_t x, size_t y) {
+static_assert((int)POWER_ROWS == (int)FFT_LINES && FFT_BEYOND >= 6, "rows of a kernel are lines");
+
+/** Deposits less their mean; else the transform's rounding would be relative to the mean, not to the fluctuations. */
+static void weave_rows(void *context, size_t x, size_t y, size_t count, float *lines) {
   const struct power_mesh *m = context;
-  const float unit = (float)m->unit;
-  for (size_t set = 0; set < 2; set++) {
-    float *row = power_mesh_own(m, set) + x * m->plane + y * m->row;
-    for (size_t z = 0; z < m->row; z += 4) {
-      const cells4 *cells = (const cells4 *)(const void *)(row + z);
-      *(floats4 *)(void *)(row + z) = __builtin_convertvector(*cells, floats4) * unit - m->mean;
-    }
-    /* deposits beyond the end of the row */
-    for (size_t z = 0; z < 3; z++) row[z] += row[m->n + z] + m->mean;
-  }
+  const int32_t *row[2][POWER_ROWS];
+  for (size_t set = 0; set < 2; set++)
+    for (size_t i = 0; i < POWER_ROWS; i++)
+      row[set][i] = (const int32_t *)(const void *)power_mesh_own(m, set) + x * m->plane +
+                    (y + (i < count ? i : count - 1)) * m->row;
+  power_kernels_select()->weave(m->n, row, m->mean, lines);
 }
 
 /** The deposited mass, from the modes ky = kz = 0 of all planes x. */
@@ -318,7 +313,7 @@ static void sum_mass(struct power_mesh *m) {
     for (size_t x = 0; x < m->n; x++)
       excess += (double)power_mesh_own(m, set)[2 * fft_at(b, x, 0, 0)];
   comm_sum_double(&excess, 1);
-  m->mass = (double)m->points.particles->all + 0.5 * excess;
+  m->mass = (double)m->mean * pow((double)m->n, 3.0) + 0.5 * excess;
 }
 
 /** The tasks on a GPU. @param cells  as power_gpu_begin() has it */
@@ -335,8 +330,8 @@ void power_mesh_fill(struct power_mesh *m, unsigned fold, size_t width) {
   power_gpu_end(m->gpu);
   m->gpu = NULL;
   void *const own[2] = {power_mesh_own(m, 0), power_mesh_own(m, 1)};
-  m->mean = (float)((double)m->points.particles->all / pow((double)m->n, 3.0));
-  fft_pair_to_lines(&m->fft, own, width, convert_row, m);
+  m->mean = (int32_t)lround((double)m->points.particles->all / (pow((double)m->n, 3.0) * m->unit));
+  fft_pair_to_lines(&m->fft, own, width, weave_rows, m);
   sum_mass(m);
 }
 

@@ -26,12 +26,13 @@ struct power_mesh {
   size_t row, plane;         /**< strides in floats */
   size_t *places
       [3]; /**< power_places() of planes and rows with their ghosts and of cells along z, in bytes */
-  float *cells[2];      /**< int32_t while mass is deposited; NULL before the first */
-  bool empty;           /**< all cells are 0 as they were allocated */
-  double unit;          /**< of the deposits, mean masses of particles */
-  float mean;           /**< of a cell, in mean masses */
-  double mass;          /**< deposited on a mesh, in mean masses: the number of particles,
-                                        except for the rounding of deposits */
+  float *cells[2]; /**< int32_t while mass is deposited; NULL before the first */
+  bool empty;      /**< all cells are 0 as they were allocated */
+  double unit;     /**< of the deposits, mean masses of particles */
+  int32_t mean;    /**< of a cell, in units of the deposits */
+  double
+      mass; /**< deposited on a mesh, in units: the number of particles over the unit, except for the
+                                  rounding of deposits */
   atomic_bool overflow; /**< a cell holds more than an integer can represent */
   uint32_t colour;
   bool on_gpu;           /**< the only rank has a GPU, which deposits */
@@ -51,8 +52,7 @@ size_t *power_places(size_t n, size_t from, size_t count, size_t stride);
 /** Collective. */
 struct power_mesh power_mesh_create(const struct particles *s, size_t n);
 void power_mesh_free(struct power_mesh *m);
-/** Deposit the density contrast of a fold (times the mean number of particles per cell) and
- * transform it along y and z: fft_pair_to_lines(). Collective.
+/** Deposit the density of a fold, in units of the deposits and less its mean, and transform it along y and z: fft_pair_to_lines(). Collective.
  * @param width  modes of k_z >= width are lost */
 void power_mesh_fill(struct power_mesh *m, unsigned fold, size_t width);
 /** Where m->on_gpu: deposit and transform on the GPU, and sum up the modes there.

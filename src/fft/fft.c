@@ -17,6 +17,7 @@
 #include "pairs.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
+#include "photons/fft/kernels.h"
 #include "photons/runtime/loop.h"
 #include "plans.h"
 #include "share.h"
@@ -89,22 +90,19 @@ static void for_parts(const struct transform *t, size_t parts,
   loop_run(t->f->mesh.stage, (uint32_t)parts, function, (void *)t);
 }
 
-/** memcpy() of numbers of neighbouring lines. Of whole batches the compiler knows the size: a call would take longer. */
-static inline void copy_numbers(enum fft_precision precision, char *to, const char *from,
-                                size_t count) {
-  if (count < FFT_LINES)
-    memcpy(to, from, count * complex_bytes(precision));
-  else if (precision == FFT_SINGLE)
-    memcpy(to, from, FFT_LINES * sizeof(fftwf_complex));
+/** Copy n numbers each of neighbouring lines between memory, where these are `step` numbers apart, and the lines of a worker. */
+static void copy(const struct transform *t, char *lines, char *memory, size_t step, size_t n,
+                 size_t count, bool gather) {
+  const enum fft_precision precision = t->f->mesh.precision;
+  const size_t bytes = complex_bytes(precision), from_step = gather ? step : FFT_LINES,
+               to_step = gather ? FFT_LINES : step;
+  const char *from = gather ? memory : lines;
+  char *to = gather ? lines : memory;
+  if (count == FFT_LINES)
+    fft_kernels_select()->copy_lines(precision, n, from, from_step, to, to_step);
   else
-    memcpy(to, from, FFT_LINES * sizeof(fftw_complex));
-}
-
-/** Copy numbers of neighbouring lines between memory and the lines of a worker. */
-static void copy(const struct transform *t, char *lines, size_t i, char *memory, size_t count,
-                 bool gather) {
-  char *line = number(t, lines, i * FFT_LINES);
-  copy_numbers(t->f->mesh.precision, gather ? line : memory, gather ? memory : line, count);
+    for (size_t i = 0; i < n; i++)
+      memcpy(to + i * to_step * bytes, from + i * from_step * bytes, count * bytes);
 }
 
 /** A worker's memory for lines of n numbers, of zeros where some of these are not copied to it. */
@@ -232,9 +230,8 @@ static void copy_x1(const struct transform *t, size_t plane, size_t k2, size_t c
                                   (plane * halves(t) + half) * rows.count) *
                                      width
                                : (plane * f->values.step[0] + half * cells * f->values.step[1]) / 2;
-      for (size_t y = 0; y < rows.count; y++)
-        copy(t, lines, half * cells + rows.first + y, number(t, t->memory, first + y * step + k2),
-             count, gather);
+      copy(t, number(t, lines, (half * cells + rows.first) * FFT_LINES),
+           number(t, t->memory, first + k2), step, rows.count, count, gather);
     }
   }
 }
@@ -250,9 +247,8 @@ static void copy_k1(const struct transform *t, size_t plane, size_t k2, size_t c
     const size_t step = alone ? f->values.step[1] / 2 : width;
     const size_t first = alone ? plane * f->values.step[0] / 2
                                : (planes * k1.first + plane * k1.count) * width;
-    for (size_t y = 0; y < k1.count; y++)
-      copy(t, lines, k1.first + y, number(t, alone ? t->memory : t->buffer, first + y * step + k2),
-           count, gather);
+    copy(t, number(t, lines, k1.first * FFT_LINES),
+         number(t, alone ? t->memory : t->buffer, first + k2), step, k1.count, count, gather);
   }
 }
 
@@ -294,8 +290,8 @@ static void to_values(const struct transform *t) {
 static void copy_x0(const struct transform *t, size_t line, size_t k2, size_t count, char *lines,
                     bool gather) {
   const struct fft *f = t->f;
-  for (size_t x = 0; x < f->mesh.cells[0]; x++)
-    copy(t, lines, x, number(t, t->memory, fft_at(&f->modes, x, line, k2)), count, gather);
+  copy(t, lines, number(t, t->memory, fft_at(&f->modes, 0, line, k2)), f->modes.step[0],
+       f->mesh.cells[0], count, gather);
 }
 
 /** Bring the numbers of `count` lines together, [k0][count], or apart again. */
@@ -378,9 +374,9 @@ static size_t count_below(const struct fft *f, size_t width) {
   return end > first ? end - first : 0;
 }
 
-void fft_pair_to_lines(const struct fft *f, void *const memory[2], size_t width, fft_row *values,
+void fft_pair_to_lines(const struct fft *f, void *const memory[2], size_t width, fft_weave *weave,
                        void *context) {
-  fft_pair_rows(f, memory, values, context);
+  fft_pair_rows(f, memory, width, weave, context);
   for (int set = 0; set < 2; set++) {
     struct transform t = begin(f, memory[set]);
     t.width = count_below(f, width);
@@ -392,11 +388,8 @@ void fft_pair_to_lines(const struct fft *f, void *const memory[2], size_t width,
 
 void fft_lines(const struct fft *f, const void *memory, size_t line, size_t k2, size_t count,
                void *out) {
-  const size_t n = f->size[0], bytes = complex_bytes(f->mesh.precision);
-  const char *from = (const char *)memory + fft_at(&f->modes, 0, line, k2) * bytes;
-  if (count < FFT_LINES) memset(out, 0, n * FFT_LINES * bytes);
-  for (size_t x = 0; x < n; x++)
-    copy_numbers(f->mesh.precision, (char *)out + x * FFT_LINES * bytes,
-                 from + x * f->modes.step[0] * bytes, count);
+  const struct transform t = {.f = f, .memory = (char *)memory, .width = f->modes.count[2]};
+  if (count < FFT_LINES) memset(out, 0, f->size[0] * FFT_LINES * complex_bytes(f->mesh.precision));
+  copy_x0(&t, line, k2, count, out, true);
   fft_execute_lines(f, f->plans->lines[0][FORWARD], out);
 }

@@ -6,7 +6,8 @@
 #include "photons/fft/fft.h"
 
 /** Transform the rows of this rank along axis 2, in place. Single precision, not of padded meshes.
- * @param values  is called for each row before */
-void fft_pair_rows(const struct fft *f, void *const memory[2], fft_row *values, void *context);
+ * @param width  modes of k2 >= width may be lost */
+void fft_pair_rows(const struct fft *f, void *const memory[2], size_t width, fft_weave *weave,
+                   void *context);
 
 #endif

@@ -165,6 +165,7 @@ struct power_target {
   float per_unit; /**< deposits are multiples of 1 over this many mean masses */
 };
 
+enum { POWER_ROWS = 16 };
 struct power_kernels {
   /** Deposit particles on both meshes, to the bits of power_spline() (src/analysis/power_deposit.h).
    * @param x     [count] positions, the box is 2^32; all of their cells are in memory
@@ -172,6 +173,11 @@ struct power_kernels {
    * @return whether a cell became negative: it holds more than an integer can represent */
   bool (*deposit)(const struct power_target *t, size_t count, const uint32_t (*x)[3],
                   const float *mass);
+  /** Make complex numbers of POWER_ROWS rows of n cells of both meshes, less a mean. What was deposited on the three cells behind a
+   * row belongs to the first three.
+   * @param row         [mesh][POWER_ROWS] are read up to a multiple of four cells, n + 6 at most
+   * @param[out] lines  [n][POWER_ROWS] complex numbers, and up to n + 6 are written */
+  void (*weave)(size_t n, const int32_t *const row[2][POWER_ROWS], int32_t mean, float *lines);
 };
 const struct power_kernels *power_kernels_select(void);
 
@@ -193,6 +199,7 @@ KERNEL_FUNCTION(fof_kernels, near_point, fof_near_point);
 KERNEL_FUNCTION(fof_kernels, near_box, fof_near_box);
 KERNEL_FUNCTION(fof_kernels, measure_box, fof_measure_box);
 KERNEL_FUNCTION(power_kernels, deposit, power_deposit_points);
+KERNEL_FUNCTION(power_kernels, weave, power_weave);
 #endif
 
 #endif

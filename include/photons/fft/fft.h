@@ -140,16 +140,23 @@ typedef void fft_column(void *context, size_t k0, size_t k1, fftw_complex *modes
 /** Fill the modes of all ranks, each rank with its columns. Double precision, not of a padded mesh. Collective. */
 void fft_fill(const struct fft *f, double *memory, fft_column *column, void *context);
 
-/** Make the values of a row of two meshes in place, before they are transformed, on any worker. @param x0, x1  within the box */
-typedef void fft_row(void *context, size_t x0, size_t x1);
+enum {
+  FFT_LINES = 16, /**< lines that are transformed together, neighbours along axis 2 */
+  FFT_BEYOND = 8  /**< numbers behind the end of each line that fft_weave may write, too */
+};
+/** Give the values of rows x1 .. x1 + count - 1 of two meshes, on any worker.
+ * @param x0, x1      within the box
+ * @param count       at most FFT_LINES
+ * @param[out] lines  [size[2] + FFT_BEYOND][FFT_LINES] complex numbers, of the first mesh the real parts; the line of the last row is
+ *                    also that of all behind `count` */
+typedef void fft_weave(void *context, size_t x0, size_t x1, size_t count, float *lines);
 /** Transform the values of two meshes along axes 2 and 1 only, in place, and exchange: to numbers (x0, k1, k2) in the
  * places of modes (k0, k1, k2). Two meshes together take less than half of the work of each on its own. Single precision, not
  * of padded meshes. Collective.
  * @param width  modes of k2 >= width are lost, and those at the Nyquist frequency along axis 2 */
-void fft_pair_to_lines(const struct fft *f, void *const memory[2], size_t width, fft_row *values,
+void fft_pair_to_lines(const struct fft *f, void *const memory[2], size_t width, fft_weave *weave,
                        void *context);
 
-enum { FFT_LINES = 16 }; /**< lines that are transformed together, neighbours along axis 2 */
 /** After fft_pair_to_lines(): transform lines along axis 0 of one mesh.
  * @param line      their k1 within the box of modes
  * @param k2        of the first line, within the box

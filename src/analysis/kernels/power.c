@@ -6,6 +6,7 @@
 #include <immintrin.h>
 #endif
 #include <math.h>
+#include <string.h>
 
 #include "photons/analysis/kernels.h"
 #include "src/analysis/power_deposit.h"
@@ -159,5 +160,47 @@ bool KERNEL(power_deposit_points)(const struct power_target *t, size_t count,
   return (bits[0] | bits[1] | bits[2] | bits[3]) < 0;
 }
 
+/** Four cells each of two rows, less the mean. */
+static inline void get_cells(const int32_t *low, const int32_t *high, int32_t mean,
+                             floats8 *difference) {
+  const cells4 four[2] = {*(const cells4 *)(const void *)low, *(const cells4 *)(const void *)high};
+  *difference = __builtin_convertvector(
+      __builtin_shufflevector(four[0], four[1], 0, 1, 2, 3, 4, 5, 6, 7) - mean, floats8);
+}
+
+/** Of four cells each of four rows of both meshes the complex numbers. */
+static inline void weave_four(const int32_t *const re[4], const int32_t *const im[4], size_t z,
+                              int32_t mean, float *to) {
+  floats8 low[2], high[2], a,
+      b; /* of rows 0 and 2, 1 and 3: the first two cells, and the last two */
+#pragma GCC unroll 2
+  for (size_t k = 0; k < 2; k++) {
+    get_cells(re[k] + z, re[k + 2] + z, mean, &a);
+    get_cells(im[k] + z, im[k + 2] + z, mean, &b);
+    low[k] = __builtin_shufflevector(a, b, 0, 8, 1, 9, 4, 12, 5, 13);
+    high[k] = __builtin_shufflevector(a, b, 2, 10, 3, 11, 6, 14, 7, 15);
+  }
+  const floats8 cell[4] = {__builtin_shufflevector(low[0], low[1], 0, 1, 8, 9, 4, 5, 12, 13),
+                           __builtin_shufflevector(low[0], low[1], 2, 3, 10, 11, 6, 7, 14, 15),
+                           __builtin_shufflevector(high[0], high[1], 0, 1, 8, 9, 4, 5, 12, 13),
+                           __builtin_shufflevector(high[0], high[1], 2, 3, 10, 11, 6, 7, 14, 15)};
+#pragma GCC unroll 4
+  for (size_t k = 0; k < 4; k++) memcpy(to + k * 2 * POWER_ROWS, &cell[k], sizeof cell[k]);
+}
+
+void KERNEL(power_weave)(size_t n, const int32_t *const row[2][POWER_ROWS], int32_t mean,
+                         float *lines) {
+  const size_t step = 2 * POWER_ROWS;
+  for (size_t i = 0; i < POWER_ROWS; i += 4) {
+    const int32_t *const *re = row[0] + i, *const *im = row[1] + i;
+    /* copies, as of rows of a stencil */
+    const int32_t *const a[4] = {re[0], re[1], re[2], re[3]}, *const b[4] = {im[0], im[1], im[2],
+                                                                             im[3]};
+    for (size_t z = 0; z < n + 3; z += 4) weave_four(a, b, z, mean, lines + z * step + 2 * i);
+  }
+  for (size_t i = 0; i < 3 * step; i++) lines[i] += lines[n * step + i] + (float)mean;
+}
+
 extern const struct power_kernels KERNEL(power_kernels);
-const struct power_kernels KERNEL(power_kernels) = {KERNEL(power_deposit_points)};
+const struct power_kernels KERNEL(power_kernels) = {KERNEL(power_deposit_points),
+                                                    KERNEL(power_weave)};

@@ -242,7 +242,7 @@ static void test_visit(void **state) {
   }
 }
 
-/** Two meshes in single precision, in planes with gaps, whose values come row by row. */
+/** Two meshes in single precision, in planes with gaps, whose values come some rows at a time. */
 struct pair {
   struct fft fft;
   float *memory[2];
@@ -258,12 +258,17 @@ static double value_of(const struct pair *p, int set, size_t x, size_t y, size_t
   return -0.5 * p->noise[fft_at(b, x, y, b->count[2] - 1 - z)];
 }
 
-static void make_row(void *context, size_t x, size_t y) {
+static void weave(void *context, size_t x, size_t y, size_t count, float *lines) {
   const struct pair *p = context;
-  const struct fft_box *b = &p->fft.values;
-  for (int set = 0; set < 2; set++)
-    for (size_t z = 0; z < b->count[2]; z++)
-      p->memory[set][fft_at(b, x, y, z)] += (float)value_of(p, set, x, y, z);
+  const size_t n = p->fft.values.count[2];
+  for (size_t z = 0; z < n + FFT_BEYOND; z++)
+    for (size_t i = 0; i < FFT_LINES; i++)
+      for (int set = 0; set < 2; set++)
+        lines[2 * (z * FFT_LINES + i) + (size_t)set] = z < n
+                                                           ? (float)value_of(
+                                                                 p, set, x,
+                                                                 y + (i < count ? i : count - 1), z)
+                                                           : NAN;
 }
 
 static struct pair make_pair(const struct fft *f, const double *values) {
@@ -315,7 +320,7 @@ static double error_of_pair(const struct fft *f, const double *noise, size_t wid
   struct pair p = make_pair(f, noise);
   double error = 0.0;
   p.width = width;
-  fft_pair_to_lines(&p.fft, (void *const[]){p.memory[0], p.memory[1]}, width, make_row, &p);
+  fft_pair_to_lines(&p.fft, (void *const[]){p.memory[0], p.memory[1]}, width, weave, &p);
   for (int set = 0; set < 2; set++) {
     double *expected = make_modes(&p, set);
     for (size_t y = 0; y < f->modes.count[1]; y++)
