@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "photons/base/error.h"
 #include "photons/domain/tree.h"
@@ -78,10 +79,11 @@ struct link link_begin(struct fof *f) {
                    .limit2 = (float)((double)f->length2 * (1.0 + 1e-5)),
                    .reach = (uint32_t)ceil(sqrt((double)f->length2)) + 1,
                    .room = room};
-  l.near_a = allocate(6 * (size_t)room, sizeof *l.near_a, "friends of friends");
+  l.near_a = allocate(7 * (size_t)room, sizeof *l.near_a, "friends of friends");
   l.near_b = l.near_a + room;
   l.hit = l.near_b + room;
-  l.x = l.hit + room;
+  l.place = l.hit + room;
+  l.x = l.place + room;
   return l;
 }
 
@@ -176,21 +178,68 @@ void link_pair(const struct link *l, const struct side *a, uint32_t node_a, cons
   }
 }
 
-/** Link the particles inside a leaf. @return whether they are all in one FoF group */
-static bool link_leaf(const struct link *l, const struct side *s, uint32_t leaf) {
-  const uint32_t first = node_first(s->count, leaf), end = node_end(s->count, leaf);
-  uint32_t *const *x = s->x;
-  const uint32_t base = s->first;
-  for (uint32_t i = first; i + 1 < end; i++) {
-    const uint32_t point[3] = {x[0][i], x[1][i], x[2][i]};
-    const uint32_t hits = l->kernels->near_point(end - i - 1, x[0] + i + 1, x[1] + i + 1,
-                                                 x[2] + i + 1, point, l->limit2, l->hit);
-    for (uint32_t h = 0; h < hits; h++) {
-      const uint32_t j = i + 1 + l->hit[h], to[3] = {x[0][j], x[1][j], x[2][j]};
-      (void)link_two(l, point, base + i, to, base + j);
-    }
+/** The particles of a leaf that are in no FoF group yet, in any order. */
+struct loose {
+  uint32_t *x[3], *index, count; /* index: in the leaf */
+  uint32_t *place;               /* [particle of the leaf] among them, or TAKEN */
+};
+
+#define TAKEN UINT32_MAX
+
+static void loosen(const struct link *l, const struct side *s, uint32_t first, uint32_t count,
+                   struct loose *out) {
+  *out = (struct loose){.x = {l->x, l->x + l->room, l->x + 2 * l->room},
+                        .index = l->near_a,
+                        .count = count,
+                        .place = l->place};
+  for (int c = 0; c < 3; c++) memcpy(out->x[c], s->x[c] + first, count * sizeof *out->x[c]);
+  for (uint32_t i = 0; i < count; i++) out->index[i] = out->place[i] = i;
+}
+
+/** The last particle comes to the place of one that is taken. */
+static inline void take(struct loose *p, uint32_t k) {
+  const uint32_t last = --p->count, index = p->index[last];
+  for (int c = 0; c < 3; c++) p->x[c][k] = p->x[c][last];
+  p->place[p->index[k]] = TAKEN;
+  p->index[k] = index;
+  if (k != last) p->place[index] = k;
+}
+
+/** Take the particles that are linked to a point, and append them to a list. @return its new end */
+static uint32_t take_linked(const struct link *l, struct loose *p, const uint32_t x[3],
+                            uint32_t *list, uint32_t end) {
+  const uint32_t hits = l->kernels->near_point(p->count, p->x[0], p->x[1], p->x[2], x, l->limit2,
+                                               l->hit);
+  for (uint32_t h = hits; h-- > 0;) { /* from the last one on: those before keep their places */
+    const uint32_t k = l->hit[h];
+    if (distance2(x[0], x[1], x[2], p->x[0][k], p->x[1][k], p->x[2][k]) > l->fof->length2) continue;
+    list[end++] = p->index[k];
+    take(p, k);
   }
-  return leaf_is_whole(l->fof, s, leaf);
+  return end;
+}
+
+/** Link the particles inside a leaf, none of which is linked yet: from the first particle on, those linked to it, those linked to
+ * these, and so on. @return whether they are all in one FoF group */
+static bool link_leaf(const struct link *l, const struct side *s, uint32_t leaf) {
+  const uint32_t first = node_first(s->count, leaf), count = node_end(s->count, leaf) - first;
+  uint32_t *const list = l->near_b, *const head = l->fof->head + s->first + first;
+  bool whole = true;
+  struct loose p;
+  loosen(l, s, first, count, &p);
+  for (uint32_t i = 0; i < count && p.count > 0; i++) {
+    if (p.place[i] == TAKEN) continue;
+    take(&p, p.place[i]);
+    list[0] = i;
+    for (uint32_t k = 0, end = 1; k < end && p.count > 0; k++) {
+      const uint32_t from = first + list[k], x[3] = {s->x[0][from], s->x[1][from], s->x[2][from]},
+                     before = end;
+      end = take_linked(l, &p, x, list, end);
+      for (uint32_t j = before; j < end; j++) head[list[j]] = s->first + first + i;
+    }
+    whole = whole && i == 0 && p.count == 0;
+  }
+  return whole;
 }
 
 bool link_node(const struct link *l, const struct side *s, uint32_t node) {

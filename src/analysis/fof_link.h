@@ -67,8 +67,9 @@ struct link {
   float limit2;                    /* length2 with a margin for float rounding */
   uint32_t reach;                  /* linking length, rounded up */
   uint32_t *near_a, *near_b, *hit; /* indices of particles in a leaf */
-  uint32_t *x;                     /* coordinates of near_b, one component after the other */
-  uint32_t room;                   /* elements of each of these arrays */
+  uint32_t *place;                 /* of particles of a leaf */
+  uint32_t *x;   /* coordinates of near_b, or of a leaf, one component after the other */
+  uint32_t room; /* elements of each of these arrays */
 };
 
 struct link link_begin(struct fof *f);

@@ -14,7 +14,7 @@
 enum { FOF_PADDING = 16 }; /**< numbers behind those that are listed, which may be written, too */
 /** The array `index` has room for n numbers and FOF_PADDING more. The first two functions return the number of candidates. */
 struct fof_kernels {
-  /** Particles at a squared distance <= limit2 (position units, float rounding). */
+  /** Particles at a squared distance <= limit2 (position units, float rounding). FOF_PADDING numbers follow the coordinates. */
   uint32_t (*near_point)(uint32_t n, const uint32_t *x, const uint32_t *y, const uint32_t *z,
                          const uint32_t point[3], float limit2, uint32_t *index);
   /** Particles in the periodic box [low, low + extent], float rounding. */

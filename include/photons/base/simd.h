@@ -294,11 +294,9 @@ static inline vfloat v_permute(vfloat a, vint order) {
 /** List the numbers of the lanes in m, the first lane's being `first`. LANES numbers are written in any case. @return how many
  * are listed */
 static inline uint32_t v_list(vmask m, uint32_t first, uint32_t *list) {
-  const vint order = v_order(m);
-  uint32_t lane[LANES];
-  memcpy(lane, &order, sizeof lane);
-  for (int k = 0; k < LANES; k++) lane[k] += first;
-  memcpy(list, lane, sizeof lane);
+  typedef uint32_t numbers __attribute__((vector_size(4 * LANES)));
+  const numbers lane = (numbers)v_order(m) + first;
+  memcpy(list, &lane, sizeof lane);
   return v_count(m);
 }
 

@@ -22,34 +22,38 @@ static inline vfloat difference_rounded(uint32_t from, const uint32_t *x) {
   return (vfloat) __builtin_convertvector(difference(from, x), vfloat);
 }
 
-/** Those of LANES particles, from x, y and z on, that are nearer to a point than a squared distance. */
-static inline vmask find_near(const uint32_t *x, const uint32_t *y, const uint32_t *z,
-                              const uint32_t point[3], vfloat limit2) {
-  const vfloat dx = difference_rounded(point[0], x), dy = difference_rounded(point[1], y),
-               dz = difference_rounded(point[2], z);
-  return v_less(v_fma(dx, dx, v_fma(dy, dy, dz * dz)), limit2);
+/** Coordinates of particles, and of a point in all lanes. */
+struct near {
+  const uint32_t *x[3];
+  vunits point[3];
+  vfloat limit2;
+};
+
+static inline vfloat to_point(const struct near *c, int axis, uint32_t first) {
+  vunits there;
+  memcpy(&there, c->x[axis] + first, sizeof there);
+  return (vfloat) __builtin_convertvector((vwhole)(c->point[axis] - there), vfloat);
 }
 
-/** The same of fewer particles. */
-static inline vmask find_near_some(const uint32_t *x, const uint32_t *y, const uint32_t *z,
-                                   uint32_t count, const uint32_t point[3], vfloat limit2) {
-  const vmask there = v_first(count);
-  const vfloat dx = v_difference(x, point[0], there), dy = v_difference(y, point[1], there),
-               dz = v_difference(z, point[2], there);
-  return v_both(there, v_less(v_fma(dx, dx, v_fma(dy, dy, dz * dz)), limit2));
+/** Those of LANES particles that are nearer to the point than the limit. */
+static inline vmask find_near(const struct near *c, uint32_t first) {
+  const vfloat dx = to_point(c, 0, first), dy = to_point(c, 1, first), dz = to_point(c, 2, first);
+  return v_less(v_fma(dx, dx, v_fma(dy, dy, dz * dz)), c->limit2);
 }
 
 uint32_t KERNEL(fof_near_point)(uint32_t n, const uint32_t *x, const uint32_t *y, const uint32_t *z,
                                 const uint32_t point[3], float limit2, uint32_t *index) {
   /* "less" stands for "no more": coordinates are whole numbers. */
-  const vfloat above = v_set(limit2 * (1.0F + FLT_EPSILON) + 0.5F);
+  const struct near c = {{x, y, z},
+                         {(vunits){0} + point[0], (vunits){0} + point[1], (vunits){0} + point[2]},
+                         v_set(limit2 * (1.0F + FLT_EPSILON) + 0.5F)};
   uint32_t found = 0, first = 0;
   for (; first + LANES <= n; first += LANES) {
-    const vmask near = find_near(x + first, y + first, z + first, point, above);
+    const vmask near = find_near(&c, first);
     if (v_any(near)) found += v_list(near, first, index + found); /* mostly none is near */
   }
   if (first == n) return found;
-  const vmask near = find_near_some(x + first, y + first, z + first, n - first, point, above);
+  const vmask near = v_both(find_near(&c, first), v_first(n - first));
   return v_any(near) ? found + v_list(near, first, index + found) : found;
 }
 
