@@ -79,20 +79,21 @@ struct power_mesh power_mesh_create(const struct particles *s, size_t n) {
   return m;
 }
 
-/** The memory of both meshes, if it is not there yet. */
+/** The memory of both meshes, if it is not there yet: one block, of which more is in huge pages than of two. */
 static void take_cells(struct power_mesh *m) {
   const size_t bytes = fft_bytes(&m->fft) +
-                       (2 * m->ghosts[0] * m->plane + m->ghosts[1] * m->row) * sizeof(float);
-  for (int set = 0; set < 2 && !m->cells[set]; set++) {
-    m->cells[set] = allocate_large(bytes, 1, "a mesh of the power spectrum");
-    m->empty = true;
-  }
+                       (2 * m->ghosts[0] * m->plane + m->ghosts[1] * m->row) * sizeof(float),
+               floats = (bytes + 15) / 16 * 4; /* the second mesh is aligned, too */
+  if (m->cells[0]) return;
+  m->cells[0] = allocate_large(2 * floats, sizeof(float), "the meshes of the power spectrum");
+  m->cells[1] = m->cells[0] + floats;
+  m->empty = true;
 }
 
 void power_mesh_free(struct power_mesh *m) {
   power_gpu_end(m->gpu);
   fft_free(&m->fft);
-  for (int set = 0; set < 2; set++) free(m->cells[set]);
+  free(m->cells[0]);
   for (int axis = 0; axis < 3; axis++) free(m->places[axis]);
   power_points_free(&m->points);
 }

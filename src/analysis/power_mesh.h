@@ -26,7 +26,7 @@ struct power_mesh {
   size_t row, plane;         /**< strides in floats */
   size_t *places
       [3]; /**< power_places() of planes and rows with their ghosts and of cells along z, in bytes */
-  float *cells[2]; /**< int32_t while mass is deposited; NULL before the first */
+  float *cells[2]; /**< int32_t while mass is deposited; NULL before the first; one block of memory */
   bool empty;      /**< all cells are 0 as they were allocated */
   double unit;     /**< of the deposits, mean masses of particles */
   int32_t mean;    /**< of a cell, in units of the deposits */

@@ -135,12 +135,13 @@ static void move_chunk(void *context, uint32_t chunk) {
     move_points(s, chunk);
 }
 
-/** Sort into s->out, allocated here.
+/** Sort into s->out, allocated here if it is not there.
  * @param[out] key_end  [key] end of each key's points in s->out */
 static void sort(struct sorting *s, size_t *key_end) {
   s->chunks = s->count < CHUNKS ? (uint32_t)s->count : CHUNKS;
-  s->out = make_points(s->count, s->particles ? particles_have(s->particles, COLUMN_relative_mass)
-                                              : s->in.mass != NULL);
+  if (!s->out.point)
+    s->out = make_points(s->count, s->particles ? particles_have(s->particles, COLUMN_relative_mass)
+                                                : s->in.mass != NULL);
   memset(key_end, 0, s->keys * sizeof *key_end);
   if (s->chunks == 0) return;
   s->offset = allocate(s->keys * s->chunks, sizeof *s->offset, "power spectrum");
@@ -159,10 +160,10 @@ static void sort(struct sorting *s, size_t *key_end) {
   free(s->offset);
 }
 
-/** Divide @p cells cells into tiles, beginning with cell @p first. @return number of tiles */
-static uint32_t cut_tiles(uint32_t *tile, size_t first, size_t cells) {
+/** Divide @p cells cells into tiles of so many strips, beginning with cell @p first. @return number of tiles */
+static uint32_t cut_tiles(uint32_t *strip, size_t first, size_t cells, size_t strips) {
   const size_t tiles = cells < 2 * POWER_TILE ? cells > 0 : cells / POWER_TILE;
-  for (size_t i = 0; i < cells; i++) tile[first + i] = (uint32_t)(i * tiles / cells);
+  for (size_t i = 0; i < cells; i++) strip[first + i] = (uint32_t)(i * tiles * strips / cells);
   return (uint32_t)tiles;
 }
 
@@ -173,15 +174,16 @@ struct power_points power_points_create(const struct particles *s, const struct 
   p.x_owner = allocate(4 * n, sizeof *p.x_owner, "power spectrum");
   p.y_owner = p.x_owner + n;
   p.x_tile = p.x_owner + 2 * n;
-  p.y_tile = p.x_owner + 3 * n;
+  p.y_strip = p.x_owner + 3 * n;
   for (size_t x = 0; x < n; x++) {
     p.x_owner[x] = (uint32_t)fft_row_of(f, x);
     p.y_owner[x] = (uint32_t)fft_column_of(f, x);
   }
-  p.x_tiles = cut_tiles(p.x_tile, own->first[0], own->count[0]);
-  p.y_tiles = cut_tiles(p.y_tile, own->first[1], own->count[1]);
+  p.x_tiles = cut_tiles(p.x_tile, own->first[0], own->count[0], 1);
+  p.y_tiles = cut_tiles(p.y_strip, own->first[1], own->count[1], POWER_STRIPS);
   p.sent_end = allocate((size_t)comm_size(), sizeof *p.sent_end, "power spectrum");
-  p.tile_end = allocate((size_t)p.x_tiles * p.y_tiles, sizeof *p.tile_end, "power spectrum");
+  p.strip_end = allocate((size_t)p.x_tiles * p.y_tiles * POWER_STRIPS, sizeof *p.strip_end,
+                         "power spectrum");
   return p;
 }
 
@@ -190,7 +192,7 @@ void power_points_free(struct power_points *p) {
   free_points(&p->sent);
   free(p->sent_end);
   free_points(&p->point);
-  free(p->tile_end);
+  free(p->strip_end);
 }
 
 void power_points_fold(struct power_points *p, unsigned fold) {
@@ -275,19 +277,21 @@ static struct point_set exchange(struct power_points *p, size_t round, size_t *c
 
 void power_points_load(struct power_points *p, size_t round) {
   if (p->loaded == round) return;
-  free_points(&p->point);
-  struct sorting by_tile = {.key = {p->x_tile, p->y_tile, p->n, p->y_tiles},
-                            .keys = (size_t)p->x_tiles * p->y_tiles};
+  const size_t strips = (size_t)p->y_tiles * POWER_STRIPS;
+  struct sorting by_tile = {.key = {p->x_tile, p->y_strip, p->n, strips},
+                            .keys = p->x_tiles * strips};
   struct point_set arrived = {0};
   if (comm_size() > 1) {
+    free_points(&p->point);
     by_tile.in = arrived = exchange(p, round, &by_tile.count);
   } else {
+    by_tile.out = p->point; /* of the fold before */
     by_tile.particles = p->particles;
     by_tile.count = p->particles->count;
     by_tile.fold = p->fold;
     by_tile.redshift_space = p->redshift_space;
   }
-  sort(&by_tile, p->tile_end);
+  sort(&by_tile, p->strip_end);
   free_points(&arrived);
   p->point = by_tile.out;
   p->loaded = round;

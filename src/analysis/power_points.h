@@ -14,8 +14,11 @@
 extern struct stage power_spectrum_stage;
 
 enum {
-  POWER_TILE = 8
-}; /**< least cells of a tile along x and y, if the mesh has as many; along z a tile has n cells */
+  POWER_TILE =
+      16, /**< least cells of a tile along x and y, if the mesh has as many; along z a tile has n cells */
+  POWER_STRIPS =
+      2 /**< of a tile along y: its points are in their order, so that fewer cells are in use at a time */
+};
 
 /** A folded position; the box is 2^32. */
 struct point {
@@ -39,15 +42,15 @@ struct power_points {
   struct fft_grid grid;        /**< of the ranks */
   uint32_t x_tiles, y_tiles;   /**< of this rank; 0 where it has no cells */
   uint32_t *x_owner, *y_owner; /**< [cell along an axis] row and column of the grid */
-  uint32_t *x_tile, *y_tile;   /**< the same of tiles, of this rank's cells */
+  uint32_t *x_tile, *y_strip;  /**< tile along x and strip along y of this rank's cells */
   unsigned fold;
   size_t rounds;          /**< number of parts in which points are exchanged, so that no rank needs
                             much more memory than its particles do */
   size_t loaded;          /**< the round whose points are in memory; `rounds`: none */
   struct point_set sent;  /**< all particles of this rank, by owner */
   size_t *sent_end;       /**< [owner] end in `sent` */
-  struct point_set point; /**< points of the round, by tile */
-  size_t *tile_end;       /**< [tile] end in `point` */
+  struct point_set point; /**< points of the round, by tile and strip */
+  size_t *strip_end;      /**< [strip of a tile] end in `point` */
 };
 
 /** Collective, except for power_points_range(). */
@@ -61,8 +64,8 @@ void power_points_load(struct power_points *p, size_t round);
 /** The points of tile x_tile * y_tiles + y_tile. */
 static inline void power_points_range(const struct power_points *p, size_t tile, size_t *first,
                                       size_t *end) {
-  *first = tile > 0 ? p->tile_end[tile - 1] : 0;
-  *end = p->tile_end[tile];
+  *first = tile > 0 ? p->strip_end[tile * POWER_STRIPS - 1] : 0;
+  *end = p->strip_end[tile * POWER_STRIPS + POWER_STRIPS - 1];
 }
 
 /** The cell that contains a coordinate along one axis. */

@@ -374,9 +374,47 @@ static size_t count_below(const struct fft *f, size_t width) {
   return end > first ? end - first : 0;
 }
 
+enum { MANY = 64 }; /* planes enough for all workers */
+
+/** Two meshes of one rank. */
+struct pair {
+  struct fft_pairs rows;
+  struct transform mesh[2];
+};
+
+/** Rows and lines of a plane, while it is in the cache. */
+static void plane_to_lines(void *context, uint32_t plane) {
+  struct pair *p = context;
+  const size_t rows = fft_pairs_in_plane(p->rows.f);
+  for (size_t i = 0; i < rows; i++) fft_pairs_transform(&p->rows, (uint32_t)(plane * rows + i));
+  for (int set = 0; set < 2; set++) {
+    const size_t lines = batches(&p->mesh[set]);
+    for (size_t i = 0; i < lines; i++)
+      along_1_forward(&p->mesh[set], (uint32_t)(plane * lines + i));
+  }
+}
+
+static void pair_on_one_rank(struct pair *p, void *const memory[2]) {
+  const struct fft *f = p->rows.f;
+  for (int set = 0; set < 2; set++) {
+    p->mesh[set] = begin(f, memory[set]);
+    p->mesh[set].width = count_below(f, p->rows.width);
+  }
+  loop_run(f->mesh.stage, (uint32_t)f->values.count[0], plane_to_lines, p);
+}
+
 void fft_pair_to_lines(const struct fft *f, void *const memory[2], size_t width, fft_weave *weave,
                        void *context) {
-  fft_pair_rows(f, memory, width, weave, context);
+  struct pair p = {.rows = fft_pairs_of(f, memory, width, weave, context)};
+  const size_t planes = f->values.count[0], parts = planes * fft_pairs_in_plane(f);
+  if (parts > UINT32_MAX)
+    fail(EXIT_RUN_FAILED, "a mesh of %zu x %zu x %zu cells is too large for one rank to transform",
+         f->size[0], f->size[1], f->size[2]);
+  if (comm_size() == 1 && planes >= MANY) {
+    pair_on_one_rank(&p, memory);
+    return;
+  }
+  loop_run(f->mesh.stage, (uint32_t)parts, fft_pairs_transform, &p.rows);
   for (int set = 0; set < 2; set++) {
     struct transform t = begin(f, memory[set]);
     t.width = count_below(f, width);

@@ -3,31 +3,19 @@
  * FFT_LINES pairs of rows are transformed side by side, as real and imaginary parts, and taken apart. */
 #include "pairs.h"
 
-#include <stdint.h>
-
 #include "photons/base/error.h"
 #include "photons/fft/kernels.h"
-#include "photons/runtime/loop.h"
 #include "plans.h"
 
-struct pairs {
-  const struct fft *f;
-  const struct fft_kernels *kernels;
-  float *mesh[2];
-  size_t width;
-  fft_weave *weave;
-  void *context;
-};
-
-static size_t parts_of_plane(const struct fft *f) {
+size_t fft_pairs_in_plane(const struct fft *f) {
   return (f->values.count[1] + FFT_LINES - 1) / FFT_LINES;
 }
 
-static void transform_rows(void *context, uint32_t number) {
-  const struct pairs *p = context;
+void fft_pairs_transform(void *context, uint32_t number) {
+  const struct fft_pairs *p = context;
   const struct fft_box *box = &p->f->values;
-  const size_t n = p->f->size[2], plane = number / parts_of_plane(p->f),
-               first = number % parts_of_plane(p->f) * FFT_LINES, left = box->count[1] - first,
+  const size_t n = p->f->size[2], plane = number / fft_pairs_in_plane(p->f),
+               first = number % fft_pairs_in_plane(p->f) * FFT_LINES, left = box->count[1] - first,
                count = left < FFT_LINES ? left : FFT_LINES;
   float *lines = fft_take(p->f, (n + FFT_BEYOND) * FFT_LINES), *row[2][FFT_LINES];
   for (int set = 0; set < 2; set++)
@@ -39,24 +27,19 @@ static void transform_rows(void *context, uint32_t number) {
   fftw_free(lines);
 }
 
-void fft_pair_rows(const struct fft *f, void *const memory[2], size_t width, fft_weave *weave,
-                   void *context) {
-  const size_t parts = f->values.count[0] * parts_of_plane(f);
+struct fft_pairs fft_pairs_of(const struct fft *f, void *const memory[2], size_t width,
+                              fft_weave *weave, void *context) {
   const size_t n = f->size[2], row = n % 4 == 0 ? n + 4 : n + 4 - n % 4;
-  const struct pairs pairs = {.f = f,
-                              .kernels = fft_kernels_select(),
-                              .mesh = {memory[0], memory[1]},
-                              .width = width < n / 2 + 1 ? width : n / 2 + 1,
-                              .weave = weave,
-                              .context = context};
   if (f->mesh.row > 0 && f->mesh.row < row)
     fail(EXIT_RUN_FAILED, "rows of a pair of meshes have room for %zu numbers, not for %zu",
          f->mesh.row, row);
   if (f->mesh.precision != FFT_SINGLE || f->mesh.padded)
     fail(EXIT_RUN_FAILED,
          "pairs of meshes are transformed in single precision and without padding");
-  if (parts > UINT32_MAX)
-    fail(EXIT_RUN_FAILED, "a mesh of %zu x %zu x %zu cells is too large for one rank to transform",
-         f->size[0], f->size[1], f->size[2]);
-  loop_run(f->mesh.stage, (uint32_t)parts, transform_rows, (void *)&pairs);
+  return (struct fft_pairs){.f = f,
+                            .kernels = fft_kernels_select(),
+                            .mesh = {memory[0], memory[1]},
+                            .width = width < n / 2 + 1 ? width : n / 2 + 1,
+                            .weave = weave,
+                            .context = context};
 }

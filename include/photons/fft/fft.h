@@ -44,7 +44,7 @@ struct fft_mesh {
   bool padded;
   enum fft_precision precision; /**< of all numbers */
   /** Numbers from a row of values to the next; 0: as few as the transform needs. Even; in single precision a
-   * multiple of 4, and where fft_pair_rows() is used more than size[2] + 1. */
+   * multiple of 4, and where fft_pair_to_lines() is used more than size[2] + 1. */
   size_t row;
   size_t spare; /**< rows in memory between those of one plane and of the next */
   enum fft_layout layout;
