@@ -31,8 +31,9 @@ double gas_cell(const struct gas *g, int level) { return g->cell / (double)(1 <<
  * than its tasks to submit. A level of more batches has a multiple of those at once: of six the last two would
  * have the GPU for themselves, which they do not fill. Below the root level several homes have batches of the most
  * groups: the messages of a small level take longer than its work, so that it has few homes, and all data of
- * batches have the same size. */
-enum { BATCH_LEAST = 64, BATCHES_AT_ONCE = 4, BATCH_MOST = 256 };
+ * batches have the same size. Steps with self-gravity have so many short tasks that GPUs wait for their submission:
+ * there a home has as few batches of a level as their most groups allow. */
+enum { BATCH_LEAST = 64, BATCHES_AT_ONCE = 4, BATCH_MOST = 256, BATCH_MOST_OF_GRAVITY = 512 };
 
 static size_t all_homes(const struct gas *g) { return (size_t)comm_size() * g->tasks.homes; }
 
@@ -44,15 +45,25 @@ static uint32_t round_up(uint32_t n, uint32_t steps) {
 }
 
 uint32_t gas_batch_groups_most(const struct gas *g) {
-  return g->tasks.batch > 0 ? g->tasks.batch : BATCH_MOST * g->tasks.homes;
+  if (g->tasks.batch > 0) return g->tasks.batch;
+  return g->tasks.few ? BATCH_MOST_OF_GRAVITY : BATCH_MOST * g->tasks.homes;
 }
 
 static uint32_t within(uint32_t least, uint32_t n, uint32_t most) {
   return n < least ? least : n > most ? most : n;
 }
 
+/** Batches of equal sizes, as few of each home as may be. Levels that fill one batch of gas alone have one home. */
+static uint32_t few_batches(const struct gas *g, int level, uint32_t groups) {
+  const uint32_t homes = level > 0 && groups <= BATCH_MOST ? 1 : (uint32_t)all_homes(g),
+                 most = BATCH_MOST_OF_GRAVITY * homes, parts = (groups + most - 1) / most * homes,
+                 size = parts > 0 ? (groups + parts - 1) / parts : 1;
+  return within(1, level > 0 ? round_up(size, 8) : size, BATCH_MOST_OF_GRAVITY);
+}
+
 uint32_t gas_batch_groups(const struct gas *g, int level, uint32_t groups) {
   if (g->tasks.batch > 0) return g->tasks.batch;
+  if (g->tasks.few) return few_batches(g, level, groups);
   if (level > 0 && all_homes(g) > 1) return BATCH_MOST;
   const uint32_t homes = (uint32_t)all_homes(g), of_home = (groups + homes - 1) / homes,
                  most = gas_batch_groups_most(g),

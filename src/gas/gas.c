@@ -82,6 +82,7 @@ struct gas *gas_create(const struct parameters *p) {
   g->tasks.group_memory = gas_bytes_per_group(p);
   g->tasks.homes = p->gas.homes > 0 ? (uint32_t)p->gas.homes : default_homes();
   g->tasks.batch = p->gas.batch > 0 ? (uint32_t)p->gas.batch : default_batch();
+  g->tasks.few = p->gas.gravity != GAS_GRAVITY_NONE && p->gas.levels > 0;
   topology_init_divided(&g->topology, root, p->gas.boundary, (int)p->gas.levels, gas_share, g);
   g->gravity = gravity_make(g, p);
   if (g->tasks.all_potentials && gas_gpus_needed(p) > 1.0) g->tasks.all_potentials = false;

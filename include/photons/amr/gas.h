@@ -151,6 +151,7 @@ struct gas_universe {
 /** How the work is divided into tasks, and what these need beside the data of batches. */
 struct gas_tasks {
   uint32_t batch; /**< groups of a batch; 0: by the groups of each level */
+  bool few; /**< without `batch`: as few batches as may be, which have more groups */
   uint32_t homes; /**< of each rank */
   bool all_potentials; /**< each home finds the potentials of all groups, not of its own alone: gravity_make(),
                             until gravity_divide_potentials() */

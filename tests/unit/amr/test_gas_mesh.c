@@ -432,9 +432,9 @@ static void test_invariants(void **state) {
   topology_free(&g.topology);
 }
 
-/** A level of so many groups, divided for so many GPUs. */
-static struct gas divided(uint32_t homes, uint32_t groups) {
-  struct gas g = {.tasks.homes = homes};
+/** A level of so many groups, divided for so many GPUs. @param few  of gas_tasks */
+static struct gas divided(uint32_t homes, uint32_t groups, bool few) {
+  struct gas g = {.tasks = {.homes = homes, .few = few}};
   g.topology.level[1].count = g.level[1].groups = groups;
   g.level[1].batch_groups = gas_batch_groups(&g, 1, groups);
   g.level[1].batch_count = (groups + g.level[1].batch_groups - 1) / g.level[1].batch_groups;
@@ -474,26 +474,29 @@ static void test_division(void **state) {
   static const struct {
     uint32_t homes, groups, batch;
     uint32_t used; /* homes that have groups */
-  } cases[] = {{1, 32768, 256, 1}, {4, 32768, 256, 4}, {8, 32768, 256, 8},
-               {1, 296, 80, 1},    {4, 296, 256, 2},   {4, 1024, 256, 4},
-               {2, 4096, 256, 2},  {1, 40, 40, 1},     {4, 200, 256, 1}};
+    bool few;      /* of gas_tasks */
+  } cases[] = {{1, 32768, 256, 1, false}, {4, 32768, 256, 4, false}, {8, 32768, 256, 8, false},
+               {1, 296, 80, 1, false},    {4, 296, 256, 2, false},   {4, 1024, 256, 4, false},
+               {2, 4096, 256, 2, false},  {1, 40, 40, 1, false},     {4, 200, 256, 1, false},
+               {1, 700, 352, 1, true},    {2, 700, 352, 2, true},    {1, 400, 416, 1, true},
+               {2, 200, 208, 1, true},    {4, 8192, 512, 4, true}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    const struct gas g = divided(cases[i].homes, cases[i].groups);
+    const struct gas g = divided(cases[i].homes, cases[i].groups, cases[i].few);
     uint32_t used = 0;
     for (uint32_t h = 0; h < cases[i].homes; h++)
       used += gas_home_batch(&g, 1, h + 1) > gas_home_batch(&g, 1, h);
     assert_int_equal(g.level[1].batch_groups, cases[i].batch);
     assert_int_equal(used, cases[i].used);
   }
-  for (uint32_t homes = 1; homes <= 8; homes++)
+  for (uint32_t k = 0; k < 16; k++)
     for (uint32_t groups = 0; groups < 20000; groups = groups * 5 / 4 + 7) {
-      struct gas g = divided(homes, groups);
+      struct gas g = divided(1 + k / 2, groups, k % 2);
       require_homes(&g);
       assert_true(g.level[1].batch_groups <= gas_batch_groups_most(&g));
     }
   /* Of four batches at once none is left over. */
   for (uint32_t groups = 1025; groups <= 3072; groups++)
-    assert_int_equal(divided(1, groups).level[1].batch_count % 4, 0);
+    assert_int_equal(divided(1, groups, false).level[1].batch_count % 4, 0);
 }
 
 int main(int argc, char **argv) {
