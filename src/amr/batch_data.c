@@ -83,6 +83,7 @@ void batch_drop_all_but_cells(struct gas_batch *b) {
   handle_drop(&b->stresses);
   handle_drop(&b->matter);
   b->particles = NULL;
+  b->pushed = false;
 }
 
 void batch_drop(struct gas_batch *b) {

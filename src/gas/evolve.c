@@ -128,8 +128,7 @@ static void open_step(struct gas *g, int level, double dt, double weight) {
   packages_apply(g, level, 0.5 * dt);
   if (g->gravity) gravity_kick(g, level, 0.5 * dt, weight);
   if (!g->particles) return;
-  gas_particles_open(g, level, dt, weight);
-  if (!settles_ahead(g, level)) gas_particles_list(g, level, g->topology.finest);
+  gas_particles_open(g, level, dt, weight, !settles_ahead(g, level));
 }
 
 /** Send the new cells of the finest level, where nothing changes them before its next step: GPUs send them while they
@@ -157,7 +156,9 @@ static void predict_potential(struct gas *g, int level, double dt, double weight
 static void close_by_gravity(struct gas *g, int level, double weight) {
   const double dt = g->level[level].dt,
                begin = level > 0 ? weight - dt / g->level[level - 1].dt : 0.0;
-  gravity_close_step(g, level, (struct gravity_step){dt, begin, weight});
+  const struct gravity_step step = {dt, begin, weight};
+  gravity_close_step(g, level, step);
+  if (g->particles) gas_particles_close(g, level, step);
 }
 
 /** Accelerate a level and all finer ones, and let sources act, for the second half of their steps. */
@@ -167,7 +168,6 @@ static void close_steps(struct gas *g, int level, double weight) {
   for (int l = level; topology_has_groups(&g->topology, l); l++) {
     if (g->gravity) close_by_gravity(g, l, l == level ? weight : 1.0);
     packages_apply(g, l, 0.5 * g->level[l].dt);
-    if (g->particles) gas_particles_close(g, l, l == level ? weight : 1.0);
   }
   hydro_restrict(g, level);
 }

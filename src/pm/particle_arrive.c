@@ -190,6 +190,7 @@ static void make_handle(struct gas *g, int level, struct particle_level *l, uint
   if (!*handle) starpu_void_data_register(handle);
   owner_set(*handle, gas_home_of_batch(g, level, batch) - gas_home_begin(g), g->tasks.homes);
   gas_batch(g, level, batch)->particles = *handle;
+  gas_batch(g, level, batch)->pushed = particle_batch_count(l, batch) > 0;
 }
 
 /** Give copies of other ranks' particles handles where GPUs read them. */

@@ -15,13 +15,18 @@ static size_t leavers_bytes(const struct particle_level *l) {
 
 static uint32_t own_groups(const struct particle_level *l) { return l->own_end - l->own_first; }
 
-void leaving_begin(struct gas_leaving *s) {
+static void make_room(struct gas_leaving *s) {
   const struct particle_level *l = s->from;
   if (!l->first) return;
   s->leaver = gas_shared_room(leavers_bytes(l), "particles");
   s->leavers = gas_shared_array(own_groups(l), sizeof *s->leavers, "particles");
+}
+
+void leaving_begin(struct gas_leaving *s) {
+  const struct particle_level *l = s->from;
+  make_room(s);
   for (uint32_t b = l->begin; b < l->begin + l->batches; b++)
-    if (particle_batch_count(l, b) > 0) gas_leave_submit(s, b);
+    if (l->first && particle_batch_count(l, b) > 0) gas_leave_submit(s, b);
 }
 
 size_t leaving_count(const struct gas_leaving *s) {
@@ -59,14 +64,29 @@ static uint32_t *number_groups(const struct topology *t, int level,
   return now;
 }
 
-static struct gas_leaving *list(const struct gas *g, int level, int last) {
+/** Lists without tasks that make them. */
+static struct gas_leaving *prepare(const struct gas *g, int level, int last) {
   const struct particle_level *l = &g->particles->level[level];
   struct gas_leaving *s = allocate(1, sizeof *s, "particles");
   *s = (struct gas_leaving){.gas = g, .level = level, .last = last, .from = l};
   s->changes = leaving_changes(g, level);
   s->now = number_groups(&g->topology, level, l);
+  return s;
+}
+
+static struct gas_leaving *list(const struct gas *g, int level, int last) {
+  struct gas_leaving *s = prepare(g, level, last);
   leaving_begin(s);
   return s;
+}
+
+const struct gas_leaving *leaving_with_drift(struct gas *g, int level) {
+  struct gas_leaving **s = &g->particles->leaving[level];
+  if (comm_size() > 1) return NULL;
+  leaving_drop(*s);
+  *s = prepare(g, level, g->topology.finest);
+  make_room(*s);
+  return *s;
 }
 
 void gas_particles_list(struct gas *g, int level, int last) {

@@ -59,6 +59,9 @@ size_t particle_batch_count(const struct particle_level *l, uint32_t batch);
  * the lists and gas_leaving.now. Particles that have no groups yet are not listed, but counted.
  * @param s  stays where it is until leaving_end() */
 void leaving_begin(struct gas_leaving *s);
+/** Lists that the tasks which drift a level's particles make; leaving_take() finds them. @return NULL: on several ranks
+ * there are none */
+const struct gas_leaving *leaving_with_drift(struct gas *g, int level);
 /** This waits for all tasks that were submitted and look at the tables of `from`. */
 size_t leaving_count(const struct gas_leaving *s);
 /** What changes when fences of a level do. */

@@ -32,11 +32,11 @@ void gas_particles_deposit(struct gas *g, int level) {
 }
 
 /** Submit tasks of the batches that have particles. */
-static void push_level(struct gas *g, int level, double dt, double weight) {
+static void push_level(struct gas *g, int level, struct push_task how) {
   const struct particle_level *l = &g->particles->level[level];
   for (uint32_t k = 0; k < g->level[level].own; k++) {
     const uint32_t i = g->level[level].turn[k];
-    if (particle_batch_count(l, i) > 0) gas_push_submit(g, level, i, dt, weight);
+    if (particle_batch_count(l, i) > 0) gas_push_submit(g, level, i, how);
   }
 }
 
@@ -69,17 +69,20 @@ static void add_level(const struct gas *g, int level, struct particle_totals *t)
 
 bool gas_particles_need_groups(void) { return !engine_gpu() || comm_size() > 1; }
 
-void gas_particles_open(struct gas *g, int level, double dt, double weight) {
-  push_level(g, level, dt, weight);
+void gas_particles_open(struct gas *g, int level, double dt, double weight, bool list) {
+  push_level(g, level,
+             (struct push_task){.kind = PUSH_OPENS,
+                                .step = {.dt = dt, .end = weight},
+                                .leaving = list ? leaving_with_drift(g, level) : NULL});
 }
 
-void gas_particles_close(struct gas *g, int level, double weight) {
-  push_level(g, level, 0.0, weight);
+void gas_particles_close(struct gas *g, int level, struct gravity_step step) {
+  push_level(g, level, (struct push_task){.kind = PUSH_CLOSES, .step = step});
 }
 
 void gas_particles_measure_begin(struct gas *g) {
   for (int level = 0; level < topology_levels(&g->topology); level++)
-    push_level(g, level, -1.0, 1.0);
+    push_level(g, level, (struct push_task){.kind = PUSH_MEASURES, .step.end = 1.0});
 }
 
 struct particle_totals gas_particles_measure(struct gas *g) {

@@ -293,7 +293,7 @@ void gravity_kick(struct gas *g, int level, double dt, double weight) {
   open_stress(g, level, dt, weight);
   for (uint32_t k = 0; k < g->level[level].own; k++) {
     const uint32_t i = g->level[level].turn[k];
-    gas_kick_submit(g, level, i, dt, weight);
+    if (!gas_batch(g, level, i)->pushed) gas_kick_submit(g, level, i, dt, weight);
     submit_border(g, level, i, (struct kick_task){dt, weight, false});
   }
   g->level[level].stale = true;
@@ -304,7 +304,7 @@ void gravity_close_step(struct gas *g, int level, struct gravity_step step) {
   if (g->scheme.particles_alone) return;
   for (uint32_t k = 0; k < g->level[level].own; k++) {
     const uint32_t i = g->level[level].turn[k];
-    gas_work_submit(g, level, i, step);
+    if (!gas_batch(g, level, i)->pushed) gas_work_submit(g, level, i, step);
     submit_border(g, level, i, (struct kick_task){0.5 * step.dt, step.end, true});
   }
   g->level[level].stale = true;

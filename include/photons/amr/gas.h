@@ -67,18 +67,19 @@ struct gas_batch {
       stresses; /**< [group] struct stress_sum: in the course of the coarser level's step */
   starpu_data_handle_t particles; /**< those of the groups, of struct particle_level; on cores without
                                        data */
-  starpu_data_handle_t matter;    /**< [group] struct gas_matter: densities of particles */
-  struct batch_list near;         /**< of this level: with the groups and their neighbours */
-  struct batch_list coarse;       /**< of the next coarser level: with the patches that the groups
+  bool pushed; /**< there are some: gas_push accelerates the gas of the groups, too */
+  starpu_data_handle_t matter; /**< [group] struct gas_matter: densities of particles */
+  struct batch_list near;      /**< of this level: with the groups and their neighbours */
+  struct batch_list coarse;    /**< of the next coarser level: with the patches that the groups
                                        refine, and the neighbours of these */
-  struct batch_list fine;         /**< of the next finer level: beside the groups' patches that are
+  struct batch_list fine;      /**< of the next finer level: beside the groups' patches that are
                                        not refined */
-  struct batch_list around; /**< of self-gravity: those of the next finer level that refine the
+  struct batch_list around;    /**< of self-gravity: those of the next finer level that refine the
                                        groups' patches or the neighbours of these */
-  struct batch_list sons;   /**< of the next finer level: those of the same home that refine patches
+  struct batch_list sons; /**< of the next finer level: those of the same home that refine patches
                                        of the groups */
-  bool inner;               /**< its home has all of `near` and `coarse` */
-  struct gas_links *link;   /**< [group] where this rank uses a GPU, else NULL */
+  bool inner;             /**< its home has all of `near` and `coarse` */
+  struct gas_links *link; /**< [group] where this rank uses a GPU, else NULL */
   starpu_data_handle_t links; /**< of these */
 };
 
@@ -151,7 +152,7 @@ struct gas_universe {
 /** How the work is divided into tasks, and what these need beside the data of batches. */
 struct gas_tasks {
   uint32_t batch; /**< groups of a batch; 0: by the groups of each level */
-  bool few; /**< without `batch`: as few batches as may be, which have more groups */
+  bool few;       /**< without `batch`: as few batches as may be, which have more groups */
   uint32_t homes; /**< of each rank */
   bool all_potentials; /**< each home finds the potentials of all groups, not of its own alone: gravity_make(),
                             until gravity_divide_potentials() */

@@ -4,6 +4,7 @@
 #define PHOTONS_PM_CODELETS_H
 
 #include "photons/amr/codelets.h"
+#include "photons/potential/gravity.h"
 
 struct particle_level;
 struct gas_leaving;
@@ -23,8 +24,15 @@ void gas_collect_submit(struct gas *g, int level, uint32_t batch);
 void gas_leave_submit(const struct gas_leaving *leaving, uint32_t batch);
 /** Make the particles of a new batch. Both arguments must stay until the tasks have ended. */
 void gas_arrive_submit(const struct gas_arriving *arriving, uint32_t batch);
-/** Kick particles, by POTENTIAL_END, and drift them, as gas_particles_open() does with dt > 0 and
- * gas_particles_close() with dt = 0; or, with dt < 0, set particle_level.acceleration. */
-void gas_push_submit(struct gas *g, int level, uint32_t batch, double dt, double weight);
+/** What gas_push does with the particles of a batch, and with its gas. */
+struct push_task {
+  enum push_kind { PUSH_OPENS, PUSH_CLOSES, PUSH_MEASURES } kind;
+  struct gravity_step step;
+  const struct gas_leaving
+      *leaving; /**< of a step that opens: list particles that leave; NULL: it does not */
+};
+/** Kick particles, by POTENTIAL_END, and drift them, where a step opens; kick them where it closes; or find
+ * particle_level.sums. Steps accelerate the batch's gas, too, as gas_kick and gas_work do. */
+void gas_push_submit(struct gas *g, int level, uint32_t batch, struct push_task how);
 
 #endif

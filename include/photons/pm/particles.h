@@ -27,6 +27,7 @@
 
 #include "photons/amr/gas.h"
 #include "photons/pm/particle.h"
+#include "photons/potential/gravity.h"
 
 struct parameters;
 
@@ -134,9 +135,12 @@ void gas_particles_collect(struct gas *g, int first, int end);
 void gas_particles_deposit_ahead(struct gas *g, int level, double time);
 
 /** Kick the particles of a level for half a step and drift them for the step; or kick them for what
- * is owed. gravity_send_around() comes before. @param weight  as of that */
-void gas_particles_open(struct gas *g, int level, double dt, double weight);
-void gas_particles_close(struct gas *g, int level, double weight);
+ * is owed. The same tasks accelerate the gas of batches with particles. gravity_send_around() comes before.
+ * @param weight  as of that
+ * @param list    then list them as gas_particles_list() does, to the finest level
+ * @param step    the step that ends */
+void gas_particles_open(struct gas *g, int level, double dt, double weight, bool list);
+void gas_particles_close(struct gas *g, int level, struct gravity_step step);
 
 /** Sums over all particles, and what limits the step. */
 struct particle_totals {

@@ -66,7 +66,7 @@ double gravity_background(const struct gas *g);
  * particles, if there are any.
  * @param weight  of this time in the step of the next coarser level, 0 .. 1 */
 void gravity_solve(struct gas *g, int level, double weight);
-/** Accelerate the cells of a level for a time. */
+/** Accelerate the cells of a level for a time. Batches with particles are left to gas_particles_open(), which follows. */
 void gravity_kick(struct gas *g, int level, double dt, double weight);
 /** A step of a level, and where it begins and ends in that of the next coarser level, 0 .. 1. */
 struct gravity_step {
@@ -76,7 +76,8 @@ struct gravity_step {
  * coarser level's step. @param level  the coarsest. @param weight  of the end of its step, as above */
 void gravity_close_stresses(struct gas *g, int level, double weight);
 /** Make the energy that gravity gives in a step of a level that which the gas loses in the potential,
- * gravity_kernels.work, and accelerate the cells for the second half of the step. */
+ * gravity_kernels.work, and accelerate the cells for the second half of the step. Batches with particles are left to
+ * gas_particles_close(), which follows. */
 void gravity_close_step(struct gas *g, int level, struct gravity_step step);
 /** The potential of a level is now that at the beginning of its step. One at the end is to come. */
 void gravity_begin_step(struct gas *g, int level);

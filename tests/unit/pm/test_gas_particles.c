@@ -162,7 +162,7 @@ static void order_does_not_matter(void **state) {
     g[i] = make_mesh(&(struct setup){"periodic", "0.003, 0.006", 2, 1, i == 0 ? 4 : 3}, particle,
                      ALL);
     gravity_send_around(g[i], 2, 1.0);
-    gas_particles_open(g[i], 2, 0.01, 1.0);
+    gas_particles_open(g[i], 2, 0.01, 1.0, false);
     message_wait();
   }
   for (int l = 0; l < 3; l++) {
@@ -365,7 +365,7 @@ static void accelerate_all(struct gas *g) {
   gas_particles_release(g, 0);
   for (int l = 0; l < levels; l++) {
     gravity_send_around(g, l, 1.0);
-    gas_particles_close(g, l, 1.0);
+    gas_particles_close(g, l, (struct gravity_step){.end = 1.0});
   }
   message_wait();
 }
