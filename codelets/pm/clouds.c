@@ -71,15 +71,53 @@ struct cloud_tables clouds_near(const struct batch_argument *a, const char *cons
   return t;
 }
 
-/** The number of a batch among those of the tables. */
-static uint32_t number_of(struct cloud_tables *t, int level, uint32_t batch) {
+/** The number of a batch among those of the tables; their number: it is none of them. */
+static uint32_t number_of(const struct cloud_tables *t, int level, uint32_t batch) {
   uint32_t n = t->clouds.batches; /* the last ones are the likely ones */
   while (n > 0 && (t->batch[n - 1].level != level || t->batch[n - 1].batch != batch)) n--;
-  if (n > 0) return n - 1;
-  n = t->clouds.batches++;
-  t->batch = reallocate(t->batch, t->clouds.batches, sizeof *t->batch, "batches of particles");
-  t->batch[n] = (struct cloud_batch){level, batch};
-  return n;
+  return n > 0 ? n - 1 : t->clouds.batches;
+}
+
+static void add_batch(struct cloud_tables *t, int level, uint32_t batch) {
+  const uint32_t n = t->clouds.batches;
+  if (number_of(t, level, batch) < n) return;
+  t->batch = reallocate(t->batch, n + 1, sizeof *t->batch, "batches of particles");
+  t->batch[t->clouds.batches++] = (struct cloud_batch){level, batch};
+}
+
+static bool has_particles(const struct particle_level *l, uint32_t batch) {
+  const uint32_t first = batch * l->batch_groups, left = l->own_end - first,
+                 count = left < l->batch_groups ? left : l->batch_groups;
+  return particle_first(l, first + count) > particle_first(l, first);
+}
+
+/** Add the batches of finer levels that have particles below some groups of a level. */
+static void add_batches_below(struct cloud_tables *t, const struct batch_argument *a,
+                              struct group_span groups) {
+  const struct topology *tree = &a->gas->topology;
+  while (groups.first < groups.end && !topology_known(tree, a->level, groups.first)) groups.first++;
+  while (groups.first < groups.end && !topology_known(tree, a->level, groups.end - 1)) groups.end--;
+  if (groups.first == groups.end) return;
+  const uint64_t first = topology_key(tree, a->level, groups.first),
+                 last = topology_key(tree, a->level, groups.end - 1);
+  for (int level = a->level + 1; level < topology_levels(tree); level++) {
+    const struct particle_level *l = &a->gas->particles->level[level];
+    const uint32_t begin = topology_own_below(tree, a->level, first, level).first,
+                   end = topology_own_below(tree, a->level, last, level).end;
+    if (begin == end) continue;
+    for (uint32_t batch = begin / l->batch_groups; batch * l->batch_groups < end; batch++)
+      if (has_particles(l, batch)) add_batch(t, level, batch);
+  }
+}
+
+struct cloud_tables clouds_below(const struct batch_argument *a,
+                                 const struct particle_level *foreign) {
+  const struct batch_list *near = &batch_of(a)->near;
+  struct cloud_tables t = {.foreign = foreign};
+  if (foreign) add_batch(&t, CLOUD_FOREIGN, 0);
+  for (uint32_t k = 0; k < near->count; k++)
+    add_batches_below(&t, a, gas_batch_span(&a->gas->level[a->level], near->batch[k]));
+  return t;
 }
 
 /** Of group i of a near batch: the particles of finer levels, this rank's and foreign ones. */
@@ -114,12 +152,15 @@ static void add_finer(struct cloud_tables *t, const struct batch_argument *a, ui
   }
 }
 
-struct cloud_tables clouds_below(const struct batch_argument *a,
-                                 const struct particle_level *foreign) {
-  struct cloud_tables t = make_tables(a);
-  t.foreign = foreign;
-  add_groups(&t, a, add_finer);
-  return t;
+void clouds_find_below(struct cloud_tables *t, const struct batch_argument *a,
+                       const char *const *batch) {
+  const struct cloud_tables listed = *t;
+  *t = make_tables(a);
+  t->batch = listed.batch;
+  t->foreign = listed.foreign;
+  t->clouds.batches = listed.clouds.batches;
+  t->clouds.batch = batch;
+  add_groups(t, a, add_finer);
 }
 
 void cloud_tables_free(struct cloud_tables *t) {

@@ -29,11 +29,14 @@ struct cloud_tables {
 /** The particles of a batch's level in the groups of gas_batch.near.
  * @param near  the particles of these batches, in device memory; not read where there are none */
 struct cloud_tables clouds_near(const struct batch_argument *a, const char *const *near);
-/** The particles of finer levels in these groups. clouds.batch is to be set: the particles of the
- * batches that `batch` names, in device memory.
- * @param foreign  of gas_ahead_submit() */
+/** The batches with particles of finer levels in these groups, clouds.batches and `batch`, without tables.
+ * @param foreign  of gas_ahead_submit(), which may be NULL */
 struct cloud_tables clouds_below(const struct batch_argument *a,
                                  const struct particle_level *foreign);
+/** Make the tables of these batches. They are made in a task: there are many groups.
+ * @param batch  the batches' particles, in device memory */
+void clouds_find_below(struct cloud_tables *t, const struct batch_argument *a,
+                       const char *const *batch);
 void cloud_tables_free(struct cloud_tables *t);
 
 #endif

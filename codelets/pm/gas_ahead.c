@@ -14,19 +14,20 @@
 struct gas_ahead_argument {
   struct batch_argument a;
   double time;                 /* for which the particles move on */
-  struct cloud_tables *tables; /* which the task frees */
+  struct cloud_tables *tables; /* which the task makes and frees */
 };
 enum { MATTER, PARTICLES };
 
 static double gas_ahead_work(const struct gas_ahead_argument *a) { return batch_work(&a->a); }
 
 static void gas_ahead_gpu(struct gpu *gpu, void *buffers[], const struct gas_ahead_argument *a) {
-  struct gpu_clouds clouds = a->tables->clouds;
   const struct gpu_gas g = gpu_gas_of(gpu, &a->a);
-  const char **batch = slots_addresses(buffers, PARTICLES, clouds.batches);
-  clouds.batch = batch;
-  gpu_gas_move_on(&g, &clouds, VECTOR(const struct gas_links, buffers[PARTICLES + clouds.batches]),
-                  a->time, VECTOR(struct gas_matter, buffers[MATTER]));
+  const uint32_t batches = a->tables->clouds.batches;
+  const char **batch = slots_addresses(buffers, PARTICLES, batches);
+  clouds_find_below(a->tables, &a->a, batch);
+  gpu_gas_move_on(&g, &a->tables->clouds,
+                  VECTOR(const struct gas_links, buffers[PARTICLES + batches]), a->time,
+                  VECTOR(struct gas_matter, buffers[MATTER]));
   free(batch);
   cloud_tables_free(a->tables);
   free(a->tables);
@@ -41,7 +42,7 @@ void gas_ahead_submit(struct gas *g, int level, uint32_t batch, double time,
   struct cloud_tables *tables = allocate(1, sizeof *tables, "particles of groups");
   struct slots slots = slots_of("gas_ahead", g, level, batch);
   *tables = clouds_below(&a, foreign);
-  if (tables->clouds.ranges == 0) {
+  if (tables->clouds.batches == 0) {
     cloud_tables_free(tables);
     free(tables);
     return;
@@ -56,6 +57,8 @@ void gas_ahead_submit(struct gas *g, int level, uint32_t batch, double time,
               STARPU_R);
   }
   slots_add_links(&slots, b);
+  for (int finer = level + 1; finer < topology_levels(&g->topology); finer++)
+    slots_add(&slots, g->particles->level[finer].readers, STARPU_R);
   gas_ahead_insert((struct gas_ahead_argument){a, time, tables}, slots_task(&slots, PRIORITY_HIGH));
   free(slots.data);
 }
