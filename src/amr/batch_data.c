@@ -56,7 +56,7 @@ void batch_make_shares(const struct gas *g, struct gas_batch *b) {
 
 void batch_make_matter(const struct gas *g, struct gas_batch *b) {
   (void)g;
-  b->matter = handle_make(b->count, sizeof(struct gas_matter));
+  b->matter = handle_make(b->room, sizeof(struct gas_matter));
 }
 
 void batch_make(const struct gas *g, struct gas_batch *b) {
@@ -65,12 +65,12 @@ void batch_make(const struct gas *g, struct gas_batch *b) {
   if (!b->sides) batch_make_sides(g, b);
   if (g->gravity) {
     if (!b->mass) b->mass = handle_make(b->room * gas_mass_bytes(g), 1);
-    batch_make_potentials(g, b);
-    b->sheets = handle_make(b->room, CUBE_BYTES);
-    batch_make_shares(g, b);
-    b->stresses = handle_make(b->room, sizeof(struct stress_sum));
+    if (!b->potential[0]) batch_make_potentials(g, b);
+    if (!b->sheets) b->sheets = handle_make(b->room, CUBE_BYTES);
+    if (!b->shares) batch_make_shares(g, b);
+    if (!b->stresses) b->stresses = handle_make(b->room, sizeof(struct stress_sum));
   }
-  if (g->particles) batch_make_matter(g, b);
+  if (g->particles && !b->matter) batch_make_matter(g, b);
 }
 
 void batch_drop_all_but_cells(struct gas_batch *b) {

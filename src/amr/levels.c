@@ -95,6 +95,11 @@ static void reuse_own(struct gas_batch *b, int now, struct gas_batch *old, int o
   take(&b->fluxes, &old->fluxes);
   take(&b->sides, &old->sides);
   take(&b->mass, &old->mass);
+  for (int i = 0; i < POTENTIALS; i++) take(&b->potential[i], &old->potential[i]);
+  take(&b->sheets, &old->sheets);
+  take(&b->shares, &old->shares);
+  take(&b->stresses, &old->stresses);
+  take(&b->matter, &old->matter);
 }
 
 void gas_reuse_data(struct gas *g, int level, struct gas_level *old) {
@@ -102,7 +107,7 @@ void gas_reuse_data(struct gas *g, int level, struct gas_level *old) {
   for (uint32_t i = l->begin; i < l->begin + l->own; i++) {
     if (i < old->begin || i >= old->begin + old->own) continue;
     struct gas_batch *b = &l->batch[i - l->begin], *o = &old->batch[i - old->begin];
-    if (b->room != o->room || (g->particles && b->count != o->count)) continue;
+    if (b->room != o->room) continue;
     const uint32_t old_home = (uint32_t)block_containing(old->batch_count,
                                                          (size_t)comm_size() * g->tasks.homes, i);
     if (gas_home_of_batch(g, level, i) == old_home && !b->handle[0] && o->handle[0])

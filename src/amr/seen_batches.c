@@ -48,9 +48,7 @@ static void reuse(const struct gas *g, int level, uint32_t home, uint32_t number
                   struct gas_batch *old) {
   const struct gas_level *l = &g->level[level];
   struct gas_batch b = gas_batch_without_data(g, level, number);
-  if (gas_home_of_batch(g, level, number) == home || b.room != old->room ||
-      (g->particles && b.count != old->count))
-    return;
+  if (gas_home_of_batch(g, level, number) == home || b.room != old->room) return;
   const struct gas_batch place = b;
   b = *old;
   b.first = place.first;
