@@ -614,9 +614,7 @@ static void march(struct nbody *n, int steps, uint8_t finest, float dt) {
   const uint32_t ticks = 1u << (finest - coarsest), last = (uint32_t)steps * ticks;
   for (uint32_t tick = 0; tick <= last; tick++) {
     if (tick > 0) {
-      FOR_GROUPS(&n->domain, g) {
-        move_submit(n, g, dt / (float)ticks);
-      }
+      FOR_GROUPS(&n->domain, g) { move_submit(n, g, dt / (float)ticks); }
       message_wait();
     }
     kick_at_tick(n, tick, finest, dt, tick > 0, tick < last);
