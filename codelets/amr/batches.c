@@ -8,13 +8,17 @@
 #include "photons/base/error.h"
 #include "photons/runtime/engine.h"
 
-char *gas_scratch(const struct gas *g) {
-  char **scratch = &g->tasks.scratch[worker_number()];
-  if (*scratch) return *scratch;
+static char *make_scratch(const struct gas *g) {
   const size_t bytes = g->scheme.kernels->scratch_bytes + gas_block_bytes(g),
                rounded = (bytes + GAS_ALIGNMENT - 1) / GAS_ALIGNMENT * GAS_ALIGNMENT;
-  *scratch = aligned_alloc(GAS_ALIGNMENT, rounded);
-  if (!*scratch) fail(EXIT_RUN_FAILED, "not enough memory for scratch of gas (%zu bytes)", rounded);
+  char *scratch = aligned_alloc(GAS_ALIGNMENT, rounded);
+  if (!scratch) fail(EXIT_RUN_FAILED, "not enough memory for scratch of gas (%zu bytes)", rounded);
+  return scratch;
+}
+
+char *gas_scratch(const struct gas *g) {
+  char **scratch = &g->tasks.scratch[worker_number()];
+  if (!*scratch) *scratch = make_scratch(g);
   return *scratch;
 }
 
