@@ -25,11 +25,9 @@ enum { ROWS = 4 };
 typedef float floats __attribute__((vector_size(64)));
 typedef int32_t integers __attribute__((vector_size(64)));
 #define REPEAT(v) (floats) _mm512_broadcast_f32x4((__m128)(v))
-#define SPREAD(v, i)   \
-  __builtin_shuffle(v, \
-                    (integers){0, 0, 0, 0, 4, 4, 4, 4, 8, 8, 8, 8, 12, 12, 12, 12} + (int32_t)(i))
-#define SPREAD_ROWS(v, i) \
-  __builtin_shuffle(v, (integers){0, 0, 0, 0, 5, 5, 5, 5, 10, 10, 10, 10, 15, 15, 15, 15})
+#define OF_ROW(v, places) (floats) _mm512_permutevar_ps((__m512)(v), (__m512i)(places))
+#define SPREAD(v, i) OF_ROW(v, (integers){0} + (int32_t)(i))
+#define SPREAD_ROWS(v, i) OF_ROW(v, ((integers){0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3}))
 #define ROW(v, row)                                           \
   ((row) == 0   ? __builtin_shufflevector(v, v, 0, 1, 2, 3)   \
    : (row) == 1 ? __builtin_shufflevector(v, v, 4, 5, 6, 7)   \
@@ -41,8 +39,9 @@ enum { ROWS = 2 };
 typedef floats8 floats;
 typedef integers8 integers;
 #define REPEAT(v) (floats) _mm256_set_m128((__m128)(v), (__m128)(v))
-#define SPREAD(v, i) __builtin_shuffle(v, (integers){0, 0, 0, 0, 4, 4, 4, 4} + (int32_t)(i))
-#define SPREAD_ROWS(v, i) __builtin_shuffle(v, (integers){0, 0, 0, 0, 5, 5, 5, 5} + (int32_t)(i))
+#define OF_ROW(v, places) (floats) _mm256_permutevar_ps((__m256)(v), (__m256i)(places))
+#define SPREAD(v, i) OF_ROW(v, (integers){0} + (int32_t)(i))
+#define SPREAD_ROWS(v, i) OF_ROW(v, ((integers){0, 0, 0, 0, 1, 1, 1, 1}) + (int32_t)(i))
 #define ROW(v, row)                                       \
   ((row) == 0 ? __builtin_shufflevector(v, v, 0, 1, 2, 3) \
               : __builtin_shufflevector(v, v, 4, 5, 6, 7))
@@ -52,7 +51,7 @@ enum { ROWS = 1 };
 typedef floats4 floats;
 typedef integers4 integers;
 #define REPEAT(v) (v)
-#define SPREAD(v, i) __builtin_shuffle(v, (integers){0, 0, 0, 0} + (int32_t)(i))
+#define SPREAD(v, i) ((floats){(v)[i], (v)[i], (v)[i], (v)[i]})
 #define SPREAD_ROWS(v, i) SPREAD(v, i)
 #define ROW(v, row) (v)
 #ifdef __SSE2__
