@@ -11,8 +11,11 @@
 
 /** Weights lie on a line where the determinant of their inertia is below this part of its trace cubed. */
 #define ON_A_LINE 1e-9
+/** Weights are at one place where no more than this part of their inertia about the origin is left about their centre, which is
+ * what rounding leaves. */
+#define AT_ONE_PLACE 1e-12
 
-/** The inertia of the weights about their centre: xx, yy, zz, yz, zx, xy. */
+/** The inertia of the weights about their centre: xx, yy, zz, yz, zx, xy; zero where they are at one place. */
 static void inertia_of(const struct net_force_sums *s, const double centre[3], double inertia[6]) {
   double second[6];
   for (int c = 0; c < 3; c++) {
@@ -20,10 +23,12 @@ static void inertia_of(const struct net_force_sums *s, const double centre[3], d
     second[c] = s->second[c] - s->weight * centre[c] * centre[c];
     second[3 + c] = s->second[3 + c] - s->weight * centre[d] * centre[e];
   }
-  const double trace = second[0] + second[1] + second[2];
+  const double trace = second[0] + second[1] + second[2],
+               most = s->second[0] + s->second[1] + s->second[2];
+  const bool spread = trace > AT_ONE_PLACE * most;
   for (int c = 0; c < 3; c++) {
-    inertia[c] = trace - second[c];
-    inertia[3 + c] = -second[3 + c];
+    inertia[c] = spread ? trace - second[c] : 0.0;
+    inertia[3 + c] = spread ? -second[3 + c] : 0.0;
   }
 }
 

@@ -85,8 +85,31 @@ static void faults_stay_where_they_are(void **state) {
   require_no_change(&p);
 }
 
+/** Of one particle's inertia nothing is left but rounding, of either sign. */
+static void one_particle_does_not_turn(void **state) {
+  (void)state;
+  uint32_t position[3];
+  float acceleration[3], mass;
+  const struct net_force_arrays p = {1, 1e-9, position, &mass, acceleration};
+  seed = 1;
+  for (int draw = 0; draw < 1000; draw++) {
+    mass = (float)(0.5 + uniform());
+    for (int c = 0; c < 3; c++) {
+      position[c] = FRAME_MIDDLE + (uint32_t)(int32_t)(1e9 * (uniform() - 0.5));
+      acceleration[c] = (float)(1e-3 * (uniform() - 0.5));
+    }
+    const struct net_force_sums sums = sums_of(&p);
+    const struct net_force_change change = net_force_change_of(&sums);
+    for (int c = 0; c < 3; c++) {
+      assert_true(isfinite(change.push[c]));
+      assert_true(change.turn[c] == 0.0);
+    }
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(net_forces_are_removed),
-                                     cmocka_unit_test(faults_stay_where_they_are)};
+                                     cmocka_unit_test(faults_stay_where_they_are),
+                                     cmocka_unit_test(one_particle_does_not_turn)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
