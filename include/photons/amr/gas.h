@@ -67,18 +67,18 @@ struct gas_batch {
       stresses; /**< [group] struct stress_sum: in the course of the coarser level's step */
   starpu_data_handle_t particles; /**< those of the groups, of struct particle_level; on cores without
                                        data */
-  bool pushed; /**< there are some: gas_push accelerates the gas of the groups, too */
-  starpu_data_handle_t matter; /**< [group] struct gas_matter: densities of particles */
-  struct batch_list near;      /**< of this level: with the groups and their neighbours */
-  struct batch_list coarse;    /**< of the next coarser level: with the patches that the groups
+  starpu_data_handle_t matter;    /**< [group] struct gas_matter: densities of particles */
+  struct batch_list near;         /**< of this level: with the groups and their neighbours */
+  struct batch_list coarse;       /**< of the next coarser level: with the patches that the groups
                                        refine, and the neighbours of these */
-  struct batch_list fine;      /**< of the next finer level: beside the groups' patches that are
+  struct batch_list fine;         /**< of the next finer level: beside the groups' patches that are
                                        not refined */
-  struct batch_list around;    /**< of self-gravity: those of the next finer level that refine the
+  struct batch_list around; /**< of self-gravity: those of the next finer level that refine the
                                        groups' patches or the neighbours of these */
-  struct batch_list sons; /**< of the next finer level: those of the same home that refine patches
+  struct batch_list sons;   /**< of the next finer level: those of the same home that refine patches
                                        of the groups */
-  bool inner;             /**< its home has all of `near` and `coarse` */
+  bool inner;               /**< its home has all of `near` and `coarse` */
+  bool pushed;            /**< it has particles: gas_push accelerates the gas of the groups, too */
   struct gas_links *link; /**< [group] where this rank uses a GPU, else NULL */
   starpu_data_handle_t links; /**< of these */
 };
