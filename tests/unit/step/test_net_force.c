@@ -88,8 +88,8 @@ static void faults_stay_where_they_are(void **state) {
 /** Of one particle's inertia nothing is left but rounding, of either sign. */
 static void one_particle_does_not_turn(void **state) {
   (void)state;
-  uint32_t position[3];
-  float acceleration[3], mass;
+  static uint32_t position[3];
+  static float acceleration[3], mass;
   const struct net_force_arrays p = {1, 1e-9, position, &mass, acceleration};
   seed = 1;
   for (int draw = 0; draw < 1000; draw++) {
