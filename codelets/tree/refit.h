@@ -15,6 +15,7 @@ size_t refit_slots(const struct group *g, struct starpu_data_descr *data);
 /** Fit the boxes of all nodes of a group to its particles, and sum their masses, if these differ.
  * @param buffers  of refit_slots() */
 void refit_group(const struct short_range *s, const struct group *g, void *buffers[]);
+/** The same on a GPU, in its stream; in builds with CUDA alone. */
 void refit_group_on_gpu(struct gpu *gpu, const struct short_range *s, const struct group *g,
                         void *buffers[]);
 
