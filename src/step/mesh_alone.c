@@ -7,7 +7,7 @@
 
 /* The waves of a lattice of spacing d have fallen by exp(-(2 pi sigma/d)^2/2) where particles are displaced by sigma
  * along an axis. This square is where a higher cut changes P(k) by less than 0.5 % up to half the particles' Nyquist frequency
- * (docs/results/validation.md). */
+ * (docs/dev/architecture.md). */
 #define DISSOLVED 8.0
 #define LATE_CUT 0.8
 
