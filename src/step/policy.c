@@ -82,7 +82,8 @@ uint32_t mesh_policy_forces(const struct parameters *p, size_t particles, uint32
   uint32_t forces = 1;
   if (cells == 0 || p->time.step != STEP_BLOCK) return forces;
   const uint32_t first = mesh_layout_choose(p, particles).cells;
-  while (forces * first < cells) forces *= 2;
+  if (cells <= first) return forces;
+  while (forces * first < p->time.mesh_kicks * cells) forces *= 2;
   return forces;
 }
 

@@ -57,9 +57,11 @@ void renewal_policy_account(struct renewal_policy *s, struct fresh_work *fresh, 
                             const struct work_counts *work, uint64_t active, size_t particles);
 
 /**
- * Forces of the mesh in a step: with block time steps as many as the mesh is finer than the first
- * one, rounded up to a power of 2. The density of halos smoothed over the split radius rises about
- * as r_split^-2, and with it the square of the frequency with which the force of the mesh changes.
+ * Forces of the mesh in a step: with block time steps 1 of the first mesh, and of a finer one time.mesh_kicks
+ * times as many as it is finer, rounded up to a power of 2. The density of halos smoothed over the split
+ * radius rises about as r_split^-2, and with it the square of the frequency with which the force of the mesh changes.
+ * Kicks of a leapfrog err by the square of this frequency times their distance: where a mesh pays to be finer, halos
+ * are dense enough for more kicks.
  * @param cells  a side; 0: there is no mesh, and the number is 1
  */
 uint32_t mesh_policy_forces(const struct parameters *p, size_t particles, uint32_t cells);
