@@ -84,7 +84,7 @@ static void fill_record(struct nbody_run *r, double a, struct step_record *recor
   record->owners = (struct owner_seconds){d->group_seconds, (uint32_t)d->particles.first_block,
                                           (uint32_t)d->particles.blocks};
   const double forces = (double)record->work.pairs / fmax((double)last.pairs, 1.0);
-  r->next_mesh_cells = mesh_policy_choose(r->parameters, record->particles,
+  r->next_mesh_cells = mesh_policy_choose(r->parameters, &r->cosmology, a, record->particles,
                                           nbody_mesh_cells(r->nbody), (double)record->work.pairs);
   sort_policy_account(&r->policy, &r->nbody->domain, &last, forces);
   measure_energy(r, cosmology_scale(&r->cosmology, a), record->step, &record->statistics);

@@ -169,7 +169,8 @@ struct base_step block_open(struct nbody *n, const struct parameters *p, const s
                             double a0, double a1) {
   struct base_step b = {
       .parameters = p, .cosmology = c, .r_cut = n->domain.geometry.r_cut, .a0 = a0, .a1 = a1};
-  b.mesh_ticks = BASE_TICKS / mesh_policy_forces(p, n->domain.particles.all, nbody_mesh_cells(n));
+  b.mesh_ticks = BASE_TICKS /
+                 mesh_policy_forces(p, c, a0, n->domain.particles.all, nbody_mesh_cells(n));
   struct rung_kick k = kick_at(&b, 0, false, true);
   const bool first = !(n->steps.dlna > 0.0);
   k.mesh = (float)mesh_kick(&b, false, true);

@@ -7,6 +7,7 @@
 
 #include "photons/base/error.h"
 #include "photons/config/parameters.h"
+#include "photons/cosmology/cosmology.h"
 #include "photons/mesh/long_range.h"
 #include "photons/runtime/scheduler.h"
 #include "photons/step/rungs.h"
@@ -78,26 +79,40 @@ void sort_policy_rescale(struct sort_policy *s, const struct domain *d) {
   if (before > 0.0) s->fresh_spread *= s->spread / before;
 }
 
-uint32_t mesh_policy_forces(const struct parameters *p, size_t particles, uint32_t cells) {
+/** km/s, of matter in the halos in which most pairs are. */
+#define HALO_SPEED 300.0
+
+/** Cells that matter in halos crosses in a base step. */
+static double cells_crossed(const struct parameters *p, const struct cosmology *c, double a,
+                            uint32_t cells) {
+  const double distance = HALO_SPEED * p->time.max_dlna / (a * cosmology_hubble(c, a)); /* Mpc/h */
+  return distance * cells / p->box.size;
+}
+
+uint32_t mesh_policy_forces(const struct parameters *p, const struct cosmology *c, double a,
+                            size_t particles, uint32_t cells) {
   uint32_t forces = 1;
   if (cells == 0 || p->time.step != STEP_BLOCK) return forces;
   const uint32_t first = mesh_layout_choose(p, particles).cells;
   if (cells <= first) return forces;
-  while (forces * first < p->time.mesh_kicks * cells) forces *= 2;
+  const double least = fmax((double)cells / first,
+                            cells_crossed(p, c, a, cells) / p->time.mesh_crossing);
+  while (forces < least) forces *= 2;
   return forces;
 }
 
 /** Nanoseconds of a step's forces by a mesh. */
-static double mesh_work(const struct parameters *p, size_t particles, uint32_t cells) {
-  return mesh_policy_forces(p, particles, cells) *
+static double mesh_work(const struct parameters *p, const struct cosmology *c, double a,
+                        size_t particles, uint32_t cells) {
+  return mesh_policy_forces(p, c, a, particles, cells) *
          (cost()->cell * pow(cells, 3.0) + cost()->deposit * (double)particles);
 }
 
 /** The least factor by which a mesh gets finer. On GPUs smaller changes gain nothing. */
 static double least_refinement(void) { return scheduler_any_gpu() ? 1.5 : 1.25; }
 
-uint32_t mesh_policy_choose(const struct parameters *p, size_t particles, uint32_t cells,
-                            double pairs) {
+uint32_t mesh_policy_choose(const struct parameters *p, const struct cosmology *c, double a,
+                            size_t particles, uint32_t cells, double pairs) {
   uint32_t best = cells;
   double most = 0.0;
   for (double factor = least_refinement(); cells > 0 && factor <= 2.0; factor += 0.25) {
@@ -105,7 +120,8 @@ uint32_t mesh_policy_choose(const struct parameters *p, size_t particles, uint32
     if (finer > p->gravity.pm_grid_most) finer = (uint32_t)p->gravity.pm_grid_most;
     if (finer <= cells) break;
     const double saved = cost()->pair * pairs * (1.0 - (double)cells / finer);
-    const double gain = saved - mesh_work(p, particles, finer) + mesh_work(p, particles, cells);
+    const double gain = saved - mesh_work(p, c, a, particles, finer) +
+                        mesh_work(p, c, a, particles, cells);
     if (gain > most) best = finer;
     most = fmax(most, gain);
   }

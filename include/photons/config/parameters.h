@@ -165,7 +165,7 @@ struct parameters {
     double end;                  /**< isolated: Myr */
     double max_step;             /**< isolated: Myr */
     enum step_accuracy accuracy; /**< chooses the defaults of max_dlna, stretch, eta, eta_tide, kicks
-                                    and mesh_kicks */
+                                    and mesh_crossing */
     enum step_kind step;
     int64_t steps; /**< fixed: number of steps of equal ln a from z_init to z_end */
     double max_dlna, min_dlna;
@@ -176,7 +176,7 @@ struct parameters {
     int64_t pair_type;    /**< type of black holes, whose pairs bound steps; 0: none */
     double eta_pair;      /**< the part of a pair's time that a step may have */
     enum kick_kind kicks; /**< of whole base steps */
-    int64_t mesh_kicks;   /**< of a finer mesh in a base step, over how many times finer it is */
+    double mesh_crossing; /**< part of a cell that matter crosses between kicks of a finer mesh */
   } time;
   struct {
     char dir[PARAMETER_PATH_MAX];

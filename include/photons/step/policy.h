@@ -13,6 +13,8 @@
 #include "photons/step/rungs.h"
 #include "photons/tree/short_range.h"
 
+struct cosmology;
+
 struct parameters;
 
 /** The state of the policy, which checkpoints contain. Work is in nanoseconds of one core,
@@ -57,24 +59,27 @@ void renewal_policy_account(struct renewal_policy *s, struct fresh_work *fresh, 
                             const struct work_counts *work, uint64_t active, size_t particles);
 
 /**
- * Forces of the mesh in a step: with block time steps 1 of the first mesh, and of a finer one time.mesh_kicks
- * times as many as it is finer, rounded up to a power of 2. The density of halos smoothed over the split
- * radius rises about as r_split^-2, and with it the square of the frequency with which the force of the mesh changes.
- * Kicks of a leapfrog err by the square of this frequency times their distance: where a mesh pays to be finer, halos
- * are dense enough for more kicks.
+ * Forces of the mesh in a base step of block time steps, a power of 2: 1 of the first mesh. A finer one acts at least
+ * as often as it is finer, and so often that matter in halos crosses at most time.mesh_crossing of its cells from
+ * kick to kick. The force of the mesh changes where matter crosses the split radius, which is part of a cell: a halo with
+ * the density r^-2 has the same speed V everywhere, and turns at V/r. Kicks of a leapfrog err by the square of their
+ * distance over this time. Where a mesh does not pay to become finer, few particles are in halos that it resolves.
+ * @param a      the scale factor
  * @param cells  a side; 0: there is no mesh, and the number is 1
  */
-uint32_t mesh_policy_forces(const struct parameters *p, size_t particles, uint32_t cells);
+uint32_t mesh_policy_forces(const struct parameters *p, const struct cosmology *c, double a,
+                            size_t particles, uint32_t cells);
 /**
  * The cells a side of the mesh for the next steps: more of them where a finer mesh pays for itself.
  * Its short-range force has a shorter reach r_cut, and pairs fall about as r_cut where most of them
  * are, in halos with densities of r^-2.
  * @param p      gravity.pm_grid_most; 0: the mesh stays
+ * @param a      the scale factor
  * @param cells  a side, now
  * @param pairs  that the last step computed
  */
-uint32_t mesh_policy_choose(const struct parameters *p, size_t particles, uint32_t cells,
-                            double pairs);
+uint32_t mesh_policy_choose(const struct parameters *p, const struct cosmology *c, double a,
+                            size_t particles, uint32_t cells, double pairs);
 
 /** What to do in the next step, at the drifted positions. */
 struct sort_choice {

@@ -278,17 +278,18 @@ static void time_accuracy_chooses_steps(void **state) {
     const char *text;
     double max_dlna, stretch, eta, eta_tide;
     enum kick_kind kicks;
-    int64_t mesh_kicks;
+    double mesh_crossing;
   } cases[] = {
-      {NEEDED, 0.0125, 4, 0.025, 0, KICKS_GROWTH, 2},
-      {NEEDED "[time]\naccuracy = fast\n", 0.025, 1, 0.025, 0.25, KICKS_PLAIN, 1},
-      {NEEDED "[time]\naccuracy = default\n", 0.0125, 4, 0.025, 0, KICKS_GROWTH, 2},
-      {NEEDED "[time]\naccuracy = high\n", 0.00625, 4, 0.00625, 0, KICKS_GROWTH, 2},
-      {NEEDED "[time]\nmax_dlna = 0.1\naccuracy = high\n", 0.1, 4, 0.00625, 0, KICKS_GROWTH, 2},
-      {NEEDED "[time]\naccuracy = fast\neta_tide = 0\n", 0.025, 1, 0.025, 0, KICKS_PLAIN, 1},
-      {GAS, 0.025, 1, 0.025, 0.25, KICKS_PLAIN, 1},
-      {GALAXY "[time]\nend = 1\n", 0.0125, 4, 0.025, 0, KICKS_GROWTH, 2},
-      {GALAXY "[time]\nend = 1\naccuracy = high\n", 0.00625, 4, 0.00625, 0, KICKS_GROWTH, 2},
+      {NEEDED, 0.0125, 4, 0.025, 0, KICKS_GROWTH, 0.125},
+      {NEEDED "[time]\naccuracy = fast\n", 0.025, 1, 0.025, 0.25, KICKS_PLAIN, 0.5},
+      {NEEDED "[time]\naccuracy = default\n", 0.0125, 4, 0.025, 0, KICKS_GROWTH, 0.125},
+      {NEEDED "[time]\naccuracy = high\n", 0.00625, 4, 0.00625, 0, KICKS_GROWTH, 0.0625},
+      {NEEDED "[time]\nmax_dlna = 0.1\naccuracy = high\n", 0.1, 4, 0.00625, 0, KICKS_GROWTH,
+       0.0625},
+      {NEEDED "[time]\naccuracy = fast\neta_tide = 0\n", 0.025, 1, 0.025, 0, KICKS_PLAIN, 0.5},
+      {GAS, 0.025, 1, 0.025, 0.25, KICKS_PLAIN, 0.5},
+      {GALAXY "[time]\nend = 1\n", 0.0125, 4, 0.025, 0, KICKS_GROWTH, 0.125},
+      {GALAXY "[time]\nend = 1\naccuracy = high\n", 0.00625, 4, 0.00625, 0, KICKS_GROWTH, 0.0625},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     struct parameters p;
@@ -296,7 +297,7 @@ static void time_accuracy_chooses_steps(void **state) {
     assert_true(p.time.max_dlna == cases[i].max_dlna && p.time.stretch == cases[i].stretch &&
                 p.time.eta == cases[i].eta && p.time.eta_tide == cases[i].eta_tide);
     assert_int_equal(p.time.kicks, cases[i].kicks);
-    assert_int_equal(p.time.mesh_kicks, cases[i].mesh_kicks);
+    assert_true(p.time.mesh_crossing == cases[i].mesh_crossing);
   }
 }
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "photons/config/parameters.h"
+#include "photons/cosmology/cosmology.h"
 #include "photons/step/policy.h"
 #include "support/force_set.h"
 
@@ -15,47 +16,64 @@
 
 enum { SIDE = 64, PARTICLES = SIDE * SIDE * SIDE, FIRST = 64 };
 
-/** A box whose first mesh has FIRST cells a side. */
-static struct parameters box(const char *step, int kicks) {
-  char text[200];
+/** A box of a side in Mpc/h, whose first mesh has FIRST cells a side. */
+static struct parameters box(const char *step, double size, double crossing) {
+  char text[250];
   snprintf(text, sizeof text,
-           "[box]\nsize = 50\nnpart_side = %d\n[gravity]\npm_grid = %d\n[time]\nstep = %s\n"
-           "steps = 10\nmesh_kicks = %d\n",
-           SIDE, FIRST, step, kicks);
+           "[box]\nsize = %g\nnpart_side = %d\n[gravity]\npm_grid = %d\n[time]\nstep = %s\n"
+           "steps = 10\nmax_dlna = 0.0125\nmesh_crossing = %g\n",
+           size, SIDE, FIRST, step, crossing);
   struct parameters p;
   parameters_from_text(&p, text, NULL, 0);
   return p;
 }
 
-static uint32_t forces(const char *step, int kicks, uint32_t cells) {
-  const struct parameters p = box(step, kicks);
-  return mesh_policy_forces(&p, PARTICLES, cells);
+/** At z = 0. */
+static uint32_t forces(const char *step, double size, double crossing, uint32_t cells) {
+  const struct parameters p = box(step, size, crossing);
+  const struct cosmology c = cosmology_from(&p);
+  return mesh_policy_forces(&p, &c, 1.0, PARTICLES, cells);
 }
 
-/** The first mesh acts once, however many kicks finer ones have; a finer mesh as often as it is finer times the
- * kicks, rounded up to a power of 2. */
-static void finer_meshes_act_more_often(void **state) {
+/** In a base step of 0.0125 matter at 300 km/s moves by 0.0375 Mpc/h at z = 0: 0.075 cells of 0.5 Mpc/h. A finer mesh
+ * acts at least as often as it is finer, the first mesh once. */
+static void meshes_act_before_their_cells_are_crossed(void **state) {
   (void)state;
   static const struct {
-    int kicks;
+    double size, crossing;
     uint32_t cells, forces;
-  } cases[] = {{1, FIRST, 1}, {2, FIRST, 1}, {16, FIRST, 1}, {1, 80, 2},   {1, 128, 2},
-               {1, 160, 4},   {2, 80, 4},    {2, 128, 4},    {2, 160, 8},  {3, 80, 4},
-               {3, 128, 8},   {4, 128, 8},   {16, 128, 32},  {2, 1024, 32}};
+  } cases[] = {{64, 10, FIRST, 1},  {64, 0.001, FIRST, 1}, {64, 10, 80, 2},
+               {64, 10, 128, 2},    {64, 10, 160, 4},      {64, 0.076, 128, 2},
+               {64, 0.036, 128, 4}, {32, 0.038, 128, 4},   {32, 0.037, 128, 8},
+               {6.4, 0.125, 80, 4}, {6.4, 0.125, 128, 8},  {64, 0.001, 128, 128}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-    assert_int_equal(forces("block", cases[i].kicks, cases[i].cells), cases[i].forces);
+    assert_int_equal(forces("block", cases[i].size, cases[i].crossing, cases[i].cells),
+                     cases[i].forces);
+}
+
+/** H is 1.79 times as large at z = 1 and a half, so that matter crosses 1.12 times as many cells. */
+static void early_cells_are_smaller(void **state) {
+  (void)state;
+  const struct parameters p = box("block", 32, 0.16);
+  const struct cosmology c = cosmology_from(&p);
+  assert_int_equal(mesh_policy_forces(&p, &c, 1.0, PARTICLES, 128), 2);
+  assert_int_equal(mesh_policy_forces(&p, &c, 0.5, PARTICLES, 128), 2);
+  const struct parameters shorter = box("block", 32, 0.079);
+  assert_int_equal(mesh_policy_forces(&shorter, &c, 1.0, PARTICLES, 128), 2);
+  assert_int_equal(mesh_policy_forces(&shorter, &c, 0.5, PARTICLES, 128), 4);
 }
 
 /** Steps that all particles share have the mesh's force at their ends; isolated systems have no mesh. */
 static void other_steps_have_one_force(void **state) {
   (void)state;
-  assert_int_equal(forces("fixed", 2, 128), 1);
-  assert_int_equal(forces("block", 2, 0), 1);
+  assert_int_equal(forces("fixed", 6.4, 0.125, 128), 1);
+  assert_int_equal(forces("block", 6.4, 0.125, 0), 1);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(finer_meshes_act_more_often),
+      cmocka_unit_test(meshes_act_before_their_cells_are_crossed),
+      cmocka_unit_test(early_cells_are_smaller),
       cmocka_unit_test(other_steps_have_one_force),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
