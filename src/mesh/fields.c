@@ -13,6 +13,7 @@ LOOP_STAGE(pieces, 0x66aa55, .family = "pm");
 /** What groups of one rank read of another one. */
 struct transfer {
   int from, to;
+  uint32_t latest; /* for comes_first(): the group that reads it */
   struct mesh_boxes boxes;
 };
 struct transfers {
@@ -57,14 +58,6 @@ static void add_cells(struct mesh_boxes *list, uint32_t cells, const struct mesh
                                           .end = {x[i].end, y[j].end, z[k].end}});
 }
 
-/** Add a transfer that a group reads, unless it is there already: the group's first and last planes may have
- * the same owner. */
-static void add_read(struct group_cells *c, uint32_t transfer) {
-  for (uint32_t i = 0; i < c->read_ranks; i++)
-    if (c->reads[i] == transfer) return;
-  c->reads[c->read_ranks++] = transfer;
-}
-
 /** Add what a group reads of other ranks if it is this rank's own, or else of this rank.
  * @param piece  memory for the pieces of a group */
 static void add_group(const struct long_range *l, struct group_cells *c, struct mesh_piece *piece,
@@ -78,7 +71,9 @@ static void add_group(const struct long_range *l, struct group_cells *c, struct 
     const int rank = piece[k].rank;
     if (rank == c->owner || (c->owner != me && rank != me)) continue;
     const uint32_t transfer = transfer_between(list, rank, c->owner);
-    if (c->owner == me) add_read(c, transfer);
+    /* The group's first and last planes may have the same owner. */
+    if (c->owner == me && comes_first(&list->transfer[transfer].latest, c->group))
+      c->reads[c->read_ranks++] = transfer;
     add_cells(&list->transfer[transfer].boxes, l->mesh->cells, &piece[k], &c->field_box);
   }
 }

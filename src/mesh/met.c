@@ -20,11 +20,7 @@ struct search {
   const struct long_range *l;
   uint32_t tasks;
   struct patch *patch; /* [own group] */
-  struct told {
-    int *rank; /* [count] of its groups one after the other */
-    uint32_t *group;
-    uint32_t count, room;
-  } told[TASKS];
+  struct told told[TASKS];
 };
 
 static void tell(struct told *t, int rank, uint32_t group) {
@@ -44,11 +40,11 @@ static struct patch find_patch(const struct long_range *l, const struct node *ro
   return patch_for_box(l->mesh, root->centre, half);
 }
 
-/** Whether one of the pieces before is of the same rank. */
-static bool is_told(const struct mesh_piece *piece, uint32_t k) {
-  for (uint32_t i = 0; i < k; i++)
-    if (piece[i].rank == piece[k].rank) return true;
-  return false;
+void tell_ranks(struct told *t, uint32_t group, const struct mesh_piece *piece, uint32_t count,
+                uint32_t *latest) {
+  for (uint32_t k = 0; k < count; k++)
+    if (piece[k].rank != comm_rank() && comes_first(&latest[piece[k].rank], group))
+      tell(t, piece[k].rank, group);
 }
 
 static void find_patches(void *context, uint32_t task) {
@@ -56,15 +52,15 @@ static void find_patches(void *context, uint32_t task) {
   const struct mesh *m = s->l->mesh;
   const size_t groups = s->l->domain->particles.blocks;
   struct mesh_piece *piece = allocate(pieces_most(m), sizeof *piece, "pieces of the mesh");
+  uint32_t *latest = allocate((size_t)comm_size(), sizeof *latest, "pieces of the mesh");
   for (size_t i = block_first(groups, s->tasks, task); i < block_first(groups, s->tasks, task + 1);
        i++) {
     s->patch[i] = find_patch(s->l, &s->l->domain->groups[i].root);
     const struct field_box box = field_box_for_patch(m, &s->patch[i]);
     const uint32_t count = comm_size() > 1 ? cut_field_box(m, &box, piece) : 0;
-    for (uint32_t k = 0; k < count; k++)
-      if (piece[k].rank != comm_rank() && !is_told(piece, k))
-        tell(&s->told[task], piece[k].rank, (uint32_t)i);
+    tell_ranks(&s->told[task], (uint32_t)i, piece, count, latest);
   }
+  free(latest);
   free(piece);
 }
 

@@ -11,6 +11,7 @@
 
 #include "photons/mesh/copies.h"
 #include "src/mesh/fields.h"
+#include "src/mesh/met.h"
 
 enum { N = 12, BOXES_MOST = 40 };
 
@@ -259,9 +260,30 @@ static void test_search(void **state) {
   free(boxes.box);
 }
 
+/* Of groups with 10^6 pieces, two of each rank, each rank is told once. To compare all pieces with each other would take
+ * hours. */
+static void test_told(void **state) {
+  (void)state;
+  enum { RANKS = 500000, PIECES = 2 * RANKS, GROUPS = 3 };
+  struct mesh_piece *piece = calloc(PIECES, sizeof *piece);
+  uint32_t *latest = calloc(RANKS, sizeof *latest);
+  struct told told = {.rank = NULL};
+  for (uint32_t k = 0; k < PIECES; k++) piece[k].rank = (int)(k % RANKS);
+  for (uint32_t g = 0; g < GROUPS; g++) tell_ranks(&told, g, piece, PIECES, latest);
+  assert_int_equal(told.count, GROUPS * (RANKS - 1)); /* not to itself, rank 0 */
+  for (uint32_t k = 0; k < told.count; k++) {
+    assert_int_equal(told.group[k], k / (RANKS - 1));
+    assert_int_equal(told.rank[k], 1 + k % (RANKS - 1));
+  }
+  free(told.rank);
+  free(told.group);
+  free(latest);
+  free(piece);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_unite), cmocka_unit_test(test_groups),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_unite),  cmocka_unit_test(test_groups),
                                      cmocka_unit_test(test_copies), cmocka_unit_test(test_division),
-                                     cmocka_unit_test(test_search)};
+                                     cmocka_unit_test(test_search), cmocka_unit_test(test_told)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
