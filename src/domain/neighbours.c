@@ -52,10 +52,15 @@ static void find_part(void *context, uint32_t task) {
     find_neighbours(search, &d->groups[i]);
 }
 
+static int compare_index(const void *a, const void *b) {
+  const struct group *x = *(struct group *const *)a, *y = *(struct group *const *)b;
+  return (x->index > y->index) - (x->index < y->index);
+}
+
+/** Neighbours rise behind the first one, the group itself. */
 static bool is_neighbour(const struct neighbours *near, const struct group *group) {
-  for (uint32_t k = 0; k < near->count; k++)
-    if (near->group[k] == group) return true;
-  return false;
+  if (near->group[0] == group || near->count == 1) return near->group[0] == group;
+  return bsearch(&group, near->group + 1, near->count - 1, sizeof(struct group *), compare_index);
 }
 
 /** Of two groups of this rank each is in reach of the other, or neither. */

@@ -20,7 +20,7 @@ enum kept {
   KEPT_CELLS,  /**< cells of the mesh of groups that this rank meets */
   KEPT_PIECES, /**< lists of mesh planes that are sent or received */
   KEPT_BLOCKS, /**< tables of the slabs and transpose blocks of the mesh */
-  KEPT_CUTS,   /**< nodes and cuts, while the domain is decomposed */
+  KEPT_CUTS, /**< nodes and cuts, while the domain is decomposed; with GPUs what ranks tell each other of particles that move */
   KEPT_COUNTS, /**< particles by digits of the cuts, of all chunks of this rank */
   KEPT_TIES,   /**< particles at the cuts */
   KEPT_OCTREE, /**< of gas: the patch groups of all levels and how they are linked */

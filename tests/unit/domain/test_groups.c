@@ -165,6 +165,22 @@ static void a_copy_of_some_has_all_columns(void **state) {
   particles_free(&fewer);
 }
 
+/* Where particles stay in their groups, ranks have nothing to tell each other. */
+static void no_moves_are_not_told(void **state) {
+  (void)state;
+  struct particles s = particles_create_share(PARTICLES, 100.0, 1.0);
+  for (size_t i = 0; i < s.count; i++) s.id[i] = particles_first(&s) + i;
+  const struct domain_layout layout = {.group_count = 256, .depth = DEPTH};
+  struct domain d = domain_make(s, &layout, (struct geometry){0});
+  place(&d.particles, 0);
+  domain_start(&d);
+  const uint64_t before = comm_sent(COMM_exchanges).bytes;
+  rebuild(&d, TASKS_THEN_SORT);
+  assert_int_equal(comm_sent(COMM_exchanges).bytes - before, 0);
+  domain_unregister(&d);
+  particles_free(&d.particles);
+}
+
 static void tasks_and_cores_make_the_same_groups(void **state) {
   (void)state;
   /* fewer groups than the levels that cores split together, and more */
@@ -251,6 +267,7 @@ int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(leaves_on_cores_depend_on_the_kind_of_system),
                                      cmocka_unit_test(large_runs_have_large_groups),
                                      cmocka_unit_test(tasks_and_cores_make_the_same_groups),
+                                     cmocka_unit_test(no_moves_are_not_told),
                                      cmocka_unit_test(a_copy_of_some_has_all_columns),
                                      cmocka_unit_test(sums_have_the_same_bits)};
   comm_start(&argc, &argv);
