@@ -87,14 +87,15 @@ static struct cell_copies list_copies(const struct pm_read_argument *a, void *bu
 static struct field_view view_of_box(const struct mesh *m, const struct group_cells *c,
                                      const float *box, const float **plane) {
   const struct field_box *b = &c->field_box;
-  const uint32_t *first = c->patch.origin;
+  const uint32_t *first = c->patch.origin, *size = c->patch.size;
   for (uint32_t field = 0; field < m->fields; field++)
     for (uint32_t i = 0; i < b->planes; i++, box += field_box_floats(b))
       plane[(size_t)field * m->cells + (b->first + i) % m->cells] = box;
   return (struct field_view){.plane = plane,
                              .origin = {b->origin[0], b->origin[1]},
                              .row = b->row,
-                             .first = {first[0], first[1], first[2]}};
+                             .first = {first[0], first[1], first[2]},
+                             .size = {size[0], size[1], size[2]}};
 }
 
 /** Find the planes in slabs: fills plane[field * N + x]. */
@@ -110,8 +111,10 @@ static struct field_view view_of_slabs(void *buffers[], const struct mesh *m,
       for (uint32_t x = begin; x < slab_first(m, slab + 1); x++)
         plane[(size_t)field * cells + x] = data + (x - begin) * plane_floats(m);
     }
-  return (struct field_view){
-      .plane = plane, .row = m->row, .first = {first_cell[0], first_cell[1], first_cell[2]}};
+  return (struct field_view){.plane = plane,
+                             .row = m->row,
+                             .first = {first_cell[0], first_cell[1], first_cell[2]},
+                             .size = {c->patch.size[0], cells, cells}};
 }
 
 /** Put a group's cells together on cores. */

@@ -28,6 +28,7 @@ struct reading {
   const float *const *slabs;  /* [field][slab] whole slabs; if NULL: */
   const float *const *planes; /* [field * N + x] */
   uint32_t row;
+  uint32_t begin[3], cells[3]; /* the planes have so many cells along each axis from the first on */
   float *acceleration;
 };
 
@@ -99,8 +100,15 @@ struct tile {
   bool fits;
 };
 
+/** Whether the planes have cells along an axis from `first` on: they end where those of a group do. */
+static __device__ inline bool has_cells(const struct device_mesh &d, const struct reading &r,
+                                        int axis, uint32_t first, uint32_t size) {
+  const uint32_t before = wrap(first + d.m.cells - r.begin[axis], d.m.cells);
+  return r.cells[axis] >= d.m.cells || before + size <= r.cells[axis];
+}
+
 /** @param range  smallest and largest first cell of the stencils, counted from `reference` */
-static __device__ inline struct tile tile_for(const struct device_mesh &d,
+static __device__ inline struct tile tile_for(const struct device_mesh &d, const struct reading &r,
                                               const uint32_t reference[3], const int range[3][2],
                                               uint32_t width) {
   struct tile t;
@@ -109,7 +117,8 @@ static __device__ inline struct tile tile_for(const struct device_mesh &d,
     const int first = (int)reference[c] + range[c][0];
     t.first[c] = (uint32_t)(first < 0 ? first + (int)d.m.cells : first);
     t.size[c] = (uint32_t)(range[c][1] - range[c][0]) + width;
-    t.fits = t.fits && t.size[c] <= min(d.m.cells, (uint32_t)TILE_CELLS);
+    t.fits = t.fits && t.size[c] <= min(d.m.cells, (uint32_t)TILE_CELLS) &&
+             has_cells(d, r, c, t.first[c], t.size[c]);
   }
   t.row = t.size[2] + (6 - t.size[2] % 4) % 4;                    /* 2 modulo 4 */
   t.plane = t.row * t.size[1] + (12 - t.row * t.size[1] % 8) % 8; /* 4 modulo 8 */
@@ -139,7 +148,7 @@ static __device__ inline void fill_tile(const struct device_mesh &d, const struc
 
 /** Cells from `reference` to a stencil's first cell, the shorter way around the box. Both ways lead to the same cell of a
  * tile, which begins at or before the reference and is no larger than the box: where particles are half a box apart, the
- * way decides about the size of the tile alone. */
+ * way decides about the size of the tile. A tile does not fit where it leads through cells that the planes do not have. */
 static __device__ inline int cells_between(const struct device_mesh &d, uint32_t reference,
                                            uint32_t first) {
   const int n = (int)first - (int)reference, half = (int)d.m.cells / 2;
@@ -177,7 +186,7 @@ static __device__ inline void read_part(const struct device_mesh &d, const struc
     range[c][0] = warp_min(n[c]);
     range[c][1] = warp_max(n[c]);
   }
-  const struct tile t = tile_for(d, reference, range, W);
+  const struct tile t = tile_for(d, r, reference, range, W);
   __syncthreads(); /* all warps have read what they need of the last part */
   if (t.fits) {
     fill_tile(d, r, t, work->plane, work->cell);
@@ -227,7 +236,7 @@ static __global__ void __launch_bounds__(BLOCK, BLOCKS)
     atomicMax(&work.range[c][1], high);
   }
   __syncthreads();
-  const struct tile t = tile_for(d, work.reference, work.range, W);
+  const struct tile t = tile_for(d, r, work.reference, work.range, W);
   if (!t.fits) {
     for (uint32_t part = 0; part < PARTS; part++) {
       const uint32_t node = blockIdx.x * PARTS + part, level = r.level + PART_LEVELS,
@@ -333,7 +342,11 @@ void gpu_read(struct gpu_mesh *g, uint32_t count, const uint32_t *x, bool shifte
   r.x = x;
   const uint32_t before = fields ? 0 : 2,
                  origin[3] = {before, before + view->origin[0], before + view->origin[1]};
-  for (int c = 0; c < 3; c++) r.offset[c] = assignment_offset(m, origin[c], shifted);
+  for (int c = 0; c < 3; c++) {
+    r.offset[c] = assignment_offset(m, origin[c], shifted);
+    r.begin[c] = (view->first[c] + m->cells + before - origin[c]) % m->cells;
+    r.cells[c] = view->size[c];
+  }
   r.factor = fields ? factor : factor * (float)(m->cells / m->box);
   r.slabs = slabs ? (const float *const *)table : NULL;
   r.planes = (const float *const *)table;

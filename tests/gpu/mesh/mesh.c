@@ -190,8 +190,43 @@ static void check_apart(const struct bench *b, const struct both_fields *f,
     }
 }
 
+/* Particles of a node at both ends of a group that is nearly as wide as the box. Planes outside of the group are not there,
+ * and no tile leads through them. */
+static void check_ends(const struct bench *b, const struct both_fields *f,
+                       struct difference *read) {
+  enum { COUNT = 128, OUTSIDE = 4, WIDTH = 4 };
+  const struct mesh *m = b->s->long_range.mesh;
+  const uint32_t cells = m->cells, first = cells - 3, size = cells - OUTSIDE;
+  const size_t planes = (size_t)m->fields * cells;
+  const double cell = (double)POSITION_TURN / cells;
+  const float **host = allocate(planes, sizeof *host, "planes");
+  const float **device = allocate(planes, sizeof *device, "planes");
+  for (uint32_t field = 0; field < m->fields; field++)
+    for (uint32_t i = 0; i < size; i++) {
+      const size_t plane = (size_t)field * cells + (first + i) % cells;
+      host[plane] = f->host.plane[plane];
+      device[plane] = f->device.plane[plane];
+    }
+  struct both_fields inside = *f;
+  inside.host.plane = host;
+  inside.device.plane = device;
+  inside.host.first[0] = inside.device.first[0] = first;
+  inside.host.size[0] = inside.device.size[0] = size;
+  uint32_t x[3 * COUNT];
+  for (uint32_t i = 0; i < 3 * COUNT; i++) {
+    const double part = 0.37 * i - floor(0.37 * i); /* clouds reach two cells to either side */
+    const double at = i >= COUNT ? part : 2.0 + part + (i % 2) * (size - WIDTH - 2.0);
+    x[i] = (uint32_t)(uint64_t)((first + at) * cell);
+  }
+  uint32_t *x_on_device = to_device(x, sizeof x);
+  compare_reads(b, &inside, COUNT, x, x_on_device, false, read);
+  CUDA(cudaFree(x_on_device));
+  free(host);
+  free(device);
+}
+
 static void check_read(const struct bench *b, const struct mesh_arrays *a, struct difference *read,
-                       struct difference *apart) {
+                       struct difference *apart, struct difference *ends) {
   const struct nbody *s = b->s;
   const struct mesh *m = s->long_range.mesh;
   const float **planes = allocate((size_t)m->fields * m->cells, sizeof *planes, "planes");
@@ -211,6 +246,7 @@ static void check_read(const struct bench *b, const struct mesh_arrays *a, struc
       compare_reads(b, &f, s->domain.groups[g].count, particles_block(&s->domain.particles, g).x[0],
                     position_on_device(b, g), g % 2 == 0, read);
     check_apart(b, &f, apart);
+    if (m->gradient == GRADIENT_SPECTRAL) check_ends(b, &f, ends);
   }
   free(planes);
   free(device_planes);
@@ -251,10 +287,11 @@ void check_mesh(const struct bench *b) {
   struct difference assign = {"pm_assign", 0, 0, 0}, add = {"patch_add", 0, 0, 0},
                     transform = {"fft_yz", 0, 0, 0}, green = {"fft_x", 0, 0, 0},
                     potential = {"fft_x potential", 0, 0, 0}, inverse = {"ifft_yz", 0, 0, 0},
-                    read = {"pm_read", 0, 0, 0}, apart = {"pm_read, half a box apart", 0, 0, 0};
+                    read = {"pm_read", 0, 0, 0}, apart = {"pm_read, half a box apart", 0, 0, 0},
+                    ends = {"pm_read, ends of a wide group", 0, 0, 0};
   check_density(b, &a, &assign, &add, &transform);
   check_fields(b, &a, &green, &potential, &inverse);
-  check_read(b, &a, &read, &apart);
+  check_read(b, &a, &read, &apart, &ends);
   /* Weights are rounded to a fixed part of the heaviest particle, while the mass of a cell falls with the cell. */
   report(&assign, 1e-6 * heaviest(&s->domain.particles) *
                       fmax(1.0, sqrt(pow(m->cells, 3.0) / (double)s->domain.particles.count)));
@@ -265,6 +302,7 @@ void check_mesh(const struct bench *b) {
   report(&inverse, 1e-6);
   report(&read, 1e-6);
   report(&apart, 1e-6);
+  if (m->gradient == GRADIENT_SPECTRAL) report(&ends, 1e-6);
   for (size_t i = 0; i < slabs; i++) {
     free(a.slab[i]);
     CUDA(cudaFree(a.slab_out[i]));
