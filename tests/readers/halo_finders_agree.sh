@@ -30,7 +30,7 @@ NUM_WRITERS = 8
 OUTBASE = "$work/$1/rockstar"
 END_OF_CONFIG
   # Fewer processes take no box for periodic. mpirun refuses root unless told.
-  OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 timeout 120 mpirun --oversubscribe -n 8 \
+  OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 timeout "$(seconds 120)" mpirun --oversubscribe -n 8 \
     "$ROCKSTAR" -c rockstar.cfg >err 2>&1 || complain "$1: mpi-rockstar"
 }
 

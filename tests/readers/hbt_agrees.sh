@@ -31,7 +31,7 @@ SofteningHalo -1
 MaxPhysicalSofteningHalo -1
 END_OF_CONFIG
 # mpirun refuses root unless told.
-OMP_NUM_THREADS=1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 timeout 300 mpirun --oversubscribe \
+OMP_NUM_THREADS=1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 timeout "$(seconds 300)" mpirun --oversubscribe \
   -n 2 "$HBT" hbt.conf 0 5 >err 2>&1 || complain 'HBT-HERONS'
 grep '^SofteningHalo' exact/hbt/Parameters.log
 "$PYTHON" - <<'END' || complain 'HBT-HERONS finds other subhalos'

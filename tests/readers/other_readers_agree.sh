@@ -28,14 +28,14 @@ for unit in kpc/h Mpc/h; do
   done
 done
 
-timeout 120 "$PHOTONS" --quiet --set output.dir=trees --set output.trees=yes \
+timeout "$(seconds 120)" "$PHOTONS" --quiet --set output.dir=trees --set output.trees=yes \
   --set analysis.min_members=8 \
   --set output.redshifts=3,2.5,2,1.5,1,0.5,0 config.ini 2>err ||
   complain "a run with trees: exit code $?"
 support tree_readers.py trees/trees.hdf5 >err 2>&1 || complain 'what ytree reads'
 
 need_mpi
-STARPU_NCPU=1 timeout 120 mpirun --oversubscribe --bind-to none -n 3 "$PHOTONS" --quiet \
+STARPU_NCPU=1 timeout "$(seconds 120)" mpirun --oversubscribe --bind-to none -n 3 "$PHOTONS" --quiet \
   --set output.dir=set --set output.files=3 --set output.names=gadget4 config.ini 2>err ||
   complain "a run on three ranks: exit code $?"
 "$PYTHON" "$PHOTONS_SOURCE/tools/swift_view.py" set/snapshot_001.0.hdf5 >out ||

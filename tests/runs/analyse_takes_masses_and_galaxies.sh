@@ -17,7 +17,7 @@ analyse() {
     plain | zoom*) pictures='--set output.image_pixels=128' ;;
     *) pictures= ;;
   esac
-  STARPU_NCPU=1 timeout 120 "$@" "$PHOTONS" --analyse "$snapshot" --set output.dir="$folder" \
+  STARPU_NCPU=1 timeout "$(seconds 120)" "$@" "$PHOTONS" --analyse "$snapshot" --set output.dir="$folder" \
     $pictures >"$folder.out" 2>&1 ||
     complain "$snapshot: exit code $?, $(cat "$folder.out")"
 }

@@ -10,7 +10,7 @@ expect() {
   code=$1 message=$2
   shift 2
   find . -exec ls -ld --full-time {} + >../before
-  timeout 60 "$PHOTONS" "$@" >../out 2>../err </dev/null
+  timeout "$(seconds 60)" "$PHOTONS" "$@" >../out 2>../err </dev/null
   found=$?
   find . -exec ls -ld --full-time {} + >../after
   [ $found -eq "$code" ] || complain "$*: exit code $found, not $code"

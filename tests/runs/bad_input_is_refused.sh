@@ -13,7 +13,7 @@ expect() {
   code=$1 message=$2 folder=$3
   shift 3
   case " $*" in *' --restart'*) ;; *) rm -rf "$folder" 2>/dev/null ;; esac
-  timeout -k 5 60 "$PHOTONS" --quiet --set output.dir="$folder" "$@" >out 2>err </dev/null
+  timeout -k 5 "$(seconds 60)" "$PHOTONS" --quiet --set output.dir="$folder" "$@" >out 2>err </dev/null
   check "$*"
 }
 check() {
@@ -32,7 +32,7 @@ check() {
 expect_refused() {
   message=$1
   shift
-  timeout -k 5 60 "$PHOTONS" --quiet --set output.dir=run "$@" >out 2>err </dev/null
+  timeout -k 5 "$(seconds 60)" "$PHOTONS" --quiet --set output.dir=run "$@" >out 2>err </dev/null
   found=$?
   [ $found -eq 2 ] && grep -qF -- "$message" err ||
     complain "$*: exit code $found, or no line with: $message"
@@ -122,7 +122,7 @@ expect 1 'no more than half the box' run --set cosmology.sigma8=10 --set ic.z_in
 expect 1 '/proc/none' /proc/none/run config.ini
 if [ "$(id -u)" -ne 0 ]; then
   mkdir locked && chmod 555 locked
-  timeout 60 "$PHOTONS" --quiet --set output.dir=locked config.ini 2>err
+  timeout "$(seconds 60)" "$PHOTONS" --quiet --set output.dir=locked config.ini 2>err
   [ $? -eq 2 ] && grep -q 'cannot write into the folder locked' err ||
     complain 'a folder without write permission'
 fi
@@ -131,7 +131,7 @@ fi
 code=1 message=snapshot_000.hdf5 folder=small
 (
   ulimit -f 1000 # blocks of 512 bytes
-  timeout 60 "$PHOTONS" --quiet --set output.dir=small --set ic.order=1 \
+  timeout "$(seconds 60)" "$PHOTONS" --quiet --set output.dir=small --set ic.order=1 \
     --set output.images=no config.ini >out 2>err
 )
 check 'a limit on file sizes'
@@ -154,14 +154,14 @@ if (ulimit -v 1500000) 2>/dev/null && ! ldd "$PHOTONS" | grep -q asan; then
   code=1 message='not enough memory for' folder=run
   (
     ulimit -v 1500000
-    timeout 60 "$PHOTONS" --quiet --set output.dir=run --set box.npart_side=400 \
+    timeout "$(seconds 60)" "$PHOTONS" --quiet --set output.dir=run --set box.npart_side=400 \
       config.ini >out 2>err
   )
   check 'a limit on memory (particles)'
   rm -rf run
   (
     ulimit -v 1500000
-    timeout 60 "$PHOTONS" --quiet --set output.dir=run --set gravity.pm_grid=640 \
+    timeout "$(seconds 60)" "$PHOTONS" --quiet --set output.dir=run --set gravity.pm_grid=640 \
       config.ini >out 2>err
   )
   check 'a limit on memory (mesh)'

@@ -32,9 +32,9 @@ launch() { # launch PROCESSES ARGUMENT...
   processes=$1
   shift
   if [ "$processes" = 1 ]; then
-    timeout 60 "$PHOTONS" --quiet "$@" >out 2>err
+    timeout "$(seconds 60)" "$PHOTONS" --quiet "$@" >out 2>err
   else
-    timeout 60 mpirun --oversubscribe --bind-to none -n "$processes" "$PHOTONS" --quiet "$@" \
+    timeout "$(seconds 60)" mpirun --oversubscribe --bind-to none -n "$processes" "$PHOTONS" --quiet "$@" \
       >out 2>err </dev/null
   fi
 }

@@ -55,7 +55,7 @@ interval = 0.02
 images = no
 END
 # StarPU may lack FxT, which the program says.
-timeout 120 "$PHOTONS" --quiet --set output.dir=universe universe.ini 2>err || complain "the run"
+timeout "$(seconds 120)" "$PHOTONS" --quiet --set output.dir=universe universe.ini 2>err || complain "the run"
 run galaxy galaxy.ini
 run gas gas.ini
 [ $failures -eq 0 ] || finish

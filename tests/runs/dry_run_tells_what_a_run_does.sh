@@ -70,7 +70,7 @@ refused() {
   code=$1 message=$2
   shift 2
   for dry in --dry-run ''; do
-    timeout 60 "$PHOTONS" $dry --quiet --set output.dir=none "$@" config.ini >out 2>err
+    timeout "$(seconds 60)" "$PHOTONS" $dry --quiet --set output.dir=none "$@" config.ini >out 2>err
     found=$?
     [ $found -eq "$code" ] || complain "$dry $*: exit code $found, not $code"
     [ "$(wc -l <err)" -eq 1 ] && grep -qF -- "$message" err ||
@@ -145,7 +145,7 @@ part() {
   shift 2
   cksum part/*.hdf5 >before
   for dry in --dry-run ''; do
-    timeout 60 "$PHOTONS" $dry --restart --set output.dir=part "$@" config.ini >out 2>err
+    timeout "$(seconds 60)" "$PHOTONS" $dry --restart --set output.dir=part "$@" config.ini >out 2>err
     found=$?
     [ $found -eq "$code" ] || complain "$dry --restart $*: exit code $found, not $code"
     cat out err | grep -qF -- "$message" || complain "$dry --restart $*: nothing said of: $message"

@@ -37,7 +37,7 @@ found() {
 expect() {
   letters=$1 what=$2
   shift 2
-  timeout 120 "$@" >err 2>&1 || complain "$what: exit code $?"
+  timeout "$(seconds 120)" "$@" >err 2>&1 || complain "$what: exit code $?"
   [ "$(found)" = "$letters" ] || complain "$what: expansions in steps 15 to 18: $(found), not $letters"
 }
 gpus=$(dirname "$PHOTONS")/tests/support/photons_on_cores

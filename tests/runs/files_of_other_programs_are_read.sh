@@ -27,7 +27,7 @@ export STARPU_NCPU
 # nothing but the warning.
 reads() {
   rm -rf run
-  timeout -k 5 60 "$PHOTONS" --quiet --set output.dir=run --set ic.file="ics/$1" gadget.ini >err 2>&1
+  timeout -k 5 "$(seconds 60)" "$PHOTONS" --quiet --set output.dir=run --set ic.file="ics/$1" gadget.ini >err 2>&1
   found=$?
   [ $found -eq 0 ] || { complain "$1: exit code $found"; return; }
   if [ $# -eq 3 ]; then
@@ -40,7 +40,7 @@ reads() {
 # refuses FILE MESSAGE
 refuses() {
   rm -rf run
-  timeout -k 5 60 "$PHOTONS" --quiet --set output.dir=run --set ic.file="ics/$1" gadget.ini >err 2>&1
+  timeout -k 5 "$(seconds 60)" "$PHOTONS" --quiet --set output.dir=run --set ic.file="ics/$1" gadget.ini >err 2>&1
   found=$?
   [ $found -eq 3 ] && grep -qF -- "$2" err || complain "$1: exit code $found, or not: $2"
 }
@@ -92,7 +92,7 @@ refuses swift_gas.hdf5 'gas particles'
 
 # analyses FILE FOLDER WARNING
 analyses() {
-  timeout -k 5 60 "$PHOTONS" --quiet --analyse "ics/$1" --set output.dir="$2" --set output.images=no \
+  timeout -k 5 "$(seconds 60)" "$PHOTONS" --quiet --analyse "ics/$1" --set output.dir="$2" --set output.images=no \
     >err 2>&1 || complain "--analyse $1"
   [ -z "$3" ] && [ ! -s err ] || grep -qF -- "$3" err || complain "--analyse $1: not: $3"
 }

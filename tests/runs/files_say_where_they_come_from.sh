@@ -26,7 +26,7 @@ revision=$("$PHOTONS" --version | sed -n 's/^git  *//p')
 printf '%s\n' "$revision" | grep -q -E '^([0-9a-f]{12}(-modified)?|unknown)$' ||
   complain "--version gives no git revision: $revision"
 
-STARPU_NCPU=2 timeout 120 "$PHOTONS" config.ini >out 2>err ||
+STARPU_NCPU=2 timeout "$(seconds 120)" "$PHOTONS" config.ini >out 2>err ||
   complain "the run: exit code $?"
 tail -n 5 out | tr -s '\n ' ' ' | grep -q 'snapshots snapshot_\*.hdf5, halos fof_subhalo_tab_\*.hdf5' ||
   complain "the last lines do not name the files: $(tail -n 5 out)"
@@ -72,23 +72,23 @@ END
 import h5py
 with h5py.File("run/checkpoint.hdf5", "r+") as file:
     file["Provenance"].attrs.modify("ranks", 77.0)'
-timeout 120 "$PHOTONS" --restart config.ini >out 2>err ||
+timeout "$(seconds 120)" "$PHOTONS" --restart config.ini >out 2>err ||
   complain "a restart with a changed provenance: exit code $?"
 grep -q 'nothing is left to do' out || complain 'a restart with a changed provenance'
 [ ! -e run/checkpoint-damaged.hdf5 ] || complain 'a changed provenance counts as damage'
 
 # --analyse takes and writes either names; --overwrite removes either.
-timeout 120 "$PHOTONS" -q --analyse run/snapshot_001.hdf5 --set output.dir=again \
+timeout "$(seconds 120)" "$PHOTONS" -q --analyse run/snapshot_001.hdf5 --set output.dir=again \
   --set analysis.min_members=4 2>err || complain "--analyse: exit code $?"
 [ -s again/fof_subhalo_tab_001.hdf5 ] || complain '--analyse wrote no fof_subhalo_tab_001.hdf5'
 "$PYTHON" "$PHOTONS_SOURCE/tools/swift_view.py" run/snapshot_001.hdf5 >out 2>err ||
   complain 'no view for swiftsimio'
 [ "$(cat out)" = run/snapshot_001.swift.hdf5 ] || complain "the view is $(cat out)"
-timeout 120 "$PHOTONS" -q --overwrite --steps 0 --set output.redshifts=49 --set output.names=short \
+timeout "$(seconds 120)" "$PHOTONS" -q --overwrite --steps 0 --set output.redshifts=49 --set output.names=short \
   config.ini 2>err || complain "--overwrite: exit code $?"
 [ -z "$(ls run | grep -e snapshot_ -e fof_subhalo)" ] || complain "--overwrite left $(ls run)"
 [ -s run/snap_000.hdf5 ] && [ -s run/fof_tab_000.hdf5 ] || complain "no short names: $(ls run)"
-timeout 120 "$PHOTONS" -q --analyse run/snap_000.hdf5 --set output.dir=short 2>err ||
+timeout "$(seconds 120)" "$PHOTONS" -q --analyse run/snap_000.hdf5 --set output.dir=short 2>err ||
   complain "--analyse of a short name: exit code $?"
 "$PYTHON" - run short <<'END' 2>err || complain 'the package photons reads files of short names'
 import sys
@@ -97,7 +97,7 @@ short, again = (photons.Run(folder) for folder in sys.argv[1:])
 assert short.snapshots == ["run/snap_000.hdf5"] and short.snapshot(0)["ParticleIDs"].shape == (16**3,)
 assert len(short.halos(0)["GroupLen"]) == len(again.halos(0)["GroupLen"])
 END
-timeout 120 "$PHOTONS" -q --overwrite --steps 0 --set output.redshifts=49 config.ini 2>err ||
+timeout "$(seconds 120)" "$PHOTONS" -q --overwrite --steps 0 --set output.redshifts=49 config.ini 2>err ||
   complain "--overwrite: exit code $?"
 [ -z "$(ls run | grep -e snap_ -e fof_tab)" ] || complain "--overwrite left $(ls run)"
 

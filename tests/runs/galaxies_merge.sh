@@ -97,7 +97,7 @@ refused() {
     shift
   done
   rm -rf refused
-  timeout 60 "$PHOTONS" --quiet --set output.dir=refused "$@" one.ini >out 2>err
+  timeout "$(seconds 60)" "$PHOTONS" --quiet --set output.dir=refused "$@" one.ini >out 2>err
   found=$?
   [ $found -eq "$code" ] && [ "$(grep -c error err)" -eq 1 ] && grep -q -e "$text" err ||
     complain "$*: exit code $found, not $code with: $text"

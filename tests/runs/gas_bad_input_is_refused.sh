@@ -27,7 +27,7 @@ refused() {
   code=$1 message=$2 file=$3
   shift 3
   for dry in --dry-run ''; do
-    timeout 60 "$PHOTONS" $dry --quiet --set output.dir=none "$@" "$file" >out 2>err
+    timeout "$(seconds 60)" "$PHOTONS" $dry --quiet --set output.dir=none "$@" "$file" >out 2>err
     found=$?
     [ $found -eq "$code" ] || complain "$dry $*: exit code $found, not $code"
     grep -qF -- "$message" err || complain "$dry $*: no line with: $message"
@@ -92,7 +92,7 @@ refused 1 'the root level of 16384 x 16384 x 16384 cells needs' config.ini \
 if (ulimit -v 1500000) 2>/dev/null && ! ldd "$PHOTONS" | grep -q asan; then
   (
     ulimit -v 1500000
-    timeout 60 "$PHOTONS" --quiet --set output.dir=levels --set gas.levels=5 \
+    timeout "$(seconds 60)" "$PHOTONS" --quiet --set output.dir=levels --set gas.levels=5 \
       --set gas.flag_density=0.1 config.ini >out 2>err
   )
   found=$?
@@ -108,7 +108,7 @@ grep -q 'memory *about [0-9.]* MB for the root level, [0-9.]* MB for each refine
   complain "the dry run does not say the memory"
 
 # A step that turns out to have been too long ends the run: here a strong shock begins in it.
-timeout 60 "$PHOTONS" --quiet --set output.dir=fast --set ic.source=sedov --set ic.energy=1e4 \
+timeout "$(seconds 60)" "$PHOTONS" --quiet --set output.dir=fast --set ic.source=sedov --set ic.energy=1e4 \
   --set gas.cfl=1 --set gas.levels=0 config.ini >out 2>err
 found=$?
 [ $found -eq 1 ] && [ "$(wc -l <err)" -eq 1 ] && grep -q 'gas.cfl' err ||

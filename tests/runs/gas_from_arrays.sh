@@ -44,7 +44,7 @@ refused() {
   message=$1 file=$2
   shift 2
   for way in --steps=1 --dry-run; do
-    timeout 60 "$PHOTONS" --quiet $way --set output.dir=refused --set ic.file="$file" "$@" \
+    timeout "$(seconds 60)" "$PHOTONS" --quiet $way --set output.dir=refused --set ic.file="$file" "$@" \
       config.ini >out 2>err
     found=$?
     [ $found -eq 3 ] || complain "$file $way: exit code $found, not 3"

@@ -35,7 +35,7 @@ END
 follow() {
   name=$1
   shift
-  timeout 300 "$PHOTONS" --quiet --set output.dir="$name" "$@" config.ini 2>err ||
+  timeout "$(seconds 300)" "$PHOTONS" --quiet --set output.dir="$name" "$@" config.ini 2>err ||
     complain "$name: exit code $?"
   helper "$name" >err 2>&1 || complain "$name: the shock was not resolved"
   cat err

@@ -34,7 +34,7 @@ images = no
 dir = $1
 times = $5
 END
-  timeout 120 "$PHOTONS" --quiet config.ini 2>err || complain "$1: exit code $?"
+  timeout "$(seconds 120)" "$PHOTONS" --quiet config.ini 2>err || complain "$1: exit code $?"
 }
 tube x "64, 16, 16" 1 0.12 "0.03, 0.12"
 tube y "16, 64, 16" 0.25 0.03 0.03

@@ -15,7 +15,7 @@ check() {
   [ "$(wc -l <lines)" -eq 1 ] && grep '^photons-starpu: error: ' lines | grep -qE "$2" ||
     complain "$name: not one line with: $2"
 }
-ranks() { timeout 60 mpirun --oversubscribe --bind-to none -n 3 "$@" >out 2>err </dev/null; }
+ranks() { timeout "$(seconds 60)" mpirun --oversubscribe --bind-to none -n 3 "$@" >out 2>err </dev/null; }
 
 # The faults that tests/unit/step/test_motion_check makes.
 while read -r name message; do
@@ -52,7 +52,7 @@ END
 for isa in baseline avx2 avx512; do
   name="long steps, $isa"
   rm -rf run
-  PHOTONS_ISA=$isa timeout 60 "$PHOTONS" --quiet --set output.dir=run config.ini >out 2>err
+  PHOTONS_ISA=$isa timeout "$(seconds 60)" "$PHOTONS" --quiet --set output.dir=run config.ini >out 2>err
   code=$?
   grep -q 'lacks these instructions' err && continue # kernels that this processor does not run
   check $code 'step [1-4], z = .*(drift|kick): particle [0-9]+ '

@@ -82,7 +82,7 @@ helper complete sky-1 adaptive || failures=$((failures + 1))
 
 # A stop between two steps of the light cone, and a run that goes on to a later end.
 last=$(tail -n 1 sky-1/log/timings.csv | cut -d , -f 1)
-timeout 120 "$PHOTONS" --quiet --steps $((last - 1)) --set output.dir=parts $maps evolved.ini 2>err ||
+timeout "$(seconds 120)" "$PHOTONS" --quiet --steps $((last - 1)) --set output.dir=parts $maps evolved.ini 2>err ||
   complain "the first part of a run: exit code $?"
 [ ! -e parts/lightcone/shell_0000.hdf5 ] || complain 'the test itself: the run had passed all shells'
 run_on 2 parts --restart $maps evolved.ini
@@ -104,17 +104,17 @@ sed '/^shell_width/d' several.ini >tiny.ini
 "$PHOTONS" --dry-run --set ic.file=tiny.hdf5 --set output.dir=none tiny.ini >out 2>err
 [ $? -eq 3 ] && grep -q 'no room for the least mass of a particle' err || complain "a tiny mass: $(cat err)"
 
-timeout 60 "$PHOTONS" --quiet --restart --set output.dir=parts --set lightcone.nside=16 evolved.ini >out 2>err
+timeout "$(seconds 60)" "$PHOTONS" --quiet --restart --set output.dir=parts --set lightcone.nside=16 evolved.ini >out 2>err
 code=$?
 [ $code -eq 3 ] && grep -q "lightcone.nside was '8' and is '16'" err ||
   complain "a restart with other maps: exit code $code"
 
 # A file that cannot be written beside a step ends the run by name.
 name=$(printf 'particles_%06d.hdf5' $((last - 1)))
-timeout 120 "$PHOTONS" --quiet --steps $((last - 2)) --set output.dir=fails $maps evolved.ini 2>err ||
+timeout "$(seconds 120)" "$PHOTONS" --quiet --steps $((last - 2)) --set output.dir=fails $maps evolved.ini 2>err ||
   complain "the first part of a run that fails: exit code $?"
 mkdir -p "fails/lightcone/$name/full"
-timeout 120 "$PHOTONS" --quiet --restart --set output.dir=fails $maps evolved.ini >out 2>err &&
+timeout "$(seconds 120)" "$PHOTONS" --quiet --restart --set output.dir=fails $maps evolved.ini >out 2>err &&
   complain 'a file of the light cone that cannot be written is no failure'
 grep -q "error: .*$name" err || complain "a file of the light cone that cannot be written has no name: $(cat err)"
 
@@ -138,7 +138,7 @@ ls maps/lightcone | grep -q particles && complain 'particles although lightcone.
 refused() {
   message=$1
   shift
-  timeout 60 "$PHOTONS" --quiet --set output.dir=none "$@" config.ini >out 2>err
+  timeout "$(seconds 60)" "$PHOTONS" --quiet --set output.dir=none "$@" config.ini >out 2>err
   code=$?
   [ $code -eq 2 ] && grep -qF -- "$message" err && [ ! -e none ] ||
     complain "$*: exit code $code, not 2, or no line with: $message"

@@ -28,7 +28,7 @@ images = no
 fof = no
 END
 for paired in no yes; do
-  timeout 300 "$PHOTONS" --quiet --set output.dir=$paired --set ic.paired=$paired \
+  timeout "$(seconds 300)" "$PHOTONS" --quiet --set output.dir=$paired --set ic.paired=$paired \
     config.ini || exit 1
 done
 helper no/snapshot_000.hdf5 no/snapshot_001.hdf5 yes/snapshot_000.hdf5 yes/snapshot_001.hdf5

@@ -25,7 +25,7 @@ END
 run() { # run FOLDER OPTION...
   dir=$1
   shift
-  timeout 300 "$PHOTONS" --quiet config.ini --set output.dir="$dir" "$@" || complain "$dir: $*"
+  timeout "$(seconds 300)" "$PHOTONS" --quiet config.ini --set output.dir="$dir" "$@" || complain "$dir: $*"
 }
 run plus
 run minus --set ic.paired=yes

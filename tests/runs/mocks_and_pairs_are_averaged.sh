@@ -35,7 +35,7 @@ chmod +x program
 tool() { # tool NAME ARGUMENT...
   name=$1
   shift
-  timeout 120 "$PYTHON" "$PHOTONS_SOURCE/tools/$name.py" "$@" --program ./program >out 2>err
+  timeout "$(seconds 120)" "$PYTHON" "$PHOTONS_SOURCE/tools/$name.py" "$@" --program ./program >out 2>err
 }
 tool mocks config.ini 4 --jobs 1 && complain 'a command that is killed ends well'
 [ -e mocks/mock_2/finished.json ] && [ ! -e mocks/mock_3/finished.json ] || complain 'the kill'
@@ -66,7 +66,7 @@ few() { sed 's/^npart_side = [0-9]*/npart_side = 8/'; }
 few <"$PHOTONS_SOURCE/params/mocks.ini" >params/mocks.ini
 sed -n '/^## 7/,/^## /p' "$page" | grep -E '^tools/python.sh tools/(mocks|pairs).py' | sed 's/ini 8$/ini 2/' >commands
 [ "$(wc -l <commands)" = 2 ] || complain "the tutorial has other commands: $(cat commands)"
-PYTHON=$PYTHON PATH=$(dirname "$PHOTONS"):$PATH timeout 120 sh -e commands >out 2>err ||
+PYTHON=$PYTHON PATH=$(dirname "$PHOTONS"):$PATH timeout "$(seconds 120)" sh -e commands >out 2>err ||
   complain "the commands of the tutorial: $(cat err)"
 for file in mocks/mockcovariance_000.txt mocks/figures/mocks_000.png pair/figures/growth.png; do
   [ -s "output/$file" ] || complain "the commands of the tutorial make no output/$file"
@@ -85,7 +85,7 @@ cp block3 mass-functions.py
 few <block5 >my.ini
 sed '/stop/d; s/$/ --steps 3/' block7 >part7
 for part in part1 block2 block4 block6 part7 block8; do
-  PYTHON=$PYTHON timeout 120 sh -e $part >out 2>err || complain "the tutorial: $(cat $part err)"
+  PYTHON=$PYTHON timeout "$(seconds 120)" sh -e $part >out 2>err || complain "the tutorial: $(cat $part err)"
   [ $part != part1 ] || ./photons-starpu --quiet params/quickstart.ini 2>err || complain "the quickstart: $(cat err)"
 done
 for file in sigma8/figures/mass_function.png sigma8/figures/power.png my/powerspec_001.txt ../mass-functions.png; do

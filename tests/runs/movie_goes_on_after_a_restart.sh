@@ -65,9 +65,9 @@ for k in 000 001; do
 done
 
 # A movie of fewer frames takes the place of the one before.
-timeout 60 "$PHOTONS" --set output.dir=whole --set output.movie=2 config.ini >out 2>err &&
+timeout "$(seconds 60)" "$PHOTONS" --set output.dir=whole --set output.movie=2 config.ini >out 2>err &&
   complain 'a folder with results was taken'
-timeout 60 "$PHOTONS" --overwrite --set output.dir=whole --set output.movie=2 config.ini >out 2>err ||
+timeout "$(seconds 60)" "$PHOTONS" --overwrite --set output.dir=whole --set output.movie=2 config.ini >out 2>err ||
   complain "--overwrite: exit code $?"
 [ "$(frames whole)" = 'frame_0000.png frame_0001.png' ] ||
   complain "--overwrite: frames $(frames whole)"

@@ -23,7 +23,7 @@ END
 refused() {
   code=$1 text=$2
   shift 2
-  timeout 60 "$PHOTONS" "$@" >out 2>err
+  timeout "$(seconds 60)" "$PHOTONS" "$@" >out 2>err
   found=$?
   [ $found -eq "$code" ] || complain "$*: exit code $found, not $code"
   [ "$(wc -l <err)" -eq 1 ] && grep -q -e "$text" err || complain "$*: not one line with: $text"
@@ -69,7 +69,7 @@ for file in timings statistics; do
 done
 [ "$(grep -c 'the run begins' run/log/run.log)" -eq 1 ] ||
   complain '--overwrite: log/run.log was continued'
-timeout 60 "$PHOTONS" --dry-run config.ini >out 2>err || complain "--dry-run: exit code $?"
+timeout "$(seconds 60)" "$PHOTONS" --dry-run config.ini >out 2>err || complain "--dry-run: exit code $?"
 grep -q 'warning: .*--overwrite' err ||
   complain '--dry-run: does not say that a run would be refused'
 # Initial conditions that cannot be read take nothing with them.
@@ -92,7 +92,7 @@ done
 refused 1 "folder busy: process $id" --analyse run/snapshot_000.hdf5 --set output.dir=busy
 kill -s KILL $id
 wait $id 2>/dev/null
-timeout 60 "$PHOTONS" -q --restart --set output.dir=busy --set time.steps=1000000 --steps 1 \
+timeout "$(seconds 60)" "$PHOTONS" -q --restart --set output.dir=busy --set time.steps=1000000 --steps 1 \
   config.ini >out 2>err || complain "after a killed run: exit code $?"
 
 finish

@@ -36,7 +36,7 @@ END
 run() {
   folder=$1
   shift
-  timeout 120 "$PHOTONS" --set output.dir="$folder" "$@" config.ini >out 2>err ||
+  timeout "$(seconds 120)" "$PHOTONS" --set output.dir="$folder" "$@" config.ini >out 2>err ||
     complain "$folder, $*: exit code $?"
 }
 
@@ -100,7 +100,7 @@ same stopped
 # What cannot be written ends the run: no output is lost without a word.
 run fails --steps "$((step - 1))"
 mkdir -p fails/snapshot_001.hdf5/full
-timeout 120 "$PHOTONS" --set output.dir=fails --restart config.ini >out 2>err && complain 'a failed output is no failure'
+timeout "$(seconds 120)" "$PHOTONS" --set output.dir=fails --restart config.ini >out 2>err && complain 'a failed output is no failure'
 grep -q 'error: .*snapshot_001.hdf5' err || complain "a failed output has no name: $(cat err)"
 grep -q 'output 1 at z = 4 begun' out || complain 'the output did not fail beside steps'
 [ -f fails/snapshot_000.hdf5 ] || complain 'the output before the failed one is lost'

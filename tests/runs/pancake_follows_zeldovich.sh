@@ -34,7 +34,7 @@ bar() {
 # close: 1e-3 of the displacement up to a = 0.9, where the densest planes are a tenth of their
 # first distance apart and planes of particles no longer pull like sheets.
 helper make wave.hdf5 64 0
-timeout 300 "$PHOTONS" --quiet --set ic.file=wave.hdf5 --set output.dir=fine \
+timeout "$(seconds 300)" "$PHOTONS" --quiet --set ic.file=wave.hdf5 --set output.dir=fine \
   --set time.steps=64 --set time.z_end=0.1111111111 \
   --set 'output.redshifts=1, 0.6666666667, 0.4285714286, 0.25, 0.1111111111' config.ini || exit 1
 helper error fine >fine.txt
@@ -45,7 +45,7 @@ bar fine.txt 1e-3
 # growth.
 for axis in 0 1 2; do
   helper make wave$axis.hdf5 32 $axis
-  timeout 300 "$PHOTONS" --quiet --set ic.file=wave$axis.hdf5 --set output.dir=axis$axis \
+  timeout "$(seconds 300)" "$PHOTONS" --quiet --set ic.file=wave$axis.hdf5 --set output.dir=axis$axis \
     --set time.steps=32 config.ini || exit 1
   helper error axis$axis >axis$axis.txt
   bar axis$axis.txt 2e-3
@@ -58,7 +58,7 @@ done
 # Half the step, a quarter of the error, within the next order's share (1/8 of it at eight steps,
 # less afterwards). No tree, whose opening would differ from run to run.
 for steps in 8 16 32 256; do
-  timeout 300 "$PHOTONS" --quiet --set ic.file=wave2.hdf5 --set output.dir=steps$steps \
+  timeout "$(seconds 300)" "$PHOTONS" --quiet --set ic.file=wave2.hdf5 --set output.dir=steps$steps \
     --set time.steps=$steps --set gravity.theta=0.01 config.ini || exit 1
 done
 ratios=$(helper order steps8/snapshot_000.hdf5 steps16/snapshot_000.hdf5 steps32/snapshot_000.hdf5 \

@@ -40,7 +40,7 @@ END
 run isolated isolated.ini
 helper energies isolated || complain 'the energies'
 
-timeout 60 "$PHOTONS" -q --set output.dir=light --set ic.file=light.hdf5 isolated.ini >out 2>err
+timeout "$(seconds 60)" "$PHOTONS" -q --set output.dir=light --set ic.file=light.hdf5 isolated.ini >out 2>err
 code=$?
 [ $code -eq 3 ] && grep -q 'all accelerations vanish in single precision' err ||
   complain "masses of 1e-300: exit code $code"

@@ -28,7 +28,7 @@ accelerations = yes
 images = no
 END
 
-timeout 120 "$PHOTONS" --quiet --set output.dir=whole config.ini 2>err ||
+timeout "$(seconds 120)" "$PHOTONS" --quiet --set output.dir=whole config.ini 2>err ||
   complain "the unbroken run: exit code $?"
 steps=$(($(wc -l <whole/log/timings.csv) - 2))
 [ $steps -ge 120 ] || complain "only $steps steps: too few for this test"
@@ -71,7 +71,7 @@ refused() {
   message=$1
   shift
   cp parts/checkpoint.hdf5 before.hdf5
-  timeout 60 "$PHOTONS" --quiet --restart --set output.dir=parts "$@" config.ini >out 2>err
+  timeout "$(seconds 60)" "$PHOTONS" --quiet --restart --set output.dir=parts "$@" config.ini >out 2>err
   found=$?
   [ $found -eq 3 ] || complain "restart with $*: exit code $found, not 3"
   [ "$(wc -l <err)" -eq 1 ] && grep -qF "$message" err ||
@@ -90,12 +90,12 @@ refused ic.seed --set ic.seed=4
 # The newest checkpoint is damaged: a warning says that the one before is taken; the end is the same.
 cp -r parts damaged
 printf 'damage' | dd of=damaged/checkpoint.hdf5 bs=1 seek=700000 conv=notrunc 2>err
-timeout 120 "$PHOTONS" --quiet --restart --set output.dir=damaged config.ini >out 2>err ||
+timeout "$(seconds 120)" "$PHOTONS" --quiet --restart --set output.dir=damaged config.ini >out 2>err ||
   complain "a damaged checkpoint: exit code $?"
 grep 'warning: damaged/checkpoint.hdf5: dataset ' err | grep -q damaged/checkpoint-previous.hdf5 ||
   complain 'a damaged checkpoint: not said'
 
-timeout 120 "$PHOTONS" --quiet --restart --set output.dir=parts --set runtime.workers=1 \
+timeout "$(seconds 120)" "$PHOTONS" --quiet --restart --set output.dir=parts --set runtime.workers=1 \
   --set output.images=yes --set output.image_pixels=64 config.ini 2>err ||
   complain "the last part: exit code $?"
 
@@ -125,13 +125,13 @@ cmp whole/log/statistics.csv parts/log/statistics.csv || complain 'statistics of
 block='--set time.step=block --set time.accuracy=fast --set time.max_dlna=0.1 --set time.z_end=1.5
   --set output.redshifts=9,4,1.5 --set runtime.rebuild_interval=7
   --set gravity.softening_max_physical=5'
-timeout 120 "$PHOTONS" --quiet --set output.dir=block $block config.ini 2>err ||
+timeout "$(seconds 120)" "$PHOTONS" --quiet --set output.dir=block $block config.ini 2>err ||
   complain "the unbroken run with block steps: exit code $?"
 parts=block-parts
 stop INT 5 130 $block
 stop TERM 20 143 --restart $block
 support occupied_rungs.py block-parts/checkpoint.hdf5 3 || failures=$((failures + 1))
-timeout 120 "$PHOTONS" --quiet --restart --set output.dir=block-parts --set runtime.workers=1 \
+timeout "$(seconds 120)" "$PHOTONS" --quiet --restart --set output.dir=block-parts --set runtime.workers=1 \
   $block config.ini 2>err ||
   complain "the last part with block steps: exit code $?"
 cmp block/log/statistics.csv block-parts/log/statistics.csv ||
@@ -146,19 +146,19 @@ done
 "$PYTHON" same_steps.py block block-parts || failures=$((failures + 1))
 
 # Nothing to go on from.
-timeout 60 "$PHOTONS" --quiet --restart --set output.dir=elsewhere config.ini >out 2>err
+timeout "$(seconds 60)" "$PHOTONS" --quiet --restart --set output.dir=elsewhere config.ini >out 2>err
 found=$?
 [ $found -eq 3 ] && [ "$(wc -l <err)" -eq 1 ] && grep -q 'elsewhere/checkpoint.hdf5' err ||
   complain "restart without a checkpoint: exit code $found"
 # Half a checkpoint.
 mkdir broken
 head -c 500000 before.hdf5 >broken/checkpoint.hdf5
-timeout 60 "$PHOTONS" --quiet --restart --set output.dir=broken config.ini >out 2>err
+timeout "$(seconds 60)" "$PHOTONS" --quiet --restart --set output.dir=broken config.ini >out 2>err
 found=$?
 [ $found -eq 3 ] && [ "$(wc -l <err)" -eq 1 ] && grep -q 'broken/checkpoint.hdf5' err ||
   complain "restart from half a checkpoint: exit code $found"
 cp broken/checkpoint.hdf5 broken/checkpoint-previous.hdf5
-timeout 60 "$PHOTONS" --quiet --restart --set output.dir=broken config.ini >out 2>err
+timeout "$(seconds 60)" "$PHOTONS" --quiet --restart --set output.dir=broken config.ini >out 2>err
 found=$?
 [ $found -eq 3 ] && [ "$(wc -l <err)" -eq 1 ] &&
   grep -q 'broken/checkpoint.hdf5.*broken/checkpoint-previous.hdf5' err ||

@@ -26,7 +26,7 @@ END
 run() {
   folder=$1
   shift
-  timeout 60 "$PHOTONS" --set output.dir="$folder" "$@" config.ini >out 2>err ||
+  timeout "$(seconds 60)" "$PHOTONS" --set output.dir="$folder" "$@" config.ini >out 2>err ||
     complain "$folder, $*: exit code $?"
 }
 
@@ -97,7 +97,7 @@ z_end = 28
 [output]
 redshifts = 40, 28
 END
-timeout 60 "$PHOTONS" -q --set output.dir=early gadget.ini >out 2>err || complain "early: $?"
+timeout "$(seconds 60)" "$PHOTONS" -q --set output.dir=early gadget.ini >out 2>err || complain "early: $?"
 grep -q 'warning: .*redshifts' err || complain 'a redshift before the start: no warning'
 redshifts early 28
 

@@ -11,7 +11,7 @@ export OMPI_MCA_hwloc_base_binding_policy
 run() {
   name=$1 number=$2
   shift 2
-  timeout 300 "$@" >"$number" 2>&1 || {
+  timeout "$(seconds 300)" "$@" >"$number" 2>&1 || {
     cat "$number"
     echo "FAILED: $name on $number processes"
     exit 1

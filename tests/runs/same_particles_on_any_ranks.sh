@@ -11,7 +11,7 @@ export OMPI_MCA_hwloc_base_binding_policy
 run() {
   name=$1 number=$2
   shift 2
-  timeout 120 "$@" >err 2>&1 || complain "$name on $number processes"
+  timeout "$(seconds 120)" "$@" >err 2>&1 || complain "$name on $number processes"
   grep '^checksum' err >"$number" || complain "$name on $number processes: no checksums"
 }
 

@@ -29,7 +29,7 @@ awk '/over 16\^3/ { over = 1 } over && /correlation, r\/spacing 0.75 to 1.5:/ { 
 # Waves that stay linear from z = 49 to 4. Steps of 0.04 in ln a cost 5e-3 of their power, which on a grid is half of that
 # of a fluid near the Nyquist frequency.
 for growth in 1 10; do
-  timeout 100 "$PHOTONS" --quiet "$PHOTONS_SOURCE/params/scale_free.ini" --set box.size=16 --set box.npart_side=16 \
+  timeout "$(seconds 100)" "$PHOTONS" --quiet "$PHOTONS_SOURCE/params/scale_free.ini" --set box.size=16 --set box.npart_side=16 \
     --set cosmology.sigma8=0.01 --set ic.z_init=49 --set ic.order=1 --set ic.lattice_growth=$growth \
     --set time.step=fixed --set time.steps=60 --set time.z_end=4 --set output.scale_factors=0.02,0.2 \
     --set output.correlation=no --set analysis.fof=no --set analysis.statistics_mesh=32 \

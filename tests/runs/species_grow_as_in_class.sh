@@ -173,7 +173,7 @@ says 3 'the same 4 or more rising k' --set cosmology.species_file=damaged.txt
 config 0 >config.ini
 sed -i '/^# Omega_r/d' species.txt
 for species in '' species.txt; do
-  timeout 300 "$PHOTONS" --quiet config.ini --set output.dir="run-$species" \
+  timeout "$(seconds 300)" "$PHOTONS" --quiet config.ini --set output.dir="run-$species" \
     --set cosmology.species_file="$species" || complain "the run with '$species'"
 done
 helper run-/snapshot_000.hdf5 run-/snapshot_001.hdf5 run-species.txt/snapshot_000.hdf5 \

@@ -14,7 +14,7 @@ END
 # start: a run; check CODE PATTERN WHAT: how it ended.
 start() {
   rm -rf run
-  timeout 60 "$PHOTONS" --quiet --set output.dir=run --steps 0 "$@" config.ini >out 2>err
+  timeout "$(seconds 60)" "$PHOTONS" --quiet --set output.dir=run --steps 0 "$@" config.ini >out 2>err
 }
 check() {
   [ "$code" -eq "$1" ] || complain "$3: exit code $code, not $1"

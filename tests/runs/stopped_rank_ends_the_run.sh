@@ -36,7 +36,7 @@ launch() {
   ranks=$1
   shift
   rm -rf run pid.*
-  timeout 60 mpirun --oversubscribe --bind-to none -n "$ranks" ./start "$@" >out 2>err </dev/null &
+  timeout "$(seconds 60)" mpirun --oversubscribe --bind-to none -n "$ranks" ./start "$@" >out 2>err </dev/null &
   id=$!
 }
 # begin RANKS ARGUMENT...: the same, until it has taken steps.
@@ -78,7 +78,7 @@ stopped() {
   is_gone "$(cat pid."$rank")" || complain "rank $rank of $ranks: is still there"
 }
 stopped 2 0
-timeout 30 mpirun --oversubscribe --bind-to none -n 1 ./start --quiet --restart --steps 1 2>err ||
+timeout "$(seconds 30)" mpirun --oversubscribe --bind-to none -n 1 ./start --quiet --restart --steps 1 2>err ||
   complain 'cannot go on from the checkpoint'
 stopped 8 6
 limit=$("$PHOTONS" --defaults | sed -n 's/^timeout = \([0-9]*\).*/\1/p')
@@ -91,7 +91,7 @@ cat >full <<'END2'
 exec "$PHOTONS" --quiet --set output.dir=full-disk --set runtime.shared_memory=no "$@"
 END2
 chmod +x full
-timeout 30 mpirun --oversubscribe --bind-to none --mca btl tcp,self -n 8 ./full --steps 1 config.ini \
+timeout "$(seconds 30)" mpirun --oversubscribe --bind-to none --mca btl tcp,self -n 8 ./full --steps 1 config.ini \
   >out 2>err </dev/null
 found=$?
 grep 'photons-starpu: ' err >lines
@@ -131,7 +131,7 @@ END2
 chmod +x late
 # late SIGNAL: prints the exit code
 late() {
-  PHOTONS_START_TIMEOUT=3 timeout 60 mpirun --oversubscribe --bind-to none -n 3 ./late "$1" --quiet \
+  PHOTONS_START_TIMEOUT=3 timeout "$(seconds 60)" mpirun --oversubscribe --bind-to none -n 3 ./late "$1" --quiet \
     --set output.dir=folder config.ini >out 2>err </dev/null
   echo $?
 }

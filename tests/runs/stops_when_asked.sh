@@ -176,7 +176,7 @@ given_up 'a checkpoint' 'the checkpoint run/checkpoint.hdf5 at z = 49 stands'
 
 # Steps that get nowhere.
 rm -rf run
-timeout 60 "$PHOTONS" -q --set time.step=adaptive --set time.eta=1e-6 --set time.min_dlna=1e-3 config.ini >out 2>err
+timeout "$(seconds 60)" "$PHOTONS" -q --set time.step=adaptive --set time.eta=1e-6 --set time.min_dlna=1e-3 config.ini >out 2>err
 found=$?
 [ $found -eq 1 ] || complain "short steps: exit code $found, not 1"
 [ "$(wc -l <err)" -eq 1 ] && grep -q 'error: .*z = .*ln a.*time.min_dlna.*acceleration.*softening' err ||
@@ -184,11 +184,11 @@ found=$?
 # Where steps were taken before, they are kept, and may go on.
 rm -rf run
 adaptive='--set time.step=adaptive --set time.max_dlna=0.1'
-timeout 60 "$PHOTONS" -q $adaptive --set time.min_dlna=0.09 config.ini >out 2>err
+timeout "$(seconds 60)" "$PHOTONS" -q $adaptive --set time.min_dlna=0.09 config.ini >out 2>err
 found=$?
 [ $found -eq 1 ] && grep -q 'the checkpoint run/checkpoint.hdf5 at z = .* stands' err ||
   complain "min_dlna after some steps: exit code $found, or no checkpoint is named"
-timeout 60 "$PHOTONS" -q $adaptive --restart --set time.min_dlna=0.001 config.ini >out 2>err ||
+timeout "$(seconds 60)" "$PHOTONS" -q $adaptive --restart --set time.min_dlna=0.001 config.ini >out 2>err ||
   complain "min_dlna lowered: exit code $?"
 
 finish

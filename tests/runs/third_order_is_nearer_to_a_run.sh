@@ -36,7 +36,7 @@ END
 run() { # run FOLDER OPTION...
   dir=$1
   shift
-  timeout 300 "$PHOTONS" --quiet config.ini --set output.dir="$dir" "$@" || complain "$dir: $*"
+  timeout "$(seconds 300)" "$PHOTONS" --quiet config.ini --set output.dir="$dir" "$@" || complain "$dir: $*"
 }
 run early --set ic.z_init=40 --set ic.order=3 --set time.steps=20 --set time.z_end=1
 run second --set ic.order=2

@@ -22,6 +22,6 @@ images = no
 fof = no
 END
 helper make sphere.hdf5
-timeout 300 "$PHOTONS" --quiet config.ini || exit 1
+timeout "$(seconds 300)" "$PHOTONS" --quiet config.ini || exit 1
 helper error sphere || complain 'the sphere does not follow the cycloid'
 finish

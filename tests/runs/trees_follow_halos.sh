@@ -46,7 +46,7 @@ trees_of() {
   folder=$1
   shift
   for snapshot in every-other/snapshot_*; do
-    timeout 60 "$PHOTONS" -q --analyse "$snapshot" --set output.dir="$folder" "$@" \
+    timeout "$(seconds 60)" "$PHOTONS" -q --analyse "$snapshot" --set output.dir="$folder" "$@" \
       --set output.power_spectrum=no --set output.images=no --set output.trees=yes >err 2>&1 ||
       complain "--analyse $snapshot in $folder: exit code $?"
   done
@@ -59,17 +59,17 @@ trees_of halos --set output.subhalos=no
 helper read halos 7 >err 2>&1 || complain 'what Python reads of trees of halos'
 
 # One snapshot makes no tree, unless it is asked for.
-timeout 60 "$PHOTONS" -q --analyse dense/snapshot_014.hdf5 --set output.dir=one \
+timeout "$(seconds 60)" "$PHOTONS" -q --analyse dense/snapshot_014.hdf5 --set output.dir=one \
   --set output.power_spectrum=no --set output.images=no >err 2>&1 || complain "--analyse: $?"
 [ ! -e one/trees.hdf5 ] || complain '--analyse makes a tree of one snapshot'
 
 # Files that do not belong together are refused.
 mkdir mixed
 cp dense/tree_014.hdf5 mixed/tree_002.hdf5
-timeout 60 "$PHOTONS" -q --analyse every-other/snapshot_003.hdf5 --set output.dir=mixed \
+timeout "$(seconds 60)" "$PHOTONS" -q --analyse every-other/snapshot_003.hdf5 --set output.dir=mixed \
   --set output.trees=yes --set output.subhalos=yes >out 2>err
 [ $? = 3 ] && grep -q 'tree_002.hdf5' err || complain 'a file of links of another output is taken'
-timeout 60 "$PHOTONS" -q --analyse every-other/snapshot_003.hdf5 --set output.dir=sparse \
+timeout "$(seconds 60)" "$PHOTONS" -q --analyse every-other/snapshot_003.hdf5 --set output.dir=sparse \
   --set output.trees=yes --set output.subhalos=no >out 2>err
 [ $? = 3 ] && grep -q 'tree_002.hdf5: of subhalos, expected halos' err ||
   complain 'halos follow subhalos'

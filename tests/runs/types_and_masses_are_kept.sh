@@ -56,13 +56,13 @@ sed '/^softening_type/d; s/^fof.*/fof = yes\nmin_members = 4\nsubhalo_members = 
   s/^images.*/images = yes\nimage_pixels = 64\nmovie = 2\nmovie_pixels = 64/; s/^power.*/power_spectrum = yes\nsubhalos = yes\nsubsample = 0.5/' config.ini >plain.ini
 helper make clumped.hdf5 halos || exit 99
 sed -i 's/^file.*/file = clumped.hdf5/' plain.ini
-timeout 60 "$PHOTONS" --steps 1 --set output.dir=halos plain.ini >out 2>&1 ||
+timeout "$(seconds 60)" "$PHOTONS" --steps 1 --set output.dir=halos plain.ini >out 2>&1 ||
   complain "halos: exit code $?, $(cat out)"
 [ "$(grep -c 'different masses: halos and their spheres are made of those' out)" -eq 1 ] ||
   complain "no warning: $(cat out)"
 grep -A4 '^ *masses *type 1: 341 particles, 0.08325 of all matter' out | grep -q 'together 0.99995$' ||
   complain "masses by type: $(cat out)"
-STARPU_NCPU=1 timeout 60 mpirun --oversubscribe --bind-to none -n 2 "$PHOTONS" --steps 1 --set output.dir=halos2 \
+STARPU_NCPU=1 timeout "$(seconds 60)" mpirun --oversubscribe --bind-to none -n 2 "$PHOTONS" --steps 1 --set output.dir=halos2 \
   --set output.beside=yes plain.ini >err 2>&1 || complain "halos on two ranks"
 "$PHOTONS" --analyse halos/snapshot_000.hdf5 --set output.dir=analysis --set analysis.min_members=4 --set output.subhalos=yes \
   --set output.image_pixels=64 --set gravity.pm_grid=16 >out2 2>&1

@@ -26,25 +26,25 @@ accelerations = yes
 END
 
 # A dry run says what would be and touches nothing.
-timeout 60 "$PHOTONS" --dry-run config.ini >../out 2>../err || complain "dry run: exit code $?"
+timeout "$(seconds 60)" "$PHOTONS" --dry-run config.ini >../out 2>../err || complain "dry run: exit code $?"
 grep -q 32768 ../out && grep -q memory ../out ||
   complain 'dry run: no number of particles or memory'
 [ -s ../err ] && complain 'dry run: something on standard error'
 [ "$(ls -A)" = config.ini ] || complain "dry run: left $(ls -A)"
 
-timeout 300 "$PHOTONS" config.ini >../out 2>../err || complain "the run: exit code $?"
+timeout "$(seconds 300)" "$PHOTONS" config.ini >../out 2>../err || complain "the run: exit code $?"
 [ -s ../err ] && complain 'the run: something on standard error'
 [ "$(grep -c '^step ' run/log/run.log)" -eq $(($(wc -l <run/log/timings.csv) - 1)) ] ||
   complain 'not one line a step'
 helper run || failures=$((failures + 1))
 if [ -r "$other_ics" ] && [ -r "$other_end" ]; then
-  timeout 300 "$PHOTONS" --quiet --set ic.file="$other_ics" --set output.dir=other config.ini ||
+  timeout "$(seconds 300)" "$PHOTONS" --quiet --set ic.file="$other_ics" --set output.dir=other config.ini ||
     complain "the run from PhotoNs-2's initial conditions: exit code $?"
   helper other "$other_end" || failures=$((failures + 1))
 fi
 
 # The same bits from config-used.ini: first forces and the first steps.
-timeout 60 "$PHOTONS" --quiet --steps 12 --set output.dir=again run/config-used.ini 2>../err ||
+timeout "$(seconds 60)" "$PHOTONS" --quiet --steps 12 --set output.dir=again run/config-used.ini 2>../err ||
   complain "again: exit code $?"
 for k in 000 001; do
   support same_snapshots.py run/snapshot_$k.hdf5 again/snapshot_$k.hdf5 || failures=$((failures + 1))

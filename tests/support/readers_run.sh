@@ -28,7 +28,7 @@ END_OF_CONFIG
 
 # small_run FOLDER UNIT NAMES: a run with outputs at z = 19 and 0
 small_run() {
-  timeout 120 "$PHOTONS" --quiet --set output.dir="$1" --set output.unit_length="$2" \
+  timeout "$(seconds 120)" "$PHOTONS" --quiet --set output.dir="$1" --set output.unit_length="$2" \
     --set output.names="$3" config.ini 2>err || complain "the run $1: exit code $?"
 }
 
