@@ -15,6 +15,7 @@
 #include "photons/gas/create.h"
 #include "photons/io/snapshot.h"
 #include "src/io/checkpoint_file.h"
+#include "src/io/checkpoint_parameters.h"
 #include "src/io/hdf5_checksum.h"
 
 static const char format[] = "photons-starpu gas 1";
