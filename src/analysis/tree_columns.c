@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "photons/analysis/tree.h"
+#include "src/io/hdf5_stored.h"
 
 #define OBJECT(member) offsetof(struct tree_object, member)
 const struct tree_column tree_object_columns[TREE_OBJECT_COLUMNS] = {

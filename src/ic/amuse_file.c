@@ -10,6 +10,7 @@
 #include "photons/base/error.h"
 #include "photons/domain/particles.h"
 #include "src/io/gadget.h"
+#include "src/io/hdf5_stored.h"
 #include "src/io/hdf5_util.h"
 
 enum { MASS, X, VX = X + 3, ATTRIBUTES = VX + 3 };

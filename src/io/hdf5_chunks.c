@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "hdf5_checksum.h"
+#include "hdf5_finite.h"
 #include "hdf5_util.h"
 #include "photons/io/kernels.h"
 #include "photons/runtime/loop.h"

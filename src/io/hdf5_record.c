@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "hdf5_checksum.h"
+#include "hdf5_stored.h"
 #include "hdf5_util.h"
 
 /** The type of a member; H5Tclose() it. */

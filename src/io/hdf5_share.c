@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "hdf5_stored.h"
 #include "hdf5_util.h"
 #include "hdf5_virtual.h"
 #include "photons/base/comm.h"

@@ -3,12 +3,12 @@
 #include "hdf5_util.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "hdf5_checksum.h"
+#include "hdf5_finite.h"
 #include "hdf5_virtual.h"
 #include "photons/base/input_file.h"
 #include "photons/base/output_file.h"
@@ -56,74 +56,6 @@ int64_t hdf5_reading(int64_t result, const char *path, const char *name) {
              "libver=(\"earliest\", \"v110\")",
              major, minor, release);
   fail(EXIT_BAD_INPUT, "%s: cannot read %s: %s%s", path, name, reason, newer);
-}
-
-static bool is_finite(const void *values, size_t size, size_t i) {
-  return size == sizeof(double) ? isfinite(((const double *)values)[i])
-                                : isfinite(((const float *)values)[i]);
-}
-
-typedef uint32_t whole4 __attribute__((vector_size(16)));
-typedef uint64_t whole2 __attribute__((vector_size(16)));
-
-/** Whether a float is infinite or no number: all bits of its exponent are set, and one more makes them overflow. */
-static bool has_bad_float(const float *value, size_t count) {
-  const uint32_t exponent = 0x7f800000, one = 0x00800000;
-  whole4 some = {0}, bits;
-  uint32_t last = 0;
-  size_t i = 0;
-  for (; i + 4 <= count; i += 4) {
-    memcpy(&bits, value + i, sizeof bits);
-    some |= (bits & exponent) + one;
-  }
-  for (uint32_t number; i < count; i++) {
-    memcpy(&number, value + i, sizeof number);
-    last |= (number & exponent) + one;
-  }
-  return (some[0] | some[1] | some[2] | some[3] | last) >> 31;
-}
-
-static bool has_bad_double(const double *value, size_t count) {
-  const uint64_t exponent = UINT64_C(0x7ff) << 52, one = UINT64_C(1) << 52;
-  whole2 some = {0}, bits;
-  uint64_t last = 0;
-  size_t i = 0;
-  for (; i + 2 <= count; i += 2) {
-    memcpy(&bits, value + i, sizeof bits);
-    some |= (bits & exponent) + one;
-  }
-  if (i < count) {
-    memcpy(&last, value + i, sizeof last);
-    last = (last & exponent) + one;
-  }
-  return (some[0] | some[1] | last) >> 63;
-}
-
-bool hdf5_all_finite(const void *values, size_t size, size_t count) {
-  return !(size == sizeof(double) ? has_bad_double(values, count) : has_bad_float(values, count));
-}
-
-/** The index of the first number that is not finite; `count` where all are finite.
- * @param size  of a number: that of a float or of a double */
-static size_t first_not_finite(const void *values, size_t size, size_t count) {
-  if (hdf5_all_finite(values, size, count)) return count;
-  size_t i = 0;
-  while (is_finite(values, size, i)) i++;
-  return i;
-}
-
-void hdf5_require_finite(const char *path, const char *name, hid_t type, size_t first, size_t count,
-                         size_t columns, const void *values) {
-  if (H5Tget_class(type) != H5T_FLOAT) return;
-  const size_t size = H5Tget_size(type), bad = first_not_finite(values, size, count * columns);
-  if (bad == count * columns) return;
-  const double number = size == sizeof number ? ((const double *)values)[bad]
-                                              : (double)((const float *)values)[bad];
-  fail(
-      EXIT_RUN_FAILED,
-      "%s: number %zu of row %zu of %s would be %g; only finite numbers are written, and this file "
-      "is not; what was written before is good",
-      path, bad % columns, first + bad / columns, name, number);
 }
 
 /** HDF5 prints its error stack itself unless told not to; ours is the only message. */
@@ -325,93 +257,6 @@ char *hdf5_read_config(hid_t object, const char *path) {
   char *text = hdf5_read_text(object, path, "config.ini");
   if (!text) fail(EXIT_BAD_INPUT, "%s: there is no config.ini in it", path);
   return text;
-}
-
-/** The name of a filter, as the file has it, or its number. */
-static void name_filter(H5Z_filter_t filter, const char *stored, char *name, size_t size) {
-  if (filter == H5Z_FILTER_SZIP) stored = "szip";
-  if (*stored)
-    snprintf(name, size, "%.40s (filter %d)", stored, (int)filter);
-  else
-    snprintf(name, size, "filter %d", (int)filter);
-}
-
-bool hdf5_filters_known(hid_t layout, char reason_128[128]) {
-  const int filters = H5Pget_nfilters(layout);
-  for (int i = 0; i < filters; i++) {
-    unsigned flags, config;
-    size_t values = 0;
-    char stored[64] = "", name[64];
-    const H5Z_filter_t filter = H5Pget_filter2(layout, (unsigned)i, &flags, &values, NULL,
-                                               sizeof stored, stored, &config);
-    if (filter >= 0 && H5Zfilter_avail(filter) > 0) continue;
-    stored[sizeof stored - 1] = '\0';
-    name_filter(filter, stored, name, sizeof name);
-    snprintf(reason_128, 128, "is stored through %s, which this HDF5 lacks: rewrite it with gzip",
-             name);
-    return false;
-  }
-  return true;
-}
-
-/** How many bytes of values one byte in the file can stand for. */
-static double most_expansion(hid_t layout) {
-  static const double deflate_most = 1032.0; /* of zlib's format: 258 bytes in two bits */
-  double expansion = 1.0;
-  const int filters = H5Pget_nfilters(layout);
-  for (int i = 0; i < filters; i++) {
-    unsigned flags, config;
-    size_t values = 0;
-    const H5Z_filter_t filter = H5Pget_filter2(layout, (unsigned)i, &flags, &values, NULL, 0, NULL,
-                                               &config);
-    if (filter == H5Z_FILTER_SHUFFLE || filter == H5Z_FILTER_FLETCHER32) continue;
-    expansion *= filter == H5Z_FILTER_DEFLATE ? deflate_most : 1e6; /* more than others reach */
-  }
-  return expansion;
-}
-
-static double file_size(hid_t dataset) {
-  const hid_t file = H5Iget_file_id(dataset);
-  hsize_t size = 0;
-  if (file < 0 || H5Fget_filesize(file, &size) < 0) size = 0;
-  if (file >= 0) H5Fclose(file);
-  return (double)size;
-}
-
-static bool complain(char *reason_128, const char *reason) {
-  snprintf(reason_128, 128, "%s", reason);
-  return false;
-}
-
-static bool is_stored(hid_t dataset, hid_t layout, hid_t space, hid_t type, char *reason_128) {
-  if (layout < 0 || space < 0 || type < 0) return complain(reason_128, "cannot be examined");
-  if (H5Sget_simple_extent_ndims(space) > HDF5_DIMENSIONS_MOST)
-    return complain(reason_128, "has more than four dimensions");
-  if (H5Pget_layout(layout) == H5D_VIRTUAL || H5Pget_external_count(layout) > 0)
-    return complain(reason_128, "has its values in other files");
-  if (!hdf5_filters_known(layout, reason_128)) return false;
-  const double expansion = most_expansion(layout);
-  const double promised = (double)H5Sget_simple_extent_npoints(space) * (double)H5Tget_size(type);
-  const double stored = fmin((double)H5Dget_storage_size(dataset), file_size(dataset));
-  if (promised <= stored * expansion) return true;
-  snprintf(reason_128, 128, "should have %.0f bytes of values, but the file holds %.0f", promised,
-           stored);
-  return false;
-}
-
-bool hdf5_stored(hid_t dataset, char reason_128[128]) {
-  const hid_t layout = H5Dget_create_plist(dataset), space = H5Dget_space(dataset);
-  const hid_t type = H5Dget_type(dataset);
-  const bool stored = is_stored(dataset, layout, space, type, reason_128);
-  if (type >= 0) H5Tclose(type);
-  if (space >= 0) H5Sclose(space);
-  if (layout >= 0) H5Pclose(layout);
-  return stored;
-}
-
-void hdf5_check_stored(hid_t dataset, const char *path, const char *name) {
-  char reason[128];
-  if (!hdf5_stored(dataset, reason)) fail(EXIT_BAD_INPUT, "%s: %s %s", path, name, reason);
 }
 
 struct selection {

@@ -46,15 +46,6 @@ hid_t hdf5_create_dataset(hid_t group, const char *path, const char *name, hid_t
 /** The same with up to HDF5_DIMENSIONS_MOST dimensions, the rows being the first. */
 hid_t hdf5_create_array(hid_t group, const char *path, const char *name, hid_t type, int dimensions,
                         const hsize_t *size, hid_t layout);
-/** Whether all floats or doubles are finite. It does not call HDF5. @param size  of a number */
-bool hdf5_all_finite(const void *values, size_t size, size_t count);
-/** What is not finite never reaches a file: a floating-point number that is not ends the program
- * (EXIT_RUN_FAILED).
- * @param name     of the dataset or attribute, for the message
- * @param first    the first row of the values
- * @param columns  numbers of a row */
-void hdf5_require_finite(const char *path, const char *name, hid_t type, size_t first, size_t count,
-                         size_t columns, const void *values);
 /** Numbers must be finite, as in hdf5_write_rows().
  * @param type of the values in memory and file @param count 0: a scalar, else an array */
 void hdf5_write_attribute(hid_t object, const char *path, const char *name, hid_t type,
@@ -92,19 +83,6 @@ bool hdf5_try_text(hid_t object, const char *name, char *text, size_t size);
 /** What hdf5_write_config() wrote (malloc'ed); what it would write for other parameters. */
 char *hdf5_read_config(hid_t object, const char *path);
 char *hdf5_config_text(const struct parameters *p);
-
-/** Whether HDF5 can read what is stored with this property list. @param[out] reason_128  else: which
- * filter is missing, e.g. "is stored through lzf ..." */
-bool hdf5_filters_known(hid_t layout, char reason_128[128]);
-/**
- * Whether a dataset has at most HDF5_DIMENSIONS_MOST dimensions and its values are in the file.
- * HDF5 gives zeros for values that were never written, and a damaged file can announce any number
- * of them. To be called before memory is allocated for the values.
- * @param[out] reason_128  why not, e.g. "has more than four dimensions"
- */
-bool hdf5_stored(hid_t dataset, char reason_128[128]);
-/** The same, but ends the program with EXIT_BAD_INPUT where hdf5_stored() is false. */
-void hdf5_check_stored(hid_t dataset, const char *path, const char *name);
 
 /** Rows [first, first + count) of a dataset; a scalar has one row. @p columns 1: one dimension;
  * more than two dimensions: the numbers of a row. Each row must be written only once: it becomes

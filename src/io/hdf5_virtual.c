@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hdf5_stored.h"
 #include "hdf5_util.h"
 #include "photons/base/error.h"
 #include "photons/base/input_file.h"

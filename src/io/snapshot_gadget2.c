@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hdf5_finite.h"
 #include "hdf5_util.h"
 #include "photons/base/comm.h"
 #include "photons/io/snapshot.h"

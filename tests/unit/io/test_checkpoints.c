@@ -13,6 +13,7 @@
 #include "photons/base/comm.h"
 #include "photons/io/snapshot.h"
 #include "src/io/hdf5_checksum.h"
+#include "src/io/hdf5_finite.h"
 #include "src/io/hdf5_util.h"
 
 #include <cmocka.h> /* after error.h, whose fail() its macro would hide */
