@@ -27,6 +27,10 @@
 #define MPI_BYTES 20e6
 #define GROUP_BYTES 65e3
 #define RANKS_AROUND 27.0
+/* Of each particle of a group what a worker on a core has of interaction lists, and of pairs while it makes them, in
+ * isolated systems, for each doubling of the number of groups: a walk meets all of them, far ones by large nodes. Measured of
+ * 2^15 to 2^18 particles of a Plummer sphere in 8 to 64 groups. */
+#define LISTS_BYTES 650.0
 /* Of a particle while groups are cut (src/domain/rebuild.c): its key, and a number in an order. */
 #define KEY_BYTES 16.0
 #define NUMBER_BYTES 4.0
@@ -126,6 +130,14 @@ static double tables_of_groups(const struct layout *l, size_t particles) {
   return comm_size() > 1 ? (top + ranks * group) * l->domain.group_count : 0.0;
 }
 
+/** The interaction lists that workers on cores have at a time, in isolated systems: each those of a group. */
+static double lists_of_workers(const struct parameters *p, const struct layout *l,
+                               size_t particles) {
+  if (l->mesh.cells > 0 || scheduler_any_gpu()) return 0.0;
+  const double groups = l->domain.group_count, walks = fmin(scheduler_workers_foreseen(p), groups);
+  return walks * LISTS_BYTES * log2(groups) * (double)particles / groups;
+}
+
 /** Accelerations of all particles beside those of the last forces. */
 static double all_targets(const struct parameters *p, size_t particles) {
   return p->time.step == STEP_BLOCK ? (double)particles * 3.0 * sizeof(float) : 0.0;
@@ -149,6 +161,7 @@ struct memory_use memory_estimate(const struct parameters *p, const struct parti
                            .mesh = l.mesh.cells > 0 ? mesh(p, &l) : 0.0,
                            .tasks = GROUP_BYTES * l.domain.group_count +
                                     tables_of_groups(&l, particles)};
+  use.tasks += lists_of_workers(p, &l, particles);
   use.tasks += trees_kept_memory(p, particles);
   use.tasks += light_cone_size(p, particles, l.columns).memory;
   use.on_gpus = fmin(larger(ranks * scheduler_gpu_memory() - use.particles, 0.0),

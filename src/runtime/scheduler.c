@@ -97,6 +97,14 @@ long scheduler_check(const struct parameters *p) {
   return cores < STARPU_MAXCPUS ? cores : STARPU_MAXCPUS;
 }
 
+double scheduler_workers_foreseen(const struct parameters *p) {
+  const char *by;
+  const long asked = workers_asked(p, &by), cores = sysconf(_SC_NPROCESSORS_ONLN),
+             most = cores < STARPU_MAXCPUS ? cores : STARPU_MAXCPUS,
+             share = most > comm_host_size() ? most / comm_host_size() : 1;
+  return (double)comm_size() * (double)(asked > 0 ? asked : share);
+}
+
 /** The scheduler's name. */
 static const char *choose_scheduler(const struct parameters *p, int gpus) {
   const char *asked = getenv("STARPU_SCHED");

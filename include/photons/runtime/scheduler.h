@@ -13,6 +13,9 @@ struct starpu_conf;
 /** Check STARPU_SCHED, STARPU_NCPU and runtime.workers: what cannot be ends the program, what slows
  * it down is a warning. Before StarPU starts. @return workers on processor cores */
 long scheduler_check(const struct parameters *p);
+/** Workers on processor cores of all ranks, for a forecast: those that are asked for, or else about as many as
+ * StarPU will take. The number of this rank's stands for that of each. */
+double scheduler_workers_foreseen(const struct parameters *p);
 /**
  * Fill in StarPU's configuration from the parameters, before starpu_init(). The user's STARPU_*
  * environment variables take precedence. Default scheduler: lws on CPUs, heteroprio with GPUs (our

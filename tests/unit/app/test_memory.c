@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "photons/app/memory.h"
 #include "photons/base/comm.h"
@@ -75,11 +76,31 @@ static void test_nodes_on_the_host(void **state) {
   assert_near(memory_estimate(&p, &s).tasks / groups, each + several, 1.0);
 }
 
+/* On cores each worker has interaction lists of a group of an isolated system, of 32 groups 5 times 650 B of each particle; no
+ * more workers than there are groups. */
+static void test_lists(void **state) {
+  (void)state;
+  enum { GROUP = 4096, GROUPS = 32 };
+  struct parameters p = parameters_of_halos();
+  p.box.boundary = BOUNDARY_ISOLATED;
+  p.runtime.group_size = GROUP;
+  const struct particles s = {.all = GROUP * GROUPS};
+  double tasks[3];
+  for (int i = 0; i < 3; i++) {
+    p.runtime.workers = (int[]){1, 8, 1000}[i];
+    tasks[i] = memory_estimate(&p, &s).tasks;
+  }
+  const double ranks = comm_size(), group = 5.0 * 650.0 * GROUP;
+  assert_near(tasks[1] - tasks[0], 7.0 * ranks * group, 1.0);
+  assert_near(tasks[2] - tasks[0], (GROUPS - ranks) * group, 1.0);
+}
+
 int main(int argc, char **argv) {
+  unsetenv("STARPU_NCPU"); /* STARPU_NCPU would take precedence */
   comm_start(&argc, &argv);
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_several_masses),
-                                     cmocka_unit_test(test_accelerations),
-                                     cmocka_unit_test(test_nodes_on_the_host)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_several_masses), cmocka_unit_test(test_accelerations),
+      cmocka_unit_test(test_nodes_on_the_host), cmocka_unit_test(test_lists)};
   const int failures = cmocka_run_group_tests(tests, NULL, NULL);
   comm_end();
   return failures;
