@@ -12,9 +12,10 @@ z_end = 48
 END
 
 # start: a run; check CODE PATTERN WHAT: how it ended.
+limit=$(seconds 60)
 start() {
   rm -rf run
-  timeout "$(seconds 60)" "$PHOTONS" --quiet --set output.dir=run --steps 0 "$@" config.ini >out 2>err
+  timeout "$limit" "$PHOTONS" --quiet --set output.dir=run --steps 0 "$@" config.ini >out 2>err
 }
 check() {
   [ "$code" -eq "$1" ] || complain "$3: exit code $code, not $1"
