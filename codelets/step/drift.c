@@ -17,7 +17,7 @@ enum { MOMENTUM, POSITION, SLOTS };
 static double drift_work(const struct drift_argument *a) { return a->count; }
 
 static void drift_cpu(void *buffers[], const struct drift_argument *a) {
-  a->kernels->drift(a->count, a->factor, VECTOR(const float, buffers[MOMENTUM]),
+  a->kernels->drift(a->count, 0, a->count, a->factor, VECTOR(const float, buffers[MOMENTUM]),
                     VECTOR(uint32_t, buffers[POSITION]));
 }
 

@@ -18,10 +18,22 @@ enum { MOMENTUM, REFITTED, SLOTS = REFITTED + REFIT_SLOTS };
 
 static double move_work(const struct move_argument *a) { return a->g->count; }
 
+/** The drift of a task on a core. */
+struct drift {
+  const struct move_argument *a;
+  const float *momentum;
+  uint32_t *x;
+};
+
+static void drift_part(const void *context, uint32_t first, uint32_t end) {
+  const struct drift *d = context;
+  d->a->n->kernels->drift(d->a->g->count, first, end, d->a->factor, d->momentum, d->x);
+}
+
 static void move_cpu(void *buffers[], const struct move_argument *a) {
-  a->n->kernels->drift(a->g->count, a->factor, VECTOR(const float, buffers[MOMENTUM]),
-                       VECTOR(uint32_t, buffers[REFITTED + REFIT_POSITION]));
-  refit_group(&a->n->short_range, a->g, buffers + REFITTED);
+  const struct drift drift = {a, VECTOR(const float, buffers[MOMENTUM]),
+                              VECTOR(uint32_t, buffers[REFITTED + REFIT_POSITION])};
+  refit_group(&a->n->short_range, a->g, buffers + REFITTED, drift_part, &drift);
 }
 
 static void move_gpu(struct gpu *gpu, void *buffers[], const struct move_argument *a) {

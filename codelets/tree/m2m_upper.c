@@ -85,7 +85,7 @@ static void m2m_upper_cpu(void *buffers[], const struct m2m_upper_argument *a) {
   float *all = allocate(2 * h.lowest * size, sizeof *all, "multipoles");
   for (uint32_t k = h.lowest; k < 2 * h.lowest; k++)
     memcpy(all + k * size, h.multipole[k] + size, bytes);
-  s->kernels->fmm.m2m(s->order, h.levels, expansion_scale(s), h.box, all);
+  s->kernels->fmm.m2m(s->order, 1, 0, h.levels, expansion_scale(s), h.box, all);
   for (uint32_t k = 1; k < h.lowest; k++)
     if (h.multipole[k]) memcpy(h.multipole[k] + size, all + k * size, bytes);
   free(all);

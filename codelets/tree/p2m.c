@@ -9,6 +9,7 @@
 #include "cuda/tree/gpu_tree.h"
 #include "photons/base/debug_check.h"
 #include "photons/domain/codelets.h"
+#include "photons/runtime/parts.h"
 #include "photons/tree/codelets.h"
 
 struct p2m_argument {
@@ -32,16 +33,44 @@ static void check_multipoles(const struct p2m_argument *a, const float *multipol
 
 static double p2m_work(const struct p2m_argument *a) { return a->count; }
 
+/** A task on a core in parts, which are subtrees. */
+struct p2m_parts {
+  const struct p2m_argument *a;
+  const uint32_t *x;
+  const float *mass; /* NULL: masses do not differ */
+  const struct node *tree;
+  float *multipole;
+  unsigned level; /* of the roots of the subtrees */
+  unsigned top;   /* the highest level whose multipoles the parts make */
+};
+
+/* m2m works on a vector of nodes of a level at a time, of up to 2^4. Parts make the multipoles of levels where each of them has
+ * that many. */
+enum { VECTOR_LOG2 = 4 };
+
+static void p2m_part(void *context, uint32_t i) {
+  const struct p2m_parts *p = context;
+  const struct short_range *s = p->a->s;
+  const uint32_t root = (1u << p->level) + i;
+  s->kernels->fmm.p2m(s->order, p->a->count, s->domain->depth, root, expansion_scale(s), p->x,
+                      p->mass, p->tree, p->multipole);
+  s->kernels->fmm.m2m(s->order, root, p->top, s->domain->depth, expansion_scale(s), p->tree,
+                      p->multipole);
+}
+
 static void p2m_cpu(void *buffers[], const struct p2m_argument *a) {
-  const struct domain *d = a->s->domain;
-  const struct fmm_operators *fmm = &a->s->kernels->fmm;
-  const struct node *tree = VECTOR(const struct node, buffers[TREE]);
-  float *multipole = VECTOR(float, buffers[MULTIPOLE]);
-  fmm->p2m(a->s->order, a->count, d->depth, expansion_scale(a->s),
-           VECTOR(const uint32_t, buffers[POSITION]),
-           a->masses ? VECTOR(const float, buffers[MASS]) : NULL, tree, multipole);
-  fmm->m2m(a->s->order, d->depth, expansion_scale(a->s), tree, multipole);
-  if (DEBUG_CHECKS && !a->masses) check_multipoles(a, multipole);
+  const unsigned depth = a->s->domain->depth, level = subtree_level(a->count, depth),
+                 top = level + VECTOR_LOG2;
+  struct p2m_parts p = {.a = a,
+                        .x = VECTOR(const uint32_t, buffers[POSITION]),
+                        .mass = a->masses ? VECTOR(const float, buffers[MASS]) : NULL,
+                        .tree = VECTOR(const struct node, buffers[TREE]),
+                        .level = level,
+                        .top = top < depth ? top : depth};
+  p.multipole = VECTOR(float, buffers[MULTIPOLE]);
+  parts_run(1u << level, p2m_part, &p);
+  a->s->kernels->fmm.m2m(a->s->order, 1, 0, p.top, expansion_scale(a->s), p.tree, p.multipole);
+  if (DEBUG_CHECKS && !a->masses) check_multipoles(a, p.multipole);
 }
 
 static void p2m_gpu(struct gpu *gpu, void *buffers[], const struct p2m_argument *a) {

@@ -51,7 +51,7 @@ static void pack_cpu(void *buffers[], const struct pack_argument *a) {
   if (found != a->active)
     fail(EXIT_RUN_FAILED, "internal error: %u active particles in a group that has %u", found,
          a->active);
-  kernels->refit(a->active, a->depth, VECTOR(const uint32_t, buffers[FIRST]),
+  kernels->refit(a->active, a->depth, VECTOR(const uint32_t, buffers[FIRST]), 1,
                  a->s->domain->geometry.scale, 1.0f / a->s->factor, a->s->acceptance.newton, x,
                  acceleration, VECTOR(struct node, buffers[TREE]));
 }

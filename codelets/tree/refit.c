@@ -11,6 +11,7 @@
 #include "codelets/runtime/task.h"
 #include "cuda/tree/gpu_tree.h"
 #include "photons/base/debug_check.h"
+#include "photons/runtime/parts.h"
 #include "photons/tree/codelets.h"
 
 struct refit_argument {
@@ -42,31 +43,75 @@ static void check_boxes(const struct group *g, unsigned depth, float scale, cons
     }
 }
 
-/** Masses of all nodes from those of the particles. */
-static void sum_masses(uint32_t count, unsigned depth, const float *mass, float *node_mass) {
-  for (uint32_t leaf = 1u << depth; leaf < tree_nodes(depth); leaf++) {
+/** Masses of a node and of all below it from those of the particles. */
+static void sum_masses(uint32_t count, unsigned depth, uint32_t root, const float *mass,
+                       float *node_mass) {
+  unsigned levels = depth - node_level(root);
+  for (uint32_t leaf = root << levels; leaf < (root + 1) << levels; leaf++) {
     double sum = 0.0;
     for (uint32_t i = node_first(count, leaf); i < node_end(count, leaf); i++)
       sum += (double)mass[i];
     node_mass[leaf] = (float)sum;
   }
-  for (uint32_t node = (1u << depth) - 1; node > 0; node--)
-    node_mass[node] = node_mass[2 * node] + node_mass[2 * node + 1];
-  node_mass[0] = 0.0f; /* unused */
+  while (levels-- > 0)
+    for (uint32_t node = root << levels; node < (root + 1) << levels; node++)
+      node_mass[node] = node_mass[2 * node] + node_mass[2 * node + 1];
 }
 
-void refit_group(const struct short_range *s, const struct group *g, void *buffers[]) {
+/** A refit in parts. */
+struct refit_parts {
+  const struct short_range *s;
+  const struct group *g;
+  void **buffers;
+  void (*before)(const void *context, uint32_t first, uint32_t end);
+  const void *context;
+  struct node *tree;
+  float *node_mass; /* NULL: masses do not differ */
+  unsigned level;   /* of the roots of the subtrees */
+};
+
+static void refit_part(void *context, uint32_t i) {
+  const struct refit_parts *p = context;
+  const struct short_range *s = p->s;
   const struct domain *d = s->domain;
-  const uint32_t *x = VECTOR(const uint32_t, buffers[REFIT_POSITION]);
-  struct node *tree = VECTOR(struct node, buffers[REFIT_TREE]);
-  s->kernels->walk.refit(g->count, d->depth, NULL, d->geometry.scale, 1.0f / s->factor,
-                         s->acceptance.newton, x, VECTOR(const float, buffers[REFIT_ACCELERATION]),
-                         tree);
-  if (DEBUG_CHECKS) check_boxes(g, d->depth, d->geometry.scale, x, tree);
-  if (g->node_mass)
-    sum_masses(g->count, d->depth, VECTOR(const float, buffers[REFIT_MASS]),
-               VECTOR(float, buffers[REFIT_NODE_MASS]));
-  memcpy(g->top, tree, tree_nodes(d->top_depth) * sizeof *tree);
+  const uint32_t count = p->g->count, root = (1u << p->level) + i;
+  if (p->before) p->before(p->context, node_first(count, root), node_end(count, root));
+  s->kernels->walk.refit(count, d->depth, NULL, root, d->geometry.scale, 1.0f / s->factor,
+                         s->acceptance.newton, VECTOR(const uint32_t, p->buffers[REFIT_POSITION]),
+                         VECTOR(const float, p->buffers[REFIT_ACCELERATION]), p->tree);
+  if (p->node_mass)
+    sum_masses(count, d->depth, root, VECTOR(const float, p->buffers[REFIT_MASS]), p->node_mass);
+}
+
+/** The nodes above the subtrees. */
+static void refit_above(const struct refit_parts *p) {
+  const struct domain *d = p->s->domain;
+  for (uint32_t node = (1u << p->level) - 1; node > 0; node--) {
+    p->s->kernels->walk.join(d->geometry.scale, &p->tree[2 * node], &p->tree[2 * node + 1],
+                             &p->tree[node]);
+    if (p->node_mass) p->node_mass[node] = p->node_mass[2 * node] + p->node_mass[2 * node + 1];
+  }
+  if (p->node_mass) p->node_mass[0] = 0.0f; /* unused */
+}
+
+void refit_group(const struct short_range *s, const struct group *g, void *buffers[],
+                 void (*before)(const void *context, uint32_t first, uint32_t end),
+                 const void *context) {
+  const struct domain *d = s->domain;
+  struct refit_parts p = {.s = s,
+                          .g = g,
+                          .buffers = buffers,
+                          .before = before,
+                          .context = context,
+                          .tree = VECTOR(struct node, buffers[REFIT_TREE]),
+                          .level = subtree_level(g->count, d->depth)};
+  if (g->node_mass) p.node_mass = VECTOR(float, buffers[REFIT_NODE_MASS]);
+  parts_run(1u << p.level, refit_part, &p);
+  refit_above(&p);
+  if (DEBUG_CHECKS)
+    check_boxes(g, d->depth, d->geometry.scale, VECTOR(const uint32_t, buffers[REFIT_POSITION]),
+                p.tree);
+  memcpy(g->top, p.tree, tree_nodes(d->top_depth) * sizeof *p.tree);
 }
 
 #ifdef PHOTONS_CUDA
@@ -96,7 +141,7 @@ size_t refit_slots(const struct group *g, struct starpu_data_descr *data) {
 static double refit_work(const struct refit_argument *a) { return a->g->count; }
 
 static void refit_cpu(void *buffers[], const struct refit_argument *a) {
-  refit_group(a->s, a->g, buffers);
+  refit_group(a->s, a->g, buffers, NULL, NULL);
 }
 
 static void refit_gpu(struct gpu *gpu, void *buffers[], const struct refit_argument *a) {

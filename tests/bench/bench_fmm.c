@@ -80,10 +80,10 @@ static void m2l(const struct fmm_operators *f, struct bench *b, int p) {
          (const struct node *const *)b->nodes, (const float *const *)b->multipole, b->local);
 }
 static void p2m(const struct fmm_operators *f, struct bench *b, int p) {
-  f->p2m(p, COUNT, DEPTH, SCALE, b->x, NULL, b->nodes[0], b->multipole[0]);
+  f->p2m(p, COUNT, DEPTH, 1, SCALE, b->x, NULL, b->nodes[0], b->multipole[0]);
 }
 static void m2m(const struct fmm_operators *f, struct bench *b, int p) {
-  f->m2m(p, DEPTH, SCALE, b->nodes[0], b->multipole[0]);
+  f->m2m(p, 1, 0, DEPTH, SCALE, b->nodes[0], b->multipole[0]);
 }
 static void l2l(const struct fmm_operators *f, struct bench *b, int p) {
   f->l2l(p, DEPTH, SCALE, b->nodes[0], b->local);

@@ -48,6 +48,18 @@ static HOST_DEVICE inline uint32_t node_end(uint32_t count, uint32_t node) {
   return level_first(count, l, node + 1 - (1u << l));
 }
 
+/* Tasks of large groups have parts (photons/runtime/parts.h) that are subtrees: what is below each node of a level. */
+
+/** Particles of a subtree that is a part: 20 us and more of the shortest of these tasks. */
+enum { SUBTREE_PARTICLES = 4096 };
+/** The level of the roots of these subtrees; 0: the tree is one part. It follows from the number of particles, so that it is
+ * the same on any number of workers. */
+static inline unsigned subtree_level(uint32_t count, unsigned depth) {
+  unsigned level = 0;
+  while (level < depth && count >> level > SUBTREE_PARTICLES) level++;
+  return level;
+}
+
 /* A tree over packed targets (photons/tree/targets.h) has leaves of any numbers of particles: leaf
  * j of level `depth` holds the particles [first[j], first[j + 1]). The functions below take first =
  * NULL for the trees described above. */

@@ -23,9 +23,10 @@ struct step_kernels {
    * @return the largest numbers among the active particles, as kick() */
   struct kick_largest (*kick_rungs)(const struct rung_kick *k, const struct rung_arrays *a,
                                     uint32_t *rungs);
-  /** x += factor * momentum; factor in position units (2^32 = L) per unit of momentum (km/s). The
+  /** x += factor * momentum of the particles first .. end - 1; factor in position units (2^32 = L) per unit of momentum (km/s). The
    * result of a displacement of half the box or more is undefined: step.c ends the run then. */
-  void (*drift)(uint32_t count, float factor, const float *momentum, uint32_t *x);
+  void (*drift)(uint32_t count, uint32_t first, uint32_t end, float factor, const float *momentum,
+                uint32_t *x);
   /** The crossings of a light cone, in the order of the particles: see cone_cross(). Whether the view includes them
    * is not asked. */
   void (*cone_cross)(const struct cone_drift *d, const struct cone_particles *p,

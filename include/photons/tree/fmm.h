@@ -40,11 +40,15 @@ static HOST_DEVICE inline uint32_t fmm_local_size(int p) { return fmm_terms(p) -
  * mass:  their masses; NULL: all are 1
  * nodes, multipole, local: indexed by heap node */
 struct fmm_operators {
-  /** Multipoles of all leaves. */
-  void (*p2m)(int order, uint32_t count, unsigned depth, float scale, const uint32_t *x,
-              const float *mass, const struct node *nodes, float *multipole);
-  /** Multipoles of all inner nodes from those of their children, from the leaves up. */
-  void (*m2m)(int order, unsigned depth, float scale, const struct node *nodes, float *multipole);
+  /** Multipoles of the leaves below a node. @param root  the node; 1: all leaves */
+  void (*p2m)(int order, uint32_t count, unsigned depth, uint32_t root, float scale,
+              const uint32_t *x, const float *mass, const struct node *nodes, float *multipole);
+  /** Multipoles of a node and of all nodes below it that are on the levels top .. depth - 1, from those of their
+   * children, the lowest level first.
+   * @param root   the node, on level `top` or above; 1: all nodes on these levels
+   * @param depth  the level of nodes whose multipoles are there */
+  void (*m2m)(int order, uint32_t root, unsigned top, unsigned depth, float scale,
+              const struct node *nodes, float *multipole);
   /** Local expansions of all nodes from the far list; `local` is overwritten. Targets of the list
    * are heap nodes, so far->offset has tree_nodes(depth) + 1 entries.
    * depth, source_depth: of the trees of the targets and of the sources

@@ -218,13 +218,15 @@ struct walk_kernels {
   uint32_t (*pack)(uint32_t count, const uint8_t *rung, uint8_t top, const uint32_t *x,
                    const float *acceleration, uint32_t active, unsigned depth, uint32_t *index,
                    uint32_t *first, uint32_t *packed_x, float *packed_acceleration);
-  /** Compute boxes, radii and acc_min of all nodes from the particles. The array acceleration has
-   * the layout of x; times acc_unit it is in units of G m / r_cut^2. With a table `first`
-   * (tree.h), nodes without particles have no meaning.
+  /** Compute boxes, radii and acc_min of a node and of all nodes below it from the particles. The array
+   * acceleration has the layout of x; times acc_unit it is in units of G m / r_cut^2. With a table
+   * `first` (tree.h), nodes without particles have no meaning.
+   * @param root   the node; 1: all nodes
    * @param least  acc_min of a leaf is the least |acceleration| of its particles that is not 0. Else it
    *               is their rms, with which boxes have the same errors for the same work */
-  void (*refit)(uint32_t count, unsigned depth, const uint32_t *first, float scale, float acc_unit,
-                bool least, const uint32_t *x, const float *acceleration, struct node *nodes);
+  void (*refit)(uint32_t count, unsigned depth, const uint32_t *first, uint32_t root, float scale,
+                float acc_unit, bool least, const uint32_t *x, const float *acceleration,
+                struct node *nodes);
   /** Compute the node above two nodes. */
   void (*join)(float scale, const struct node *a, const struct node *b, struct node *parent);
   /**

@@ -40,9 +40,11 @@ struct kick_largest KERNEL(kick_rungs)(const struct rung_kick *k, const struct r
                                .momentum = sqrtf(magnitude_from_bits(momentum2))};
 }
 
-void KERNEL(drift)(uint32_t count, float factor, const float *momentum, uint32_t *x) {
-  for (size_t i = 0; i < 3 * (size_t)count; i++)
-    x[i] += (uint32_t)(int32_t)rintf(factor * momentum[i]);
+void KERNEL(drift)(uint32_t count, uint32_t first, uint32_t end, float factor,
+                   const float *momentum, uint32_t *x) {
+  for (size_t c = 0; c < 3; c++)
+    for (size_t i = c * count + first; i < c * count + end; i++)
+      x[i] += (uint32_t)(int32_t)rintf(factor * momentum[i]);
 }
 
 struct momentum_sum KERNEL(momentum_sum)(uint32_t count, const float *momentum, const float *mass) {

@@ -15,10 +15,12 @@
 
 /* P2M: multipoles of the leaves from their particles. */
 
-INLINE void p2m_order(int p, uint32_t count, unsigned depth, float scale, const uint32_t *x,
-                      const float *mass, const struct node *nodes, float *multipole) {
+INLINE void p2m_order(int p, uint32_t count, unsigned depth, uint32_t root, float scale,
+                      const uint32_t *x, const float *mass, const struct node *nodes,
+                      float *multipole) {
   const int size = (int)fmm_multipole_size(p);
-  for (uint32_t leaf = 1u << depth; leaf < tree_nodes(depth); leaf++) {
+  const unsigned levels = depth - node_level(root);
+  for (uint32_t leaf = root << levels; leaf < (root + 1) << levels; leaf++) {
     const uint32_t *centre = nodes[leaf].centre, end = node_end(count, leaf);
     vfloat m[MULTIPOLE_MAX];
     for (int k = 0; k < (size < 4 ? 4 : size); k++) m[k] = v_set(0.0f);
@@ -41,13 +43,14 @@ INLINE void p2m_order(int p, uint32_t count, unsigned depth, float scale, const 
 
 /* M2M: multipoles of parents from those of their children, for a vector of parents at a time. */
 
-INLINE void m2m_order(int p, unsigned depth, float scale, const struct node *nodes,
-                      float *multipole) {
+INLINE void m2m_order(int p, uint32_t root, unsigned top, unsigned depth, float scale,
+                      const struct node *nodes, float *multipole) {
   const int size = (int)fmm_multipole_size(p);
   ALIGNED float rows[ROW_STAGE_MAX], centres[STAGE];
-  for (unsigned level = depth; level-- > 0;)
-    for (uint32_t first = 1u << level; first < 2u << level; first += LANES) {
-      const uint32_t last = (2u << level) - 1;
+  for (unsigned level = depth; level-- > top;) {
+    const unsigned below = level - node_level(root);
+    const uint32_t last = ((root + 1) << below) - 1;
+    for (uint32_t first = root << below; first <= last; first += LANES) {
       vfloat m[MULTIPOLE_MAX];
       for (int k = 0; k < (size < 4 ? 4 : size); k++) m[k] = v_set(0.0f);
       for (uint32_t child = 0; child < 2; child++) {
@@ -66,6 +69,7 @@ INLINE void m2m_order(int p, unsigned depth, float scale, const struct node *nod
       for (int lane = 0; lane < LANES && first + (uint32_t)lane <= last; lane++)
         unstage_row(rows, lane, size, multipole + (size_t)(first + (uint32_t)lane) * (size_t)size);
     }
+  }
 }
 
 /* M2L: local expansions from multipoles. Every lane works through the list of its own target and
@@ -253,12 +257,14 @@ INLINE void l2p_order(int p, uint32_t count, unsigned depth, const uint32_t *fir
 /* One function for each order, and the choice among them at run time. */
 
 #define INSTANCE(p)                                                                              \
-  NOINLINE void p2m_order_##p(uint32_t n, unsigned depth, float scale, const uint32_t *x,        \
-                              const float *mass, const struct node *nodes, float *m) {           \
-    p2m_order(p, n, depth, scale, x, mass, nodes, m);                                            \
+  NOINLINE void p2m_order_##p(uint32_t n, unsigned depth, uint32_t root, float scale,            \
+                              const uint32_t *x, const float *mass, const struct node *nodes,    \
+                              float *m) {                                                        \
+    p2m_order(p, n, depth, root, scale, x, mass, nodes, m);                                      \
   }                                                                                              \
-  NOINLINE void m2m_order_##p(unsigned depth, float scale, const struct node *nodes, float *m) { \
-    m2m_order(p, depth, scale, nodes, m);                                                        \
+  NOINLINE void m2m_order_##p(uint32_t root, unsigned top, unsigned depth, float scale,          \
+                              const struct node *nodes, float *m) {                              \
+    m2m_order(p, root, top, depth, scale, nodes, m);                                             \
   }                                                                                              \
   NOINLINE void m2l_order_##p(const struct m2l_lists *lists, const struct split *split) {        \
     m2l_order(p, lists, split);                                                                  \
@@ -278,14 +284,15 @@ INSTANCE(4)
 INSTANCE(5)
 INSTANCE(6)
 
-void KERNEL(fmm_p2m)(int order, uint32_t count, unsigned depth, float scale, const uint32_t *x,
-                     const float *mass, const struct node *nodes, float *multipole) {
-  EXPANSION(order, p2m_order, count, depth, scale, x, mass, nodes, multipole);
+void KERNEL(fmm_p2m)(int order, uint32_t count, unsigned depth, uint32_t root, float scale,
+                     const uint32_t *x, const float *mass, const struct node *nodes,
+                     float *multipole) {
+  EXPANSION(order, p2m_order, count, depth, root, scale, x, mass, nodes, multipole);
 }
 
-void KERNEL(fmm_m2m)(int order, unsigned depth, float scale, const struct node *nodes,
-                     float *multipole) {
-  EXPANSION(order, m2m_order, depth, scale, nodes, multipole);
+void KERNEL(fmm_m2m)(int order, uint32_t root, unsigned top, unsigned depth, float scale,
+                     const struct node *nodes, float *multipole) {
+  EXPANSION(order, m2m_order, root, top, depth, scale, nodes, multipole);
 }
 
 /** Interactions of a part of M2L, 0.1 ms and more: where a worker has no task, and elsewhere, because workers may have none

@@ -65,26 +65,33 @@ void KERNEL(join)(float scale, const struct node *a, const struct node *b, struc
   parent->acc_min = fminf(a->acc_min, b->acc_min);
 }
 
-void KERNEL(refit)(uint32_t count, unsigned depth, const uint32_t *first, float scale,
-                   float acc_unit, bool least, const uint32_t *x, const float *acceleration,
-                   struct node *nodes) {
+/** Compute an inner node from its children. Of packed targets one or both of these may be empty. */
+static void refit_parent(uint32_t count, unsigned depth, const uint32_t *first, float scale,
+                         uint32_t parent, struct node *nodes) {
+  const struct node *a = &nodes[2 * parent], *b = &nodes[2 * parent + 1];
+  if (first && tree_node_count(count, depth, first, 2 * parent) == 0)
+    nodes[parent] = *b;
+  else if (first && tree_node_count(count, depth, first, 2 * parent + 1) == 0)
+    nodes[parent] = *a;
+  else
+    KERNEL(join)(scale, a, b, &nodes[parent]);
+}
+
+void KERNEL(refit)(uint32_t count, unsigned depth, const uint32_t *first, uint32_t root,
+                   float scale, float acc_unit, bool least, const uint32_t *x,
+                   const float *acceleration, struct node *nodes) {
   const uint32_t leaves = 1u << depth;
-  for (uint32_t leaf = 0; leaf < leaves; leaf++) {
-    const uint32_t from = tree_level_first(count, depth, first, depth, leaf),
+  unsigned levels = depth - node_level(root);
+  for (uint32_t node = root << levels; node < (root + 1) << levels; node++) {
+    const uint32_t leaf = node - leaves, from = tree_level_first(count, depth, first, depth, leaf),
                    end = tree_level_first(count, depth, first, depth, leaf + 1);
     if (first && from == end) continue;
     refit_leaf(end - from, count, scale, acc_unit, least, x + from, acceleration + from,
-               &nodes[leaves + leaf]);
+               &nodes[node]);
   }
-  for (uint32_t i = leaves - 1; i >= 1; i--) {
-    const struct node *a = &nodes[2 * i], *b = &nodes[2 * i + 1];
-    if (first && tree_node_count(count, depth, first, 2 * i) == 0)
-      nodes[i] = *b;
-    else if (first && tree_node_count(count, depth, first, 2 * i + 1) == 0)
-      nodes[i] = *a;
-    else
-      KERNEL(join)(scale, a, b, &nodes[i]);
-  }
+  while (levels-- > 0)
+    for (uint32_t parent = root << levels; parent < (root + 1) << levels; parent++)
+      refit_parent(count, depth, first, scale, parent, nodes);
 }
 
 uint32_t KERNEL(pack)(uint32_t count, const uint8_t *rung, uint8_t top, const uint32_t *x,

@@ -60,7 +60,7 @@ static void order_free(struct order *o) {
 
 static void measure_order(const struct nbody *s, const struct group *g, struct order *o) {
   struct node *nodes = allocate(tree_nodes(s->domain.depth), sizeof *nodes, "nodes");
-  s->short_range.kernels->walk.refit(g->count, s->domain.depth, NULL, s->domain.geometry.scale,
+  s->short_range.kernels->walk.refit(g->count, s->domain.depth, NULL, 1, s->domain.geometry.scale,
                                      1.0f / s->short_range.factor, s->short_range.acceptance.newton,
                                      o->x, o->acceleration, nodes);
   for (uint32_t i = 1u << s->domain.depth; i < tree_nodes(s->domain.depth); i++)

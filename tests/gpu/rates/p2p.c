@@ -61,7 +61,7 @@ void measure_direct(const struct bench *b, bool all) {
   struct walk_scratch scratch = {0};
   for (uint32_t i = 0; i < s->domain.group_count; i++) { /* the trees are in the GPU's memory */
     const struct particle_block p = particles_block(&s->domain.particles, i);
-    s->short_range.kernels->walk.refit(s->domain.groups[i].count, s->domain.depth, NULL,
+    s->short_range.kernels->walk.refit(s->domain.groups[i].count, s->domain.depth, NULL, 1,
                                        s->domain.geometry.scale, 1.0f / s->short_range.factor,
                                        s->short_range.acceptance.newton, p.x[0], p.acc[0],
                                        s->domain.groups[i].nodes);

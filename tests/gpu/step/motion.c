@@ -213,7 +213,7 @@ void check_motion(const struct bench *b, struct group *g, struct difference *kic
   compare(kick, momentum, back, n);
   compare(kick, &largest[0].acceleration, &largest[1].acceleration, 1);
   compare(kick, &largest[0].momentum, &largest[1].momentum, 1);
-  s->kernels->drift(g->count, factor, back, x);
+  s->kernels->drift(g->count, 0, g->count, factor, back, x);
   gpu_drift(b->gpu, g->count, factor, momentum_out, x_out);
   to_host(b, x_back, x_out, n * sizeof *x_back);
   for (size_t i = 0; i < n; i++) {

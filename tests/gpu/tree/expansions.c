@@ -16,14 +16,14 @@ void check_multipoles(const struct bench *b, struct group *g, struct difference 
   const struct node *nodes = b->nodes + (size_t)g->index * tree_nodes(s->domain.depth);
   float *cpu = allocate(n, sizeof *cpu, "multipoles"),
         *gpu = allocate(n, sizeof *gpu, "multipoles"), *out = device_memory(n * sizeof *out);
-  s->short_range.kernels->fmm.p2m(order, g->count, s->domain.depth,
+  s->short_range.kernels->fmm.p2m(order, g->count, s->domain.depth, 1,
                                   expansion_scale(&s->short_range), p.x[0], p.relative_mass,
                                   g->nodes, cpu);
   gpu_p2m(b->gpu, order, g->count, s->domain.depth, expansion_scale(&s->short_range),
           position_on_device(b, g->index), masses_on_device(b, g->index), nodes, out);
   to_host(b, gpu, out, n * sizeof *gpu);
   compare(p2m, cpu + leaf_row, gpu + leaf_row, leaf_row);
-  s->short_range.kernels->fmm.m2m(order, s->domain.depth, expansion_scale(&s->short_range),
+  s->short_range.kernels->fmm.m2m(order, 1, 0, s->domain.depth, expansion_scale(&s->short_range),
                                   g->nodes, cpu);
   CUDA(cudaMemcpy(out + leaf_row, cpu + leaf_row, leaf_row * sizeof *out, cudaMemcpyHostToDevice));
   gpu_m2m(b->gpu, order, s->domain.depth, expansion_scale(&s->short_range), nodes, out);
@@ -74,7 +74,7 @@ void check_upper_multipoles(const struct bench *b, struct difference *d, struct 
   }
   CUDA(cudaMemcpy(mass_out + lowest, cpu_mass + lowest, lowest * sizeof(float),
                   cudaMemcpyHostToDevice));
-  s->short_range.kernels->fmm.m2m(order, levels, expansion_scale(&s->short_range), box, cpu);
+  s->short_range.kernels->fmm.m2m(order, 1, 0, levels, expansion_scale(&s->short_range), box, cpu);
   gpu_m2m_upper(b->gpu, order, levels, expansion_scale(&s->short_range), box, to, masses);
   float *gpu = allocate((size_t)all * size, sizeof *gpu, "multipoles"),
         *gpu_mass = allocate(all, sizeof *gpu_mass, "masses");

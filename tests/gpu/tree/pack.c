@@ -98,7 +98,7 @@ void check_pack(const struct bench *b, const struct group *g, const uint8_t *run
   const uint32_t nodes = tree_nodes(p->t.depth), leaves = nodes / 2;
   const uint32_t found = walk->pack(g->count, rung, top, all.x[0], all.acc[0], p->t.count,
                                     p->t.depth, p->index, p->t.first, p->t.x, p->acceleration);
-  walk->refit(p->t.count, p->t.depth, p->t.first, s->domain.geometry.scale,
+  walk->refit(p->t.count, p->t.depth, p->t.first, 1, s->domain.geometry.scale,
               1.0f / s->short_range.factor, s->short_range.acceptance.newton, p->t.x,
               p->acceleration, p->t.nodes);
   uint8_t *rung_out = to_device(rung, g->count);

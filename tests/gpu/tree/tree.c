@@ -17,7 +17,7 @@ static void check_refit(const struct bench *b, struct group *g, struct differenc
               *out = device_memory(n * sizeof *out), *top;
   enum { TOP = 2 };
   CUDA(cudaMallocHost((void **)&top, tree_nodes(TOP) * sizeof *top));
-  s->short_range.kernels->walk.refit(g->count, s->domain.depth, NULL, s->domain.geometry.scale,
+  s->short_range.kernels->walk.refit(g->count, s->domain.depth, NULL, 1, s->domain.geometry.scale,
                                      1.0f / s->short_range.factor, s->short_range.acceptance.newton,
                                      p.x[0], p.acc[0], cpu);
   gpu_refit(b->gpu, g->count, s->domain.depth, NULL, s->domain.geometry.scale,

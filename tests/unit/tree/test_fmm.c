@@ -118,8 +118,8 @@ static void free_group(struct group *g) {
 }
 
 static void upward(const struct fmm_operators *f, int p, struct group *g) {
-  f->p2m(p, g->count, g->depth, (float)SCALE, g->x, NULL, g->nodes, g->multipole);
-  f->m2m(p, g->depth, (float)SCALE, g->nodes, g->multipole);
+  f->p2m(p, g->count, g->depth, 1, (float)SCALE, g->x, NULL, g->nodes, g->multipole);
+  f->m2m(p, 1, 0, g->depth, (float)SCALE, g->nodes, g->multipole);
 }
 
 /** Force of one root on another, down to the particles. */

@@ -118,7 +118,7 @@ static void pack_targets(struct trees *t, struct group *g, const uint32_t *x, co
   t->first[k] = allocate((1u << depth) + 1, sizeof **t->first, "leaves");
   t->targets[k] = allocate(tree_nodes(depth), sizeof **t->targets, "nodes");
   kernels->pack(g->count, rung, 1, x, a, g->targets, depth, index, t->first[k], packed_x, packed_a);
-  kernels->refit(g->targets, depth, t->first[k], t->n->domain.geometry.scale, 1.0f / s->factor,
+  kernels->refit(g->targets, depth, t->first[k], 1, t->n->domain.geometry.scale, 1.0f / s->factor,
                  true, packed_x, packed_a, t->targets[k]);
 }
 
@@ -132,7 +132,7 @@ static struct trees make_trees(const struct setting *of) {
     const struct particle_block b = particles_block(&d->particles, k);
     float *a = accelerations(of, s->factor, g->count);
     t.nodes[k] = allocate(tree_nodes(d->depth), sizeof **t.nodes, "nodes");
-    s->kernels->walk.refit(g->count, d->depth, NULL, d->geometry.scale, 1.0f / s->factor, true,
+    s->kernels->walk.refit(g->count, d->depth, NULL, 1, d->geometry.scale, 1.0f / s->factor, true,
                            b.x[0], a, t.nodes[k]);
     g->top = t.nodes[k]; /* has the upper levels first */
     g->root = g->top[1];
