@@ -102,7 +102,10 @@ struct gpu_gas gpu_gas_of(struct gpu *gpu, const struct batch_argument *a) {
 }
 
 struct task slots_task(const struct slots *s, enum priority priority) {
-  return (struct task){.data = s->data, .count = s->count, .priority = priority};
+  return (struct task){.data = s->data,
+                       .count = s->count,
+                       .priority = priority,
+                       .chain = s->gas ? s->gas->tasks.chain : NULL};
 }
 
 const char **slots_addresses(void *buffers[], size_t first, size_t count) {

@@ -85,7 +85,7 @@ void slots_add(struct slots *s, starpu_data_handle_t handle, enum starpu_data_ac
  * @param now  present cells, not those of the beginning of the last step */
 void slots_add_list(struct slots *s, const struct gas *g, int level, const struct batch_list *list,
                     bool now);
-/** The task with these slots; free() slots.data after it is submitted. */
+/** The task with these slots, in gas_tasks.chain if there is one; free() slots.data after it is submitted. */
 struct task slots_task(const struct slots *s, enum priority priority);
 /** The buffers from `first` on as plain addresses; free() it. */
 const char **slots_addresses(void *buffers[], size_t first, size_t count);

@@ -11,12 +11,19 @@
 
 struct gas_border_argument {
   struct batch_argument batch;
-  double weight; /* of the time of the level within the coarser one's step */
-  struct border_kick kick;
+  double weight;           /* of the time of the level within the coarser one's step */
+  struct border_kick kick; /* without the background */
 };
 enum { CELLS, POTENTIALS_AROUND };
 
 static double gas_border_work(const struct gas_border_argument *a) { return batch_work(&a->batch); }
+
+/** The mean density is that of the time of the potentials that the task reads. */
+static struct border_kick kick_of(const struct gas_border_argument *a) {
+  struct border_kick kick = a->kick;
+  kick.background = 2.0 * kick.source * gravity_background(a->batch.gas);
+  return kick;
+}
 
 /** What refines the neighbour across a face of a patch; NULL: nothing does, or the patch itself is refined.
  * @param shares  buffers of gas_batch.fine */
@@ -35,6 +42,7 @@ static const struct poisson_share *finer_share(void *shares[], const struct batc
 
 static void kick_group(void *shares[], const struct gas_border_argument *a,
                        const struct potential_sources *sources, uint32_t group, void *cells) {
+  const struct border_kick kick = kick_of(a);
   double wide[WIDE_CELLS];
   bool filled = false;
   for (int patch = 0; patch < GAS_PATCHES; patch++)
@@ -43,7 +51,7 @@ static void kick_group(void *shares[], const struct gas_border_argument *a,
       if (!finer) continue;
       if (!filled) potential_wide(sources, group, wide);
       filled = true;
-      a->batch.gas->gravity->kernels->border(wide, patch, face, finer, a->kick, cells);
+      a->batch.gas->gravity->kernels->border(wide, patch, face, finer, kick, cells);
     }
 }
 
@@ -67,7 +75,8 @@ static void gas_border_gpu(struct gpu *gpu, void *buffers[], const struct gas_bo
   const char **addresses, **shares = slots_addresses(buffers, finer, fine);
   const struct gpu_potentials from = gpu_potentials_of(&around, buffers, first, finer + fine,
                                                        &addresses);
-  gpu_gas_border(&g, &a->kick, from.links, shares, fine, gpu_gas_potential_wide(&g, &from),
+  const struct border_kick kick = kick_of(a);
+  gpu_gas_border(&g, &kick, from.links, shares, fine, gpu_gas_potential_wide(&g, &from),
                  VECTOR(void, buffers[CELLS]));
   free(addresses);
   free(shares);
@@ -76,19 +85,17 @@ static void gas_border_gpu(struct gpu *gpu, void *buffers[], const struct gas_bo
 STAGE(gas_border, 0xbb9944, "gas");
 
 void gas_border_submit(struct gas *g, int level, uint32_t batch, struct kick_task kick) {
-  const double factor = gravity_factor(g, level);
-  const struct gas_border_argument a = {{g, level, batch},
-                                        kick.weight,
-                                        {kick.dt / (2.0 * gas_cell(g, level)), factor,
-                                         2.0 * factor * gravity_background(g), kick.closing}};
+  const struct gas_border_argument a = {
+      {g, level, batch},
+      kick.weight,
+      {kick.dt / (2.0 * gas_cell(g, level)), gravity_factor(g, level), 0.0, kick.closing}};
   const struct gas_level *l = &g->level[level];
   const struct gas_batch *b = batch_of(&a.batch);
   const struct surroundings around = surroundings_of_kick(&a.batch, a.weight);
   struct slots slots = slots_of("gas_border", g, level, batch);
   slots_add(&slots, b->handle[l->now], STARPU_RW);
   surroundings_slots(&slots, &around);
-  for (uint32_t i = 0; i < b->fine.count; i++)
-    slots_add(&slots, slots_seen(&slots, level + 1, b->fine.batch[i])->shares, STARPU_R);
+  for (uint32_t i = 0; i < b->fine.count; i++) shares_slot(&slots, level + 1, b->fine.batch[i]);
   slots_add_links(&slots, b);
   gas_border_insert(a, slots_task(&slots, PRIORITY_MIDDLE));
   free(slots.data);

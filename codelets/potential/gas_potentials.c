@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* gas_potentials: the potentials of a level finer than the root: those of even and odd groups in turn, in one task. All
- * batches of the level have one home, or each home finds the potentials of all of them, also of those of other homes
- * (gas_tasks.all_potentials).
+ * batches of the level have one home, or one home finds the potentials of all of them (gas_tasks.together).
  *
- * reads   cells, densities of particles and pseudo-mass, or sources of all homes (gas_source); potentials of the next coarser
+ * reads   cells and densities of particles, or densities of both (gas_density); pseudo-mass; potentials of the next coarser
  *         level; those of the level that the first solution begins with; links and pivots on GPUs
- * changes potentials that the home has */
+ * changes potentials */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +13,6 @@
 
 struct gas_potentials_argument {
   struct batch_argument batch; /* the first of the level */
-  uint32_t home;
   struct potential_task first;
   int solutions;
   double factor; /* gravity_factor() */
@@ -55,32 +53,20 @@ static struct batch_list coarse_of(const struct gas_potentials_argument *a) {
   return list;
 }
 
-/** Where slots begin: one for each of the level's batches, or of the coarser ones. With sources there are these in the
- * place of cells. */
+/** Where slots begin: one for each of the level's batches, or of the coarser ones; density_slots_count() for each of
+ * `density`. */
 struct places {
-  size_t cells, sheets, matter, links, pivots, near, begin, end;
+  size_t density, sheets, links, pivots, near, begin, end;
   bool begins; /**< the first solution reads other potentials of the level than those that are changed */
 };
-
-/** The homes that have groups of the level, of those before a home. */
-static uint32_t homes_before(const struct gas_potentials_argument *a, uint32_t home) {
-  uint32_t count = 0;
-  for (uint32_t i = 0; i < home; i++) count += gas_home_has(a->batch.gas, a->batch.level, i);
-  return count;
-}
 
 static struct places places_of(const struct gas_potentials_argument *a, uint32_t coarse) {
   const struct surroundings around = surroundings_of_solution(&a->batch, a->first);
   const size_t n = batches_of(a);
   const bool gpu = a->batch.gas->gravity->pivots != NULL;
-  struct places p = {.cells = n, .begins = around.near && around.which != POTENTIAL_END};
-  if (a->batch.gas->tasks.all_potentials) {
-    p.links = p.cells + homes_before(a, a->batch.gas->tasks.homes); /* with a source of each home */
-  } else {
-    p.sheets = p.cells + n;
-    p.matter = p.sheets + (a->first.massive ? n : 0);
-    p.links = p.matter + n * matter_slots(a->batch.gas);
-  }
+  struct places p = {.density = n, .begins = around.near && around.which != POTENTIAL_END};
+  p.sheets = p.density + n * density_slots_count(a->batch.gas);
+  p.links = p.sheets + (a->first.massive ? n : 0);
   p.pivots = p.links + (gpu ? n : 0);
   p.near = p.pivots + gpu;
   p.begin = p.near + (p.begins ? n : 0);
@@ -116,29 +102,19 @@ static void **near_buffers(const struct level_task *t, int solution) {
   return t->buffers + (solution == 0 && t->at.begins ? t->at.near : 0);
 }
 
-/** The sources of a batch; NULL: the task makes them. */
-static double *sources_of(const struct level_task *t, uint32_t batch) {
-  const struct gas *g = t->a->batch.gas;
-  const int level = t->a->batch.level;
-  const uint32_t home = gas_home_of_batch(g, level, batch);
-  if (!g->tasks.all_potentials) return NULL;
-  return nth_potential(t->buffers[t->at.cells + homes_before(t->a, home)],
-                       gas_batch(g, level, batch)->first - gas_home_group(g, level, home));
+/** The buffers of density_slots() of a batch. */
+static void **density_buffers(const struct level_task *t, uint32_t batch) {
+  return t->buffers + t->at.density + batch * density_slots_count(t->a->batch.gas);
 }
 
 /** Find the source of a group. */
 static void find_source(const struct level_task *t, uint32_t batch, uint32_t i, double *source) {
   const struct gas *g = t->a->batch.gas;
-  void **buffers = t->buffers;
-  const double *found = sources_of(t, batch);
-  if (found) {
-    memcpy(source, found + i * (size_t)GAS_GROUP_CELLS, GAS_GROUP_CELLS * sizeof *source);
-    return;
-  }
+  void **density = density_buffers(t, batch);
   g->gravity->kernels->source(
-      nth(buffers[t->at.cells + batch], gas_group_bytes(g), i), t->a->factor, gravity_background(g),
-      t->a->first.massive ? nth_potential(buffers[t->at.sheets + batch], i) : NULL, source);
-  add_matter(g, buffers + t->at.matter + batch, i, t->a->factor, source);
+      nth(density[0], gas_group_bytes(g), i), t->a->factor, gravity_background(g),
+      t->a->first.massive ? nth_potential(t->buffers[t->at.sheets + batch], i) : NULL, source);
+  add_matter(g, density + 1, i, t->a->factor, source);
 }
 
 static void solve_group(const struct level_task *t, const struct potential_sources *sources,
@@ -212,10 +188,10 @@ static const char **fill_surroundings(const struct level_task *t, uint32_t batch
 
 /** What a batch's sources are made from. */
 static struct gpu_density density_of(const struct level_task *t, uint32_t batch) {
-  const struct gas *g = t->a->batch.gas;
-  return gpu_density_of(g, t->buffers[t->at.cells + batch],
+  return gpu_density_in(&(struct batch_argument){t->a->batch.gas, t->a->batch.level, batch},
+                        density_buffers(t, batch),
                         t->a->first.massive ? t->buffers[t->at.sheets + batch] : NULL,
-                        g->particles ? t->buffers[t->at.matter + batch] : NULL, t->a->factor);
+                        t->a->factor);
 }
 
 /** Solve halves, from solution `first` on, all of which read the same potentials of the surroundings. */
@@ -234,10 +210,9 @@ static void solve_on_gpu(struct gpu *gpu, const struct level_task *t, int first,
   }
   const char **cells = allocate(room, sizeof *cells, "task data"), **next = cells;
   for (uint32_t i = 0; i < n; i++) {
-    batch[i] = (struct gpu_solved){.source = sources_of(t, i),
+    batch[i] = (struct gpu_solved){.density = density_of(t, i),
                                    .to = VECTOR(double, t->buffers[i]),
                                    .groups = gas_batch(g, a->batch.level, i)->count};
-    if (!batch[i].source) batch[i].density = density_of(t, i);
     next = fill_surroundings(t, i, first, next, &batch[i].from);
   }
   for (int k = first; k < end; k++) {
@@ -261,46 +236,18 @@ static void gas_potentials_gpu(struct gpu *gpu, void *buffers[],
 
 STAGE(gas_potentials, 0x332299, "gas");
 
-/** A potential of a batch that the task reads: what its home has of it. Homes find all potentials but those with finer
- * means, POTENTIAL_OLD: gas_sheet finds these for the home that has the batch. */
-static starpu_data_handle_t read_potential(const struct gas_potentials_argument *a, int level,
-                                           uint32_t batch, enum gas_potential which) {
-  const struct gas *g = a->batch.gas;
-  if (which == POTENTIAL_OLD && g->tasks.all_potentials)
-    return potential_handle(g, level, batch, which);
-  return gas_seen(g, level, a->home, batch)->potential[g->level[level].potential[which]];
-}
-
 static void add_coarse(struct slots *s, const struct gas_potentials_argument *a,
                        const struct batch_list *list, enum gas_potential which) {
   const int level = a->batch.level - 1;
   const struct gas_level *l = &a->batch.gas->level[level];
   slots_require(s, !l->stale_potential[l->potential[which]], "ghosts of potentials", level);
   for (uint32_t i = 0; i < list->count; i++)
-    slots_add(s, read_potential(a, level, list->batch[i], which), STARPU_R);
+    potential_slot(s, level, list->batch[i], which, STARPU_R);
 }
 
-/** Slots for sources, or for what they are made from. */
-static void add_sources(struct slots *s, const struct gas_potentials_argument *a) {
-  struct gas *g = a->batch.gas;
-  const int level = a->batch.level;
-  const struct gas_level *l = &g->level[level];
-  if (g->tasks.all_potentials) {
-    for (uint32_t home = 0; home < g->tasks.homes; home++)
-      if (gas_home_has(g, level, home)) slots_add(s, l->source[home], STARPU_R);
-    return;
-  }
-  for (uint32_t i = 0; i < l->batch_count; i++)
-    slots_add(s, gas_batch(g, level, i)->handle[l->now], STARPU_R);
-  for (uint32_t i = 0; i < l->batch_count && a->first.massive; i++)
-    slots_add(s, gas_batch(g, level, i)->sheets, STARPU_R);
-  for (uint32_t i = 0; i < l->batch_count; i++) matter_slot(s, g, level, i);
-}
-
-void gas_potentials_submit(struct gas *g, int level, uint32_t home, struct potential_task first,
-                           int solutions) {
+void gas_potentials_submit(struct gas *g, int level, struct potential_task first, int solutions) {
   const struct gas_potentials_argument a = {
-      {g, level, 0}, home, first, solutions, gravity_factor(g, level)};
+      {g, level, 0}, first, solutions, gravity_factor(g, level)};
   const struct gas_level *l = &g->level[level];
   const struct surroundings around = surroundings_of_solution(&a.batch, first);
   const struct batch_list coarse = coarse_of(&a);
@@ -308,12 +255,14 @@ void gas_potentials_submit(struct gas *g, int level, uint32_t home, struct poten
   const bool changes = around.near && !at.begins;
   struct slots slots = slots_of("gas_potentials", g, level, 0);
   for (uint32_t i = 0; i < l->batch_count; i++)
-    slots_add(&slots, read_potential(&a, level, i, POTENTIAL_END), changes ? STARPU_RW : STARPU_W);
-  add_sources(&slots, &a);
+    potential_slot(&slots, level, i, POTENTIAL_END, changes ? STARPU_RW : STARPU_W);
+  for (uint32_t i = 0; i < l->batch_count; i++) density_slots(&slots, g, level, i);
+  for (uint32_t i = 0; i < l->batch_count && first.massive; i++)
+    slots_add(&slots, gas_batch(g, level, i)->sheets, STARPU_R);
   for (uint32_t i = 0; i < l->batch_count; i++) slots_add_links(&slots, gas_batch(g, level, i));
   slots_add(&slots, g->gravity->pivots, STARPU_R);
   for (uint32_t i = 0; i < l->batch_count && at.begins; i++)
-    slots_add(&slots, read_potential(&a, level, i, around.which), STARPU_R);
+    potential_slot(&slots, level, i, around.which, STARPU_R);
   if (at.end > at.begin) add_coarse(&slots, &a, &coarse, around.before);
   if (around.weight > 0.0) add_coarse(&slots, &a, &coarse, POTENTIAL_END);
   gas_potentials_insert(a, slots_task(&slots, PRIORITY_MIDDLE));

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* gas_root_get: copies potentials of the root level from the slabs to what a home has of batches: its own ones, or all
- * (gas_tasks.all_potentials).
+/* gas_root_get: copies potentials of the root level from the slabs to the batches of a home.
  *
  * reads  slabs of this rank, what other ranks' slabs have (gas_root_lend), links
  * writes potentials */
@@ -19,11 +18,10 @@ enum { POTENTIAL, LINKS, AWAY };
 
 /** The batches that the home gets: the first one, and that after the last one. */
 static uint32_t first_batch(const struct gas_root_get_argument *a) {
-  return a->gas->tasks.all_potentials ? 0 : gas_home_batch(a->gas, 0, a->home);
+  return gas_home_batch(a->gas, 0, a->home);
 }
 static uint32_t end_batch(const struct gas_root_get_argument *a) {
-  return a->gas->tasks.all_potentials ? a->gas->level[0].batch_count
-                                      : gas_home_batch(a->gas, 0, a->home + 1);
+  return gas_home_batch(a->gas, 0, a->home + 1);
 }
 
 static double gas_root_get_work(const struct gas_root_get_argument *a) {
@@ -87,10 +85,9 @@ STAGE_ON_GPU(gas_root_get, 0x5599aa, "gas");
 
 void gas_root_get_submit(struct gas *g, const struct root_gpu *r, uint32_t home) {
   const struct gas_root_get_argument a = {g, r, home};
-  const int end = g->level[0].potential[POTENTIAL_END];
   struct slots slots = slots_of("gas_root_get", g, 0, first_batch(&a));
   for (uint32_t i = first_batch(&a); i < end_batch(&a); i++) {
-    slots_add(&slots, gas_seen(g, 0, home, i)->potential[end], STARPU_W);
+    slots_add(&slots, potential_handle(g, 0, i, POTENTIAL_END), STARPU_W);
     slots_add_links(&slots, gas_batch(g, 0, i));
     for (uint32_t k = 0; k < r->aways; k++)
       if (r->away[k].batch == i) slots_add(&slots, r->away[k].cubes, STARPU_R);

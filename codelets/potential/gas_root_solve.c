@@ -5,8 +5,10 @@
  * With several homes the stages gas_root_rows, gas_root_lines, gas_root_back, gas_root_lend and gas_root_get do the
  * same on several GPUs, of one rank or of many, from sources (gas_root_source).
  *
- * reads  cells, densities of particles, pseudo-mass and links of all batches of the root level; the Green
- *        function's transform
+ * In a chain of tasks it finds self_gravity.mean_density, too, which those that follow read.
+ *
+ * reads  cells and densities of particles, or densities of both, pseudo-mass and links of all batches of the root level;
+ *        the Green function's transform
  * writes potentials of all these batches, the mesh of the transforms, root_gpu.sum */
 #include <stdlib.h>
 
@@ -18,34 +20,31 @@
 struct gas_root_solve_argument {
   struct gas *gas;
   const struct root_gpu *root;
-  double factor; /* gravity_factor() */
-  bool massive;
+  double factor;      /* gravity_factor() */
+  bool massive, mean; /* mean: find the mean density */
 };
-/* Of each batch potential, cells, links, and if there are any densities of particles and pseudo-mass; then
- * GREEN. */
+/* Of each batch potential, links, density_slots(), and if there is any pseudo-mass; then GREEN. */
 enum { MESH, BATCHES };
+enum { POTENTIAL, LINKS, DENSITY };
 
 static size_t slots_of_batch(const struct gas_root_solve_argument *a) {
-  return 3 + matter_slots(a->gas) + a->massive;
+  return DENSITY + density_slots_count(a->gas) + a->massive;
 }
 
 static double gas_root_solve_work(const struct gas_root_solve_argument *a) {
   return a->gas->level[0].groups;
 }
 
-enum { POTENTIAL, CELLS, LINKS, MATTER };
-
 /** Put the densities of a batch into the mesh. @param buffers  of this batch */
 static void put_densities(const struct gpu_gas *g, void *buffers[],
                           const struct gas_root_solve_argument *a, uint32_t batch, double *mesh) {
-  const size_t mass = MATTER + matter_slots(a->gas);
-  struct gpu_density density = gpu_density_of(
-      a->gas, buffers[CELLS], a->massive ? buffers[mass] : NULL,
-      a->gas->particles ? buffers[MATTER] : NULL, a->factor);
+  const struct batch_argument of = {a->gas, 0, batch};
+  const size_t mass = DENSITY + density_slots_count(a->gas);
+  struct gpu_density density = gpu_density_in(&of, buffers + DENSITY,
+                                              a->massive ? buffers[mass] : NULL, a->factor);
   density.mean = 0.0; /* what does not attract is the wave of number 0 */
   gpu_root_put(a->root->worker[worker_number()], g, &density,
-               VECTOR(const struct gas_links, buffers[LINKS]), mesh,
-               a->root->sum + own_of(&(struct batch_argument){a->gas, 0, batch}));
+               VECTOR(const struct gas_links, buffers[LINKS]), mesh, a->root->sum + own_of(&of));
 }
 
 /** Copy a batch to or from the mesh. @param buffers  of this batch */
@@ -69,6 +68,10 @@ static void gas_root_solve_gpu(struct gpu *gpu, void *buffers[],
   gpu_clear(gpu, mesh, a->root->mesh_bytes);
   for (uint32_t i = 0; i < batches; i++)
     copy_batch(gpu, buffers + BATCHES + i * step, a, i, mesh, true);
+  if (a->mean) {
+    gpu_root_wait(a->root->worker[worker_number()]);
+    a->gas->gravity->mean_density = root_mean_of_own(a->gas, a->root->sum);
+  }
   gpu_root_solve(a->root->worker[worker_number()],
                  a->root->green ? VECTOR(const double, buffers[BATCHES + batches * step]) : NULL,
                  mesh);
@@ -126,13 +129,12 @@ static void submit_parts(struct gas *g, const struct root_gpu *r, bool massive) 
   for (uint32_t k = 0; k < r->guests; k++) gas_root_lend_submit(g, r, &r->guest[k]);
   transfer_batches(g, r, true);
   for (uint32_t i = 0; i < r->homes; i++)
-    if (g->tasks.all_potentials || gas_home_has(g, 0, r->first + i))
-      gas_root_get_submit(g, r, r->first + i);
+    if (gas_home_has(g, 0, r->first + i)) gas_root_get_submit(g, r, r->first + i);
 }
 
 void gas_root_solve_submit(struct gas *g, const struct root_gpu *r, bool massive) {
-  const struct gas_root_solve_argument a = {g, r, gravity_factor(g, 0), massive};
-  const int now = g->level[0].now;
+  const struct gas_root_solve_argument a = {g, r, gravity_factor(g, 0), massive,
+                                            g->tasks.chain && !massive};
   struct slots slots = slots_of("gas_root_solve", g, 0, 0);
   if (r->parts > 0) {
     submit_parts(g, r, massive);
@@ -142,9 +144,8 @@ void gas_root_solve_submit(struct gas *g, const struct root_gpu *r, bool massive
   for (uint32_t i = 0; i < g->level[0].batch_count; i++) {
     const struct gas_batch *b = gas_batch(g, 0, i);
     slots_add(&slots, potential_handle(g, 0, i, POTENTIAL_END), STARPU_W);
-    slots_add(&slots, b->handle[now], STARPU_R);
     slots_add_links(&slots, b);
-    matter_slot(&slots, g, 0, i);
+    density_slots(&slots, g, 0, i);
     if (massive) slots_add(&slots, b->sheets, STARPU_R);
   }
   if (r->green) slots_add(&slots, r->green, STARPU_R);

@@ -14,7 +14,7 @@ struct gas_share_argument {
   bool massive;  /* with pseudo-mass */
   bool stress;   /* with stresses */
 };
-enum { SHARES, CELLS, OTHERS };
+enum { SHARES, DENSITY }; /* density_slots(), then pseudo-mass, if there is any */
 
 static double gas_share_work(const struct gas_share_argument *a) { return batch_work(&a->batch); }
 
@@ -38,16 +38,16 @@ static void gas_share_cpu(void *buffers[], const struct gas_share_argument *a) {
   const struct gas_batch *b = batch_of(&a->batch);
   const char **addresses;
   const struct surroundings around = surroundings(&a->batch);
-  const size_t matter = OTHERS + a->massive;
-  const struct potential_sources sources = surroundings_of(&around, buffers,
-                                                           matter + matter_slots(g), &addresses);
+  const size_t mass = DENSITY + density_slots_count(g);
+  const struct potential_sources sources = surroundings_of(&around, buffers, mass + a->massive,
+                                                           &addresses);
   for (uint32_t i = 0; i < b->count; i++) {
     double block[POISSON_CELLS], source[GAS_GROUP_CELLS];
     potential_block(&sources, b->first + i, block);
-    g->gravity->kernels->source(nth(buffers[CELLS], gas_group_bytes(g), i), a->factor,
+    g->gravity->kernels->source(nth(buffers[DENSITY], gas_group_bytes(g), i), a->factor,
                                 gravity_background(g),
-                                a->massive ? nth_potential(buffers[OTHERS], i) : NULL, source);
-    add_matter(g, buffers + matter, i, a->factor, source);
+                                a->massive ? nth_potential(buffers[mass], i) : NULL, source);
+    add_matter(g, buffers + DENSITY + 1, i, a->factor, source);
     struct poisson_share *share = VECTOR(struct poisson_share, buffers[SHARES]) + i;
     g->gravity->poisson->share(block, source, share);
     if (!a->stress) continue;
@@ -61,13 +61,12 @@ static void gas_share_cpu(void *buffers[], const struct gas_share_argument *a) {
 static void gas_share_gpu(struct gpu *gpu, void *buffers[], const struct gas_share_argument *a) {
   const struct gpu_gas g = gpu_gas_of(gpu, &a->batch);
   const struct surroundings around = surroundings(&a->batch);
-  const size_t matter = OTHERS + a->massive, first = matter + matter_slots(a->batch.gas);
+  const size_t mass = DENSITY + density_slots_count(a->batch.gas), first = mass + a->massive;
   const char **addresses;
   const struct gpu_potentials from = gpu_potentials_of(
       &around, buffers, first, first + surroundings_count(&around), &addresses);
-  const struct gpu_density density = gpu_density_of(a->batch.gas, buffers[CELLS],
-                                                    a->massive ? buffers[OTHERS] : NULL,
-                                                    buffers[matter], a->factor);
+  const struct gpu_density density = gpu_density_in(&a->batch, buffers + DENSITY,
+                                                    a->massive ? buffers[mass] : NULL, a->factor);
   double *blocks = gpu_gas_potential_memory(&g, 1);
   gpu_gas_potential_blocks(&g, &from, blocks);
   gpu_gas_share(&g, &density, blocks, VECTOR(struct poisson_share, buffers[SHARES]));
@@ -82,14 +81,12 @@ STAGE(gas_share, 0xcc6677, "gas");
 void gas_share_submit(struct gas *g, int level, uint32_t batch, bool massive, bool stress) {
   const struct gas_share_argument a = {
       {g, level, batch}, gravity_factor(g, level), massive, stress};
-  const struct gas_level *l = &g->level[level];
   const struct gas_batch *b = batch_of(&a.batch);
   const struct surroundings around = surroundings(&a.batch);
   struct slots slots = slots_of("gas_share", g, level, batch);
   slots_add(&slots, b->shares, STARPU_W);
-  slots_add(&slots, b->handle[l->now], STARPU_R);
+  density_slots(&slots, g, level, batch);
   if (massive) slots_add(&slots, b->sheets, STARPU_R);
-  matter_slot(&slots, g, level, batch);
   surroundings_slots(&slots, &around);
   slots_add_links(&slots, b);
   gas_share_insert(a, slots_task(&slots, PRIORITY_HIGH));

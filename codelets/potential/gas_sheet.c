@@ -2,8 +2,8 @@
 /* gas_sheet: the pseudo-mass of a level from what the next finer one found, and the potential with
  * the finer one's means where that is.
  *
- * reads  cells; densities of particles; potentials of the batch and its neighbours; shares of the
- *        next finer level; links on GPUs
+ * reads  cells and densities of particles, or densities of both; potentials of the batch and its
+ *        neighbours; shares of the next finer level; links on GPUs
  * writes pseudo-mass, potential */
 #include <stdlib.h>
 #include <string.h>
@@ -14,9 +14,14 @@ struct gas_sheet_argument {
   struct batch_argument batch;
   double factor; /* gravity_factor() */
 };
-enum { SHEETS, POTENTIAL, CELLS, NEAR };
+enum { SHEETS, POTENTIAL, DENSITY }; /* density_slots(), then near potentials, shares, links */
 
 static double gas_sheet_work(const struct gas_sheet_argument *a) { return batch_work(&a->batch); }
+
+/** The first slot of potentials. */
+static size_t near_slot(const struct batch_argument *a) {
+  return DENSITY + density_slots_count(a->gas);
+}
 
 /** What refines a patch; NULL: nothing does. */
 static const struct poisson_share *share_of(void *buffers[], const struct batch_argument *a,
@@ -28,7 +33,7 @@ static const struct poisson_share *share_of(void *buffers[], const struct batch_
   uint32_t i = 0;
   if (son == NO_GROUP) return NULL;
   while (b->around.batch[i] != son / b->around.groups) i++;
-  return VECTOR(const struct poisson_share, buffers[NEAR + b->near.count + i]) +
+  return VECTOR(const struct poisson_share, buffers[near_slot(a) + b->near.count + i]) +
          son % b->around.groups;
 }
 
@@ -67,10 +72,9 @@ static void find_pseudo_mass(void *buffers[], const struct batch_argument *a, do
   const struct gas *g = a->gas;
   const uint32_t group = batch_of(a)->first + i;
   double source[GAS_GROUP_CELLS];
-  g->gravity->kernels->source(nth(buffers[CELLS], gas_group_bytes(g), i), factor,
+  g->gravity->kernels->source(nth(buffers[DENSITY], gas_group_bytes(g), i), factor,
                               gravity_background(g), NULL, source);
-  add_matter(g, buffers + NEAR + batch_of(a)->near.count + batch_of(a)->around.count, i, factor,
-             source);
+  add_matter(g, buffers + DENSITY + 1, i, factor, source);
   memset(cube, 0, GAS_GROUP_CELLS * sizeof *cube);
   for (int p = 0; p < GAS_PATCHES; p++) {
     const struct poisson_share *mine = share_of(buffers, a,
@@ -121,7 +125,8 @@ static void gas_sheet_cpu(void *buffers[], const struct gas_sheet_argument *argu
   const struct gas_batch *b = batch_of(a);
   const char **addresses;
   const struct surroundings around = surroundings(a);
-  const struct potential_sources sources = surroundings_of(&around, buffers, NEAR, &addresses);
+  const struct potential_sources sources = surroundings_of(&around, buffers, near_slot(a),
+                                                           &addresses);
   uint32_t own = 0; /* the batch itself among the near ones */
   while (b->near.batch[own] != a->batch) own++;
   for (uint32_t i = 0; i < b->count; i++) {
@@ -130,7 +135,7 @@ static void gas_sheet_cpu(void *buffers[], const struct gas_sheet_argument *argu
       continue;
     }
     memset(nth_potential(buffers[SHEETS], i), 0, GAS_GROUP_CELLS * sizeof(double));
-    memcpy(nth_potential(buffers[POTENTIAL], i), nth_potential(buffers[NEAR + own], i),
+    memcpy(nth_potential(buffers[POTENTIAL], i), nth_potential(buffers[near_slot(a) + own], i),
            GAS_GROUP_CELLS * sizeof(double));
   }
   free(addresses);
@@ -142,12 +147,11 @@ static void gas_sheet_gpu(struct gpu *gpu, void *buffers[],
   const struct gpu_gas g = gpu_gas_of(gpu, a);
   const struct surroundings around = surroundings(a);
   const uint32_t finer = batch_of(a)->around.count;
-  const size_t first_finer = NEAR + surroundings_count(&around), matter = first_finer + finer,
-               links = matter + matter_slots(a->gas);
+  const size_t near = near_slot(a), first_finer = near + surroundings_count(&around),
+               links = first_finer + finer;
   const char **potentials, **shares = slots_addresses(buffers, first_finer, finer);
-  const struct gpu_potentials from = gpu_potentials_of(&around, buffers, NEAR, links, &potentials);
-  const struct gpu_density density = gpu_density_of(a->gas, buffers[CELLS], NULL, buffers[matter],
-                                                    argument->factor);
+  const struct gpu_potentials from = gpu_potentials_of(&around, buffers, near, links, &potentials);
+  const struct gpu_density density = gpu_density_in(a, buffers + DENSITY, NULL, argument->factor);
   gpu_gas_sheet(&g, &from, shares, finer, &density, VECTOR(double, buffers[SHEETS]),
                 VECTOR(double, buffers[POTENTIAL]));
   free(potentials);
@@ -158,17 +162,14 @@ STAGE(gas_sheet, 0x882255, "gas");
 
 void gas_sheet_submit(struct gas *g, int level, uint32_t batch) {
   const struct gas_sheet_argument a = {{g, level, batch}, gravity_factor(g, level)};
-  const struct gas_level *l = &g->level[level];
   const struct gas_batch *b = batch_of(&a.batch);
   const struct surroundings around = surroundings(&a.batch);
   struct slots slots = slots_of("gas_sheet", g, level, batch);
   slots_add(&slots, b->sheets, STARPU_W);
   slots_add(&slots, potential_handle(g, level, batch, POTENTIAL_NEXT), STARPU_W);
-  slots_add(&slots, b->handle[l->now], STARPU_R);
+  density_slots(&slots, g, level, batch);
   surroundings_slots(&slots, &around);
-  for (uint32_t i = 0; i < b->around.count; i++)
-    slots_add(&slots, slots_seen(&slots, level + 1, b->around.batch[i])->shares, STARPU_R);
-  matter_slot(&slots, g, level, batch);
+  for (uint32_t i = 0; i < b->around.count; i++) shares_slot(&slots, level + 1, b->around.batch[i]);
   slots_add_links(&slots, b);
   gas_sheet_insert(a, slots_task(&slots, PRIORITY_HIGH));
   free(slots.data);

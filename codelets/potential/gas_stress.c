@@ -14,11 +14,16 @@ struct gas_stress_argument {
   struct stress_kick kick;
   double
       weight; /* of the time of the level within the coarser one's step; below 0: the stress is known */
-  double background; /* of gravity_stress() */
+  double factor; /* gravity_factor() */
 };
 enum { SUMS, SHARES, POTENTIALS_AROUND };
 
 static double gas_stress_work(const struct gas_stress_argument *a) { return batch_work(&a->batch); }
+
+/** Of gravity_stress(). The mean density is that of the time of the potentials that the task reads. */
+static double background(const struct gas_stress_argument *a) {
+  return 2.0 * a->factor * gravity_background(a->batch.gas);
+}
 
 static void find_stresses(void *buffers[], const struct gas_stress_argument *a,
                           struct poisson_share *share) {
@@ -30,7 +35,7 @@ static void find_stresses(void *buffers[], const struct gas_stress_argument *a,
   for (uint32_t i = 0; i < b->count; i++) {
     double wide[WIDE_CELLS];
     potential_wide(&sources, b->first + i, wide);
-    a->batch.gas->gravity->poisson->stress(wide, a->background, share + i);
+    a->batch.gas->gravity->poisson->stress(wide, background(a), share + i);
   }
   free(addresses);
 }
@@ -50,7 +55,7 @@ static void find_stresses_on_gpu(const struct gpu_gas *g, void *buffers[],
   const struct gpu_potentials from = gpu_potentials_of(
       &around, buffers, POTENTIALS_AROUND, POTENTIALS_AROUND + surroundings_count(&around),
       &addresses);
-  gpu_gas_stress(g, a->background, gpu_gas_potential_wide(g, &from), share);
+  gpu_gas_stress(g, background(a), gpu_gas_potential_wide(g, &from), share);
   free(addresses);
 }
 
@@ -65,8 +70,7 @@ STAGE(gas_stress, 0xaa8877, "gas");
 
 void gas_stress_submit(struct gas *g, int level, uint32_t batch, struct stress_kick kick,
                        double weight) {
-  const struct gas_stress_argument a = {
-      {g, level, batch}, kick, weight, 2.0 * gravity_factor(g, level) * gravity_background(g)};
+  const struct gas_stress_argument a = {{g, level, batch}, kick, weight, gravity_factor(g, level)};
   const struct gas_batch *b = batch_of(&a.batch);
   const struct surroundings around = surroundings_of_kick(&a.batch, weight);
   struct slots slots = slots_of("gas_stress", g, level, batch);

@@ -3,10 +3,26 @@
 
 #include "photons/amr/matter.h"
 
+/** What the home of a task's batch has of a potential or of shares: one home finds all of them, or each home has those
+ * that messages bring. */
+static const struct gas_batch *solved_seen(const struct slots *s, int level, uint32_t batch) {
+  return s->gas->tasks.together ? gas_batch(s->gas, level, batch) : slots_seen(s, level, batch);
+}
+
 starpu_data_handle_t potential_handle(const struct gas *g, int level, uint32_t batch,
                                       enum gas_potential which) {
   const struct gas_level *l = &g->level[level];
   return gas_batch(g, level, batch)->potential[l->potential[which]];
+}
+
+void potential_slot(struct slots *s, int level, uint32_t batch, enum gas_potential which,
+                    enum starpu_data_access_mode mode) {
+  slots_add(s, solved_seen(s, level, batch)->potential[s->gas->level[level].potential[which]],
+            mode);
+}
+
+void shares_slot(struct slots *s, int level, uint32_t batch) {
+  slots_add(s, solved_seen(s, level, batch)->shares, STARPU_R);
 }
 
 void matter_slot(struct slots *s, const struct gas *g, int level, uint32_t batch) {
@@ -22,9 +38,8 @@ static void add_list(struct slots *s, const struct gas *g, int level, const stru
                      enum gas_potential which) {
   slots_require(s, !g->level[level].stale_potential[g->level[level].potential[which]],
                 "ghosts of potentials", level);
-  const int number = g->level[level].potential[which];
   for (uint32_t i = 0; i < list->count; i++)
-    slots_add(s, slots_seen(s, level, list->batch[i])->potential[number], STARPU_R);
+    potential_slot(s, level, list->batch[i], which, STARPU_R);
 }
 
 /** Numbers of batches of the lists. */
@@ -74,6 +89,29 @@ struct gpu_density gpu_density_of(const struct gas *g, void *cells, void *mass, 
                               .mean = gravity_background(g),
                               .matter = g->particles ? VECTOR(const struct gas_matter, matter)
                                                      : NULL};
+}
+
+void density_slots(struct slots *s, const struct gas *g, int level, uint32_t batch) {
+  const struct gas_level *l = &g->level[level];
+  if (reads_densities(g)) {
+    slots_add(s, l->density[gas_home_of_batch(g, level, batch)], STARPU_R);
+    return;
+  }
+  slots_add(s, gas_batch(g, level, batch)->handle[l->now], STARPU_R);
+  matter_slot(s, g, level, batch);
+}
+
+struct gpu_density gpu_density_in(const struct batch_argument *a, void *buffers[], void *mass,
+                                  double factor) {
+  const struct gas *g = a->gas;
+  if (!reads_densities(g))
+    return gpu_density_of(g, buffers[0], mass, g->particles ? buffers[1] : NULL, factor);
+  const uint32_t home = gas_home_of_batch(g, a->level, a->batch);
+  return (struct gpu_density){
+      .mass = mass ? VECTOR(double, mass) : NULL,
+      .factor = factor,
+      .mean = gravity_background(g),
+      .density = nth_potential(buffers[0], batch_of(a)->first - gas_home_group(g, a->level, home))};
 }
 
 struct potential_sources surroundings_of(const struct surroundings *a, void *buffers[],

@@ -59,6 +59,12 @@ size_t surroundings_count(const struct surroundings *a);
 struct gpu_potentials gpu_potentials_of(const struct surroundings *a, void *buffers[], size_t first,
                                         size_t links, const char ***addresses);
 
+/** A slot for a potential of a batch that a task of this or of a finer level reads or writes. */
+void potential_slot(struct slots *s, int level, uint32_t batch, enum gas_potential which,
+                    enum starpu_data_access_mode mode);
+/** A slot for gas_batch.shares of a batch that a task of a coarser level reads. */
+void shares_slot(struct slots *s, int level, uint32_t batch);
+
 /** A slot for the densities of a batch's particles, where there are particles. */
 void matter_slot(struct slots *s, const struct gas *g, int level, uint32_t batch);
 /** Number of these slots. */
@@ -67,6 +73,20 @@ static inline size_t matter_slots(const struct gas *g) { return g->particles != 
  * @param buffers  from this slot on
  * @return factor times the sum of these densities */
 double add_matter(const struct gas *g, void *buffers[], uint32_t i, double factor, double *source);
+
+/** Whether stages that solve find densities in gas_level.density: cells of other homes are on other GPUs. */
+static inline bool reads_densities(const struct gas *g) {
+  return g->tasks.together && g->tasks.homes > 1;
+}
+/** Slots for the density of a batch: cells and, where there are particles, their densities, or gas_level.density. */
+void density_slots(struct slots *s, const struct gas *g, int level, uint32_t batch);
+/** Number of these slots. */
+static inline size_t density_slots_count(const struct gas *g) {
+  return reads_densities(g) ? 1 : 1 + matter_slots(g);
+}
+/** The source that they make for a GPU. @param buffers  from these slots on @param mass  as below */
+struct gpu_density gpu_density_in(const struct batch_argument *a, void *buffers[], void *mass,
+                                  double factor);
 
 /** A source of the potential for a GPU.
  * @param mass    slot of pseudo-mass; NULL: there is none

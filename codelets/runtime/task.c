@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codelets/runtime/chain.h"
 #include "photons/base/error.h"
 #include "photons/runtime/owner_computes.h"
 #include "photons/runtime/task_graph.h"
@@ -47,11 +48,19 @@ static void *mark_of(const struct task *task) {
 void task_submit(const struct stage *stage, const struct task *task, const void *argument,
                  size_t bytes) {
   struct header *h = allocate(1, sizeof *h + bytes, stage_name(stage)); /* StarPU frees it */
+  const uint32_t owner = task->owner ? *task->owner : NO_OWNER;
+  memcpy(h->argument, argument, bytes);
+  if (task->chain) {
+    chain_add(task->chain, stage->codelet, task->data, task->count, h);
+    return;
+  }
   struct job job = job_begin();
   job.lasts = task->lasting;
-  const uint32_t owner = task->owner ? *task->owner : NO_OWNER;
-  *h = (struct header){stage, owner, job.number, task->ended, task->context};
-  memcpy(h->argument, argument, bytes);
+  h->stage = stage;
+  h->owner = owner;
+  h->job = job.number;
+  h->ended = task->ended;
+  h->context = task->context;
   const int priority = engine_priority(task->priority, !stage->codelet->cuda_funcs[0]);
   const int status = starpu_task_insert(
       stage->codelet, STARPU_DATA_MODE_ARRAY, task->data, (int)task->count, STARPU_CL_ARGS, h,

@@ -30,10 +30,13 @@ struct task {
   void (*ended)(void *context); /**< called after the task has ended, on a worker's thread; may be
                                  *   NULL */
   void *context;
+  struct task_chain *
+      chain; /**< it becomes a task of this chain (chain.h), without what follows the slots; NULL: it is
+                                 *   submitted */
 };
 
 /**
- * Submit a task; ends the program if no worker can run it.
+ * Submit a task, or add it to its chain; ends the program if no worker can run it.
  * @param argument  `bytes` bytes, which are copied
  */
 void task_submit(const struct stage *stage, const struct task *task, const void *argument,

@@ -28,12 +28,13 @@ template <typename real> struct density_of_groups {
   const double *mass;
   double factor, mean;
   const struct gas_matter *matter;
+  const double *density;
   uint32_t variables;
 };
 
 template <typename real>
 static density_of_groups<real> density_of(const struct gpu_gas *g, const struct gpu_density *d) {
-  return {(const real *)d->cells,    d->mass, d->factor, d->mean, d->matter,
+  return {(const real *)d->cells,    d->mass, d->factor, d->mean, d->matter, d->density,
           gas_variables(&g->physics)};
 }
 
@@ -45,9 +46,11 @@ template <typename real> INLINE double matter_at(const density_of_groups<real> &
 /** The density of gas and particles. */
 template <typename real>
 INLINE double density_at(const density_of_groups<real> &d, int x, int y, int z) {
+  const int i = (z * GAS_GROUP_SIDE + y) * GAS_GROUP_SIDE + x;
+  if (d.density) return d.density[(size_t)blockIdx.x * GAS_GROUP_CELLS + i];
   return (double)
              d.cells[(size_t)blockIdx.x * d.variables * GAS_GROUP_CELLS + place_in_group(x, y, z)] +
-         matter_at(d, (z * GAS_GROUP_SIDE + y) * GAS_GROUP_SIDE + x);
+         matter_at(d, i);
 }
 
 /** The source of a cell of the block's group. What is added to it is not to be part of the product's rounding: kernels that

@@ -190,8 +190,8 @@ static __global__ void __launch_bounds__(SOLVE_THREADS)
         b.density, i, j, z);
 }
 
-/** The batches in device memory, and their lists after them. @param source  room for those of all batches; NULL: they have
- * their own, or none */
+/** The batches in device memory, and their lists after them. @param source  room for those of all batches; NULL: there is
+ * none */
 template <typename real>
 static const solved_batch<real> *upload(const struct gpu_gas *g, const struct gpu_solved *batch,
                                         uint32_t batches, double *source) {
@@ -203,7 +203,7 @@ static const solved_batch<real> *upload(const struct gpu_gas *g, const struct gp
   for (uint32_t i = 0; i < batches; i++) {
     const struct gpu_potentials *from = &batch[i].from;
     ((solved_batch<real> *)host)[i] = {
-        density_of<real>(g, &batch[i].density), source ? source : batch[i].source,
+        density_of<real>(g, &batch[i].density), source,
         potentials_in((const double **)(device + (list - host)), from), batch[i].to,
         batch[i].groups};
     if (source) source += (size_t)batch[i].groups * GAS_GROUP_CELLS;
@@ -225,7 +225,7 @@ static void solve_in(const struct gpu_gas *g, const waves &w, const double *pivo
     most = batch[i].groups > most ? batch[i].groups : most;
     groups += batch[i].groups;
   }
-  double *source = halves <= FEW || batch[0].source
+  double *source = halves <= FEW
                        ? NULL
                        : (double *)gpu_scratch(g->gpu, SCRATCH_CELLS,
                                                groups * (size_t)GAS_GROUP_CELLS * sizeof *source);

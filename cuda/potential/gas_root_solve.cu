@@ -203,6 +203,8 @@ void gpu_root_put(const struct gpu_root *r, const struct gpu_gas *g,
   put(g, density, r->size, links, mesh, sum);
 }
 
+void gpu_root_wait(const struct gpu_root *r) { CHECK_CUDA(cudaStreamSynchronize(r->gpu->stream)); }
+
 void gpu_root_source(const struct gpu_gas *g, const struct gpu_density *density, double *sources,
                      double *sum) {
   put(g, density, {}, NULL, sources, sum);

@@ -27,6 +27,9 @@ struct gpu_density {
   const double *mass;              /**< pseudo-mass; may be NULL */
   double factor, mean;             /**< source = factor (density - mean + pseudo-mass) */
   const struct gas_matter *matter; /**< [group] densities of particles; NULL: there are none */
+  const double *
+      density; /**< [group][z 16][y 16][x 16] of gpu_gas_density(), for kernels in the place of cells and
+                            `matter`; NULL: these are read */
 };
 
 /** Memory in which a task has potential blocks, until the next call. @param blocks  of each group */
@@ -47,12 +50,11 @@ struct gpu_half {
 /** Blocks [group][z 18][y 18][x 18]. Ghost cells beyond edges and corners are 0. */
 void gpu_gas_potential_blocks(const struct gpu_gas *g, const struct gpu_potentials *p,
                               double *blocks);
-/** The sources of a batch, [group][z 16][y 16][x 16]. */
-void gpu_gas_source(const struct gpu_gas *g, const struct gpu_density *density, double *source);
+/** The densities of gas and particles of a batch, [group][z 16][y 16][x 16]. */
+void gpu_gas_density(const struct gpu_gas *g, const struct gpu_density *from, double *density);
 /** A batch whose groups are solved directly. */
 struct gpu_solved {
   struct gpu_density density;
-  const double *source; /**< of gpu_gas_source(); NULL: it is made from `density` */
   struct gpu_potentials
       from;   /**< with the coarser level; the batch itself is in the near list, if there is one */
   double *to; /**< [group][z 16][y 16][x 16]; may be what is in the near list, if others stay */
@@ -122,6 +124,8 @@ void gpu_root_free(struct gpu_root *r);
 void gpu_root_put(const struct gpu_root *r, const struct gpu_gas *g,
                   const struct gpu_density *density, const struct gas_links *links, double *mesh,
                   double *sum);
+/** Wait for what the worker's stream has to do, for example for the sums of gpu_root_put(). */
+void gpu_root_wait(const struct gpu_root *r);
 /** The sources of a batch, [group][16][16][16], and put them into a slab. */
 void gpu_root_source(const struct gpu_gas *g, const struct gpu_density *density, double *sources,
                      double *sum);

@@ -276,7 +276,7 @@ static void find_for_coarser(struct needs *s, void (*send)(struct needs *, uint3
 }
 
 void needs_find(struct needs *s, enum ghost_kind kind, uint32_t home) {
-  if (kind == GHOST_POTENTIALS && s->gas->tasks.all_potentials) return;
+  if (s->gas->tasks.together && (kind == GHOST_POTENTIALS || kind == GHOST_SHARES)) return;
   s->mine = home;
   s->father = NO_GROUP;
   for (int i = 0; i < 3; i++) s->own[i] = span_of(s->gas, s->level - 1 + i, home);

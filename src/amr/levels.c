@@ -56,7 +56,7 @@ void gas_divide_level(struct gas *g, int level) {
   for (uint32_t i = 0; i < l->own; i++)
     l->batch[i] = gas_batch_without_data(g, level, l->begin + i);
   l->seen = allocate(l->homes, sizeof *l->seen, "batches of groups");
-  l->source = allocate(l->homes, sizeof *l->source, "batches of groups");
+  l->density = allocate(l->homes, sizeof *l->density, "batches of groups");
   for (uint32_t i = 0; i < own; i++) l->fault[i].patch = -1;
 }
 
@@ -114,7 +114,7 @@ void gas_reuse_data(struct gas *g, int level, struct gas_level *old) {
       reuse_own(b, l->now, o, old->now);
   }
   seen_reuse(g, level, old);
-  for (uint32_t h = 0; h < l->homes && h < old->homes; h++) take(&l->source[h], &old->source[h]);
+  for (uint32_t h = 0; h < l->homes && h < old->homes; h++) take(&l->density[h], &old->density[h]);
 }
 
 void gas_keep_present_cells(struct gas_level *l) {
@@ -124,7 +124,7 @@ void gas_keep_present_cells(struct gas_level *l) {
   }
   for (uint32_t h = 0; h < l->homes; h++) {
     seen_free(&l->seen[h]);
-    handle_drop(&l->source[h]);
+    handle_drop(&l->density[h]);
   }
 }
 
@@ -139,10 +139,10 @@ void gas_free_level(struct gas_level *l) {
   free(l->turn);
   for (uint32_t h = 0; h < l->homes; h++) {
     seen_free(&l->seen[h]);
-    handle_drop(&l->source[h]);
+    handle_drop(&l->density[h]);
   }
   free(l->seen);
-  free(l->source);
+  free(l->density);
   gas_free_shared(l->speed, own_groups(l) * sizeof *l->speed);
   gas_free_shared(l->sum, own_groups(l) * sizeof *l->sum);
   gas_free_shared(l->flags, own_groups(l) * sizeof *l->flags);

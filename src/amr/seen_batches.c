@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What homes have of batches of other homes: of those that messages bring something of, or of all the potentials which the
- * home finds itself (gas_tasks.all_potentials). */
+/* What homes have of batches of other homes: of those that messages bring something of. */
 #include "seen_batches.h"
 
 #include <stdlib.h>
@@ -109,11 +108,8 @@ static int compare_brought(const void *a, const void *b) {
 static struct brought *find_brought(const struct gas *g, int level, uint32_t home,
                                     uint32_t *count) {
   const struct gas_level *l = &g->level[level];
-  uint32_t n = 0, room = g->tasks.all_potentials ? l->batch_count : 0;
-  struct brought *list = allocate(room, sizeof *list, "batches of other ranks");
-  for (uint32_t i = 0; i < room; i++)
-    if (gas_home_of_batch(g, level, i) != home)
-      list[n++] = (struct brought){i, 1u << GHOST_POTENTIALS};
+  uint32_t n = 0, room = 0;
+  struct brought *list = NULL;
   for (int kind = 0; kind < GHOST_KINDS; kind++) {
     const struct ghost_messages *all = &l->ghosts.received[kind];
     for (uint32_t i = 0; i < all->count && !ghost_for_fathers((enum ghost_kind)kind); i++)
@@ -133,7 +129,7 @@ static struct brought *find_brought(const struct gas *g, int level, uint32_t hom
   return list;
 }
 
-/** Let a home have what messages bring or the home finds, and nothing else. */
+/** Let a home have what messages bring, and nothing else. */
 static void make_home(const struct gas *g, int level, uint32_t home, struct seen_batches *s) {
   struct seen_batches old = *s;
   uint32_t count;

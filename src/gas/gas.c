@@ -85,7 +85,7 @@ struct gas *gas_create(const struct parameters *p) {
   g->tasks.few = p->gas.gravity != GAS_GRAVITY_NONE && p->gas.levels > 0;
   topology_init_divided(&g->topology, root, p->gas.boundary, (int)p->gas.levels, gas_share, g);
   g->gravity = gravity_make(g, p);
-  if (g->tasks.all_potentials && gas_gpus_needed(p) > 1.0) g->tasks.all_potentials = false;
+  if (g->tasks.together && gas_gpus_needed(p) > 1.0) gravity_divide_at_start(g);
   g->particles = gas_particles_make(p);
   g->refinement.lightest = INFINITY;
   g->refinement.buffer = (int)p->gas.buffer;

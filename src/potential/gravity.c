@@ -101,29 +101,16 @@ static int relaxations_of(const struct self_gravity *s, struct level_solution ho
  * all ranks. */
 static bool is_solved_in_turn(const struct gas *g, int level) {
   const uint32_t last = g->level[level].batch_count - 1;
-  if (g->tasks.all_potentials) return true;
+  if (g->tasks.together) return true;
   return g->gravity->gpus && g->gravity->direct &&
          g->level[level].groups <= g->gravity->together_most &&
          gas_home_of_batch(g, level, 0) == gas_home_of_batch(g, level, last);
 }
 
-/** Find the sources of a level's potentials for all homes, unless they are there. */
-static void find_sources(struct gas *g, int level, bool massive) {
-  struct gas_level *l = &g->level[level];
-  const enum gas_sources wanted = massive ? SOURCES_WITH_PSEUDO_MASS : SOURCES_OF_DENSITIES;
-  if (l->sources == wanted) return;
-  for (uint32_t home = gas_home_begin(g); home < gas_home_end(g); home++)
-    if (gas_home_has(g, level, home)) gas_source_submit(g, level, home, massive);
-  l->sources = wanted;
-}
-
-/** Solve all groups of a level in turn, in each home, or in the one that has the level. */
+/** Solve all groups of a level in turn. Another rank may have the level. */
 static void solve_in_turn(struct gas *g, int level, struct potential_task first, int solutions) {
   send_for(g, level, first);
-  if (g->tasks.all_potentials) find_sources(g, level, first.massive);
-  for (uint32_t home = gas_home_begin(g); home < gas_home_end(g); home++)
-    if (g->tasks.all_potentials || gas_home_has(g, level, home))
-      gas_potentials_submit(g, level, home, first, solutions);
+  if (g->level[level].own > 0) gas_potentials_submit(g, level, first, solutions);
   note_change(g, level, POTENTIAL_END);
 }
 
@@ -202,7 +189,6 @@ static void share_level(struct gas *g, int level, bool last) {
   gas_ghosts_submit(g, finer, GHOST_SHARES);
   for (uint32_t k = 0; k < g->level[level].own; k++)
     gas_sheet_submit(g, level, g->level[level].turn[k]);
-  g->level[level].sources = SOURCES_OLD;
   note_change(g, level, POTENTIAL_NEXT);
   swap(&g->level[level], POTENTIAL_OLD, POTENTIAL_NEXT);
 }
@@ -223,14 +209,9 @@ static void correct_levels(struct gas *g, int level, double weight, bool last) {
     solve_groups(g, l, (struct level_solution){1.0, POTENTIAL_CORRECT, l < finest(g), false});
 }
 
-/** Densities have changed since the last solution. */
-static void forget_sources(struct gas *g, int level) {
-  for (int l = level; l <= finest(g); l++) g->level[l].sources = SOURCES_OLD;
-}
-
 void gravity_solve(struct gas *g, int level, double weight) {
   const int corrections = finest(g) > level ? g->gravity->corrections : 0;
-  forget_sources(g, level);
+  gas_gravity_begin(g, level, finest(g));
   for (int l = level; l <= finest(g); l++) {
     const double at = l == level ? weight : 1.0;
     const bool anew = level == 0 || !g->level[l].solved;
@@ -243,6 +224,7 @@ void gravity_solve(struct gas *g, int level, double weight) {
       solve_halves(g, l, (struct potential_task){.weight = at, .mode = POTENTIAL_RELAX}, 1);
   }
   for (int k = 0; k < corrections; k++) correct_levels(g, level, weight, k == corrections - 1);
+  gas_gravity_end(g);
 }
 
 /** Whether cells of a batch are beside refined patches, whose stresses are known. */
@@ -317,8 +299,9 @@ void gravity_begin_step(struct gas *g, int level) {
 }
 
 void gravity_predict(struct gas *g, int level, double weight) {
-  forget_sources(g, level);
+  gas_gravity_begin(g, level, level);
   solve_on(g, level, weight, true);
+  gas_gravity_end(g);
 }
 
 void gravity_copy_potential(const struct gas *g, int level, uint32_t group, void *cells) {

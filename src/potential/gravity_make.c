@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Self-gravity of a run, and whether each home finds the potentials of all groups. */
+/* Self-gravity of a run, and whether one home finds all potentials. */
 #include <stdlib.h>
 
 #include "photons/base/comm.h"
@@ -9,20 +9,23 @@
 #include "photons/runtime/engine.h"
 #include "photons/runtime/handle.h"
 #include "photons/runtime/message.h"
+#include "photons/runtime/owner_computes.h"
 
 enum { CUBE_BYTES = GAS_GROUP_CELLS * sizeof(double) };
 
-/** Homes find the potentials of all groups where the root level has so many at most. Even and odd groups of a level are
- * solved in turn, in tens of microseconds: a message in between takes longer than the groups of the other homes. */
+/** One of several homes finds all potentials where the root level has so many groups at most. Even and odd groups of a
+ * level are solved in turn, in tens of microseconds: a message in between takes longer than the groups of the other homes. */
 enum { ROOT_GROUPS_MOST = 8192 };
 
-/** A task of a level has all data of its groups on its GPU at once, and the sources of all of them: with more groups
+/** A task that finds all potentials has all data of all groups on its GPU at once: with more groups of a level
  * tasks of batches are long enough, and the GPUs' memory is divided. */
 enum { GROUPS_TOGETHER_MOST = 16384 };
 
-static bool finds_all_potentials(const struct gas *g, const struct self_gravity *s) {
-  return s->gpus && s->direct && comm_size() == 1 && g->tasks.homes > 1 && g->topology.finest > 0 &&
-         g->topology.level[0].count <= ROOT_GROUPS_MOST;
+static bool finds_together(const struct gas *g, const struct self_gravity *s) {
+  const uint32_t groups = g->topology.level[0].count;
+  if (!s->gpus || !s->direct || comm_size() > 1) return false;
+  return g->tasks.homes > 1 ? g->topology.finest > 0 && groups <= ROOT_GROUPS_MOST
+                            : groups <= s->together_most;
 }
 
 struct self_gravity *gravity_make(struct gas *g, const struct parameters *p) {
@@ -41,9 +44,11 @@ struct self_gravity *gravity_make(struct gas *g, const struct parameters *p) {
       .relaxations = (int)p->gas.sibling_relaxations,
       .corrections = (int)p->gas.sheet_corrections,
       .periodic = g->topology.boundary[0][0] == GAS_PERIODIC,
-      .root = root_poisson_make(g),
   };
-  g->tasks.all_potentials = finds_all_potentials(g, s);
+  g->tasks.together = finds_together(g, s);
+  s->root = root_poisson_make(g);
+  s->order = handle_make_empty();
+  owner_set(s->order, g->tasks.homes - 1, g->tasks.homes);
   poisson_waves_make(&s->waves);
   if (engine_gpu())
     s->pivots = handle_register(s->waves.pivot, GAS_GROUP_CELLS, sizeof *s->waves.pivot);
@@ -57,15 +62,19 @@ static bool all_are_small(const struct gas *g) {
   return true;
 }
 
+void gravity_divide_at_start(struct gas *g) {
+  g->tasks.together = false;
+  root_poisson_divide(g->gravity->root, g);
+}
+
 bool gravity_divide_potentials(struct gas *g) {
-  if (!g->tasks.all_potentials || all_are_small(g)) return false;
-  message_wait(); /* tasks look at gas_tasks.all_potentials */
+  if (!g->tasks.together || all_are_small(g)) return false;
+  message_wait(); /* tasks look at gas_tasks.together */
   message_begin();
-  g->tasks.all_potentials = false;
+  gravity_divide_at_start(g);
   for (int level = 0; level <= g->topology.finest; level++) {
     struct gas_level *l = &g->level[level];
-    for (uint32_t home = 0; home < l->homes; home++) handle_drop(&l->source[home]);
-    l->sources = SOURCES_OLD;
+    for (uint32_t home = 0; home < l->homes; home++) handle_drop(&l->density[home]);
   }
   return true;
 }
@@ -74,6 +83,7 @@ void gravity_free(struct self_gravity *s) {
   if (!s) return;
   root_poisson_free(s->root);
   handle_drop(&s->pivots);
+  handle_drop(&s->order);
   free(s);
 }
 

@@ -30,7 +30,7 @@ static void divide(struct root_gpu *r, const struct gas *g) {
   r->planes = GAS_GROUP_SIDE * g->topology.root[2];
   r->homes = g->tasks.homes;
   r->first = gas_home_begin(g);
-  if (comm_size() == 1 && r->homes == 1) return;
+  if (comm_size() == 1 && (r->homes == 1 || g->tasks.together)) return;
   r->parts = (uint32_t)comm_size() * r->homes;
   r->size.planes = parts_of(r->planes, r->parts);
   r->size.lines = parts_of(r->size.size[1], r->parts);

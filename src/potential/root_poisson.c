@@ -189,6 +189,12 @@ struct root_poisson *root_poisson_make(const struct gas *g) {
   return r;
 }
 
+void root_poisson_divide(struct root_poisson *r, const struct gas *g) {
+  if (!r->gpu || g->tasks.homes == 1) return;
+  root_gpu_free(r->gpu);
+  r->gpu = root_gpu_make(g, r->size, lines_of_green(r));
+}
+
 double root_poisson_bytes(const uint32_t root[3], bool periodic) {
   const struct fft_mesh m = mesh_of(root, periodic);
   const double x = (double)m.cells[2], y = (double)m.cells[1], z = (double)m.cells[0];
@@ -278,12 +284,21 @@ static double mean_source(const struct gas *g) {
   return t.sum[0] / ((double)g->topology.level[0].count * GAS_GROUP_CELLS);
 }
 
+double root_mean_of_own(const struct gas *g, const double *sum) {
+  const uint32_t groups = g->topology.level[0].count;
+  struct exact_sums all = exact_sums_create(1, 1);
+  double total;
+  for (uint32_t i = 0; i < groups; i++) exact_add(exact_sums_of(&all, 0), sum[i]);
+  exact_sums_finish(&all, &total);
+  return total / ((double)groups * GAS_GROUP_CELLS);
+}
+
 /** Solve on a GPU. */
 static void solve_on_gpu(struct gas *g, struct root_gpu *r, bool massive) {
   root_gpu_meet(r, g);
   gas_root_solve_submit(g, r, massive);
-  if (massive) return;
-  message_wait(); /* tasks of other levels read the mean density, too */
+  if (massive || g->tasks.chain) return; /* a chain of tasks finds the mean density itself */
+  message_wait();                        /* tasks of other levels read the mean density, too */
   g->gravity->mean_density = mean_source(g);
 }
 

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Self-gravity of gas, and gas in an expanding universe, on emulated GPUs are those on cores. On two GPUs, and on three
-# ranks with a GPU each, which transform the root level in slabs, self-gravity and particles are those on one. A universe
-# of gas and dark matter on levels that change has the bits of one GPU on two and four, which send nothing between the
-# solutions of a level, and goes on from a checkpoint with these bits. GPUs solve the gas of a level while the host gives
-# its particles new groups.
+# Self-gravity of gas, and gas in an expanding universe, on emulated GPUs are those on cores. On two GPUs without levels, and
+# on three ranks with a GPU each, which transform the root level in slabs, self-gravity and particles are those on one. A
+# universe of gas and dark matter on levels that change has the bits of one GPU on two and four, of which one finds all
+# potentials, by one task for each solution of all levels, and goes on from a checkpoint with these bits. GPUs solve the gas
+# of a level while the host gives its particles new groups.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
 . "$PHOTONS_SOURCE/tests/support/gas.sh"
 need_python h5py numpy
@@ -34,6 +34,8 @@ images = no
 END
 CORES_GPUS=1 STARPU_NCUDA=1 run one ball.ini --steps 1
 CORES_GPUS=2 STARPU_NCUDA=2 run two ball.ini --steps 1
+CORES_GPUS=1 STARPU_NCUDA=1 run flat_one ball.ini --steps 1 --set gas.levels=0
+CORES_GPUS=2 STARPU_NCUDA=2 run flat_two ball.ini --steps 1 --set gas.levels=0
 CORES_GPUS=1 STARPU_NCUDA=1 run_on 3 three ball.ini --steps 1
 # energies NAME: the last ones of gas, of the potential and of particles
 energies() { tail -n 1 "$1/log/statistics.csv" | cut -d, -f7,8,12 | tr , ' '; }
@@ -42,12 +44,19 @@ gpus_have() {
   awk -F, -v name="gpu_$2_s" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) column = i }
     END { exit !($column > 0) }' "$1/log/timings.csv"
 }
-for run in two three; do
-  echo "$(energies one) $(energies $run)" |
+# same_energies RUN OTHER
+same_energies() {
+  echo "$(energies "$1") $(energies "$2")" |
     awk 'function apart(x, y) { return (x - y)^2 > 1e-18 * x^2 }
       { exit apart($1, $4) || apart($2, $5) || apart($3, $6) || $2 >= 0 || $3 <= 0 }' ||
-    complain "other energies on $run GPUs: $(energies one), $(energies $run)"
-  gpus_have $run gas_root_lines || complain "$run GPUs transform no slabs"
+    complain "other energies in $2 than in $1: $(energies "$1"), $(energies "$2")"
+}
+same_energies one two
+same_energies one three
+same_energies flat_one flat_two
+gpus_have two gas_gravity || complain "no GPU of two finds all potentials"
+for run in three flat_two; do
+  gpus_have $run gas_root_lines || complain "the GPUs of $run transform no slabs"
 done
 
 cat >universe.ini <<END
@@ -100,9 +109,16 @@ for gpus in 1 2 4; do
       exit !(tasks["gas_push"] > 2 && tasks["gas_cfl"] > 2 && late + waits + apart == 0) }' \
     universe$gpus/trace/graph_0.csv || complain "$gpus GPUs wait for the host in the course of a step"
 done
-for gpus in 2 4; do
-  gpus_have universe$gpus gas_source || complain "homes of $gpus GPUs do not find all potentials"
-  gpus_have universe$gpus gas_potential && complain "$gpus GPUs solve levels in parts"
+# One task finds the potentials of all levels that have come to the same time, and the mean density, which the host does
+# not wait for: it waits for all tasks at the end of the step, at its begin, and for flags. Other GPUs find densities.
+for gpus in 1 2 4; do
+  awk -F, -v gpus=$gpus '$2 == "task" { tasks[$3]++; last = $3 }
+    $2 == "wait" && last == "gas_gravity" { waits++ }
+    END { apart = tasks["gas_potential"] + tasks["gas_potentials"] + tasks["gas_share"] + tasks["gas_sheet"]
+      for (stage in tasks) if (stage ~ /^gas_root/) apart += tasks[stage]
+      print tasks["gas_gravity"] + 0, "and", apart, "tasks of potentials on", gpus, "GPUs,", waits + 0, "waits"
+      exit !(tasks["gas_gravity"] > 2 && apart + waits == 0 && (gpus > 1) == (tasks["gas_density"] > 0)) }' \
+    universe$gpus/trace/graph_0.csv || complain "other tasks of potentials on $gpus GPUs"
 done
 # From a checkpoint such a run goes on with the same bits.
 CORES_GPUS=2 STARPU_NCUDA=2 run parts universe.ini --steps 1

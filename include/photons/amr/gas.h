@@ -33,14 +33,12 @@
 struct self_gravity;
 struct gas_particles;
 struct gas_replaced;
+struct task_chain;
 
 /** Potentials of a batch: at the beginning and at the end of the level's step, memory for the next
  * one, and that with the finer level's means, from which a correction begins. gas_level.potential says
  * which is which. Without self-gravity there are none. */
 enum gas_potential { POTENTIAL_BEGIN, POTENTIAL_END, POTENTIAL_NEXT, POTENTIAL_OLD, POTENTIALS };
-
-/** Sources of potentials in gas_level.source: of another time or none, of densities, or with pseudo-mass, too. */
-enum gas_sources { SOURCES_OLD, SOURCES_OF_DENSITIES, SOURCES_WITH_PSEUDO_MASS };
 
 enum { GAS_ALIGNMENT = 64 }; /**< bytes: of cells and of scratch memory */
 
@@ -105,11 +103,10 @@ struct gas_level {
   bool stale_potential[POTENTIALS]; /**< by their numbers in batches: the same as `stale` */
   bool solved;                      /**< the groups have a potential: the latest one */
   enum gas_potential latest;        /**< POTENTIAL_BEGIN or POTENTIAL_END */
-  double latest_weight;     /**< of its time within the step of the next coarser level, 0 .. 1 */
-  enum gas_sources sources; /**< what `source` holds */
-  starpu_data_handle_t
-      *source; /**< [home of this rank] of gas_tasks.all_potentials: [group][16][16][16] double, the
-                                     source of the potential of the home's groups; NULL: not made yet */
+  double latest_weight; /**< of its time within the step of the next coarser level, 0 .. 1 */
+  starpu_data_handle_t *
+      density; /**< [home of this rank] of gas_tasks.together, with several homes: [group][16][16][16] double, the
+                                     density of gas and particles in the home's groups; NULL: not made yet */
   int64_t steps;            /**< taken */
   double dt;                /**< of the last of them */
   bool stale;               /**< present cells have changed since ghosts were sent */
@@ -154,9 +151,11 @@ struct gas_tasks {
   uint32_t batch; /**< groups of a batch; 0: by the groups of each level */
   bool few;       /**< without `batch`: as few batches as may be, which have more groups */
   uint32_t homes; /**< of each rank */
-  bool all_potentials; /**< each home finds the potentials of all groups, not of its own alone: gravity_make(),
-                            until gravity_divide_potentials() */
-  bool fused;                  /**< one task prepares, solves and closes a batch */
+  bool together;  /**< the last home finds all potentials, by tasks in chains: gravity_make(), until
+                      gravity_divide_potentials() */
+  struct task_chain
+      *chain; /**< to which tasks are added, codelets/runtime/chain.h; NULL: they are submitted */
+  bool fused; /**< one task prepares, solves and closes a batch */
   uint32_t blocks, next_block; /**< buffers of blocks, which are used in turn; none if `fused` */
   starpu_data_handle_t *block;
   starpu_data_handle_t speeds; /**< handle_make_empty(), of tasks that find gas_level.speed */

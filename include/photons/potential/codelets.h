@@ -40,17 +40,14 @@ struct potential_task {
 /** Solve the potential of every other group of a batch of a level finer than the root, into
  * POTENTIAL_NEXT. */
 void gas_potential_submit(struct gas *g, int level, uint32_t batch, struct potential_task how);
-/** Find the sources of all groups that a home of this rank has of a level finer than the root, some at least: its
- * gas_level.source, for gas_potentials of all homes. @param massive  of potential_task */
-void gas_source_submit(struct gas *g, int level, uint32_t home, bool massive);
+/** Find the densities of all groups that a home of this rank has of some levels: its gas_level.density. */
+void gas_density_submit(struct gas *g, int first, int last, uint32_t home);
 /** The same as gas_potential of all groups of a level finer than the root, where GPUs solve groups directly: even and odd
  * ones in turn, in one task, in POTENTIAL_END. Between solutions of small levels there is no time to begin other tasks.
- * All batches are of the home, or gas_tasks.all_potentials says that each home finds all potentials: then sources
- * are in gas_level.source.
+ * All batches are of one home, or gas_tasks.together says that one home finds all potentials.
  * @param first      of the solutions, with a weight above 0; the others are further ones
  * @param solutions  one that is not POTENTIAL_RELAX is followed by others: odd groups have no potential yet */
-void gas_potentials_submit(struct gas *g, int level, uint32_t home, struct potential_task first,
-                           int solutions);
+void gas_potentials_submit(struct gas *g, int level, struct potential_task first, int solutions);
 /** Solution k of `solutions` of the groups of a level. */
 struct potential_task potential_solution(struct potential_task first, int k, int solutions);
 /** Set gas_batch.shares, from POTENTIAL_END, where the level and the next coarser one are at the
@@ -74,6 +71,10 @@ void gas_stress_submit(struct gas *g, int level, uint32_t batch, struct stress_k
                        double weight);
 /** Correct the energy of a batch, gravity_kernels.work, and accelerate it for the second half of its step. */
 void gas_work_submit(struct gas *g, int level, uint32_t batch, struct gravity_step step);
+/** With gas_tasks.together, let tasks of the stages above that are submitted until gas_gravity_end() be one task of the
+ * home that finds all potentials. @param first, last  levels whose densities they read */
+void gas_gravity_begin(struct gas *g, int first, int last);
+void gas_gravity_end(struct gas *g);
 /** Set gas_level.field, from POTENTIAL_END, when all levels are at the same time. */
 void gas_field_submit(struct gas *g, int level, uint32_t batch);
 

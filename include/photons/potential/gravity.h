@@ -35,6 +35,7 @@ struct self_gravity {
   uint32_t together_most; /**< groups of a level that one task solves */
   struct poisson_waves waves;
   starpu_data_handle_t pivots; /**< waves.pivot, where this rank uses a GPU, else NULL */
+  starpu_data_handle_t order;  /**< handle_make_empty(), of gas_gravity; of the last home */
   double newton_constant;
   double tolerance; /**< of the residual, over the sum of 4 pi G density cell^2 */
   int relaxations; /**< after the first solution of a level, with the values of neighbours, where no
@@ -45,12 +46,14 @@ struct self_gravity {
   struct root_poisson *root;
 };
 
-/** NULL: the parameters say that there is no gravity. Sets gas_tasks.all_potentials. Collective. */
+/** NULL: the parameters say that there is no gravity. Sets gas_tasks.together. Collective. */
 struct self_gravity *gravity_make(struct gas *g, const struct parameters *p);
 /** After levels have got other groups, before their tasks: where a level has too many groups for one task, each home
- * finds the potentials of its own groups alone from now on. Clears gas_tasks.all_potentials for good.
+ * finds the potentials of its own groups from then on. Clears gas_tasks.together for good.
  * @return whether this has happened: then gas_link() follows for all levels */
 bool gravity_divide_potentials(struct gas *g);
+/** The same before levels have batches, where the memory of one GPU does not suffice. */
+void gravity_divide_at_start(struct gas *g);
 /** @param s  may be NULL */
 void gravity_free(struct self_gravity *s);
 /** Bytes of memory that a group's potentials take up. */
@@ -98,6 +101,8 @@ void gravity_send_around(struct gas *g, int level, double weight);
  * @param root  groups of the level along x, y, z */
 struct root_poisson *root_poisson_make(const struct gas *g);
 void root_poisson_free(struct root_poisson *r);
+/** Divide the level among homes, if one GPU has solved it and there are others. No task uses it. */
+void root_poisson_divide(struct root_poisson *r, const struct gas *g);
 double root_poisson_bytes(const uint32_t root[3], bool periodic);
 /** Solve the root level; collective. Sets self_gravity.mean_density. @param massive  with pseudo-mass */
 void root_poisson_solve(struct gas *g, bool massive);

@@ -54,7 +54,7 @@ struct root_green {
   uint32_t first, lines;
 };
 
-/** Collective. @param size   of the transforms
+/** Collective. With gas_tasks.together one GPU has the whole mesh. @param size   of the transforms
  * @param green  of the lines that the transform on cores has on this rank
  * @return NULL: a rank has no GPU, or the lines of its homes are not those of `green` */
 struct root_gpu *root_gpu_make(const struct gas *g, const uint32_t size[3],
@@ -91,6 +91,8 @@ static inline struct gpu_root_planes root_lines(const struct root_gpu *r, uint32
   return root_range(r->size.size[1], r->size.lines, part);
 }
 
+/** The mean density over the root level of the only rank, by root_gpu.sum. */
+double root_mean_of_own(const struct gas *g, const double *sum);
 /** Find the source in a batch of the root level: POTENTIAL_NEXT, and root_gpu.sum.
  * @param massive  with pseudo-mass */
 void gas_root_source_submit(struct gas *g, const struct root_gpu *r, uint32_t batch, bool massive);
@@ -98,11 +100,12 @@ void gas_root_source_submit(struct gas *g, const struct root_gpu *r, uint32_t ba
 void gas_root_rows_submit(struct gas *g, const struct root_gpu *r, uint32_t part);
 void gas_root_lines_submit(struct gas *g, const struct root_gpu *r, uint32_t part);
 void gas_root_back_submit(struct gas *g, const struct root_gpu *r, uint32_t part);
-/** Copy potentials to what a home has of batches, some at least. */
+/** Copy potentials to the batches of a home, some at least. */
 void gas_root_get_submit(struct gas *g, const struct root_gpu *r, uint32_t home);
 /** The same of a batch of another rank, in the planes of this rank. */
 void gas_root_lend_submit(struct gas *g, const struct root_gpu *r, const struct root_guest *guest);
-/** Solve the root level. Sets root_gpu.sum. @param massive  with pseudo-mass */
+/** Solve the root level. Sets root_gpu.sum; in a chain of tasks self_gravity.mean_density as well, unless there is
+ * pseudo-mass. @param massive  with pseudo-mass */
 void gas_root_solve_submit(struct gas *g, const struct root_gpu *r, bool massive);
 
 #endif

@@ -35,7 +35,7 @@ struct result {
   struct gas_totals begin, end;
   struct gas_physics physics;
   uint32_t most_at_begin;        /* groups of a level */
-  bool all_at_begin, all_at_end; /* gas_tasks.all_potentials */
+  bool all_at_begin, all_at_end; /* gas_tasks.together */
   uint64_t host_bytes;           /* that the host took over in regriddings after the start */
   size_t particles;
   struct gas_particle *particle; /* in the order of their numbers */
@@ -64,7 +64,7 @@ static struct result run_together(const struct parameters *p, bool gpu, int step
   if (g->particles) gas_particles_begin(g, p);
   gas_begin(g, &ic);
   if (g->gravity) gravity_solve(g, 0, 1.0);
-  struct result r = {.begin = gas_measure(g), .all_at_begin = g->tasks.all_potentials};
+  struct result r = {.begin = gas_measure(g), .all_at_begin = g->tasks.together};
   for (int l = 0; l <= g->topology.finest; l++)
     r.most_at_begin = g->topology.level[l].count > r.most_at_begin ? g->topology.level[l].count
                                                                    : r.most_at_begin;
@@ -75,7 +75,7 @@ static struct result run_together(const struct parameters *p, bool gpu, int step
     r.end = gas_measure(g);
   }
   r.host_bytes = g->counts.host_bytes - r.host_bytes;
-  r.all_at_end = g->tasks.all_potentials;
+  r.all_at_end = g->tasks.together;
   r.levels = topology_levels(&g->topology);
   r.real = g->scheme.kernels->real_size;
   r.bytes = gas_group_bytes(g);
@@ -217,14 +217,14 @@ static bool same_bits(const struct result *a, const struct result *b) {
   return same;
 }
 
-/** Homes that find all potentials begin to find those of their own groups alone when a level has got more groups than it
- * had at the start. */
+/** Each home begins to find the potentials of its own groups when a level has got more groups than any had at the start,
+ * where one home has found all of them until then. */
 static void check_divided_potentials(const char *text) {
   struct parameters p;
   parameters_from_text(&p, text, NULL, 0);
   struct result together = run(&p, true, GAS_STEPS),
                 divided = run_together(&p, true, GAS_STEPS, together.most_at_begin);
-  report_whether("all potentials in each home", together.all_at_begin && together.all_at_end);
+  report_whether("one home finds all potentials", together.all_at_begin && together.all_at_end);
   report_whether("divided in the middle", divided.all_at_begin && !divided.all_at_end);
   report_whether("the same bits", same_bits(&together, &divided));
   free_result(&together);

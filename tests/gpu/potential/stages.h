@@ -33,7 +33,7 @@ struct stages {
   cudaStream_t stream;
   struct batch_data *data[GAS_LEVELS_MAX];
   uint32_t random;
-  struct difference blocks, source, solved, relaxed, shares, mass, means, kicked, border, energy,
+  struct difference blocks, density, solved, relaxed, shares, mass, means, kicked, border, energy,
       acceleration, cut, paste, means_of_matter;
   uint32_t beyond, sheets,
       untold; /* faces at ends of the box; patches beside refined ones; groups without these */
@@ -83,10 +83,10 @@ bool is_half(const struct stages *s, int level, uint32_t group, struct gpu_half 
 /** The blocks of a batch. */
 void check_blocks(struct stages *s, int level, const struct gas_batch *b,
                   const struct batch_data *d, struct mode m);
-/** The sources of a batch's groups. @param massive  with pseudo-mass */
+/** What the sources of a batch's groups are made from. @param massive  with pseudo-mass */
 struct gpu_density solve_density(const struct prepared *t, bool massive);
-/** The sources of a batch's groups, as gas_source has them. */
-void check_source(const struct prepared *t, bool massive);
+/** The densities of a batch's groups, as gas_density has them. */
+void check_density(const struct prepared *t);
 /** The potentials of a batch, directly, by the potentials around its groups. */
 void check_direct(const struct prepared *t, struct mode m, bool massive);
 /** Half of them. @param old  potentials before, on the host; NULL: there are none

@@ -101,7 +101,7 @@ static double *solve_level(struct gas *g, int level, size_t task, bool together,
   memset(g->level[level].stale_potential, 0, sizeof g->level[level].stale_potential);
   memset(g->level[level - 1].stale_potential, 0, sizeof g->level[level].stale_potential);
   if (together)
-    gas_potentials_submit(g, level, 0, tasks[task].first, tasks[task].solutions);
+    gas_potentials_submit(g, level, tasks[task].first, tasks[task].solutions);
   else
     solve_apart(g, level, tasks[task].first, tasks[task].solutions);
   double *cubes = copy_level(g, level);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codelets/pm/clouds.h"
 #include "photons/amr/matter.h"
 #include "photons/base/error.h"
 #include "photons/config/parameters.h"
@@ -468,13 +469,123 @@ static void masses_attract(void **state) {
   assert_true(one < 0.03 && two < 0.02 && without > 0.05);
 }
 
+enum { DATA = POTENTIALS + 5 };
+
+/** Which data of a batch have memory. */
+static unsigned memory_of(const struct gas_batch *b) {
+  starpu_data_handle_t data[DATA] = {b->fluxes, b->sides, b->mass, b->sheets, b->matter};
+  unsigned has = 0;
+  for (int i = 0; i < POTENTIALS; i++) data[DATA - POTENTIALS + i] = b->potential[i];
+  for (int i = 0; i < DATA; i++) {
+    int allocated, valid, requested;
+    starpu_data_query_status(data[i], STARPU_MAIN_RAM, &allocated, &valid, &requested);
+    has |= (unsigned)(allocated && valid) << i;
+  }
+  return has;
+}
+
+/** Where a level has got other groups, its new batches have the memory of old ones, also that of potentials and of the
+ * densities of particles. Memory of other batches comes when tasks write it. */
+static void new_batches_have_memory_of_old_ones(void **state) {
+  (void)state;
+  enum { LEVEL = 1, BATCHES = 64 };
+  static const struct setup s = {"periodic", "0.01", LEVEL, 1, 4};
+  static struct gas_particle particle[ALL];
+  starpu_data_handle_t cells[BATCHES];
+  unsigned before[BATCHES], number = 0;
+  make_clump(particle, false);
+  struct gas *g = make_mesh(&s, particle, ALL);
+  const struct gas_level *l = &g->level[LEVEL];
+  const uint32_t count = l->own, groups = l->groups;
+  assert_in_range(count, 2, BATCHES);
+  for (uint32_t i = 0; i < count; i++) {
+    cells[i] = l->batch[i].handle[l->now];
+    before[i] = memory_of(&l->batch[i]);
+    assert_true(before[i] != 0);
+  }
+  g->refinement.buffer = 8;
+  message_begin();
+  assert_true(gas_regrid(g, LEVEL - 1, 1.0, NULL));
+  message_wait();
+  for (uint32_t i = 0; i + 1 < count; i++) { /* the last one was smaller */
+    assert_int_equal(memory_of(&l->batch[i]), before[i]);
+    number += l->batch[i].handle[l->now] != cells[i];
+  }
+  print_message("%u of %u batches are new: from %u to %u groups\n", number, count, groups,
+                l->groups);
+  assert_true(l->groups > groups && number > 0);
+  gas_free(g);
+}
+
+/** Particles of finer levels below a group of a level. */
+static size_t particles_below(const struct gas *g, int level, uint32_t group) {
+  size_t count = 0;
+  for (int finer = level + 1; finer < topology_levels(&g->topology); finer++)
+    for (uint32_t i = 0; i < g->topology.level[finer].count; i++)
+      if (topology_ancestor(&g->topology, finer, i, level) == group)
+        count += particle_first(&g->particles->level[finer], i + 1) -
+                 particle_first(&g->particles->level[finer], i);
+  return count;
+}
+
+/** Compare the tables of a batch with the particles below the groups near it. @return these */
+static size_t compare_tables(const struct gas *g, const struct batch_argument *a,
+                             const struct cloud_tables *t) {
+  const struct batch_list *near = &batch_of(a)->near;
+  const uint32_t *first = t->clouds.first;
+  size_t all = 0;
+  for (uint32_t k = 0; k < near->count; k++) {
+    const struct group_span groups = gas_batch_span(&g->level[a->level], near->batch[k]);
+    for (uint32_t i = 0; i <= near->groups; i++, first++) {
+      size_t count = 0;
+      for (uint32_t range = first[0]; range < first[1]; range++)
+        count += t->clouds.range[range].count;
+      assert_int_equal(count, i < groups.end - groups.first
+                                  ? particles_below(g, a->level, groups.first + i)
+                                  : 0);
+      all += count;
+    }
+  }
+  return all;
+}
+
+/** The main thread finds batches alone: the tables of the groups of a level are made in its tasks, and have the particles
+ * of all finer levels. */
+static void tables_of_finer_particles_are_made_in_tasks(void **state) {
+  (void)state;
+  static const struct setup s = {"periodic", "0.01, 0.05", 2, 1, 4};
+  static struct gas_particle particle[ALL];
+  size_t all = 0;
+  make_clump(particle, false);
+  struct gas *g = make_mesh(&s, particle, ALL);
+  assert_int_equal(topology_levels(&g->topology), 3);
+  for (int level = 0; level < 2; level++)
+    for (uint32_t i = 0; i < g->level[level].own; i++) {
+      const struct batch_argument a = {g, level, i};
+      struct cloud_tables t = clouds_below(&a, NULL);
+      assert_null(t.first);
+      assert_null(t.range);
+      clouds_find_below(&t, &a, NULL);
+      all += compare_tables(g, &a, &t);
+      cloud_tables_free(&t);
+    }
+  assert_true(all > CLUMP);
+  gas_free(g);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(mass_is_conserved),     cmocka_unit_test(order_does_not_matter),
-      cmocka_unit_test(momentum_is_conserved), cmocka_unit_test(wave_attracts),
-      cmocka_unit_test(masses_attract),        cmocka_unit_test(many_particles_are_refined),
-      cmocka_unit_test(only_leavers_are_seen), cmocka_unit_test(nothing_waits_for_new_particles),
+      cmocka_unit_test(mass_is_conserved),
+      cmocka_unit_test(order_does_not_matter),
+      cmocka_unit_test(momentum_is_conserved),
+      cmocka_unit_test(wave_attracts),
+      cmocka_unit_test(masses_attract),
+      cmocka_unit_test(many_particles_are_refined),
+      cmocka_unit_test(only_leavers_are_seen),
+      cmocka_unit_test(nothing_waits_for_new_particles),
       cmocka_unit_test(no_cloud_is_missed),
+      cmocka_unit_test(new_batches_have_memory_of_old_ones),
+      cmocka_unit_test(tables_of_finer_particles_are_made_in_tasks),
   };
   return cmocka_run_group_tests(tests, start, stop);
 }
