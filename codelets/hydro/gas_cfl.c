@@ -3,6 +3,8 @@
  *
  * reads  cells
  * writes gas_level.speed; gas_level.fault, unless faults are passed over */
+#include <stdlib.h>
+
 #include "codelets/amr/batches.h"
 #include "cuda/hydro/gpu_hydro.h"
 #include "photons/hydro/codelets.h"
@@ -11,7 +13,7 @@ struct gas_cfl_argument {
   struct batch_argument a;
   bool faults; /* are looked for */
 };
-enum { CELLS, SPEEDS, SLOTS };
+enum { CELLS };
 
 static double gas_cfl_work(const struct gas_cfl_argument *a) { return batch_work(&a->a); }
 
@@ -39,10 +41,10 @@ static void gas_cfl_gpu(struct gpu *gpu, void *buffers[], const struct gas_cfl_a
 STAGE(gas_cfl, 0x88aa66, "gas");
 
 void gas_cfl_submit(struct gas *g, int level, uint32_t batch, bool faults) {
-  const struct gas_level *l = &g->level[level];
-  const struct starpu_data_descr data[SLOTS] = {
-      [CELLS] = {gas_batch(g, level, batch)->handle[l->now], STARPU_R},
-      [SPEEDS] = {g->tasks.speeds, STARPU_R}};
+  struct slots slots = slots_of("gas_cfl", g, level, batch);
+  slots_add(&slots, gas_batch(g, level, batch)->handle[g->level[level].now], STARPU_R);
+  slots_add(&slots, g->tasks.speeds, STARPU_R);
   gas_cfl_insert((struct gas_cfl_argument){{g, level, batch}, faults},
-                 (struct task){.data = data, .count = SLOTS, .priority = PRIORITY_HIGH});
+                 slots_task(&slots, PRIORITY_HIGH));
+  free(slots.data);
 }

@@ -70,7 +70,7 @@ STAGE(gas_arrive, 0x887766, "gas");
 
 void gas_arrive_submit(const struct gas_arriving *arriving, uint32_t batch) {
   const struct gas_arrivals *s = &arriving->arrivals[batch - arriving->to->begin];
-  struct slots slots = {0};
+  struct slots slots = slots_of("gas_arrive", arriving->gas, arriving->level, batch);
   slots_add(&slots, particle_handle(arriving->to, batch), STARPU_W);
   for (uint32_t i = 0; i < s->batches; i++)
     slots_add(&slots, particle_handle(arriving->from, s->batch[i]), STARPU_R);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* gas_gravity: all that finds potentials of levels, on the GPU of one home (gas_tasks.together): a chain of the tasks of
  * gas_density, gas_root_solve, gas_potentials, gas_share and gas_sheet. Other homes find their densities (gas_density), and
- * get the potentials that their tasks read.
+ * get the potentials that their tasks read. Where there is one home, gas_deposit, gas_ahead and gas_collect come first.
  *
  * reads, writes, changes  what these tasks do; gravity_order */
 #include <stdlib.h>
@@ -26,6 +26,10 @@ static void gas_gravity_gpu(struct gpu *gpu, void *buffers[],
 }
 
 STAGE_ON_GPU(gas_gravity, 0x332244, "gas");
+
+void gas_gravity_open(struct gas *g) {
+  if (g->tasks.together && g->tasks.homes == 1) g->tasks.chain = chain_begin();
+}
 
 void gas_gravity_begin(struct gas *g, int first, int last) {
   const uint32_t mine = gas_home_end(g) - 1;

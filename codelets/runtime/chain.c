@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "codelets/runtime/chain.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -69,21 +70,26 @@ static enum starpu_data_access_mode both(enum starpu_data_access_mode mode,
 }
 
 const struct starpu_data_descr *chain_data(struct task_chain *c, size_t *count) {
-  size_t slots = 0;
+  size_t *first = allocate(c->uses, sizeof *first, "task data"); /* [use] of its handle */
   c->slot = allocate(c->uses, sizeof *c->slot, "task data");
   c->data = allocate(c->uses, sizeof *c->data, "task data");
   if (c->uses > 1) qsort(c->use, c->uses, sizeof *c->use, compare_uses);
   for (size_t i = 0; i < c->uses; i++) {
     const struct use *use = &c->use[i];
-    if (i == 0 || use->handle != use[-1].handle)
-      c->data[slots++] = (struct starpu_data_descr){use->handle, use->mode};
-    else
-      c->data[slots - 1].mode = both(c->data[slots - 1].mode, use->mode);
-    c->slot[use->order] = slots - 1;
+    const bool new = i == 0 || use->handle != use[-1].handle;
+    first[use->order] = new ? use->order : first[use[-1].order];
+    struct starpu_data_descr *data = &c->data[first[use->order]];
+    *data = (struct starpu_data_descr){use->handle, new ? use->mode : both(data->mode, use->mode)};
   }
+  *count = 0;
+  for (size_t i = 0; i < c->uses;
+       i++) { /* the slots of handles follow each other by their first uses */
+    c->slot[i] = first[i] == i ? *count : c->slot[first[i]];
+    if (first[i] == i) c->data[(*count)++] = c->data[i];
+  }
+  free(first);
   free(c->use);
   c->use = NULL;
-  *count = slots;
   return c->data;
 }
 

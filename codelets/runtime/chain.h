@@ -19,7 +19,7 @@ void chain_add(struct task_chain *c, const struct starpu_codelet *codelet,
 /** Tasks of a chain. */
 size_t chain_length(const struct task_chain *c);
 /** The slots of a chain to which no task is added any more. They are as for one task that does what all do: data that the
- * first of the tasks only writes are only written.
+ * first of the tasks only writes are only written. They have the order in which tasks name their handles first.
  * @param[out] count  their number
  * @return they are the chain's */
 const struct starpu_data_descr *chain_data(struct task_chain *c, size_t *count);

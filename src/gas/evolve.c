@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "photons/amr/codelets.h"
 #include "photons/amr/migrate.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
@@ -11,6 +12,7 @@
 #include "photons/hydro/codelets.h"
 #include "photons/hydro/hydro.h"
 #include "photons/pm/particles.h"
+#include "photons/potential/codelets.h"
 #include "photons/potential/gravity.h"
 #include "photons/runtime/handle.h"
 #include "photons/runtime/message.h"
@@ -91,6 +93,16 @@ static void solve_potentials(struct gas *g, int level, double weight) {
   if (g->gravity) gravity_solve(g, level, weight);
 }
 
+/** The same of particles that have moved. */
+static void place_and_solve(struct gas *g, int level, double weight) {
+  if (g->particles) {
+    gas_particles_settle(g, level, g->topology.finest);
+    gas_gravity_open(g);
+    gas_particles_deposit(g, level);
+  }
+  solve_potentials(g, level, weight);
+}
+
 /** If the flags of one of these levels are due, those of all are followed, coarser ones first.
  * Otherwise a wave that comes to the end of all levels would leave the finest one behind, which finds
  * no room before the coarser ones have made it. */
@@ -104,9 +116,11 @@ static void follow_flags(struct gas *g, int level, double weight) {
     if (!gas_regrid(g, l, l == level ? weight : 1.0, NULL)) continue;
     changed = true;
     if (!g->particles) continue;
-    gas_particles_settle(g, l, l + 1);  /* finer levels keep their groups, and room around these */
+    gas_particles_settle(g, l, l + 1); /* finer levels keep their groups, and room around these */
+    const bool begun = gas_chain_begin_levels(g);
     gas_particles_deposit(g, l);        /* the next flags compare their densities */
     gas_particles_collect(g, level, l); /* particles of coarser levels stay where they are */
+    gas_chain_end(g, begun);
     for (int finer = l + 1; finer <= finest; finer++) g->level[finer].flagged = false;
   }
   if (changed) solve_potentials(g, level, weight);
@@ -148,6 +162,7 @@ static void predict_potential(struct gas *g, int level, double dt, double weight
     gas_particles_settle(g, level, level);
     gas_particles_list(g, level, g->topology.finest);
   }
+  gas_gravity_open(g);
   if (g->particles) gas_particles_deposit_ahead(g, level, dt);
   gravity_predict(g, level, weight);
 }
@@ -214,10 +229,9 @@ static void advance(struct gas *g, int level, const struct root_step *root, stru
   g->universe.scale = scale;
   hydro_correct(g, level, step); /* 5 */
   if (level > 0 && s.end == 1.0) return;
-  gas_place_particles(g, level); /* 6 */
-  solve_potentials(g, level, s.end);
-  close_steps(g, level, s.end);  /* 7 */
-  follow_flags(g, level, s.end); /* 8 */
+  place_and_solve(g, level, s.end); /* 6 */
+  close_steps(g, level, s.end);     /* 7 */
+  follow_flags(g, level, s.end);    /* 8 */
 }
 
 /** The steps of the next finer level in a step of a level. */

@@ -74,17 +74,22 @@ static double take_home_bytes(struct gas *g) {
   return bytes;
 }
 
+/** With GPUs one task measures a batch. */
+static void measure_batch(struct gas *g, int level, uint32_t batch) {
+  const bool begun = gas_chain_begin(g);
+  if (!g->scheme.particles_alone) gas_cfl_submit(g, level, batch, true);
+  gas_sum_submit(g, level, batch);
+  if (g->gravity) gas_field_submit(g, level, batch);
+  if (g->particles) gas_particles_measure_begin(g, level, batch);
+  gas_chain_end(g, begun);
+}
+
 void gas_measure_begin(struct gas *g) {
   for (int level = 0; level < topology_levels(&g->topology); level++) {
     const struct gas_level *l = &g->level[level];
     if (g->gravity) gravity_send_around(g, level, 1.0);
-    for (uint32_t k = 0; k < l->own; k++) {
-      if (!g->scheme.particles_alone) gas_cfl_submit(g, level, l->turn[k], true);
-      gas_sum_submit(g, level, l->turn[k]);
-      if (g->gravity) gas_field_submit(g, level, l->turn[k]);
-    }
+    for (uint32_t k = 0; k < l->own; k++) measure_batch(g, level, l->turn[k]);
   }
-  if (g->particles) gas_particles_measure_begin(g);
   g->measured = true;
 }
 

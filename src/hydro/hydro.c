@@ -66,7 +66,9 @@ void hydro_correct(struct gas *g, int level, struct hydro_step s) {
 
 void hydro_restrict(struct gas *g, int level) {
   if (g->scheme.particles_alone) return;
+  const bool begun = gas_chain_begin_levels(g);
   for (int l = topology_levels(&g->topology) - 2; l >= level; l--) restrict_level(g, l);
+  gas_chain_end(g, begun);
 }
 
 double hydro_fastest(const struct gas *g, int level) {

@@ -120,9 +120,22 @@ static struct particle_level foreign_particles(const struct gas *g, int level, d
   return foreign;
 }
 
-static void deposit_on_gpu(struct gas *g, int level, double time) {
-  struct particle_level foreign = {0};
-  if (comm_size() > 1) foreign = foreign_particles(g, level, time);
+/** The densities of a level's own particles. @param then  on one rank with a GPU, a batch is ahead in the same task, for
+ * this time */
+static void deposit_level(struct gas *g, int level, const double *then) {
+  for (uint32_t k = 0; k < g->level[level].own; k++) {
+    const uint32_t i = g->level[level].turn[k];
+    const bool begun = gas_chain_begin(g);
+    gas_deposit_submit(g, level, i, true);
+    if (then) gas_ahead_submit(g, level, i, *then, NULL);
+    gas_chain_end(g, begun);
+  }
+  gas_ghosts_submit(g, level, GHOST_MATTER);
+}
+
+/** Of particles of other ranks as well. */
+static void move_on_gpu(struct gas *g, int level, double time) {
+  struct particle_level foreign = foreign_particles(g, level, time);
   const size_t count = foreign.first ? foreign.first[particle_listed(&foreign)] : 0;
   if (count > 0) {
     foreign.batches = 1;
@@ -135,9 +148,10 @@ static void deposit_on_gpu(struct gas *g, int level, double time) {
 }
 
 void gas_particles_deposit_ahead(struct gas *g, int level, double time) {
-  gas_particles_deposit_level(g, level, true);
-  if (engine_gpu())
-    deposit_on_gpu(g, level, time);
-  else
+  const bool gpu = engine_gpu(), alone = comm_size() == 1;
+  deposit_level(g, level, gpu && alone ? &time : NULL);
+  if (!gpu)
     deposit_on_cores(g, level, time);
+  else if (!alone)
+    move_on_gpu(g, level, time);
 }

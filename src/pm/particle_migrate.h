@@ -75,8 +75,6 @@ void leaving_drop(struct gas_leaving *s);
 
 /** Where a particle will be after a time. */
 void particle_move_on(const struct gas_particle *p, double time, double position[3]);
-/** gas_particles_deposit() for one level. @param ahead  as of gas_deposit_submit() */
-void gas_particles_deposit_level(struct gas *g, int level, bool ahead);
 
 extern struct stage gas_settle_stage;
 

@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "photons/amr/codelets.h"
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 
@@ -236,7 +237,9 @@ void gas_particles_settle(struct gas *g, int first, int last) {
   free(plan.stays);
   free(origin);
   migration_run(&m);
+  const bool begun = gas_chain_begin_levels(g);
   for (int l = first; l <= last; l++) arrivals_submit(g, &level[l], &m);
+  gas_chain_end(g, begun);
   migration_end(&m);
   for (int l = first; l <= last; l++) end_settling(&level[l]);
 }

@@ -9,9 +9,9 @@
 #include "photons/pm/particles.h"
 #include "photons/runtime/engine.h"
 
-void gas_particles_deposit_level(struct gas *g, int level, bool ahead) {
+static void deposit_level(struct gas *g, int level) {
   for (uint32_t k = 0; k < g->level[level].own; k++)
-    gas_deposit_submit(g, level, g->level[level].turn[k], ahead);
+    gas_deposit_submit(g, level, g->level[level].turn[k], false);
   gas_ghosts_submit(g, level, GHOST_MATTER);
 }
 
@@ -27,17 +27,19 @@ void gas_particles_collect(struct gas *g, int first, int end) {
 
 void gas_particles_deposit(struct gas *g, int level) {
   const int finest = topology_levels(&g->topology) - 1;
-  for (int l = level; l <= finest; l++) gas_particles_deposit_level(g, l, false);
+  for (int l = level; l <= finest; l++) deposit_level(g, l);
   gas_particles_collect(g, level, finest);
 }
 
-/** Submit tasks of the batches that have particles. */
+/** Submit a task of a batch that has particles. */
+static void push_batch(struct gas *g, int level, uint32_t batch, struct push_task how) {
+  if (particle_batch_count(&g->particles->level[level], batch) > 0)
+    gas_push_submit(g, level, batch, how);
+}
+
 static void push_level(struct gas *g, int level, struct push_task how) {
-  const struct particle_level *l = &g->particles->level[level];
-  for (uint32_t k = 0; k < g->level[level].own; k++) {
-    const uint32_t i = g->level[level].turn[k];
-    if (particle_batch_count(l, i) > 0) gas_push_submit(g, level, i, how);
-  }
+  for (uint32_t k = 0; k < g->level[level].own; k++)
+    push_batch(g, level, g->level[level].turn[k], how);
 }
 
 /* What groups add to totals. */
@@ -80,9 +82,8 @@ void gas_particles_close(struct gas *g, int level, struct gravity_step step) {
   push_level(g, level, (struct push_task){.kind = PUSH_CLOSES, .step = step});
 }
 
-void gas_particles_measure_begin(struct gas *g) {
-  for (int level = 0; level < topology_levels(&g->topology); level++)
-    push_level(g, level, (struct push_task){.kind = PUSH_MEASURES, .step.end = 1.0});
+void gas_particles_measure_begin(struct gas *g, int level, uint32_t batch) {
+  push_batch(g, level, batch, (struct push_task){.kind = PUSH_MEASURES, .step.end = 1.0});
 }
 
 struct particle_totals gas_particles_measure(struct gas *g) {

@@ -17,6 +17,14 @@ struct gas_moves {
  * coarser level's step. @param moves  must stay until the task has ended */
 void gas_regrid_submit(struct gas *g, int level, uint32_t batch, const struct gas_moves *moves);
 
+/** With GPUs, let the tasks that are submitted until gas_chain_end() be one, unless they are part of a chain already. They are
+ * of one home, and no message is between them. @return whether a chain was begun, for gas_chain_end() */
+bool gas_chain_begin(struct gas *g);
+/** The same for tasks of all batches of levels: where one home has all of them. */
+bool gas_chain_begin_levels(struct gas *g);
+/** @param begun  what one of these has returned */
+void gas_chain_end(struct gas *g, bool begun);
+
 /** Kinds of messages, see MESSAGE_KINDS: MESSAGE_GAS + enum ghost_kind. */
 enum { MESSAGE_GAS = 16 };
 /** Send and receive all ghosts of a kind and level; for means, those of the level's groups. */

@@ -147,8 +147,9 @@ struct particle_totals {
   double mass, momentum[3], kinetic_energy;
   double longest_step; /**< of the root level, at a Courant number of 1 */
 };
-/** Submit tasks that find them, and when these have ended, and no particles have settled since, add up. */
-void gas_particles_measure_begin(struct gas *g);
+/** Submit the task that finds those of a batch; and when the tasks of all batches have ended, and no particles have settled
+ * since, add up. */
+void gas_particles_measure_begin(struct gas *g, int level, uint32_t batch);
 struct particle_totals gas_particles_measure(struct gas *g); /**< collective */
 
 /** Take over this rank's particles from tasks, and give them back. */

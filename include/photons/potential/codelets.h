@@ -71,6 +71,9 @@ void gas_stress_submit(struct gas *g, int level, uint32_t batch, struct stress_k
                        double weight);
 /** Correct the energy of a batch, gravity_kernels.work, and accelerate it for the second half of its step. */
 void gas_work_submit(struct gas *g, int level, uint32_t batch, struct gravity_step step);
+/** Where one home has all levels and finds all potentials, let tasks that come before gas_gravity_begin() be part of the same
+ * task: those that find densities. */
+void gas_gravity_open(struct gas *g);
 /** With gas_tasks.together, let tasks of the stages above that are submitted until gas_gravity_end() be one task of the
  * home that finds all potentials. @param first, last  levels whose densities they read */
 void gas_gravity_begin(struct gas *g, int first, int last);
