@@ -120,6 +120,17 @@ for gpus in 1 2 4; do
       exit !(tasks["gas_gravity"] > 2 && apart + waits == 0 && (gpus > 1) == (tasks["gas_density"] > 0)) }' \
     universe$gpus/trace/graph_0.csv || complain "other tasks of potentials on $gpus GPUs"
 done
+# One task measures a batch. On one GPU densities are found in the tasks of potentials, and particles of all levels arrive in
+# one task.
+for gpus in 1 2 4; do
+  awk -F, -v gpus=$gpus '$2 == "task" { tasks[$3]++ }
+    END { apart = tasks["gas_sum"] + tasks["gas_field"]
+      if (gpus == 1)
+        apart += tasks["gas_deposit"] + tasks["gas_collect"] + tasks["gas_ahead"] + tasks["gas_arrive"] + tasks["gas_restrict"]
+      print tasks["gas_chain"] + 0, "chains and", apart + 0, "tasks of what they do on", gpus, "GPUs"
+      exit !(tasks["gas_chain"] > 2 && apart == 0) }' \
+    universe$gpus/trace/graph_0.csv || complain "tasks on $gpus GPUs are apart"
+done
 # From a checkpoint such a run goes on with the same bits.
 CORES_GPUS=2 STARPU_NCUDA=2 run parts universe.ini --steps 1
 CORES_GPUS=2 STARPU_NCUDA=2 run parts universe.ini --restart --steps 2

@@ -7,10 +7,10 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "codelets/runtime/chain.h"
 #include "photons/base/error.h"
+
+#include <cmocka.h>
 
 enum { TASKS = 3, SLOTS = 3, HANDLES = 5, ONLY_READ = 0, CHANGED, MADE, READ_THEN_MADE, OF_LAST };
 
