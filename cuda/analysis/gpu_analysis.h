@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "photons/runtime/gpu.h"
+#include "src/analysis/halo_density_part.h"
 #include "src/analysis/power_deposit.h"
 #include "src/analysis/sheet_part.h"
 
@@ -24,6 +25,10 @@ void gpu_sheet_deposit(struct gpu *gpu, const struct sheet_part *part);
  * @param head     [count] */
 void gpu_fof_link(struct gpu *gpu, uint32_t first, uint32_t count, uint64_t length2,
                   const uint32_t *x, uint32_t *head);
+
+/** Densities in halos and the neighbours that make them, to the bits of src/analysis/kernels/halo_nearest.c.
+ * @param part  above 0 rows; its arrays are in device memory */
+void gpu_halo_density(struct gpu *gpu, const struct density_part *part);
 
 /** Particles of an ORB group. */
 struct power_group {

@@ -2,24 +2,17 @@
 /* Properties of halos. They do not depend on the order of the members; those of subhalos are of members in the order of the
  * catalogue. */
 #include <math.h>
-#include <stdatomic.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
 #include "halo_body.h"
 #include "halo_home.h"
 #include "halo_members.h"
-#include "photons/base/clock.h"
 #include "photons/base/error.h"
 #include "photons/domain/geometry.h"
 #include "photons/runtime/loop.h"
 #include "subhalo.h"
 
-enum {
-  PARTS = 1024, /* of a loop over all halos */
-  NAP = 50000   /* ns */
-};
+enum { PARTS = 1024 }; /* of a loop over all halos */
 
 struct measuring {
   struct halo_home *home;
@@ -28,9 +21,6 @@ struct measuring {
   struct open_sphere *open; /* [halo] */
   struct halo **left;       /* halos of open spheres */
   bool rows;                /* members are brought into the order of the catalogue */
-  size_t subhalo_members;   /* least; 0: there are no subhalos */
-  struct subhalo **subhalo; /* [halo] */
-  _Atomic size_t searched;  /* members of the halos in which subhalos are searched for now */
 };
 
 /** What one task measures halos with, one after the other. */
@@ -90,72 +80,6 @@ static void describe_open(void *context, uint32_t i) {
   tools_free(&t);
 }
 
-/** Put the members of a halo into the order of its subhalos. */
-static void order_members(const struct halo_home *home, const struct halo *h,
-                          const uint32_t *order) {
-  uint32_t *member = home->member + h->first;
-  uint32_t *old = allocate(h->count, sizeof *old, "halo members");
-  memcpy(old, member, h->count * sizeof *old);
-  for (size_t i = 0; i < h->count; i++) member[i] = old[order[i]];
-  free(old);
-}
-
-/** Wait until the members of one more halo may be searched beside others, and help those who search them. */
-static void wait_for_room(struct measuring *w, size_t count) {
-  const struct timespec nap = {.tv_nsec = NAP};
-  const size_t most = subhalos_at_a_time(w->home->fof->particles->count);
-  for (;;) {
-    size_t now = atomic_load(&w->searched);
-    while (now == 0 || now + count <= most)
-      if (atomic_compare_exchange_weak(&w->searched, &now, now + count)) return;
-    if (!loop_help()) nanosleep(&nap, NULL);
-  }
-}
-
-static void find_subhalos(const struct measuring *w, size_t i) {
-  const struct particles *s = w->home->fof->particles;
-  struct halo *h = &w->home->halo[i];
-  struct halo_body *body = halo_bodies(w->home, h, w->background->a);
-  uint32_t *order = allocate(h->count, sizeof *order, "subhalos");
-  w->subhalo[i] = subhalos_of(h, body, s->box, s->mass, w->subhalo_members, w->background, order);
-  order_members(w->home, h, order);
-  for (size_t k = 0; k < h->subhalos; k++) {
-    struct subhalo *subhalo = &w->subhalo[i][k];
-    subhalo->id = halo_member_id(w->home, w->home->member[h->first + subhalo->first]);
-  }
-  free(order);
-  free(body);
-}
-
-static void search_part(void *context, uint32_t part) {
-  struct measuring *w = context;
-  const size_t end = halo_first_of_part(w->home, part + 1, PARTS);
-  for (size_t h = halo_first_of_part(w->home, part, PARTS); h < end; h++) {
-    const size_t count = w->home->halo[h].count;
-    wait_for_room(w, count);
-    find_subhalos(w, h);
-    atomic_fetch_sub(&w->searched, count);
-  }
-}
-
-/** Each worker has halos of its own, the largest first. Those who find none left help with the halos that others have. */
-static void search_halos(struct measuring *w) {
-  const double start = wall_clock();
-  loop_run(&halos_stage, PARTS, search_part, w);
-  w->home->subhalo_seconds = wall_clock() - start;
-}
-
-/** Bring the subhalos of all halos into one list. */
-static void list_subhalos(struct halo_home *home, struct subhalo **of_halo) {
-  for (size_t h = 0; h < home->count; h++) home->subhalos += home->halo[h].subhalos;
-  home->subhalo = allocate(home->subhalos, sizeof *home->subhalo, "subhalos");
-  struct subhalo *next = home->subhalo;
-  for (size_t h = 0; h < home->count; next += home->halo[h++].subhalos) {
-    if (of_halo[h]) memcpy(next, of_halo[h], home->halo[h].subhalos * sizeof *next);
-    free(of_halo[h]);
-  }
-}
-
 /** Particles in a sphere of unit radius at each threshold density. */
 static struct threshold_counts count_thresholds(const struct particles *s,
                                                 const struct halo_background *background) {
@@ -185,15 +109,10 @@ void halo_measure(struct halo_home *home, bool rows, size_t subhalo_members,
                         .background = background,
                         .threshold_counts = count_thresholds(home->fof->particles, background),
                         .open = allocate(home->count, sizeof *w.open, "spherical overdensity"),
-                        .rows = rows || subhalo_members > 0,
-                        .subhalo_members = subhalo_members,
-                        .subhalo = allocate(home->count, sizeof *w.subhalo, "subhalos")};
+                        .rows = rows || subhalo_members > 0};
   if (home->count > 0) loop_run(&halos_stage, PARTS, measure_part, &w);
   close_halos(&w);
   free(w.open);
-  if (home->count > 0 && subhalo_members > 0) {
-    search_halos(&w);
-    list_subhalos(home, w.subhalo);
-  }
-  free(w.subhalo);
+  if (home->count > 0 && subhalo_members > 0)
+    halo_search_subhalos(home, subhalo_members, background);
 }

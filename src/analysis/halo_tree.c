@@ -197,9 +197,16 @@ struct halo_tree halo_tree_create(size_t n, const struct halo_body *b, double ti
   return t;
 }
 
-void halo_tree_free(struct halo_tree *t) {
-  free(t->body);
+void halo_tree_free_nodes(struct halo_tree *t) {
   free(t->x);
   free(t->node);
   free(t->single);
+  t->x = NULL;
+  t->node = NULL;
+  t->single = NULL;
+}
+
+void halo_tree_free(struct halo_tree *t) {
+  halo_tree_free_nodes(t);
+  free(t->body);
 }

@@ -33,6 +33,8 @@ void halo_loop(uint32_t n, void (*function)(void *context, uint32_t i), void *co
  *                 positions */
 struct halo_tree halo_tree_create(size_t n, const struct halo_body *b, double time);
 void halo_tree_free(struct halo_tree *t);
+/** Free all but the numbers of the particles. */
+void halo_tree_free_nodes(struct halo_tree *t);
 
 /** Rounded coordinates along an axis of a tree of phase space: [place], with HALO_SINGLE_PADDING numbers behind them. */
 float *halo_tree_single(const struct halo_tree *t, int axis);

@@ -333,11 +333,20 @@ static struct halo_body *order_bodies(size_t n, const struct halo_body *b, uint3
   return ordered;
 }
 
-static struct search search_of(size_t n, const struct halo_body *b, double mass, size_t least,
+struct subhalo_search subhalo_search_begin(size_t n, const struct halo_body *b,
+                                           const struct halo_background *g) {
+  struct subhalo_search s = {.number = reallocate(NULL, n, sizeof *s.number, "subhalos")};
+  s.body = order_bodies(n, b, s.number);
+  s.tree = halo_tree_create(n, s.body, time_at(g, PEAK));
+  return s;
+}
+
+static struct search search_of(size_t n, struct subhalo_search *begun, double mass, size_t least,
                                const struct halo_background *g) {
-  struct search s = {.unbinding = {b, g, mass, softening_of(mass, g), least},
+  halo_tree_free(&begun->tree);
+  struct search s = {.unbinding = {begun->body, g, mass, softening_of(mass, g), least},
                      .size_time = time_at(g, SIZE),
-                     .candidates = subhalo_candidates(n, b, time_at(g, PEAK), least),
+                     .candidates = subhalo_candidates(n, &begun->densities, least),
                      .taken = allocate(n, sizeof *s.taken, "subhalos")};
   s.inner = allocate(2 * s.candidates.count, sizeof *s.inner, "subhalos");
   s.next = s.inner + s.candidates.count;
@@ -350,20 +359,18 @@ static void search_free(struct search *s) {
   free(s->taken);
 }
 
-struct subhalo *subhalos_of(struct halo *h, const struct halo_body *b, double box, double mass,
+struct subhalo *subhalos_of(struct halo *h, struct subhalo_search *begun, double box, double mass,
                             size_t least, const struct halo_background *g, uint32_t *order) {
-  uint32_t *number = reallocate(NULL, h->count, sizeof *number, "subhalos");
-  struct halo_body *body = order_bodies(h->count, b, number);
-  struct search s = search_of(h->count, body, mass, least, g);
+  struct search s = search_of(h->count, begun, mass, least, g);
   unbind_all(&s);
   h->subhalos = sort_subhalos(&s.candidates);
   struct subhalo *subhalo = allocate(h->subhalos, sizeof *subhalo, "subhalos");
   number_subhalos(s.candidates.list, h->subhalos, subhalo);
   struct measuring m = {&s.unbinding, s.candidates.list, h->centre, box, subhalo, order};
   halo_loop((uint32_t)h->subhalos, measure, &m);
-  number_members(h->count, number, s.taken, order);
+  number_members(h->count, begun->number, s.taken, order);
   search_free(&s);
-  free(number);
-  free(body);
+  free(begun->number);
+  free(begun->body);
   return subhalo;
 }

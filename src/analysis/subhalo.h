@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "halo_body.h"
+#include "halo_density.h"
 
 /** Particles and their potentials in the field of all of them and their own, (km/s)^2. */
 struct potentials {
@@ -37,9 +38,8 @@ struct candidates {
 };
 
 /** Find candidates of at least `least` particles; the whole halo is one in any case.
- * @param time    Mpc/h / (km/s): a distance in phase space is sqrt(v^2 + (x/time)^2) */
-struct candidates subhalo_candidates(size_t n, const struct halo_body *b, double time,
-                                     size_t least);
+ * @param d  of the particles, freed */
+struct candidates subhalo_candidates(size_t n, struct densities *d, size_t least);
 void subhalo_candidates_free(struct candidates *c);
 
 /** What the unbinding needs to know. Bodies whose numbers are near each other should be near each other: fields are found
@@ -94,14 +94,32 @@ double subhalo_distance2(const struct unbinding *u, double time, const struct ca
  * have more. */
 size_t subhalos_at_a_time(size_t particles);
 
+/** The search in a halo before its subhalos are found. */
+struct subhalo_search {
+  uint32_t *number;       /**< [body] of the member */
+  struct halo_body *body; /**< those near each other follow each other */
+  struct halo_tree tree;  /**< of the bodies in phase space */
+  struct densities densities;
+};
+
+/** Begin the search: all but the densities. Within a loop other workers help.
+ * @param n  members of the halo
+ * @param b  these */
+struct subhalo_search subhalo_search_begin(size_t n, const struct halo_body *b,
+                                           const struct halo_background *g);
+
 /** Find the subhalos of a halo, the largest first. Within a loop other workers help.
- * @param b           members of the halo
+ * @param s           with densities; freed
  * @param least       particles of a subhalo
  * @param[out] order  [h->count] numbers of the members: those of each subhalo, the most bound one first,
  *         then all others by rising number
  * @return h->subhalos subhalos, whose `first` counts from the first member; free(). Complete but for
  *         `halo` and `id` */
-struct subhalo *subhalos_of(struct halo *h, const struct halo_body *b, double box, double mass,
+struct subhalo *subhalos_of(struct halo *h, struct subhalo_search *s, double box, double mass,
                             size_t least, const struct halo_background *g, uint32_t *order);
+
+struct halo_home;
+/** Find the subhalos of all halos of a home: home->subhalo. The members of each halo come into the order of its subhalos. */
+void halo_search_subhalos(struct halo_home *home, size_t least, const struct halo_background *g);
 
 #endif

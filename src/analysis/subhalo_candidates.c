@@ -5,62 +5,14 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "halo_near.h"
 #include "photons/base/error.h"
-#include "photons/domain/tree.h"
 #include "rising.h"
 #include "subhalo.h"
 
-enum {
-  SMOOTHED = HALO_NEAREST_MOST, /* neighbours that make a density */
-  LINKED = 10,                  /* neighbours among which a particle looks for denser ones */
-  LEAVES = 64                   /* of a part of a loop */
-};
 #define NONE UINT32_MAX
 /* Of two peaks that are so alike in what they fill, either may be inside the other: both are candidates. What goes on
  * grows by this factor each time, so that few candidates are around a particle. */
 #define ALIKE 30.0
-
-/** Densities and neighbours. */
-struct field {
-  const struct halo_tree *tree;
-  size_t smoothed, linked; /* linked, smoothed: at most LINKED and SMOOTHED */
-  double *density;         /* [body], in an arbitrary unit */
-  uint32_t *neighbour;     /* [body][linked] by rising distance */
-};
-
-static void smooth_leaf(const struct field *f, struct halo_near *near, uint32_t leaf) {
-  const uint32_t end = node_end(f->tree->count, leaf);
-  struct neighbour found[SMOOTHED];
-  halo_near_leaf(near, leaf);
-  for (uint32_t i = node_first(f->tree->count, leaf); i < end; i++) {
-    const uint32_t body = f->tree->body[i];
-    halo_near_find(near, i, found);
-    f->density[body] = near->kernels->smoothed((uint32_t)f->smoothed, found);
-    for (size_t k = 0; k < f->linked; k++)
-      f->neighbour[body * f->linked + k] = f->tree->body[found[k].index];
-  }
-}
-
-static void smooth_part(void *context, uint32_t part) {
-  const struct field *f = context;
-  const uint32_t leaves = 1U << f->tree->depth, first = part * LEAVES,
-                 end = first + LEAVES < leaves ? first + LEAVES : leaves;
-  struct halo_near near = halo_near_create(f->tree, (uint32_t)f->smoothed);
-  for (uint32_t leaf = first; leaf < end; leaf++) smooth_leaf(f, &near, leaves + leaf);
-  halo_near_free(&near);
-}
-
-static struct field smooth(size_t n, const struct halo_body *b, double time) {
-  struct halo_tree tree = halo_tree_create(n, b, time);
-  struct field f = {&tree, n < SMOOTHED ? n : SMOOTHED, n < LINKED ? n : LINKED, NULL, NULL};
-  f.density = allocate(n, sizeof *f.density, "densities in a halo");
-  f.neighbour = allocate(n * f.linked, sizeof *f.neighbour, "neighbours in a halo");
-  halo_loop(((1U << tree.depth) + LEAVES - 1) / LEAVES, smooth_part, &f);
-  halo_tree_free(&tree);
-  f.tree = NULL;
-  return f;
-}
 
 /** Peaks as chains of particles. A chain is known by its first particle, its head. Which chain has a particle is found
  * along `parent`, where the shorter one of two chains goes below the longer one: a dense peak with most particles of a halo
@@ -147,12 +99,12 @@ static void add_body(const struct chains *c, uint32_t body, double volume,
   c->volume[head] += volume;
 }
 
-static void add_by_density(const struct chains *c, const struct field *f, size_t n) {
+static void add_by_density(const struct chains *c, const struct densities *d, size_t n) {
   uint32_t *order = allocate(n, sizeof *order, "densities in a halo");
-  order_falling(n, f->density, order);
+  order_falling(n, d->density, order);
   for (size_t i = 0; i < n; i++) {
     const uint32_t body = order[i];
-    add_body(c, body, 1.0 / f->density[body], f->neighbour + body * f->linked, f->linked);
+    add_body(c, body, 1.0 / d->density[body], d->neighbour + body * d->linked, d->linked);
   }
   free(order);
 }
@@ -193,9 +145,7 @@ static void nest(const struct candidates *c) {
   }
 }
 
-struct candidates subhalo_candidates(size_t n, const struct halo_body *b, double time,
-                                     size_t least) {
-  struct field f = smooth(n, b, time);
+struct candidates subhalo_candidates(size_t n, struct densities *d, size_t least) {
   struct candidates found = {NULL, 0, NULL};
   uint32_t *memory = allocate(6 * n, sizeof *memory, "peaks in a halo");
   double *volume = allocate(n, sizeof *volume, "peaks in a halo");
@@ -209,9 +159,8 @@ struct candidates subhalo_candidates(size_t n, const struct halo_body *b, double
                            .least = least,
                            .found = &found};
   for (size_t i = 0; i < n; i++) c.parent[i] = NONE;
-  add_by_density(&c, &f, n);
-  free(f.neighbour);
-  free(f.density);
+  add_by_density(&c, d, n);
+  densities_free(d);
   const uint32_t head = join_rest(&c, n);
   add_candidate(&c, head);
   set_places(&c, head, n);

@@ -210,6 +210,7 @@ static struct halo_catalogue *make_halos(struct products *o) {
   write_halos(o, halos, linking_length(o));
   o->seconds[PART_SUBHALOS] = halos->subhalo_seconds;
   o->seconds[PART_HALOS] = wall_clock() - start - halos->subhalo_seconds;
+  if (p->output.subhalos) say("subhalos    %.2f s\n", halos->subhalo_seconds);
   if (p->output.trees) write_trees(o, halos);
   return halos;
 }

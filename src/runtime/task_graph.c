@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "photons/runtime/background.h"
 #include "photons/runtime/owner_computes.h"
 #include "photons/runtime/task_log.h"
 
@@ -14,6 +15,7 @@ const char task_graph_header[] = "job,kind,stage,group,priority,lasts,begin_us,e
 void task_graph_record(FILE *out) { record = out; }
 
 struct job job_begin(void) {
+  if (background_here()) return (struct job){.number = 0};
   return (struct job){.number = ++jobs, .begin = record ? starpu_timing_now() : 0.0};
 }
 
@@ -31,7 +33,7 @@ static void write_data(const struct starpu_data_descr *data, const char *before)
 void job_end(struct job job, enum job_kind kind, const char *name, uint32_t group, int64_t priority,
              const struct starpu_data_descr *data, size_t count) {
   static const char *const kinds[] = {"task", "loop", "send", "receive", "wait", "acquire", "free"};
-  if (!record) return;
+  if (!record || background_here()) return;
   fprintf(record, "%" PRIu64 ",%s,%s,%" PRId64 ",%" PRId64 ",%d,%.3f,%.3f,", job.number,
           kinds[kind], name, group == NO_OWNER ? -1 : (int64_t)group, priority, job.lasts,
           job.begin, starpu_timing_now());

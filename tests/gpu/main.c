@@ -30,6 +30,11 @@ static void friends(int count, char **arguments) {
   check_friends();
 }
 
+static void densities(int count, char **arguments) {
+  (void)count, (void)arguments;
+  check_densities();
+}
+
 static void power(int count, char **arguments) {
   (void)count, (void)arguments;
   check_power();
@@ -74,6 +79,7 @@ static const struct word {
 } words[] = {
     {"universe", "a small universe, which is generated, and pictures", universe},
     {"friends", "friends of friends", friends},
+    {"densities", "densities in halos, for subhalos", densities},
     {"power", "power spectra", power},
     {"isolated", "M31 in empty space", isolated},
     {"mixed", "[N]: several systems of particles of different masses, or system N of them", mixed},
@@ -96,6 +102,7 @@ static void check_file(const char *file, int count, char **overrides) {
 static void check_all(int count, char **overrides) {
   universe(count, overrides);
   check_friends();
+  check_densities();
   check_power();
   check_sets();
   check_judged_pairs();
@@ -113,6 +120,7 @@ static void check_little(void) {
   universe(2, few);
   isolated(3, galaxy);
   check_friends();
+  check_densities();
   check_power();
   buffers(0, NULL);
 }

@@ -6,6 +6,7 @@
 #include <starpu.h>
 #include <stdbool.h>
 
+struct density_part;
 struct fof;
 struct power_folding;
 struct power_layout;
@@ -28,6 +29,19 @@ void sheet_deposit_submit(const struct sheet_part *part, starpu_data_handle_t po
  */
 void fof_link_submit(struct fof *f, uint32_t block, starpu_data_handle_t position,
                      starpu_data_handle_t head);
+
+/**
+ * Find densities in halos, and the neighbours that make them.
+ * @param part       its arrays are those of the handles
+ * @param tree       vector of its trees, struct density_tree
+ * @param x          vector of the coordinates of all rows
+ * @param box        vector of the boxes of all nodes, struct density_box
+ * @param density    vector of the densities of part->count rows, 8 bytes each
+ * @param neighbour  vector of their neighbours, HALO_LINKED numbers of 4 bytes each
+ */
+void halo_density_submit(const struct density_part *part, starpu_data_handle_t tree,
+                         starpu_data_handle_t x, starpu_data_handle_t box,
+                         starpu_data_handle_t density, starpu_data_handle_t neighbour);
 
 /** Columns of an ORB group: vectors of its 3 count positions and momenta, or NULL in real space, and of its
  * count masses, or NULL where all are 1; 4 bytes each. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The order in which this rank's main thread submits tasks and messages and waits for them, with the data of each: what
  * a replay of the task graph needs (photons.replay). Which task waits for which follows from the data, as StarPU
- * keeps the order of submission for each of them. Main thread only; nothing is written unless recording is on. */
+ * keeps the order of submission for each of them. Main thread only; nothing is written unless recording is on,
+ * and nothing of what the thread of background.h submits. */
 #ifndef PHOTONS_RUNTIME_TASK_GRAPH_H
 #define PHOTONS_RUNTIME_TASK_GRAPH_H
 
