@@ -6,18 +6,18 @@
 #include "codelets/runtime/task.h"
 #include "cuda/analysis/gpu_analysis.h"
 #include "photons/analysis/codelets.h"
-#include "src/analysis/halo_density_part.h"
+#include "src/analysis/halo_part.h"
 
 struct halo_density_argument {
-  struct density_part part;
+  struct halo_part part;
 };
 enum { TREE, X, BOX, DENSITY, NEIGHBOUR, SLOTS };
 
 static double halo_density_work(const struct halo_density_argument *a) { return a->part.count; }
 
 static struct density_part part_in(void *buffers[], const struct halo_density_argument *a) {
-  struct density_part part = a->part;
-  part.tree = VECTOR(const struct density_tree, buffers[TREE]);
+  struct density_part part = {.of = a->part};
+  part.of.tree = VECTOR(const struct part_tree, buffers[TREE]);
   part.x = (double(*)[HALO_PHASE_AXES])STARPU_VECTOR_GET_PTR(buffers[X]);
   part.box = VECTOR(struct density_box, buffers[BOX]);
   part.density = VECTOR(double, buffers[DENSITY]);
@@ -38,7 +38,7 @@ static void halo_density_gpu(struct gpu *gpu, void *buffers[],
 
 STAGE(halo_density, 0x557744, NULL, .untimed = true);
 
-void halo_density_submit(const struct density_part *part, starpu_data_handle_t tree,
+void halo_density_submit(const struct halo_part *part, starpu_data_handle_t tree,
                          starpu_data_handle_t x, starpu_data_handle_t box,
                          starpu_data_handle_t density, starpu_data_handle_t neighbour) {
   const struct starpu_data_descr data[SLOTS] = {[TREE] = {tree, STARPU_R},

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "photons/runtime/gpu.h"
-#include "src/analysis/halo_density_part.h"
+#include "src/analysis/halo_part.h"
 #include "src/analysis/power_deposit.h"
 #include "src/analysis/sheet_part.h"
 
@@ -29,6 +29,10 @@ void gpu_fof_link(struct gpu *gpu, uint32_t first, uint32_t count, uint64_t leng
 /** Densities in halos and the neighbours that make them, to the bits of src/analysis/kernels/halo_nearest.c.
  * @param part  above 0 rows; its arrays are in device memory */
 void gpu_halo_density(struct gpu *gpu, const struct density_part *part);
+
+/** Potentials of particles in their own field, to the bits of src/analysis/kernels/halo.c.
+ * @param part  above 0 rows; its arrays are in device memory */
+void gpu_halo_potential(struct gpu *gpu, const struct potential_part *part);
 
 /** Particles of an ORB group. */
 struct power_group {

@@ -7,7 +7,7 @@
  * change the order of numbers: no particle of a box is nearer than the rounded distance of the box. */
 #include <math.h>
 
-#include "cuda/analysis/gpu_analysis.h"
+#include "cuda/analysis/halo_part.cuh"
 #include "cuda/runtime/gpu.cuh"
 #include "photons/domain/tree.h"
 
@@ -141,26 +141,13 @@ static __device__ double smoothed(const struct query &q) {
   return sum / (h2 * h2 * h2);
 }
 
-/** The tree that has a row. */
-static __device__ struct density_tree tree_of(const struct density_part &p, uint32_t row) {
-  uint32_t first = 0, end = p.trees;
-  while (end - first > 1) {
-    const uint32_t middle = first + (end - first) / 2;
-    if (p.tree[middle].first <= row)
-      first = middle;
-    else
-      end = middle;
-  }
-  return p.tree[first];
-}
-
 static __global__ void __launch_bounds__(BLOCK)
     halo_density(const __grid_constant__ struct density_part p) {
   const uint32_t i = (uint32_t)(((uint64_t)blockIdx.x * BLOCK + threadIdx.x) / WARP);
-  if (i >= p.count) return;
-  const struct density_tree t = tree_of(p, p.first + i);
+  if (i >= p.of.count) return;
+  const struct part_tree t = part_tree_of(p.of, p.of.first + i);
   const double(*const x)[AXES] = p.x + t.first;
-  const uint32_t place = p.first + i - t.first;
+  const uint32_t place = p.of.first + i - t.first;
   struct query q;
   for (int a = 0; a < AXES; a++) q.x[a] = x[place][a];
   q.lane = threadIdx.x % WARP;
@@ -177,7 +164,7 @@ static __global__ void __launch_bounds__(BLOCK)
 }
 
 void gpu_halo_density(struct gpu *gpu, const struct density_part *part) {
-  const uint32_t blocks = blocks_for((uint64_t)part->count * WARP, BLOCK);
+  const uint32_t blocks = blocks_for((uint64_t)part->of.count * WARP, BLOCK);
   halo_density<<<blocks, BLOCK, 0, gpu->stream>>>(*part);
   gpu_launched("halo_density");
 }

@@ -4,9 +4,7 @@
 #ifndef PHOTONS_HALO_DENSITY_H
 #define PHOTONS_HALO_DENSITY_H
 
-#include <stdbool.h>
-
-#include "halo_density_part.h"
+#include "halo_part.h"
 #include "halo_tree.h"
 
 struct densities {
@@ -22,14 +20,9 @@ struct densities densities_create(size_t n);
 struct densities densities_of(const struct halo_tree *t);
 void densities_free(struct densities *d);
 
-/** Whether tasks on GPUs may find the densities of a halo: this rank has GPUs, with memory for so many particles. */
-bool densities_gpu_possible(size_t particles);
-enum {
-  DENSITY_TASK = 1 << 16
-}; /**< particles of a task: about 1 ms of a GPU, and 8 MiB with all that belongs to them */
 /** The same as densities_of() for many trees, by tasks. Waits for the tasks. Not within a loop or a task.
- * @param task             most particles of a task; tests have fewer than DENSITY_TASK
- * @param tree             [count] of phase space; without their coordinates and nodes on return
+ * @param task            most particles of a task
+ * @param tree            [count] of phase space; without their coordinates and nodes on return
  * @param[out] densities  [count] */
 void densities_by_tasks(uint32_t task, size_t count, struct halo_tree *const *tree,
                         struct densities *const *densities);

@@ -125,6 +125,12 @@ static void make_nodes(const struct making *m) {
   free(level.measured);
 }
 
+unsigned halo_sources_depth(uint32_t count) {
+  unsigned depth = 0;
+  while (count > (uint32_t)LEAF << depth) depth++;
+  return depth;
+}
+
 struct halo_sources halo_sources_create(const struct halo_body *body, uint32_t count,
                                         const uint32_t *number, bool tree) {
   struct halo_sources s = {.count = count};
@@ -136,7 +142,7 @@ struct halo_sources halo_sources_create(const struct halo_body *body, uint32_t c
     copy(&m, 0, count);
     return s;
   }
-  while (count > (uint32_t)LEAF << s.depth) s.depth++;
+  s.depth = halo_sources_depth(count);
   s.node = reallocate(NULL, tree_nodes(s.depth), sizeof *s.node, "the field of a halo");
   make_nodes(&m);
   return s;

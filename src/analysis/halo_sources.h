@@ -21,6 +21,8 @@ struct halo_sources {
   float *x[3];              /**< [count] positions */
   struct source_node *node; /**< heap order; NULL: there is no tree */
 };
+/** The depth of the tree of so many particles. */
+unsigned halo_sources_depth(uint32_t count);
 /** @param number  [count] in `body`; NULL: 0 .. count - 1
  *  @param tree    whether nodes are made */
 struct halo_sources halo_sources_create(const struct halo_body *body, uint32_t count,

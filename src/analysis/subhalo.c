@@ -44,7 +44,7 @@ double subhalos_memory(const struct parameters *p, size_t particles) {
   return MEMBER_BYTES * (double)(most < particles ? most : particles);
 }
 
-/** The search in one halo. */
+/** The unbinding in one halo. */
 struct search {
   struct unbinding unbinding;
   double size_time; /* see time_at() */
@@ -185,13 +185,22 @@ static void unbind_around(const struct search *s, struct candidate *c,
   if (middle && is_middle(s, c, middle, rest)) unbind_with(s, c, middle, known);
 }
 
+/** Potentials of the particles of a candidate in the field of all of them. */
+static struct potentials take_all(const struct search *s, struct candidate *c) {
+  struct potentials all = c->all;
+  c->all = (struct potentials){0, NULL, NULL};
+  if (all.count > 0) return all;
+  const struct numbers list = list_particles(s, c, true, NULL);
+  all = potentials_of(&s->unbinding, list.count, list.number);
+  free(list.number);
+  return all;
+}
+
 /** Subhalos inside the candidate grow, and what is bound of the rest is a subhalo. */
 static void unbind_candidate(const struct search *s, struct candidate *c) {
   struct candidate **inside = NULL;
   const uint32_t count = list_inside(s, c, &inside, 0);
-  const struct numbers all = list_particles(s, c, true, NULL);
-  struct potentials known = potentials_of(&s->unbinding, all.count, all.number);
-  free(all.number);
+  struct potentials known = take_all(s, c);
   if (count > 0) {
     grow_inside(s, c, &known, count, inside);
     unbind_around(s, c, &known, count, inside);
@@ -333,24 +342,39 @@ static struct halo_body *order_bodies(size_t n, const struct halo_body *b, uint3
   return ordered;
 }
 
-struct subhalo_search subhalo_search_begin(size_t n, const struct halo_body *b,
-                                           const struct halo_background *g) {
-  struct subhalo_search s = {.number = reallocate(NULL, n, sizeof *s.number, "subhalos")};
+struct subhalo_search subhalo_search_begin(size_t n, const struct halo_body *b, double mass,
+                                           size_t least, const struct halo_background *g) {
+  struct subhalo_search s = {.count = n,
+                             .number = reallocate(NULL, n, sizeof *s.number, "subhalos")};
   s.body = order_bodies(n, b, s.number);
   s.tree = halo_tree_create(n, s.body, time_at(g, PEAK));
+  s.unbinding = (struct unbinding){s.body, g, mass, softening_of(mass, g), least};
   return s;
 }
 
-static struct search search_of(size_t n, struct subhalo_search *begun, double mass, size_t least,
-                               const struct halo_background *g) {
-  halo_tree_free(&begun->tree);
-  struct search s = {.unbinding = {begun->body, g, mass, softening_of(mass, g), least},
-                     .size_time = time_at(g, SIZE),
-                     .candidates = subhalo_candidates(n, &begun->densities, least),
-                     .taken = allocate(n, sizeof *s.taken, "subhalos")};
+void subhalo_search_candidates(struct subhalo_search *s) {
+  halo_tree_free(&s->tree);
+  s->candidates = subhalo_candidates(s->count, &s->densities, s->unbinding.least);
+}
+
+static struct search search_of(const struct subhalo_search *begun) {
+  struct search s = {.unbinding = begun->unbinding,
+                     .size_time = time_at(begun->unbinding.background, SIZE),
+                     .candidates = begun->candidates,
+                     .taken = allocate(begun->count, sizeof *s.taken, "subhalos")};
   s.inner = allocate(2 * s.candidates.count, sizeof *s.inner, "subhalos");
   s.next = s.inner + s.candidates.count;
   return s;
+}
+
+void subhalo_search_list(struct subhalo_search *s) {
+  const struct search search = {.candidates = s->candidates};
+  for (size_t i = 0; i < s->candidates.count; i++) {
+    struct candidate *c = &s->candidates.list[i];
+    const struct numbers list = list_particles(&search, c, true, NULL);
+    c->all = potentials_list(list.count, list.number);
+    free(list.number);
+  }
 }
 
 static void search_free(struct search *s) {
@@ -359,9 +383,9 @@ static void search_free(struct search *s) {
   free(s->taken);
 }
 
-struct subhalo *subhalos_of(struct halo *h, struct subhalo_search *begun, double box, double mass,
-                            size_t least, const struct halo_background *g, uint32_t *order) {
-  struct search s = search_of(h->count, begun, mass, least, g);
+struct subhalo *subhalos_of(struct halo *h, struct subhalo_search *begun, double box,
+                            uint32_t *order) {
+  struct search s = search_of(begun);
   unbind_all(&s);
   h->subhalos = sort_subhalos(&s.candidates);
   struct subhalo *subhalo = allocate(h->subhalos, sizeof *subhalo, "subhalos");

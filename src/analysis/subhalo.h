@@ -20,8 +20,10 @@ struct potentials {
  * candidate has consecutive places in the order of all particles of its halo, and candidates inside it
  * have some of these. */
 struct candidate {
-  uint32_t first, count;    /**< places */
-  uint32_t level;           /**< above that of all candidates inside this one; 0: there are none */
+  uint32_t first, count; /**< places */
+  uint32_t level;        /**< above that of all candidates inside this one; 0: there are none */
+  struct potentials
+      all; /**< of its particles, where these are known before the unbinding; else none */
   struct potentials member; /**< of the subhalo; none: there is no subhalo */
   uint32_t centre;          /**< the most bound of these */
   /** Number of the smallest candidate around this one, or its own; among subhalos: of the smallest
@@ -63,6 +65,20 @@ struct potentials potentials_from(const struct unbinding *u, uint32_t sets,
  * @param removed  [count] rising */
 void potentials_without(const struct unbinding *u, struct potentials *p, uint32_t count,
                         const uint32_t *removed);
+/** Particles with undefined potentials. @param number  [count] rising; copied */
+struct potentials potentials_list(uint32_t count, const uint32_t *number);
+/** A request for potentials of particles in their own field. */
+struct potentials_request {
+  const struct unbinding *unbinding;
+  struct potentials *potentials; /**< more than none; of potentials_list() */
+};
+/** What potentials_of() finds, of many lists by tasks. Waits for the tasks. Not within a loop or a task.
+ * @param task     most particles of a task, HALO_PAIRS at least
+ * @param request  [count] of one softening length */
+void potentials_by_tasks(uint32_t task, size_t count, const struct potentials_request *request);
+/** The potential of a particle in the field of none but itself, (km/s)^2, positive; and of one other times their distance. */
+double potential_of_itself(const struct unbinding *u);
+double potential_unit(const struct unbinding *u);
 struct potentials potentials_copy(const struct potentials *p);
 void potentials_free(struct potentials *p);
 
@@ -96,27 +112,34 @@ size_t subhalos_at_a_time(size_t particles);
 
 /** The search in a halo before its subhalos are found. */
 struct subhalo_search {
+  size_t count;           /**< particles */
   uint32_t *number;       /**< [body] of the member */
   struct halo_body *body; /**< those near each other follow each other */
   struct halo_tree tree;  /**< of the bodies in phase space */
   struct densities densities;
+  struct unbinding unbinding;
+  struct candidates candidates;
 };
 
-/** Begin the search: all but the densities. Within a loop other workers help.
- * @param n  members of the halo
- * @param b  these */
-struct subhalo_search subhalo_search_begin(size_t n, const struct halo_body *b,
-                                           const struct halo_background *g);
+/** Begin the search: all but the densities. Within a loop other workers help, here and below.
+ * @param n      members of the halo
+ * @param b      these
+ * @param mass   of a particle
+ * @param least  particles of a subhalo */
+struct subhalo_search subhalo_search_begin(size_t n, const struct halo_body *b, double mass,
+                                           size_t least, const struct halo_background *g);
+/** Find the candidates. The densities are freed, and the tree. */
+void subhalo_search_candidates(struct subhalo_search *s);
+/** List the particles of all candidates, for potentials_by_tasks(). */
+void subhalo_search_list(struct subhalo_search *s);
 
-/** Find the subhalos of a halo, the largest first. Within a loop other workers help.
- * @param s           with densities; freed
- * @param least       particles of a subhalo
+/** Find the subhalos of a halo, the largest first.
+ * @param s           with candidates; freed
  * @param[out] order  [h->count] numbers of the members: those of each subhalo, the most bound one first,
  *         then all others by rising number
  * @return h->subhalos subhalos, whose `first` counts from the first member; free(). Complete but for
  *         `halo` and `id` */
-struct subhalo *subhalos_of(struct halo *h, struct subhalo_search *s, double box, double mass,
-                            size_t least, const struct halo_background *g, uint32_t *order);
+struct subhalo *subhalos_of(struct halo *h, struct subhalo_search *s, double box, uint32_t *order);
 
 struct halo_home;
 /** Find the subhalos of all halos of a home: home->subhalo. The members of each halo come into the order of its subhalos. */

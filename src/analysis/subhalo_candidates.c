@@ -171,7 +171,10 @@ struct candidates subhalo_candidates(size_t n, struct densities *d, size_t least
 }
 
 void subhalo_candidates_free(struct candidates *c) {
-  for (size_t i = 0; i < c->count; i++) potentials_free(&c->list[i].member);
+  for (size_t i = 0; i < c->count; i++) {
+    potentials_free(&c->list[i].all);
+    potentials_free(&c->list[i].member);
+  }
   free(c->list);
   free(c->order);
 }

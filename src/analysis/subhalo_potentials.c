@@ -14,8 +14,8 @@
 #define FEW 0.5
 enum { CHUNK = 256 }; /* particles of a part of a loop */
 
-/** A particle's potential in the field of one other, times their distance. */
-static double unit_of(const struct unbinding *u) { return GRAVITY * u->mass / u->background->a; }
+double potential_unit(const struct unbinding *u) { return GRAVITY * u->mass / u->background->a; }
+double potential_of_itself(const struct unbinding *u) { return potential_unit(u) / u->softening; }
 
 /** The field of particles, which acts on others or on these. */
 struct field {
@@ -49,13 +49,13 @@ static void add_field(const struct unbinding *u, const struct potentials *on, ui
                       const uint32_t *number, double factor) {
   if (count == 0 || on->count == 0) return;
   struct halo_sources sources = halo_sources_create(u->body, count, number, true);
-  struct field f = {u, halo_kernels_select(), &sources, on, factor * unit_of(u)};
+  struct field f = {u, halo_kernels_select(), &sources, on, factor * potential_unit(u)};
   halo_loop((on->count + CHUNK - 1) / CHUNK, add_chunk, &f);
   halo_sources_free(&sources);
 }
 
 static void clear_potentials(const struct unbinding *u, const struct potentials *p) {
-  const double self = unit_of(u) / u->softening;
+  const double self = potential_of_itself(u);
   for (uint32_t k = 0; k < p->count; k++) p->potential[k] = self;
 }
 
@@ -64,7 +64,7 @@ static void set_pairs(const struct unbinding *u, const struct potentials *p) {
   double sum[HALO_PAIRS];
   struct halo_sources sources = halo_sources_create(u->body, p->count, p->number, false);
   halo_kernels_select()->pairs(&sources, (float)u->softening, sum);
-  for (uint32_t k = 0; k < p->count; k++) p->potential[k] -= unit_of(u) * sum[k];
+  for (uint32_t k = 0; k < p->count; k++) p->potential[k] -= potential_unit(u) * sum[k];
   halo_sources_free(&sources);
 }
 
@@ -95,9 +95,14 @@ struct potentials potentials_copy(const struct potentials *p) {
   return copy;
 }
 
-struct potentials potentials_of(const struct unbinding *u, uint32_t count, const uint32_t *number) {
-  struct potentials p = potentials_create(count);
+struct potentials potentials_list(uint32_t count, const uint32_t *number) {
+  const struct potentials p = potentials_create(count);
   memcpy(p.number, number, count * sizeof *number);
+  return p;
+}
+
+struct potentials potentials_of(const struct unbinding *u, uint32_t count, const uint32_t *number) {
+  struct potentials p = potentials_list(count, number);
   set_potentials(u, &p);
   return p;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Which halos are searched for subhalos when. On cores each worker has halos of its own. With GPUs halos go in batches: densities
- * of a batch are found by tasks, and what comes before and behind them by loops over its halos. */
+ * in a batch and potentials of its candidates are found by tasks, and all else by loops over its halos. */
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +8,7 @@
 
 #include "halo_home.h"
 #include "halo_members.h"
+#include "halo_pieces.h"
 #include "photons/base/clock.h"
 #include "photons/base/error.h"
 #include "photons/runtime/loop.h"
@@ -44,17 +45,18 @@ static void order_members(const struct halo_home *home, const struct halo *h,
 static struct subhalo_search begin(const struct searching *w, size_t i) {
   const struct halo *h = &w->home->halo[i];
   struct halo_body *body = halo_bodies(w->home, h, w->background->a);
-  const struct subhalo_search s = subhalo_search_begin(h->count, body, w->background);
+  const struct subhalo_search s = subhalo_search_begin(
+      h->count, body, w->home->fof->particles->mass, w->least, w->background);
   free(body);
   return s;
 }
 
-/** Find the subhalos of a halo whose densities are known. */
+/** Find the subhalos of a halo whose candidates are known. */
 static void end(const struct searching *w, size_t i, struct subhalo_search *s) {
   const struct particles *p = w->home->fof->particles;
   struct halo *h = &w->home->halo[i];
   uint32_t *order = allocate(h->count, sizeof *order, "subhalos");
-  w->subhalo[i] = subhalos_of(h, s, p->box, p->mass, w->least, w->background, order);
+  w->subhalo[i] = subhalos_of(h, s, p->box, order);
   order_members(w->home, h, order);
   for (size_t k = 0; k < h->subhalos; k++) {
     struct subhalo *subhalo = &w->subhalo[i][k];
@@ -80,6 +82,7 @@ static void wait_for_room(struct searching *w, size_t count) {
 static void find_subhalos(const struct searching *w, size_t i) {
   struct subhalo_search s = begin(w, i);
   s.densities = densities_of(&s.tree);
+  subhalo_search_candidates(&s);
   end(w, i, &s);
 }
 
@@ -96,7 +99,7 @@ static void search_part(void *context, uint32_t part) {
 
 /* Batches. */
 
-/** Halos whose densities are found together. */
+/** Halos that are searched together. */
 struct batch {
   const struct searching *searching;
   size_t first, count; /* halos */
@@ -127,6 +130,14 @@ static void begin_run(void *context, uint32_t run) {
     b->search[i] = begin(b->searching, b->first + i);
 }
 
+static void find_candidates(void *context, uint32_t run) {
+  const struct batch *b = context;
+  for (size_t i = b->run[run]; i < b->run[run + 1]; i++) {
+    subhalo_search_candidates(&b->search[i]);
+    subhalo_search_list(&b->search[i]);
+  }
+}
+
 static void end_run(void *context, uint32_t run) {
   const struct batch *b = context;
   for (size_t i = b->run[run]; i < b->run[run + 1]; i++)
@@ -140,9 +151,22 @@ static void find_densities(const struct batch *b) {
     tree[i] = &b->search[i].tree;
     densities[i] = &b->search[i].densities;
   }
-  densities_by_tasks(DENSITY_TASK, b->count, tree, densities);
+  densities_by_tasks(PIECE_TASK, b->count, tree, densities);
   free(densities);
   free(tree);
+}
+
+/** Find the potentials of the particles of all candidates. */
+static void find_potentials(const struct batch *b) {
+  size_t count = 0, next = 0;
+  for (size_t i = 0; i < b->count; i++) count += b->search[i].candidates.count;
+  struct potentials_request *request = allocate(count, sizeof *request, "subhalos");
+  for (size_t i = 0; i < b->count; i++)
+    for (size_t k = 0; k < b->search[i].candidates.count; k++)
+      request[next++] = (struct potentials_request){&b->search[i].unbinding,
+                                                    &b->search[i].candidates.list[k].all};
+  potentials_by_tasks(PIECE_TASK, count, request);
+  free(request);
 }
 
 static void search_batch(const struct searching *w, size_t first, size_t count) {
@@ -151,6 +175,8 @@ static void search_batch(const struct searching *w, size_t first, size_t count) 
   cut_into_runs(&b);
   loop_run(&halos_stage, b.runs, begin_run, &b);
   find_densities(&b);
+  loop_run(&halos_stage, b.runs, find_candidates, &b);
+  find_potentials(&b);
   loop_run(&halos_stage, b.runs, end_run, &b);
   free(b.run);
   free(b.search);
@@ -182,7 +208,7 @@ void halo_search_subhalos(struct halo_home *home, size_t least, const struct hal
   struct searching w = {.home = home, .background = g, .least = least};
   const double start = wall_clock();
   w.subhalo = allocate(home->count, sizeof *w.subhalo, "subhalos");
-  if (densities_gpu_possible(home->halo[0].count))
+  if (pieces_gpu_possible(home->halo[0].count))
     search_in_batches(&w);
   else /* the largest halos first; who finds none left helps with those that others have */
     loop_run(&halos_stage, PARTS, search_part, &w);

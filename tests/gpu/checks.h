@@ -36,8 +36,8 @@ void check_owners(void);
 void check_pictures(void);
 /** Friends of friends of the GPU beside those of the CPU: the same numbers. */
 void check_friends(void);
-/** Densities in halos of the GPU beside those of the CPU: the same bits. */
-void check_densities(void);
+/** What subhalos need of the GPU beside that of the CPU: the same bits. */
+void check_subhalos(void);
 /** Power spectra of the GPU beside those of the CPU. */
 void check_power(void);
 /** Runs of gas on two GPUs, where kernels run on the processor. */

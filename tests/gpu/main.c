@@ -30,9 +30,9 @@ static void friends(int count, char **arguments) {
   check_friends();
 }
 
-static void densities(int count, char **arguments) {
+static void subhalos(int count, char **arguments) {
   (void)count, (void)arguments;
-  check_densities();
+  check_subhalos();
 }
 
 static void power(int count, char **arguments) {
@@ -79,7 +79,7 @@ static const struct word {
 } words[] = {
     {"universe", "a small universe, which is generated, and pictures", universe},
     {"friends", "friends of friends", friends},
-    {"densities", "densities in halos, for subhalos", densities},
+    {"subhalos", "densities and potentials in halos, for subhalos", subhalos},
     {"power", "power spectra", power},
     {"isolated", "M31 in empty space", isolated},
     {"mixed", "[N]: several systems of particles of different masses, or system N of them", mixed},
@@ -102,7 +102,7 @@ static void check_file(const char *file, int count, char **overrides) {
 static void check_all(int count, char **overrides) {
   universe(count, overrides);
   check_friends();
-  check_densities();
+  check_subhalos();
   check_power();
   check_sets();
   check_judged_pairs();
@@ -120,7 +120,7 @@ static void check_little(void) {
   universe(2, few);
   isolated(3, galaxy);
   check_friends();
-  check_densities();
+  check_subhalos();
   check_power();
   buffers(0, NULL);
 }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Emulated GPUs find the densities in halos that cores find, and so the same halos and subhalos, bit by bit: of a snapshot, on one GPU,
-# on two, and on two ranks; and of a run, whether its outputs are written beside the steps or not.
+# Emulated GPUs find the densities and potentials in halos that cores find, and so the same subhalos, bit by bit: of a snapshot, on one
+# GPU, on two, and on two ranks; and of a run, whether its outputs are written beside the steps or not.
 . "${PHOTONS_SOURCE:?the source folder}/tests/support/common.sh"
 need_python h5py numpy
 need_mpi

@@ -6,8 +6,8 @@
 #include <starpu.h>
 #include <stdbool.h>
 
-struct density_part;
 struct fof;
+struct halo_part;
 struct power_folding;
 struct power_layout;
 struct sheet_part;
@@ -32,16 +32,28 @@ void fof_link_submit(struct fof *f, uint32_t block, starpu_data_handle_t positio
 
 /**
  * Find densities in halos, and the neighbours that make them.
- * @param part       its arrays are those of the handles
- * @param tree       vector of its trees, struct density_tree
- * @param x          vector of the coordinates of all rows
+ * @param part       its table of trees is that of the handle
+ * @param tree       vector of its trees, struct part_tree
+ * @param x          vector of the coordinates of all rows in phase space, HALO_PHASE_AXES numbers of 8 bytes each
  * @param box        vector of the boxes of all nodes, struct density_box
  * @param density    vector of the densities of part->count rows, 8 bytes each
  * @param neighbour  vector of their neighbours, HALO_LINKED numbers of 4 bytes each
  */
-void halo_density_submit(const struct density_part *part, starpu_data_handle_t tree,
+void halo_density_submit(const struct halo_part *part, starpu_data_handle_t tree,
                          starpu_data_handle_t x, starpu_data_handle_t box,
                          starpu_data_handle_t density, starpu_data_handle_t neighbour);
+
+/**
+ * Find potentials of particles in their own field: sums of 1/sqrt(r^2 + softening^2).
+ * @param part  its table of trees is that of the handle
+ * @param tree  vector of its trees, struct part_tree
+ * @param x     vector of the positions of all rows, three numbers of 4 bytes each
+ * @param node  vector of all nodes, struct part_node
+ * @param sum   vector of the sums of part->count rows, 8 bytes each
+ */
+void halo_potential_submit(const struct halo_part *part, float softening, starpu_data_handle_t tree,
+                           starpu_data_handle_t x, starpu_data_handle_t node,
+                           starpu_data_handle_t sum);
 
 /** Columns of an ORB group: vectors of its 3 count positions and momenta, or NULL in real space, and of its
  * count masses, or NULL where all are 1; 4 bytes each. */

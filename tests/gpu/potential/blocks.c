@@ -62,8 +62,8 @@ static void compare_whole(struct stages *s, const struct gas_batch *b, const dou
   }
 }
 
-struct gpu_potentials potentials_of(const struct source_lists *a, const struct batch_data *d,
-                                    struct mode m) {
+struct gpu_potentials given_potentials(const struct source_lists *a, const struct batch_data *d,
+                                       struct mode m) {
   return (struct gpu_potentials){.cells = a->device,
                                  .near = a->near,
                                  .begin = a->begin,
@@ -80,7 +80,7 @@ void check_blocks(struct stages *s, int level, const struct gas_batch *b,
   struct source_lists a = lists_of(s, level, b, m);
   double *cpu = allocate(bytes, 1, "blocks"), *gpu = allocate(bytes, 1, "blocks");
   double *out = device_memory(bytes);
-  const struct gpu_potentials from = potentials_of(&a, d, m);
+  const struct gpu_potentials from = given_potentials(&a, d, m);
   make_blocks(s, level, b, m, &a, cpu);
   gpu_gas_potential_blocks(&g, &from, out);
   copy_back(s, gpu, out, bytes);
@@ -97,7 +97,7 @@ void check_direct(const struct prepared *t, struct mode m, bool massive) {
   struct source_lists a = lists_of(t->s, t->level, t->b, m);
   double *blocks = allocate(t->b->count, sizeof(double[POISSON_CELLS]), "blocks");
   const struct gpu_solved batch = {.density = solve_density(t, massive),
-                                   .from = potentials_of(&a, t->d, m),
+                                   .from = given_potentials(&a, t->d, m),
                                    .to = t->out,
                                    .groups = t->b->count};
   const double *old = m.near ? (const double *)(void *)t->d->now.host : NULL;

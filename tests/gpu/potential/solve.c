@@ -201,7 +201,7 @@ void check_sheets(struct prepared *t) {
   const struct gpu_density density = solve_density(t, false);
   const struct mode mode = {.near = true, .inner = true};
   struct source_lists near = lists_of(t->s, t->level, t->b, mode);
-  const struct gpu_potentials from = potentials_of(&near, t->d, mode);
+  const struct gpu_potentials from = given_potentials(&near, t->d, mode);
   const uint32_t finer = t->b->around.count;
   const char **shares = allocate(finer, sizeof *shares, "shares");
   double *mass = allocate(t->b->count, CUBE_BYTES, "pseudo-mass"),

@@ -67,8 +67,8 @@ struct source_lists {
 struct source_lists lists_of(const struct stages *s, int level, const struct gas_batch *b,
                              struct mode m);
 /** The same lists as kernels take them. */
-struct gpu_potentials potentials_of(const struct source_lists *a, const struct batch_data *d,
-                                    struct mode m);
+struct gpu_potentials given_potentials(const struct source_lists *a, const struct batch_data *d,
+                                       struct mode m);
 /** The CPU's blocks. */
 void make_blocks(const struct stages *s, int level, const struct gas_batch *b, struct mode m,
                  const struct source_lists *a, double *blocks);

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "halo_pieces.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "halo_home.h"
+#include "photons/base/error.h"
+#include "photons/runtime/engine.h"
+#include "photons/runtime/handle.h"
+#include "photons/runtime/loop.h"
+#include "photons/runtime/pinned.h"
+#include "photons/runtime/scheduler.h"
+
+enum {
+  ROUND = 8,   /* tasks at a time; a tree that needs more is a round by itself */
+  ALIGNED = 64 /* bytes */
+};
+#define SHARE (1.0 / 32) /* of a GPU's memory that a halo may take: steps use the rest */
+
+/** Trees that are packed together: those of one task, or one tree of several. */
+struct piece {
+  const struct piece_kind *kind;
+  const void *context;
+  size_t first_tree;
+  struct halo_part part; /* of all rows */
+  struct part_tree *tree;
+  char *rows, *nodes, *found, *found_too;
+  char *memory; /* page-locked, of all of these */
+  size_t bytes;
+  uint32_t tasks;
+  struct piece_handles *task; /* [tasks] */
+};
+
+enum {
+  SMALL_LEAF = 8
+}; /* more particles than this are in any leaf of a large tree, which has two nodes for each leaf */
+
+/** Bytes of a particle of a large tree on a GPU, where densities are found: coordinates, nodes, and results. */
+static double particle_bytes(void) {
+  return (double)(sizeof(double[HALO_PHASE_AXES]) + sizeof(double) +
+                  sizeof(uint32_t[HALO_LINKED])) +
+         2.0 / SMALL_LEAF * (double)sizeof(struct density_box);
+}
+
+bool pieces_gpu_possible(size_t particles) {
+  int device[STARPU_NMAXWORKERS];
+  if (!starpu_is_initialized() || !engine_gpu()) return false;
+  const uint32_t gpus = scheduler_gpus(device);
+  return gpus > 0 && particle_bytes() * (double)particles <= SHARE * scheduler_gpu_memory() / gpus;
+}
+
+static uint32_t aligned(const struct piece_kind *kind, uint32_t rows) {
+  return (rows + kind->aligned - 1) / kind->aligned * kind->aligned;
+}
+
+/** A piece without memory of the next trees. */
+static struct piece piece_from(const struct piece_kind *kind, const void *context, uint32_t task,
+                               size_t first, size_t count) {
+  struct piece p = {.kind = kind, .context = context, .first_tree = first};
+  for (size_t i = first; i < count; i++) {
+    const struct part_tree t = kind->size(context, i);
+    const uint32_t rows = aligned(kind, t.count);
+    if (i > first && p.part.rows + (size_t)rows > task) break;
+    p.part.trees++;
+    p.part.rows += rows;
+    p.part.nodes += t.node;
+  }
+  p.part.count = p.part.rows;
+  p.tasks = (p.part.rows - 1) / task + 1;
+  return p;
+}
+
+/** The next bytes of the memory of a piece, or nothing where there is no memory yet. */
+static void *take(const struct piece *p, size_t *used, size_t bytes) {
+  void *const place = p->memory ? p->memory + *used : NULL;
+  *used += (bytes + ALIGNED - 1) / ALIGNED * ALIGNED;
+  return place;
+}
+
+/** A task has all of its handles, also where no tree has nodes. */
+static size_t nodes_of(const struct piece *p) { return p->part.nodes > 0 ? p->part.nodes : 1; }
+
+/** Divide the memory of a piece. @return the bytes that it takes */
+static size_t divide(struct piece *p) {
+  const struct piece_kind *kind = p->kind;
+  size_t used = 0;
+  p->tree = take(p, &used, p->part.trees * sizeof *p->tree);
+  p->rows = take(p, &used, p->part.rows * kind->row);
+  p->nodes = take(p, &used, nodes_of(p) * kind->node);
+  p->found = take(p, &used, p->part.rows * kind->found);
+  p->found_too = take(p, &used, p->part.rows * kind->found_too);
+  p->part.tree = p->tree;
+  return used;
+}
+
+static void pack(void *context, uint32_t i) {
+  struct piece *p = (struct piece *)context + i;
+  uint32_t row = 0, node = 0;
+  p->bytes = divide(p);
+  p->memory = pinned_take(engine_pool(), p->bytes);
+  (void)divide(p);
+  for (uint32_t k = 0; k < p->part.trees; k++) {
+    const struct part_tree t = p->kind->size(p->context, p->first_tree + k);
+    p->tree[k] = (struct part_tree){row, t.count, node, t.depth};
+    p->kind->pack(p->context, p->first_tree + k, p->rows + row * p->kind->row,
+                  p->nodes + node * p->kind->node);
+    row += aligned(p->kind, t.count);
+    node += t.node;
+  }
+}
+
+static void unpack(void *context, uint32_t i) {
+  const struct piece *p = (struct piece *)context + i;
+  for (uint32_t k = 0; k < p->part.trees; k++) {
+    const size_t row = p->tree[k].first;
+    p->kind->unpack(p->context, p->first_tree + k, p->found + row * p->kind->found,
+                    p->found_too + row * p->kind->found_too);
+  }
+  pinned_give_back(engine_pool(), p->memory, p->bytes);
+}
+
+static uint32_t task_first(const struct piece *p, uint32_t task) {
+  if (task == 0) return 0;
+  return task == p->tasks ? p->part.rows : p->kind->cut(p->tree, task, p->tasks);
+}
+
+static void submit_task(const struct piece *p, uint32_t task) {
+  const struct piece_kind *kind = p->kind;
+  struct halo_part part = p->part;
+  struct piece_handles *h = &p->task[task];
+  const size_t first = part.first = task_first(p, task);
+  part.count = task_first(p, task + 1) - part.first;
+  *h = p->task[0];
+  h->found = handle_register(p->found + first * kind->found, part.count, kind->found);
+  h->found_too = NULL;
+  if (kind->found_too > 0)
+    h->found_too = handle_register(p->found_too + first * kind->found_too, part.count,
+                                   kind->found_too);
+  kind->submit(p->context, &part, h);
+}
+
+static void submit(struct piece *p) {
+  p->task = allocate(p->tasks, sizeof *p->task, "tasks of halos");
+  p->task[0].tree = handle_register(p->tree, p->part.trees, sizeof *p->tree);
+  p->task[0].rows = handle_register(p->rows, p->part.rows, p->kind->row);
+  p->task[0].nodes = handle_register(p->nodes, nodes_of(p), p->kind->node);
+  for (uint32_t task = 0; task < p->tasks; task++) submit_task(p, task);
+}
+
+static void collect(struct piece *p) {
+  for (uint32_t task = 0; task < p->tasks; task++) {
+    handle_unregister(&p->task[task].found);
+    handle_unregister(&p->task[task].found_too);
+  }
+  handle_drop(&p->task[0].tree);
+  handle_drop(&p->task[0].rows);
+  handle_drop(&p->task[0].nodes);
+  free(p->task);
+}
+
+static void run_round(struct piece *piece, uint32_t pieces) {
+  loop_run(&halos_stage, pieces, pack, piece);
+  for (uint32_t i = 0; i < pieces; i++) submit(&piece[i]);
+  for (uint32_t i = 0; i < pieces; i++) collect(&piece[i]);
+  loop_run(&halos_stage, pieces, unpack, piece);
+}
+
+void pieces_run(const struct piece_kind *kind, const void *context, uint32_t task, size_t count) {
+  struct piece piece[ROUND];
+  uint32_t pieces = 0, tasks = 0;
+  for (size_t first = 0; first < count;) {
+    const struct piece next = piece_from(kind, context, task, first, count);
+    if (pieces > 0 && tasks + next.tasks > ROUND) {
+      run_round(piece, pieces);
+      pieces = tasks = 0;
+    }
+    piece[pieces++] = next;
+    tasks += next.tasks;
+    first += next.part.trees;
+  }
+  if (pieces > 0) run_round(piece, pieces);
+}
