@@ -117,14 +117,43 @@ static size_t put_many(struct bits *b, const struct codes *c, const unsigned cha
   return i;
 }
 #else
+/** Codes one after the other. */
+struct joined {
+  uint64_t bits;
+  unsigned count;
+};
+
+static inline struct joined join(struct joined a, struct joined b) {
+  return (struct joined){a.bits | b.bits << a.count, a.count + b.count};
+}
+
+static inline struct joined code_of(const struct codes *c, unsigned symbol) {
+  return (struct joined){c->bits[symbol], c->count[symbol]};
+}
+
+static inline struct joined four(const struct codes *c, const unsigned char *data) {
+  return join(join(code_of(c, data[0]), code_of(c, data[1])),
+              join(code_of(c, data[2]), code_of(c, data[3])));
+}
+
+/** Put as many bytes as are a multiple of `step`, of which the codes have 48 bits at most. @return how many */
+static inline size_t put_steps(struct bits *b, const struct codes *c, const unsigned char *data,
+                               size_t count, size_t step) {
+  struct bits here = *b; /* which what is put cannot overwrite: it stays in registers */
+  size_t i = 0;
+  for (; i + step <= count; i += step) {
+    const struct joined all = step == 8 ? join(four(c, data + i), four(c, data + i + 4))
+                                        : four(c, data + i);
+    put(&here, all.bits, all.count);
+    flush(&here);
+  }
+  *b = here;
+  return i;
+}
+
 static inline size_t put_many(struct bits *b, const struct codes *c, const unsigned char *data,
                               size_t count) {
-  size_t i = 0;
-  for (; i + 4 <= count; i += 4) {
-    for (size_t k = 0; k < 4; k++) put_code(b, c, data[i + k]);
-    flush(b);
-  }
-  return i;
+  return c->short_ones ? put_steps(b, c, data, count, 8) : put_steps(b, c, data, count, 4);
 }
 #endif
 

@@ -13,8 +13,7 @@
 #include "photons/io/kernels.h"
 
 static void put_block(struct bits *b, struct block *p) {
-  survey(p);
-  if (is_noise(p, find_lengths(p)))
+  if (!survey(p) || is_noise(p, find_lengths(p)))
     put_stored(b, p->count, p->data);
   else
     put_coded(b, p);
