@@ -169,6 +169,7 @@ static size_t part_end(const struct ordering *w, uint32_t part) {
 static void gather_component(void *context, uint32_t part) {
   const struct ordering *w = context;
   const size_t end = part_end(w, part);
+#pragma GCC unroll 8
   for (size_t k = (size_t)part * PART; k < end; k++) w->values[k] = w->plain[w->particle[k]];
 }
 
@@ -179,10 +180,20 @@ static const struct particles *source_of(const struct ordering *w, size_t k, siz
   return w->sources->of[w->particle[k] >= first];
 }
 
+/** Of particles that are all of one source. */
+static void gather_ids_of(const struct ordering *w, size_t begin, size_t end, const uint64_t *id) {
+#pragma GCC unroll 8
+  for (size_t k = begin; k < end; k++) w->ids[k] = id[w->particle[k]];
+}
+
 static void gather_ids(void *context, uint32_t part) {
   const struct ordering *w = context;
-  const size_t end = part_end(w, part);
-  for (size_t k = (size_t)part * PART; k < end; k++) {
+  const size_t begin = (size_t)part * PART, end = part_end(w, part);
+  if (!w->sources->of[1]) {
+    gather_ids_of(w, begin, end, w->sources->of[0]->id);
+    return;
+  }
+  for (size_t k = begin; k < end; k++) {
     size_t i;
     const struct particles *s = source_of(w, k, &i);
     w->ids[k] = s->id[i];
@@ -277,7 +288,11 @@ struct particles halo_ordered_particles(const struct halo_catalogue *c,
   uint64_t *row = reallocate(NULL, sources.count, sizeof *row, "particles in halo order");
   uint32_t *particle = list_by_row(c, &sources, row);
   struct index_order order = index_order_create(all, sources.count, row);
-  struct particles out = particles_create_share(all, s->box, others ? others->mass : s->mass);
+  const column_set columns = (column_set)1 << COLUMN_position | (column_set)1 << COLUMN_momentum |
+                             (column_set)1 << COLUMN_id |
+                             (column_set)accelerations << COLUMN_acceleration;
+  struct particles out = particles_create_uncleared(all, s->box, others ? others->mass : s->mass,
+                                                    columns);
   const struct ordering w = {.sources = &sources, .order = &order, .particle = particle};
   order_vectors(&w, COLUMN_position, row, out.position);
   order_vectors(&w, COLUMN_momentum, row, out.momentum);

@@ -17,3 +17,9 @@ void *allocate_large(size_t count, size_t size, const char *what) {
   use_huge_pages(block, count * size);
   return block;
 }
+
+void *allocate_uncleared(size_t count, size_t size, const char *what) {
+  void *block = reallocate(NULL, count, size, what);
+  use_huge_pages(block, count * size);
+  return block;
+}

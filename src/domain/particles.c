@@ -71,29 +71,48 @@ void particles_drop_column(struct particles *s, enum particle_column_index colum
   s->columns &= ~((column_set)1 << column);
 }
 
-static struct particles allocate_particles(struct particles s) {
+/** Particles without columns. */
+static struct particles count_particles(struct particles s) {
   s.count = block_first(s.all, s.all_blocks, s.first_block + s.blocks) - particles_first(&s);
+  return s;
+}
+
+static struct particles count_share(size_t n, size_t blocks, double box, double mass) {
+  const size_t first = comm_first(blocks, comm_rank()), end = comm_first(blocks, comm_rank() + 1);
+  return count_particles((struct particles){.all = n,
+                                            .all_blocks = blocks,
+                                            .first_block = first,
+                                            .blocks = end - first,
+                                            .box = box,
+                                            .mass = mass});
+}
+
+static struct particles with_columns(struct particles s) {
   particles_add_columns(&s, columns_present(PRESENT_ALWAYS));
   return s;
 }
 
 struct particles particles_create(size_t n, double box, double mass) {
-  return allocate_particles(
-      (struct particles){.all = n, .all_blocks = 1, .blocks = 1, .box = box, .mass = mass});
+  return with_columns(count_particles(
+      (struct particles){.all = n, .all_blocks = 1, .blocks = 1, .box = box, .mass = mass}));
 }
 
 struct particles particles_create_blocks(size_t n, size_t blocks, double box, double mass) {
-  const size_t first = comm_first(blocks, comm_rank()), end = comm_first(blocks, comm_rank() + 1);
-  return allocate_particles((struct particles){.all = n,
-                                               .all_blocks = blocks,
-                                               .first_block = first,
-                                               .blocks = end - first,
-                                               .box = box,
-                                               .mass = mass});
+  return with_columns(count_share(n, blocks, box, mass));
 }
 
 struct particles particles_create_share(size_t n, double box, double mass) {
   return particles_create_blocks(n, (size_t)comm_size(), box, mass);
+}
+
+struct particles particles_create_uncleared(size_t n, double box, double mass, column_set columns) {
+  struct particles s = count_share(n, (size_t)comm_size(), box, mass);
+  FOR_COLUMNS(columns, k)
+  particles_set_column(&s, k,
+                       allocate_uncleared(s.count, particle_column_bytes(&particle_columns[k]),
+                                          particle_columns[k].name));
+  s.columns = columns;
+  return s;
 }
 
 void particles_free(struct particles *s) {

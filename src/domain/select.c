@@ -96,7 +96,8 @@ struct particles particles_copy(const struct particles *s, column_set columns) {
     if (!particles_have(&copy, k)) continue;
     const size_t size = particle_column_bytes(&particle_columns[k]);
     struct copying c = {particles_column(s, k),
-                        allocate_large(s->count, size, particle_columns[k].name), s->count * size};
+                        allocate_uncleared(s->count, size, particle_columns[k].name),
+                        s->count * size};
     particles_set_column(&copy, k, c.to);
     loop_run(&copy_stage, (uint32_t)((c.bytes + PART - 1) / PART), copy_part, &c);
   }

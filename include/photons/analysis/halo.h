@@ -143,7 +143,7 @@ double halo_order_memory(const struct parameters *p, size_t particles, column_se
  * order, and then those of which halos do not consist. Each rank gets an equal number of them, as from
  * particles_create_share(); free with particles_free(). Collective.
  * @param others         particles of which halos do not consist, or NULL. Masses of both are in units of others->mass
- * @param accelerations  whether to bring the accelerations along; else they are 0 */
+ * @param accelerations  whether to bring the accelerations along; else that column is absent */
 struct particles halo_ordered_particles(const struct halo_catalogue *c,
                                         const struct particles *others, bool accelerations);
 

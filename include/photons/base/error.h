@@ -54,6 +54,8 @@ void use_huge_pages(void *block, size_t bytes);
 
 /** Like allocate(), with use_huge_pages(). To be freed by free(). */
 void *allocate_large(size_t count, size_t size, const char *what);
+/** The same without clearing it. */
+void *allocate_uncleared(size_t count, size_t size, const char *what);
 
 /** Like allocate(), for an existing allocation (or NULL); new bytes are not cleared. */
 void *reallocate(void *block, size_t count, size_t size, const char *what);

@@ -146,6 +146,8 @@ static inline struct particle_block particles_block_of(const struct particles *s
 struct particles particles_create(size_t n, double box, double mass);
 /** The same for this rank's part of n particles on all ranks: one range per rank. */
 struct particles particles_create_share(size_t n, double box, double mass);
+/** The same with a set of columns alone, which are not cleared: all of them are to be written. */
+struct particles particles_create_uncleared(size_t n, double box, double mass, column_set columns);
 /** The same for this rank's part of n particles in `blocks` ranges, which are dealt out evenly. */
 struct particles particles_create_blocks(size_t n, size_t blocks, double box, double mass);
 /** The columns of one presence. */
