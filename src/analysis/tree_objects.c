@@ -37,22 +37,88 @@ struct candidate {
   uint64_t number, key, id; /* of the object; the lower the key, the more is the particle bound */
 };
 
-/** The most bound of the candidates seen so far, most bound first. */
-struct list {
-  size_t count;
-  struct candidate best[TREE_LISTED];
+/** A member, and how little it is bound, as in a candidate. */
+struct bound {
+  uint64_t key, id;
 };
 
-static bool is_more_bound(const struct candidate *a, const struct candidate *b) {
-  return a->key != b->key ? a->key < b->key : a->id < b->id;
+enum { ROOM = 2 * TREE_LISTED, RUN = 8 /* members that are sorted by insertion */ };
+
+/** Members of an object of which the most bound ones are wanted. */
+struct list {
+  size_t count;
+  bool full; /* there have been more than ROOM: `last` is the least bound one that is still wanted */
+  struct bound last;
+  struct bound of[ROOM];
+};
+
+/** The members themselves are not cleared. */
+static void list_begin(struct list *l) {
+  l->count = 0;
+  l->full = false;
 }
 
-static void list_add(struct list *l, const struct candidate *c) {
-  if (l->count == TREE_LISTED && !is_more_bound(c, &l->best[TREE_LISTED - 1])) return;
-  size_t place = l->count < TREE_LISTED ? l->count++ : TREE_LISTED - 1;
-  for (; place > 0 && is_more_bound(c, &l->best[place - 1]); place--)
-    l->best[place] = l->best[place - 1];
-  l->best[place] = *c;
+static inline bool is_more_bound(struct bound a, struct bound b) {
+  return a.key != b.key ? a.key < b.key : a.id < b.id;
+}
+
+static void sort_run(size_t n, struct bound *of) {
+  for (size_t i = 1; i < n; i++) {
+    const struct bound one = of[i];
+    size_t k = i;
+    for (; k > 0 && is_more_bound(one, of[k - 1]); k--) of[k] = of[k - 1];
+    of[k] = one;
+  }
+}
+
+/** Merge two sorted runs, of which the second begins at `middle`. */
+static void merge_runs(const struct bound *from, size_t begin, size_t middle, size_t end,
+                       struct bound *to) {
+  size_t i = begin, j = middle, k = begin;
+  while (i < middle && j < end) {
+    const bool second = is_more_bound(from[j], from[i]);
+    to[k++] = from[second ? j : i];
+    i += !second;
+    j += second;
+  }
+  memcpy(to + k, from + i, (middle - i) * sizeof *to);
+  memcpy(to + k + (middle - i), from + j, (end - j) * sizeof *to);
+}
+
+static size_t least(size_t a, size_t b) { return a < b ? a : b; }
+
+static bool is_sorted(const struct list *l) {
+  size_t i = 1;
+  while (i < l->count && !is_more_bound(l->of[i], l->of[i - 1])) i++;
+  return i >= l->count;
+}
+
+/** Sort the members of a list, the most bound first, and keep those that are wanted. */
+static void list_sort(struct list *l) {
+  struct bound room[ROOM], *from = l->of, *to = room;
+  if (is_sorted(l)) {
+    l->count = least(l->count, TREE_LISTED);
+    return;
+  }
+  for (size_t i = 0; i < l->count; i += RUN) sort_run(least(RUN, l->count - i), l->of + i);
+  for (size_t run = RUN; run < l->count; run *= 2) {
+    for (size_t i = 0; i < l->count; i += 2 * run)
+      merge_runs(from, i, least(i + run, l->count), least(i + 2 * run, l->count), to);
+    struct bound *const sorted = to;
+    to = from;
+    from = sorted;
+  }
+  l->count = least(l->count, TREE_LISTED);
+  if (from != l->of) memcpy(l->of, from, l->count * sizeof *from);
+}
+
+static inline void list_add(struct list *l, struct bound member) {
+  if (l->full && !is_more_bound(member, l->last)) return;
+  l->of[l->count++] = member;
+  if (l->count < ROOM) return;
+  list_sort(l);
+  l->full = true;
+  l->last = l->of[TREE_LISTED - 1];
 }
 
 static struct source source_of(const struct halo_catalogue *c, bool subhalos) {
@@ -185,15 +251,18 @@ struct listing {
 static void list_part(void *context, uint32_t i) {
   const struct listing *w = context;
   const struct part *part = &w->part[i];
+  struct candidate *candidate = w->candidate + w->first_candidate[i];
   struct list l;
-  l.count = 0;
+  list_begin(&l);
   size_t row, end;
   part_rows(part, w->rows, &row, &end);
   for (struct tree_member *m = w->member + w->first_member[i]; row < end; row++, m++) {
     *m = (struct tree_member){w->rows->id[row], part->number};
-    list_add(&l, &(struct candidate){part->number, key_of(w->rows, part, row), m->id});
+    list_add(&l, (struct bound){key_of(w->rows, part, row), m->id});
   }
-  memcpy(w->candidate + w->first_candidate[i], l.best, l.count * sizeof *l.best);
+  list_sort(&l);
+  for (size_t k = 0; k < l.count; k++)
+    candidate[k] = (struct candidate){part->number, l.of[k].key, l.of[k].id};
 }
 
 /** Where the workers store what they list. @return candidates */
@@ -300,10 +369,12 @@ static void fill_part(void *context, uint32_t part) {
   const size_t end = block_first(o->count, FILLED, part + 1);
   for (size_t i = block_first(o->count, FILLED, part); i < end; i++) {
     struct list l;
-    l.count = 0;
-    for (size_t k = f->first[i]; k < f->first[i + 1]; k++) list_add(&l, &f->candidate[k]);
-    for (size_t k = 0; k < l.count; k++) o->id[f->place[i] + k] = l.best[k].id;
-    o->object[i].most_bound = l.best[0].id;
+    list_begin(&l);
+    for (size_t k = f->first[i]; k < f->first[i + 1]; k++)
+      list_add(&l, (struct bound){f->candidate[k].key, f->candidate[k].id});
+    list_sort(&l);
+    for (size_t k = 0; k < l.count; k++) o->id[f->place[i] + k] = l.of[k].id;
+    o->object[i].most_bound = l.of[0].id;
   }
 }
 
