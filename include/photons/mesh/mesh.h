@@ -59,7 +59,7 @@ struct field_view {
   uint32_t row;              /**< floats from y to y + 1 */
   uint32_t first[3]; /**< first cell of the group's patch: all cells of the box from there to
                               *   the farthest one that a particle touches are in the planes */
-  uint32_t size[3];  /**< cells from there on that the planes have along each axis; N and more: all */
+  uint32_t size[3];  /**< cells from there on in the planes along each axis; N and more: all */
 };
 static inline struct field_view whole_planes(uint32_t row, const float *const *plane) {
   return (struct field_view){.plane = plane,
