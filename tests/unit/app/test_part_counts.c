@@ -27,6 +27,7 @@ static struct note {
 } notes[1024];
 static uint32_t note_count;
 
+/* NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): names of the linker */
 void __real_parts_run(uint32_t n, void (*function)(void *context, uint32_t i), void *context);
 void __wrap_parts_run(uint32_t n, void (*function)(void *context, uint32_t i), void *context);
 
@@ -37,6 +38,7 @@ void __wrap_parts_run(uint32_t n, void (*function)(void *context, uint32_t i), v
   note->parts = n;
   __real_parts_run(n, function, context);
 }
+/* NOLINTEND(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) */
 
 /** The next note of a stage, from note *i on, which is then behind it; NULL: there is none. */
 static const struct note *next_note(const char *stage, uint32_t *i) {
