@@ -6,6 +6,7 @@
  * updates the local expansions */
 #include "codelets/runtime/task.h"
 #include "cuda/tree/gpu_tree.h"
+#include "photons/runtime/parts.h"
 #include "photons/tree/codelets.h"
 
 struct l2l_argument {
@@ -19,10 +20,35 @@ static double l2l_work(const struct l2l_argument *a) {
   return a->walked->interactions ? tree_nodes(a->depth) : 1;
 }
 
+/* A part is a subtree of so many levels below its root: 20 us and more. Above the parts are all levels where a part has
+ * fewer nodes than the kernel works on at a time, 2^4 at most. */
+enum { PART_LEVELS = 7, VECTOR_LOG2 = 4 };
+
+/** A task on a core in parts. */
+struct l2l_parts {
+  const struct l2l_argument *a;
+  const struct node *tree;
+  float *local;
+  unsigned level; /* of the roots of the subtrees */
+  unsigned top;   /* the highest level whose expansions the parts add to those of children */
+};
+
+static void l2l_part(void *context, uint32_t i) {
+  const struct l2l_parts *p = context;
+  const struct short_range *s = p->a->s;
+  s->kernels->fmm.l2l(s->order, (1u << p->level) + i, p->top, p->a->depth, expansion_scale(s),
+                      p->tree, p->local);
+}
+
 static void l2l_cpu(void *buffers[], const struct l2l_argument *a) {
   if (a->walked->interactions == 0) return;
-  a->s->kernels->fmm.l2l(a->s->order, a->depth, expansion_scale(a->s),
-                         VECTOR(const struct node, buffers[TREE]), VECTOR(float, buffers[LOCAL]));
+  struct l2l_parts p = {.a = a,
+                        .tree = VECTOR(const struct node, buffers[TREE]),
+                        .level = a->depth > PART_LEVELS ? a->depth - PART_LEVELS : 0};
+  p.local = VECTOR(float, buffers[LOCAL]);
+  p.top = p.level == 0 ? 0 : p.level + VECTOR_LOG2;
+  a->s->kernels->fmm.l2l(a->s->order, 1, 0, p.top, expansion_scale(a->s), p.tree, p.local);
+  parts_run(1u << p.level, l2l_part, &p);
 }
 
 static void l2l_gpu(struct gpu *gpu, void *buffers[], const struct l2l_argument *a) {

@@ -6,6 +6,7 @@
  * adds to the targets' accelerations */
 #include "codelets/runtime/task.h"
 #include "cuda/tree/gpu_tree.h"
+#include "photons/runtime/parts.h"
 #include "photons/tree/codelets.h"
 
 struct l2p_argument {
@@ -24,13 +25,28 @@ static float factor_of(const struct short_range *s) {
   return s->factor * s->split.unit * s->split.unit;
 }
 
+/** A task on a core in parts, which are subtrees. */
+struct l2p_parts {
+  const struct l2p_argument *a;
+  void **buffers;
+  unsigned level; /* of their roots */
+};
+
+static void l2p_part(void *context, uint32_t i) {
+  const struct l2p_parts *p = context;
+  const struct l2p_argument *a = p->a;
+  void **buffers = p->buffers;
+  a->s->kernels->fmm.l2p(
+      a->s->order, a->targets->count, a->targets->depth, targets_first(a->targets, buffers[FIRST]),
+      (1u << p->level) + i, expansion_scale(a->s), factor_of(a->s),
+      VECTOR(const uint32_t, buffers[POSITION]), VECTOR(const struct node, buffers[TREE]),
+      VECTOR(const float, buffers[LOCAL]), VECTOR(float, buffers[ACCELERATION]));
+}
+
 static void l2p_cpu(void *buffers[], const struct l2p_argument *a) {
   if (a->walked->interactions == 0) return;
-  a->s->kernels->fmm.l2p(a->s->order, a->targets->count, a->targets->depth,
-                         targets_first(a->targets, buffers[FIRST]), expansion_scale(a->s),
-                         factor_of(a->s), VECTOR(const uint32_t, buffers[POSITION]),
-                         VECTOR(const struct node, buffers[TREE]),
-                         VECTOR(const float, buffers[LOCAL]), VECTOR(float, buffers[ACCELERATION]));
+  struct l2p_parts p = {a, buffers, subtree_level(a->targets->count, a->targets->depth)};
+  parts_run(1u << p.level, l2p_part, &p);
 }
 
 static void l2p_gpu(struct gpu *gpu, void *buffers[], const struct l2p_argument *a) {

@@ -8,6 +8,7 @@
 #include "photons/base/error.h"
 #include "photons/domain/group_sort.h"
 #include "photons/domain/tree.h"
+#include "photons/runtime/parts.h"
 
 static inline uint64_t key_value(const struct key *k, int axis) {
   return (uint64_t)k->x[axis] << 32 | k->index;
@@ -77,12 +78,31 @@ void keys_cut(struct key *keys, size_t n, size_t rank, unsigned level, uint32_t 
   select_rank(keys, n, rank, side_to_cut(level, groups, low, high));
 }
 
+/** Keys that are brought in the order of a tree. */
+struct tree_keys {
+  struct key *keys;
+  uint32_t count;
+  unsigned depth, level; /* level: of the roots of subtrees that are parts */
+};
+
+static void cut_node(const struct tree_keys *t, uint32_t node) {
+  const uint32_t first = node_first(t->count, node);
+  keys_cut(t->keys + first, node_end(t->count, node) - first, node_end(t->count, 2 * node) - first,
+           0, 1);
+}
+
+static void cut_subtree(void *context, uint32_t i) {
+  const struct tree_keys *t = context;
+  const uint32_t root = (1u << t->level) + i;
+  for (unsigned below = 0; t->level + below < t->depth; below++)
+    for (uint32_t node = root << below; node < (root + 1) << below; node++) cut_node(t, node);
+}
+
 void keys_into_tree(struct key *keys, uint32_t count, unsigned depth) {
   while ((count >> depth) + 1 > TREE_BLOCK) depth++; /* on below the leaves, down to TREE_BLOCK */
-  for (uint32_t node = 1; node < 1u << depth; node++) {
-    const uint32_t first = node_first(count, node);
-    keys_cut(keys + first, node_end(count, node) - first, node_end(count, 2 * node) - first, 0, 1);
-  }
+  struct tree_keys t = {keys, count, depth, subtree_level(count, depth)};
+  for (uint32_t node = 1; node < 1u << t.level; node++) cut_node(&t, node);
+  parts_run(1u << t.level, cut_subtree, &t);
 }
 
 /** values[c][i] = old[c][keys[i].index] for numbers of one size. */

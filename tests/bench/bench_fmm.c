@@ -86,10 +86,10 @@ static void m2m(const struct fmm_operators *f, struct bench *b, int p) {
   f->m2m(p, 1, 0, DEPTH, SCALE, b->nodes[0], b->multipole[0]);
 }
 static void l2l(const struct fmm_operators *f, struct bench *b, int p) {
-  f->l2l(p, DEPTH, SCALE, b->nodes[0], b->local);
+  f->l2l(p, 1, 0, DEPTH, SCALE, b->nodes[0], b->local);
 }
 static void l2p(const struct fmm_operators *f, struct bench *b, int p) {
-  f->l2p(p, COUNT, DEPTH, NULL, SCALE, 1e-20f, b->x, b->nodes[0], b->local, b->acceleration);
+  f->l2p(p, COUNT, DEPTH, NULL, 1, SCALE, 1e-20f, b->x, b->nodes[0], b->local, b->acceleration);
 }
 
 /** The least of several runs, in ns a unit of work. */

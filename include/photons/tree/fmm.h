@@ -57,13 +57,15 @@ struct fmm_operators {
               const struct split *split, const struct interaction_list *far,
               const struct node *nodes, const struct node *const *source_nodes,
               const float *const *source_multipole, float *local);
-  /** Add every inner node's expansion to those of its children, from the root down. */
-  void (*l2l)(int order, unsigned depth, float scale, const struct node *nodes, float *local);
-  /** acceleration += factor * gradient of the leaf's expansion. Component c at
-   * acceleration + c * count. `first`: table of the leaves (tree.h), or NULL. */
-  void (*l2p)(int order, uint32_t count, unsigned depth, const uint32_t *first, float scale,
-              float factor, const uint32_t *x, const struct node *nodes, const float *local,
-              float *acceleration);
+  /** Add the expansions of a node and of all nodes below it that are on the levels top .. depth - 1 to those of their
+   * children, the highest level first. The arguments are those of m2m. */
+  void (*l2l)(int order, uint32_t root, unsigned top, unsigned depth, float scale,
+              const struct node *nodes, float *local);
+  /** acceleration += factor * gradient of the leaf's expansion, for the particles below a node. Component c at
+   * acceleration + c * count. `first`: table of the leaves (tree.h), or NULL. @param root  the node; 1: all particles */
+  void (*l2p)(int order, uint32_t count, unsigned depth, const uint32_t *first, uint32_t root,
+              float scale, float factor, const uint32_t *x, const struct node *nodes,
+              const float *local, float *acceleration);
 
   /* The potential psi of unit masses, in units of 1/length, for Newton's gravity: */
   /** L_0 of all nodes from the far list, with |m| <= p-1; the arguments are those of m2l.

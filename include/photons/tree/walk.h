@@ -171,8 +171,13 @@ static HOST_DEVICE inline bool opens_target(unsigned target_depth, uint32_t t, f
   return s >= 1u << source_depth || (t < 1u << target_depth && target_radius >= source_radius);
 }
 
-/** Parts of a walk, which workers without a task may take (parts.h): parts of the group itself, and ranges of other sources. */
-enum { WALK_PARTS = 16 };
+/** Parts of a walk, which workers without a task may take (parts.h): parts of the group itself, and ranges of other sources,
+ * each with one source in most walks, since the nearest ones take many times as long as others. */
+enum {
+  WALK_PARTS_OWN = 8,
+  WALK_PARTS_OTHERS = 32,
+  WALK_PARTS = WALK_PARTS_OWN + WALK_PARTS_OTHERS
+};
 
 /** Pairs (target, entry) in the order in which a part of a walk finds them, before they are sorted into
  * lists. */

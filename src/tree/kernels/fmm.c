@@ -86,6 +86,7 @@ struct m2l_lists {
   const float *const *source_multipole;
   float *local;
   uint32_t first, end; /* nodes */
+  uint32_t parts;      /* of M2L: see m2l_parts */
 };
 
 /** The state of the lanes. */
@@ -104,10 +105,18 @@ struct m2l_batch {
   uint32_t done[LANES];
 };
 
+/* A part has blocks of so many nodes that follow each other. */
+enum { PART_BLOCK = 8 };
+
+/** The node of a part that follows a node. */
+static uint32_t node_after(const struct m2l_lists *s, uint32_t node) {
+  return (node + 1) % PART_BLOCK > 0 ? node + 1 : node + 1 + (s->parts - 1) * PART_BLOCK;
+}
+
 /** Give a lane the next target that has a list. Local expansions of targets without one are set to
  * zero. */
 static bool next_target(const struct m2l_lists *s, int size, struct m2l_lanes *lanes, int lane) {
-  for (; lanes->next_target < s->end; lanes->next_target++) {
+  for (; lanes->next_target < s->end; lanes->next_target = node_after(s, lanes->next_target)) {
     const uint32_t target = lanes->next_target, *offset = s->far->offset + target;
     if (offset[0] == offset[1]) {
       memset(s->local + (size_t)target * (size_t)size, 0, (size_t)size * sizeof(float));
@@ -116,7 +125,7 @@ static bool next_target(const struct m2l_lists *s, int size, struct m2l_lanes *l
     lanes->target[lane] = target;
     lanes->entry[lane] = s->far->entry + offset[0];
     lanes->end[lane] = s->far->entry + offset[1];
-    lanes->next_target++;
+    lanes->next_target = node_after(s, target);
     return true;
   }
   lanes->target[lane] = 0;
@@ -210,12 +219,14 @@ INLINE void m2l_order(int p, const struct m2l_lists *s, const struct split *spli
 /* L2L: local expansions of parents added to those of their children, for a vector of children at a
  * time. */
 
-INLINE void l2l_order(int p, unsigned depth, float scale, const struct node *nodes, float *local) {
+INLINE void l2l_order(int p, uint32_t root, unsigned top, unsigned depth, float scale,
+                      const struct node *nodes, float *local) {
   const int size = (int)fmm_local_size(p);
   ALIGNED float rows[2][ROW_STAGE_MAX], centres[STAGE];
-  for (unsigned level = 1; level <= depth; level++)
-    for (uint32_t first = 1u << level; first < 2u << level; first += LANES) {
-      const uint32_t last = (2u << level) - 1;
+  for (unsigned level = top + 1; level <= depth; level++) {
+    const unsigned below = level - node_level(root);
+    const uint32_t last = ((root + 1) << below) - 1;
+    for (uint32_t first = root << below; first <= last; first += LANES) {
       vfloat parent[LOCAL_MAX + 1], l[LOCAL_MAX + 1], r[4];
       for (int lane = 0; lane < LANES; lane++) { /* lanes without a node repeat the last one */
         uint32_t node = first + (uint32_t)lane < last ? first + (uint32_t)lane : last;
@@ -231,14 +242,16 @@ INLINE void l2l_order(int p, unsigned depth, float scale, const struct node *nod
       for (int lane = 0; lane < LANES && first + (uint32_t)lane <= last; lane++)
         unstage_row(rows[1], lane, size, local + (size_t)(first + (uint32_t)lane) * (size_t)size);
     }
+  }
 }
 
 /* L2P: accelerations of particles from the local expansions of their leaves. */
 
-INLINE void l2p_order(int p, uint32_t count, unsigned depth, const uint32_t *first, float scale,
-                      float factor, const uint32_t *x, const struct node *nodes, const float *local,
-                      float *acceleration) {
-  for (uint32_t leaf = 1u << depth; leaf < tree_nodes(depth); leaf++) {
+INLINE void l2p_order(int p, uint32_t count, unsigned depth, const uint32_t *first, uint32_t root,
+                      float scale, float factor, const uint32_t *x, const struct node *nodes,
+                      const float *local, float *acceleration) {
+  const unsigned levels = depth - node_level(root);
+  for (uint32_t leaf = root << levels; leaf < (root + 1) << levels; leaf++) {
     const uint32_t *centre = nodes[leaf].centre, j = leaf - (1u << depth),
                    end = tree_level_first(count, depth, first, depth, j + 1);
     const float *l = local + (size_t)leaf * fmm_local_size(p);
@@ -256,26 +269,27 @@ INLINE void l2p_order(int p, uint32_t count, unsigned depth, const uint32_t *fir
 
 /* One function for each order, and the choice among them at run time. */
 
-#define INSTANCE(p)                                                                              \
-  NOINLINE void p2m_order_##p(uint32_t n, unsigned depth, uint32_t root, float scale,            \
-                              const uint32_t *x, const float *mass, const struct node *nodes,    \
-                              float *m) {                                                        \
-    p2m_order(p, n, depth, root, scale, x, mass, nodes, m);                                      \
-  }                                                                                              \
-  NOINLINE void m2m_order_##p(uint32_t root, unsigned top, unsigned depth, float scale,          \
-                              const struct node *nodes, float *m) {                              \
-    m2m_order(p, root, top, depth, scale, nodes, m);                                             \
-  }                                                                                              \
-  NOINLINE void m2l_order_##p(const struct m2l_lists *lists, const struct split *split) {        \
-    m2l_order(p, lists, split);                                                                  \
-  }                                                                                              \
-  NOINLINE void l2l_order_##p(unsigned depth, float scale, const struct node *nodes, float *l) { \
-    l2l_order(p, depth, scale, nodes, l);                                                        \
-  }                                                                                              \
-  NOINLINE void l2p_order_##p(uint32_t n, unsigned depth, const uint32_t *first, float scale,    \
-                              float factor, const uint32_t *x, const struct node *nodes,         \
-                              const float *l, float *a) {                                        \
-    l2p_order(p, n, depth, first, scale, factor, x, nodes, l, a);                                \
+#define INSTANCE(p)                                                                             \
+  NOINLINE void p2m_order_##p(uint32_t n, unsigned depth, uint32_t root, float scale,           \
+                              const uint32_t *x, const float *mass, const struct node *nodes,   \
+                              float *m) {                                                       \
+    p2m_order(p, n, depth, root, scale, x, mass, nodes, m);                                     \
+  }                                                                                             \
+  NOINLINE void m2m_order_##p(uint32_t root, unsigned top, unsigned depth, float scale,         \
+                              const struct node *nodes, float *m) {                             \
+    m2m_order(p, root, top, depth, scale, nodes, m);                                            \
+  }                                                                                             \
+  NOINLINE void m2l_order_##p(const struct m2l_lists *lists, const struct split *split) {       \
+    m2l_order(p, lists, split);                                                                 \
+  }                                                                                             \
+  NOINLINE void l2l_order_##p(uint32_t root, unsigned top, unsigned depth, float scale,         \
+                              const struct node *nodes, float *l) {                             \
+    l2l_order(p, root, top, depth, scale, nodes, l);                                            \
+  }                                                                                             \
+  NOINLINE void l2p_order_##p(uint32_t n, unsigned depth, const uint32_t *first, uint32_t root, \
+                              float scale, float factor, const uint32_t *x,                     \
+                              const struct node *nodes, const float *l, float *a) {             \
+    l2p_order(p, n, depth, first, root, scale, factor, x, nodes, l, a);                         \
   }
 INSTANCE(1)
 INSTANCE(2)
@@ -299,7 +313,8 @@ void KERNEL(fmm_m2m)(int order, uint32_t root, unsigned top, unsigned depth, flo
  * before the last part. At the end of a part lanes are idle. */
 enum { PART_INTERACTIONS = 4000, LONG_PART_INTERACTIONS = 16000 };
 
-/** M2L in parts: ranges of nodes. */
+/** M2L in parts, each with some nodes of all levels: lists of one level are about as long, those of others many times longer.
+ * Of n parts each has every n-th block of nodes. */
 struct m2l_parts {
   int order;
   const struct m2l_lists *lists;
@@ -310,9 +325,7 @@ struct m2l_parts {
 static void m2l_part(void *context, uint32_t i) {
   const struct m2l_parts *p = context;
   struct m2l_lists lists = *p->lists;
-  const uint64_t nodes = lists.end - lists.first;
-  lists.end = lists.first + (uint32_t)(nodes * (i + 1) / p->n);
-  lists.first += (uint32_t)(nodes * i / p->n);
+  lists.first = i > 0 ? i * PART_BLOCK : lists.first;
   EXPANSION(p->order, m2l_order, &lists, p->split);
 }
 
@@ -332,17 +345,19 @@ void KERNEL(fmm_m2l)(int order, unsigned depth, unsigned source_depth, float sca
   lists.local = local;
   struct m2l_parts p = {order, &lists, split, 1};
   p.n += far->entries / (idle_workers_now() > 0 ? PART_INTERACTIONS : LONG_PART_INTERACTIONS);
-  if (p.n > lists.end) p.n = lists.end;
+  if (p.n > lists.end / PART_BLOCK) p.n = lists.end < PART_BLOCK ? 1 : lists.end / PART_BLOCK;
+  lists.parts = p.n;
   parts_run(p.n, m2l_part, &p);
 }
 
-void KERNEL(fmm_l2l)(int order, unsigned depth, float scale, const struct node *nodes,
-                     float *local) {
-  EXPANSION(order, l2l_order, depth, scale, nodes, local);
+void KERNEL(fmm_l2l)(int order, uint32_t root, unsigned top, unsigned depth, float scale,
+                     const struct node *nodes, float *local) {
+  EXPANSION(order, l2l_order, root, top, depth, scale, nodes, local);
 }
 
-void KERNEL(fmm_l2p)(int order, uint32_t count, unsigned depth, const uint32_t *first, float scale,
-                     float factor, const uint32_t *x, const struct node *nodes, const float *local,
-                     float *acceleration) {
-  EXPANSION(order, l2p_order, count, depth, first, scale, factor, x, nodes, local, acceleration);
+void KERNEL(fmm_l2p)(int order, uint32_t count, unsigned depth, const uint32_t *first,
+                     uint32_t root, float scale, float factor, const uint32_t *x,
+                     const struct node *nodes, const float *local, float *acceleration) {
+  EXPANSION(order, l2p_order, count, depth, first, root, scale, factor, x, nodes, local,
+            acceleration);
 }

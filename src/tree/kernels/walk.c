@@ -284,9 +284,6 @@ static void walk_batch(const struct walk_trees *w, uint32_t tag, struct stack *s
   FOR_BITS(i, f.opened) push_children(stack, &b, i, f.split >> i & 1, f.larger >> i & 1);
 }
 
-/* Parts of the group itself, which takes longest, and parts of the other sources. */
-enum { OWN_PARTS = WALK_PARTS / 2, OTHER_PARTS = WALK_PARTS - OWN_PARTS };
-
 /** A walk in parts. */
 struct walk_work {
   struct walk_trees common; /* of all sources */
@@ -313,16 +310,16 @@ static struct walk_trees trees_of_slot(const struct walk_work *work, uint32_t sl
 static void open_own(struct walk_work *work) {
   const struct walk_trees w = trees_of_slot(work, 0);
   begin_at_roots(&work->own);
-  while (work->own.top > 0 && work->own.top < 2 * OWN_PARTS)
+  while (work->own.top > 0 && work->own.top < 2 * WALK_PARTS_OWN)
     walk_batch(&w, 0, &work->own, work->found, &work->result[0]);
 }
 
 /** Walk on with a share of the pairs of the group with itself. */
 static void walk_own(struct walk_work *work, uint32_t i) {
   const struct walk_trees w = trees_of_slot(work, 0);
-  const uint32_t first = work->own.top * i / OWN_PARTS;
+  const uint32_t first = work->own.top * i / WALK_PARTS_OWN;
   struct stack stack;
-  stack.top = work->own.top * (i + 1) / OWN_PARTS - first;
+  stack.top = work->own.top * (i + 1) / WALK_PARTS_OWN - first;
   for (uint32_t k = 0; k < stack.top; k++) {
     stack.target[k] = work->own.target[first + k];
     stack.source[k] = work->own.source[first + k];
@@ -334,8 +331,8 @@ static void walk_own(struct walk_work *work, uint32_t i) {
 
 /** Walk with a share of the other sources. */
 static void walk_others(struct walk_work *work, uint32_t i) {
-  const uint32_t others = work->slots - 1, first = 1 + others * i / OTHER_PARTS,
-                 end = 1 + others * (i + 1) / OTHER_PARTS, part = OWN_PARTS + i;
+  const uint32_t others = work->slots - 1, first = 1 + others * i / WALK_PARTS_OTHERS,
+                 end = 1 + others * (i + 1) / WALK_PARTS_OTHERS, part = WALK_PARTS_OWN + i;
   struct stack stack;
   for (uint32_t slot = first; slot < end; slot++) {
     const struct walk_trees w = trees_of_slot(work, slot);
@@ -346,10 +343,10 @@ static void walk_others(struct walk_work *work, uint32_t i) {
 }
 
 static void walk_part(void *context, uint32_t i) {
-  if (i < OWN_PARTS)
+  if (i < WALK_PARTS_OWN)
     walk_own(context, i);
   else
-    walk_others(context, i - OWN_PARTS);
+    walk_others(context, i - WALK_PARTS_OWN);
 }
 
 struct walk_result KERNEL(walk)(const struct acceptance *a, uint32_t count, unsigned depth,

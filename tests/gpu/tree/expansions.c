@@ -151,7 +151,7 @@ void check_expansions(const struct bench *b, const struct group *g, const struct
   to_host(b, gpu, out, n * sizeof *gpu);
   compare_rows(m2l, t, cpu, gpu, size, 1, 2 * leaves);
   CUDA(cudaMemcpy(out, cpu, n * sizeof *out, cudaMemcpyHostToDevice));
-  fmm->l2l(order, t->depth, scale, t->nodes, cpu);
+  fmm->l2l(order, 1, 0, t->depth, scale, t->nodes, cpu);
   gpu_l2l(b->gpu, order, t->depth, scale, t->nodes_out, out);
   to_host(b, gpu, out, n * sizeof *gpu);
   compare_rows(l2l, t, cpu, gpu, size, leaves, 2 * leaves);
@@ -160,7 +160,7 @@ void check_expansions(const struct bench *b, const struct group *g, const struct
   float *a = allocate(floats, sizeof *a, "accelerations"),
         *a_gpu = allocate(floats, sizeof *a, "accelerations"),
         *a_out = to_device(a, floats * sizeof *a);
-  fmm->l2p(order, t->count, t->depth, t->first, scale, factor, t->x, t->nodes, cpu, a);
+  fmm->l2p(order, t->count, t->depth, t->first, 1, scale, factor, t->x, t->nodes, cpu, a);
   gpu_l2p(b->gpu, order, t->count, t->depth, t->first_out, scale, factor, t->x_out, t->nodes_out,
           out, a_out);
   to_host(b, a_gpu, a_out, floats * sizeof *a);
@@ -206,7 +206,7 @@ void check_potential_expansions(const struct bench *b, const struct group *g,
   to_host(b, constant_gpu, constant_out, constant_bytes);
   compare(&d->m2l, cpu + size, gpu + size, n - size);
   compare(&d->m2l_constant, constant + 1, constant_gpu + 1, nodes - 1);
-  fmm->l2l(order, depth, scale, all->nodes, cpu);
+  fmm->l2l(order, 1, 0, depth, scale, all->nodes, cpu);
   for (uint32_t i = 0; i < g->count; i++) potential[i] = 1.0f; /* what is there stays */
   float *potential_out = to_device(potential, potential_bytes);
   CUDA(cudaMemcpy(out, cpu, n * sizeof *out, cudaMemcpyHostToDevice));

@@ -10,6 +10,8 @@
 
 #include "codelets/runtime/task.h"
 #include "photons/config/parameters.h"
+#include "photons/domain/codelets.h"
+#include "photons/domain/group_sort.h"
 #include "photons/runtime/parts.h"
 #include "photons/step/codelets.h"
 #include "photons/step/step.h"
@@ -24,17 +26,18 @@
 enum { COUNT = 131072, GROUPS_MOST = COUNT / 1024 };
 
 /** Parts of each task. */
-enum { MOVE, REFIT, P2M, STAGES };
-static const char *const stages[STAGES] = {"move", "refit", "p2m"};
+enum { MOVE, REFIT, P2M, SORT, L2L, L2P, STAGES };
+static const char *const stages[STAGES] = {"move", "refit", "p2m", "sort", "l2l", "l2p"};
+static bool rising; /* the order in which parts are run */
 static uint32_t parts_of[STAGES][GROUPS_MOST];
 
-/** In the place of that of codelets/runtime/parts.c: the last part is the first to be run. */
+/** In the place of that of codelets/runtime/parts.c: in tasks the last part is the first to be run. */
 void parts_run(uint32_t n, void (*function)(void *context, uint32_t i), void *context) {
   uint32_t owner;
   const struct stage *stage = task_stage(&owner);
   for (int k = 0; k < STAGES && stage; k++)
     if (strcmp(stage_name(stage), stages[k]) == 0) parts_of[k][owner] = n;
-  for (uint32_t i = n; i-- > 0;) function(context, i);
+  for (uint32_t i = 0; i < n; i++) function(context, rising || !stage ? i : n - 1 - i);
 }
 
 /** A uniform ball at random velocities; of two masses if these `differ`. */
@@ -141,7 +144,7 @@ static void compare_and_free(struct nbody *n, const struct group *g, struct whol
   free(w->mass);
 }
 
-/** Groups of so many particles move, in steps of one of the numbers of parts of all stages. */
+/** Groups of so many particles move in so many parts. */
 static void check_groups(int64_t group_size, bool differ, uint32_t parts) {
   const float factor = 1e-3F * (float)(SIDE / SPEED);
   struct parameters p;
@@ -159,7 +162,7 @@ static void check_groups(int64_t group_size, bool differ, uint32_t parts) {
   }
   assert_int_equal(starpu_task_wait_for_all(), 0);
   FOR_GROUPS(d, g) {
-    for (int k = 0; k < STAGES; k++) assert_int_equal(parts_of[k][g->index], parts);
+    for (int k = MOVE; k <= P2M; k++) assert_int_equal(parts_of[k][g->index], parts);
     compare_and_free(n, g, &whole[g->index]);
   }
   free(whole);
@@ -183,9 +186,80 @@ static void parts_follow_group_sizes_where_masses_differ(void **state) {
   check_groups(32768, true, 8);
 }
 
+/** What group_sort() makes of the positions and identifiers of a group outside of a task. */
+static void check_sorted(const struct domain *d, const struct group *g, const uint32_t *x,
+                         const uint64_t *id) {
+  const struct particle_block b = particles_block(&d->particles, g->index);
+  void *column[PARTICLE_COLUMN_COUNT] = {NULL};
+  column[COLUMN_position] = copy_of(x + 3 * b.first, 3 * b.count * sizeof *x);
+  column[COLUMN_id] = copy_of(id + b.first, b.count * sizeof *id);
+  group_sort(g->count, d->depth, g->root.centre, column);
+  assert_memory_equal(b.x[0], column[COLUMN_position], 3 * b.count * sizeof *x);
+  assert_memory_equal(b.id, column[COLUMN_id], b.count * sizeof *id);
+  free(column[COLUMN_position]);
+  free(column[COLUMN_id]);
+}
+
+static void groups_are_sorted_in_parts(void **state) {
+  (void)state;
+  struct parameters p;
+  struct nbody *n = system_of(&p, 32768, false);
+  struct domain *d = &n->domain;
+  FOR_GROUPS(d, g) move_submit(n, g, 0.1F * (float)(SIDE / SPEED));
+  assert_int_equal(starpu_task_wait_for_all(), 0);
+  domain_acquire(d);
+  uint32_t *x = copy_of(d->particles.position, 3 * COUNT * sizeof *x);
+  uint64_t *id = copy_of(d->particles.id, COUNT * sizeof *id);
+  domain_release(d);
+  FOR_GROUPS(d, g) {
+    g->root = g->top[1];
+    sort_submit(d, g);
+  }
+  assert_int_equal(starpu_task_wait_for_all(), 0);
+  domain_acquire(d);
+  assert_true(memcmp(id, d->particles.id, COUNT * sizeof *id) != 0);
+  FOR_GROUPS(d, g) {
+    assert_int_equal(parts_of[SORT][g->index], 8);
+    check_sorted(d, g, x, id);
+  }
+  domain_release(d);
+  free(x);
+  free(id);
+  nbody_free(n);
+}
+
+/** The accelerations of all particles, in their order. */
+static float *forces(bool parts_rise) {
+  struct parameters p;
+  rising = parts_rise;
+  struct nbody *n = system_of(&p, 32768, false);
+  step_first_forces(n);
+  rising = false;
+  domain_acquire(&n->domain);
+  float *acceleration = copy_of(n->domain.particles.acceleration, 3 * COUNT * sizeof *acceleration);
+  domain_release(&n->domain);
+  FOR_GROUPS(&n->domain, g) { /* leaves of at most 32 particles, and 128 leaves a part of l2l */
+    assert_int_equal(parts_of[L2L][g->index], (1u << n->domain.depth) / 128);
+    assert_int_equal(parts_of[L2P][g->index], 8);
+  }
+  nbody_free(n);
+  return acceleration;
+}
+
+static void forces_do_not_depend_on_the_order_of_parts(void **state) {
+  (void)state;
+  float *first = forces(false), *second = forces(true);
+  assert_memory_equal(first, second, 3 * COUNT * sizeof *first);
+  free(first);
+  free(second);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(parts_follow_group_sizes),
-      cmocka_unit_test(parts_follow_group_sizes_where_masses_differ)};
+      cmocka_unit_test(parts_follow_group_sizes_where_masses_differ),
+      cmocka_unit_test(groups_are_sorted_in_parts),
+      cmocka_unit_test(forces_do_not_depend_on_the_order_of_parts),
+  };
   return cmocka_run_group_tests(tests, start, stop);
 }

@@ -122,6 +122,47 @@ static void upward(const struct fmm_operators *f, int p, struct group *g) {
   f->m2m(p, 1, 0, g->depth, (float)SCALE, g->nodes, g->multipole);
 }
 
+/** The operators up and down the tree by subtrees, and what is above them, leave what they leave of the whole tree. */
+static void check_subtrees(const struct fmm_operators *f) {
+  enum { PARTICLES = 5000, DEPTH = 8, LEVEL = 2, TOP = 4 };
+  const float scale = (float)SCALE;
+  struct group g = make_group(PARTICLES, DEPTH, 1.0, 2.0, 3.0, 0.5, 9);
+  for (int p = 1; p <= FMM_ORDER_MAX; p++) {
+    const size_t up = tree_nodes(DEPTH) * fmm_multipole_size(p),
+                 down = tree_nodes(DEPTH) * fmm_local_size(p), three = 3 * (size_t)PARTICLES;
+    float *multipole = allocate(up, sizeof *multipole, "multipoles"),
+          *local = allocate(down, sizeof *local, "local expansions"),
+          *acceleration = allocate(three, sizeof *acceleration, "accelerations");
+    uint64_t state = 3;
+    for (size_t i = 0; i < down; i++) g.local[i] = local[i] = (float)(random_unit(&state) - 0.5);
+    memset(g.multipole, 0, up * sizeof *multipole);
+    memset(g.acceleration, 0, three * sizeof *acceleration);
+    upward(f, p, &g);
+    f->l2l(p, 1, 0, DEPTH, scale, g.nodes, g.local);
+    f->l2p(p, PARTICLES, DEPTH, NULL, 1, scale, 2.0f, g.x, g.nodes, g.local, g.acceleration);
+    for (uint32_t root = 2u << LEVEL; --root >= 1u << LEVEL;) {
+      f->p2m(p, PARTICLES, DEPTH, root, scale, g.x, NULL, g.nodes, multipole);
+      f->m2m(p, root, TOP, DEPTH, scale, g.nodes, multipole);
+    }
+    f->m2m(p, 1, 0, TOP, scale, g.nodes, multipole);
+    f->l2l(p, 1, 0, TOP, scale, g.nodes, local);
+    for (uint32_t root = 2u << LEVEL; --root >= 1u << LEVEL;) {
+      f->l2l(p, root, TOP, DEPTH, scale, g.nodes, local);
+      f->l2p(p, PARTICLES, DEPTH, NULL, root, scale, 2.0f, g.x, g.nodes, local, acceleration);
+    }
+    assert_memory_equal(multipole, g.multipole, up * sizeof *multipole);
+    assert_memory_equal(local, g.local, down * sizeof *local);
+    assert_memory_equal(acceleration, g.acceleration, three * sizeof *acceleration);
+    free(multipole), free(local), free(acceleration);
+  }
+  free_group(&g);
+}
+
+static void test_subtrees(void **state) {
+  (void)state;
+  for_each_isa(check_subtrees);
+}
+
 /** Force of one root on another, down to the particles. */
 static void root_on_root(const struct fmm_operators *f, int p, const struct law *l,
                          struct group *target, const struct group *source) {
@@ -132,9 +173,9 @@ static void root_on_root(const struct fmm_operators *f, int p, const struct law 
   const float *multipole = source->multipole;
   f->m2l(p, target->depth, target->depth, (float)SCALE, &l->split, &far, target->nodes, &nodes,
          &multipole, target->local);
-  f->l2l(p, target->depth, (float)SCALE, target->nodes, target->local);
+  f->l2l(p, 1, 0, target->depth, (float)SCALE, target->nodes, target->local);
   memset(target->acceleration, 0, 3 * (size_t)target->count * sizeof(float));
-  f->l2p(p, target->count, target->depth, NULL, (float)SCALE, 1.0f, target->x, target->nodes,
+  f->l2p(p, target->count, target->depth, NULL, 1, (float)SCALE, 1.0f, target->x, target->nodes,
          target->local, target->acceleration);
   free(offset);
 }
@@ -469,8 +510,9 @@ static void test_range(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_moments),     cmocka_unit_test(test_derivatives),
-      cmocka_unit_test(test_convergence), cmocka_unit_test(test_momentum),
-      cmocka_unit_test(test_lists),       cmocka_unit_test(test_range),
+      cmocka_unit_test(test_convergence), cmocka_unit_test(test_subtrees),
+      cmocka_unit_test(test_momentum),    cmocka_unit_test(test_lists),
+      cmocka_unit_test(test_range),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
