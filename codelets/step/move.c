@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* move: drift of a group as the stage drift has it, and refit of its tree as the stage refit has it.
  *
- * reads   momenta, accelerations; masses, if they differ
+ * reads   momenta, accelerations; masses, if they differ; nbody.moves, which has no data
  * updates positions
  * writes  the tree; group.top; the masses of nodes, if they differ */
 #include "codelets/runtime/task.h"
@@ -14,7 +14,7 @@ struct move_argument {
   const struct group *g;
   float factor; /* position units per unit of momentum */
 };
-enum { MOMENTUM, REFITTED, SLOTS = REFITTED + REFIT_SLOTS };
+enum { MOMENTUM, REFITTED }; /* n->moves comes last */
 
 static double move_work(const struct move_argument *a) { return a->g->count; }
 
@@ -45,8 +45,10 @@ static void move_gpu(struct gpu *gpu, void *buffers[], const struct move_argumen
 STAGE(move, 0xddbb88, NULL);
 
 void move_submit(struct nbody *n, struct group *g, float factor) {
-  struct starpu_data_descr data[SLOTS] = {{g->column[COLUMN_momentum], STARPU_R}};
-  const size_t count = REFITTED + refit_slots(g, data + REFITTED);
+  struct starpu_data_descr data[REFITTED + REFIT_SLOTS + 1] = {
+      {g->column[COLUMN_momentum], STARPU_R}};
+  size_t count = REFITTED + refit_slots(g, data + REFITTED);
+  data[count++] = (struct starpu_data_descr){n->moves, STARPU_R};
   data[REFITTED + REFIT_POSITION].mode = STARPU_RW;
   move_insert((struct move_argument){n, g, drift_units(n, factor)},
               (struct task){

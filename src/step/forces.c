@@ -247,7 +247,7 @@ static void submit_before_boxes(struct nbody *n,
   struct domain *d = &n->domain;
   FOR_TARGETS(d, g) choose(n, g, context); /* first: walks need no multipoles */
   if (far_certain(&n->short_range)) submit_multipoles_of_groups(d, &n->short_range);
-  FOR_GROUPS(d, g) handle_wait_written(g->tree);
+  handle_wait(n->moves);
   domain_find_neighbours(d);
 }
 

@@ -7,6 +7,7 @@
 #include "photons/base/error.h"
 #include "photons/base/kept.h"
 #include "photons/config/parameters.h"
+#include "photons/runtime/handle.h"
 #include "photons/runtime/pinned.h"
 #include "photons/runtime/task_log.h"
 #include "photons/step/external.h"
@@ -40,6 +41,7 @@ struct nbody *nbody_create(const struct parameters *p, struct particles particle
   n->a = 1.0;
   n->net_force = (struct net_force){NAN, NAN};
   n->mesh_alone = p->time.step == STEP_PM;
+  n->moves = handle_make_empty();
   const bool block = p->time.step == STEP_BLOCK;
   if (block) particles_add_columns(&particles, columns_present(PRESENT_BLOCK_STEPS));
   n->domain = domain_make(
@@ -70,6 +72,7 @@ void nbody_change_mesh(struct nbody *n, uint32_t cells) {
 }
 
 void nbody_free(struct nbody *n) {
+  handle_drop(&n->moves);
   external_free(n->external);
   holes_free(n->holes);
   if (nbody_has_mesh(n)) long_range_free(&n->long_range);

@@ -45,6 +45,8 @@ struct nbody {
   struct light_cone *cone;    /**< of an observer, see light_cone.h; NULL: there is none */
   int64_t step;               /**< what is being computed: the number of the step, */
   double a;                   /**< and the scale factor at its end; 1 until it is set */
+  /** Has no data. All tasks of move_submit() read it, so that the host can wait for them at once. */
+  starpu_data_handle_t moves;
 };
 
 static inline struct group_rungs *rungs_of(const struct nbody *n, const struct group *g) {
