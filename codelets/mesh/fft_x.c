@@ -12,6 +12,7 @@
 #include "photons/base/error.h"
 #include "photons/mesh/codelets.h"
 #include "photons/runtime/message.h"
+#include "photons/runtime/parts.h"
 
 struct fft_x_argument {
   const struct long_range *l;
@@ -39,12 +40,29 @@ static void unwrap(void *buffers[], const struct fft_x_argument *a, const float 
       in[set * slabs + slab] = out[set * l->mesh->spectra * slabs + slab];
 }
 
+/** A task on a core in parts, one for each ky. */
+struct fft_x_parts {
+  const struct fft_x_argument *a;
+  const float complex *const *in;
+  float complex *const *out;
+  double *energy;
+};
+
+static void fft_x_part(void *context, uint32_t i) {
+  const struct fft_x_parts *p = context;
+  const struct long_range *l = p->a->l;
+  const uint32_t ky = column_first(l->mesh, p->a->column) + i;
+  mesh_fft_x(l->mesh, p->a->column, (struct mesh_range){ky, ky + 1}, p->in, p->out, p->energy,
+             l->fft[worker_number()]);
+}
+
 static void fft_x_cpu(void *buffers[], const struct fft_x_argument *a) {
   float complex *out[a->l->sets * a->l->mesh->spectra * a->l->mesh->slabs];
   const float complex *in[a->l->sets * a->l->mesh->slabs];
   unwrap(buffers, a, in, out);
-  mesh_fft_x(a->l->mesh, a->column, in, out, VECTOR(double, buffers[slots(a->l)]),
-             a->l->fft[worker_number()]);
+  const struct mesh_range kys = column_kys(a->l->mesh, a->column);
+  parts_run(kys.end - kys.first, fft_x_part,
+            &(struct fft_x_parts){a, in, out, VECTOR(double, buffers[slots(a->l)])});
 }
 
 static void fft_x_gpu(struct gpu *gpu, void *buffers[], const struct fft_x_argument *a) {

@@ -329,10 +329,9 @@ static struct along_x along_x(const struct mesh *m, void *scratch) {
   return a;
 }
 
-/* For the lines of a column, a batch at a time. */
-#define FOR_LINES(m, c, l)                                             \
-  for (struct lines l = {.column = (c), .ky = column_first((m), (c))}; \
-       l.ky < column_first((m), (c) + 1); l.ky++)                      \
+/* For the lines of some ky of a column, a batch at a time. */
+#define FOR_LINES(m, c, kys, l)                                                       \
+  for (struct lines l = {.column = (c), .ky = (kys).first}; l.ky < (kys).end; l.ky++) \
     for (struct batch b = batch_from((m), (m)->first_kz); next_lines((m), &b, &l);)
 
 /* Take the lines of the batch, and go on to the next one. @return false: there are no more of this ky */
@@ -362,10 +361,11 @@ static void make_potential(const struct mesh *m, const struct lines *l, const st
   apply_green(m, l, a->factor, a->field, energy + lines_offset(m, l));
 }
 
-void mesh_fft_x(const struct mesh *m, uint32_t c, const float complex *const *in,
-                float complex *const *out, double *energy, void *scratch) {
+void mesh_fft_x(const struct mesh *m, uint32_t c, struct mesh_range kys,
+                const float complex *const *in, float complex *const *out, double *energy,
+                void *scratch) {
   const struct along_x a = along_x(m, scratch);
-  FOR_LINES(m, c, l) {
+  FOR_LINES(m, c, kys, l) {
     make_potential(m, &l, &a, in, energy);
     scatter_fields(m, &l, a.field, a.work, a.result, out);
     if (!m->interlace) continue;
@@ -377,7 +377,7 @@ void mesh_fft_x(const struct mesh *m, uint32_t c, const float complex *const *in
 void mesh_potential_x(const struct mesh *m, uint32_t c, const float complex *const *in,
                       float complex *const *potential, double *energy, void *scratch) {
   const struct along_x a = along_x(m, scratch);
-  FOR_LINES(m, c, l) {
+  FOR_LINES(m, c, column_kys(m, c), l) {
     make_potential(m, &l, &a, in, energy);
     scatter(m, &l, a.field, potential);
   }
@@ -387,7 +387,7 @@ void mesh_fields_x(const struct mesh *m, uint32_t c, uint32_t set,
                    const float complex *const *potential, float complex *const *out,
                    void *scratch) {
   const struct along_x a = along_x(m, scratch);
-  FOR_LINES(m, c, l) {
+  FOR_LINES(m, c, column_kys(m, c), l) {
     gather(m, &l, potential, a.field);
     if (set == 1) multiply_phase(m, &l, -1.0f, a.field);
     scatter_fields(m, &l, a.field, a.work, a.result, out);

@@ -117,7 +117,7 @@ static void bench(const struct mesh_kernels *kernels, uint32_t cells, enum assig
     double t1 = seconds();
     for (uint32_t c = 0; c < slabs; c++) {
       for (uint32_t s = 0; s < m->spectra * slabs; s++) of_column[s] = block[s * slabs + c];
-      mesh_fft_x(m, c, (const float complex *const *)of_column, of_column,
+      mesh_fft_x(m, c, column_kys(m, c), (const float complex *const *)of_column, of_column,
                  potential + (size_t)column_first(m, c) * m->kz, scratch);
     }
     double t2 = seconds();

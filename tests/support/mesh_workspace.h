@@ -95,7 +95,8 @@ static inline void *run_share(void *argument) {
       for (uint32_t set = 0; set < w->sets; set++)
         for (uint32_t s = 0; s < m->slabs; s++)
           in[set * m->slabs + s] = out[set * m->spectra * m->slabs + s];
-      mesh_fft_x(m, i, in, out, w->potential + (size_t)column_first(m, i) * m->kz, scratch);
+      mesh_fft_x(m, i, column_kys(m, i), in, out, w->potential + (size_t)column_first(m, i) * m->kz,
+                 scratch);
     } else {
       for (uint32_t f = 0; f < fields; f++)
         mesh_ifft_yz(

@@ -108,11 +108,6 @@ struct cells_list {
   uint32_t count, room;
 };
 
-/** Slabs or columns first .. end - 1. */
-struct mesh_range {
-  uint32_t first, end;
-};
-
 struct long_range {
   struct domain *domain;
   const struct mesh_kernels *kernels;

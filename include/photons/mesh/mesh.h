@@ -128,6 +128,15 @@ static HOST_DEVICE inline uint32_t slab_first(const struct mesh *m, uint32_t s) 
 static HOST_DEVICE inline uint32_t column_first(const struct mesh *m, uint32_t c) {
   return (uint32_t)((uint64_t)m->cells * c / m->columns);
 }
+/** Slabs, columns or ky first .. end - 1. */
+struct mesh_range {
+  uint32_t first, end;
+};
+/** The ky of a column. */
+static inline struct mesh_range column_kys(const struct mesh *m, uint32_t c) {
+  struct mesh_range kys = {column_first(m, c), column_first(m, c + 1)};
+  return kys;
+}
 /** First y of part j of a slab, and first kz of part j of a column. */
 static HOST_DEVICE inline uint32_t part_first_y(const struct mesh *m, uint32_t j) {
   return (uint32_t)((uint64_t)m->cells * j / m->parts);
@@ -246,6 +255,7 @@ void mesh_fft_yz(const struct mesh *m, uint32_t s, float *slab,
  * potential (fd4) in (Mpc/h)^-1, per unit G m, at the cells of each set's mesh: acceleration = G *
  * particle mass * mean over the sets. With interlacing, combining the two densities cancels the odd
  * images of the deposit, and the mean over both read-outs cancels those of the read-out.
+ * @param kys  those ky of the column that are transformed: column_kys(), or a part of them
  * @param in   [sets][slabs] transpose blocks of the density; set 1 is the mesh shifted by half a
  *         cell
  * @param out  [sets][spectra][slabs] transpose blocks; may be the same memory as in
@@ -253,8 +263,9 @@ void mesh_fft_yz(const struct mesh *m, uint32_t s, float *slab,
  *         and kz, per unit of G m, (Mpc/h)^-1; over all ky and kz it is the sum of all particles'
  *         potentials on the mesh, each that of its own smoothed cloud included
  */
-void mesh_fft_x(const struct mesh *m, uint32_t c, const float complex *const *in,
-                float complex *const *out, double *energy, void *scratch);
+void mesh_fft_x(const struct mesh *m, uint32_t c, struct mesh_range kys,
+                const float complex *const *in, float complex *const *out, double *energy,
+                void *scratch);
 /**
  * mesh_fft_x() in two parts, with the same rounding: its forward transforms and Green's function,
  * whose result stays in wave numbers; and the inverse transforms of one set.

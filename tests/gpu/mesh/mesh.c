@@ -110,7 +110,7 @@ static void check_fields(const struct bench *b, struct mesh_arrays *a, struct di
     const size_t sums = (size_t)width * m->kzs;
     double *energy = allocate(sums, 2 * sizeof *energy, "sums of potentials"), *energy_gpu;
     CUDA(cudaMalloc((void **)&energy_gpu, sums * sizeof *energy));
-    mesh_fft_x(m, c, in, out, energy, fft);
+    mesh_fft_x(m, c, column_kys(m, c), in, out, energy, fft);
     gpu_fft_x(b->mesh, c, in_gpu, out_gpu, energy_gpu);
     to_host(b, energy + sums, energy_gpu, sums * sizeof *energy);
     for (uint32_t i = 0; i < width; i++)

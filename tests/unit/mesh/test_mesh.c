@@ -348,7 +348,8 @@ static void pencils_along_x(const struct pencils *p, uint32_t part, uint32_t c, 
     out[i] = p->block[part][i / m->slabs / SPECTRA][i / m->slabs % SPECTRA][i % m->slabs][c];
   for (uint32_t i = 0; i < SETS * m->slabs; i++)
     in[i] = p->block[part][i / m->slabs][0][i % m->slabs][c];
-  mesh_fft_x(m, c, in, out, p->potential[part] + (size_t)column_first(m, c) * m->kzs, scratch);
+  mesh_fft_x(m, c, column_kys(m, c), in, out,
+             p->potential[part] + (size_t)column_first(m, c) * m->kzs, scratch);
 }
 
 static void pencils_backward(const struct pencils *p, int set, uint32_t f, uint32_t s,
