@@ -117,7 +117,7 @@ static bool fill_planes(struct dataset *d, size_t number, unsigned char *planes)
   for (size_t done = 0, n; done < c->count; done += n) {
     n = c->count - done < STRIP ? c->count - done : STRIP;
     make_columns(d, number, n, columns);
-    if (d->floats && !hdf5_all_finite(columns, d->size, n * d->columns)) {
+    if (d->floats && !d->kernels->all_finite(d->size, n * d->columns, columns)) {
       c->first += done;
       c->count = n;
       c->rows = malloc(n * d->columns * d->size);

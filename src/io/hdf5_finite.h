@@ -4,11 +4,8 @@
 #define PHOTONS_HDF5_FINITE_H
 
 #include <hdf5.h>
-#include <stdbool.h>
 #include <stddef.h>
 
-/** Whether all floats or doubles are finite. It does not call HDF5. @param size  of a number */
-bool hdf5_all_finite(const void *values, size_t size, size_t count);
 /** What is not finite never reaches a file: a floating-point number that is not ends the program
  * (EXIT_RUN_FAILED).
  * @param name     of the dataset or attribute, for the message

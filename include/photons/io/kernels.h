@@ -24,6 +24,8 @@ struct io_kernels {
   void (*round_positions_wide)(size_t count, const uint32_t *x, const struct rounded_scale *s,
                                double *out);
   void (*round_velocities)(size_t count, const float *p, const struct rounded_scale *s, float *out);
+  /** Whether all numbers are finite. @param size  bytes of a float or of a double */
+  bool (*all_finite)(size_t size, size_t count, const void *values);
   /** Rows of three columns. @param size  bytes of a number: 4 or 8 @param columns  [3][count] @param[out] rows  [count][3] */
   void (*rows_of_three)(size_t count, size_t size, const void *columns, void *rows);
   /**
@@ -66,6 +68,7 @@ size_t deflate_planes_bound(size_t planes, size_t count);
 KERNEL_FUNCTION(io_kernels, round_positions, round_positions);
 KERNEL_FUNCTION(io_kernels, round_positions_wide, round_positions_wide);
 KERNEL_FUNCTION(io_kernels, round_velocities, round_velocities);
+KERNEL_FUNCTION(io_kernels, all_finite, all_finite);
 KERNEL_FUNCTION(io_kernels, rows_of_three, rows_of_three);
 KERNEL_FUNCTION(io_kernels, shuffle, shuffle);
 KERNEL_FUNCTION(io_kernels, checksum_columns, checksum_columns);

@@ -13,14 +13,11 @@
 /** Bytes that have been counted. Each of four tables has every fourth one, so that equal bytes do not wait for each other. */
 struct counts {
   uint16_t part[4][VALUES];
-  size_t eights, alike; /* eights of bytes, and how many of these repeat one byte */
+  size_t eights; /* of bytes */
 };
 
 static inline void count_eight(struct counts *c, const unsigned char *data) {
-  uint64_t eight;
-  memcpy(&eight, data, sizeof eight);
-  for (size_t k = 0; k < sizeof eight; k++) c->part[k % 4][data[k]]++;
-  c->alike += eight == (eight << 8 | eight >> 56);
+  for (size_t k = 0; k < 8; k++) c->part[k % 4][data[k]]++;
 }
 
 /** Count eights of the bytes of a block, one of `step` from the `first` one on. */
@@ -28,6 +25,17 @@ static inline void count_eights(const struct block *p, size_t first, size_t step
                                 struct counts *c) {
   for (size_t i = 8 * first; i + 8 <= p->count; i += 8 * step, c->eights++)
     count_eight(c, p->data + i);
+}
+
+/** How many eights, one of `step`, repeat one byte. */
+static size_t count_alike(const struct block *p, size_t step) {
+  size_t alike = 0;
+  for (size_t i = 0; i + 8 <= p->count; i += 8 * step) {
+    uint64_t eight;
+    memcpy(&eight, p->data + i, sizeof eight);
+    alike += eight == (eight << 8 | eight >> 56);
+  }
+  return alike;
 }
 
 /** How often each byte has been counted. */
@@ -160,7 +168,7 @@ static bool survey(struct block *p) {
     count_few(p, number);
   else
     count_bytes(p);
-  if (c.alike * RUNS * RUN_SEEN * STEP >= p->count) find_runs(p);
+  if (count_alike(p, STEP) * RUNS * RUN_SEEN * STEP >= p->count) find_runs(p);
   return true;
 }
 

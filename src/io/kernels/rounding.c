@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Numbers of lean snapshots from those of the run, and their bytes by place. */
+/* Numbers of lean snapshots from those of the run, whether they are finite, and their bytes by place. */
 #include <math.h>
 #include <string.h>
 
@@ -52,6 +52,58 @@ void KERNEL(round_velocities)(size_t count, const float *p, const struct rounded
   }
   if (any_large)
     for (size_t i = 0; i < count; i++) out[i] = (float)rounded((double)p[i] * factor, step);
+}
+
+#ifdef __AVX2__
+enum { WIDTH = 32 }; /* bytes of a vector */
+#else
+enum { WIDTH = 16 };
+#endif
+typedef uint32_t words __attribute__((vector_size(WIDTH)));
+typedef uint64_t double_words __attribute__((vector_size(WIDTH)));
+
+/** All bits of the exponent of a float that is infinite or no number are set, and one more makes them overflow. */
+static bool all_finite_floats(size_t count, const unsigned char *values) {
+  enum { LANES = WIDTH / sizeof(uint32_t) };
+  const uint32_t exponent = 0x7f800000, one = 0x00800000;
+  words some = {0}, bits;
+  uint32_t last = 0, any;
+  size_t i = 0;
+#pragma GCC unroll 4
+  for (; i + LANES <= count; i += LANES) {
+    memcpy(&bits, values + i * sizeof any, sizeof bits);
+    some |= (bits & exponent) + one;
+  }
+  for (; i < count; i++) {
+    memcpy(&any, values + i * sizeof any, sizeof any);
+    last |= (any & exponent) + one;
+  }
+  for (int k = 0; k < LANES; k++) last |= some[k];
+  return last >> 31 == 0;
+}
+
+static bool all_finite_doubles(size_t count, const unsigned char *values) {
+  enum { LANES = WIDTH / sizeof(uint64_t) };
+  const uint64_t exponent = UINT64_C(0x7ff) << 52, one = UINT64_C(1) << 52;
+  double_words some = {0}, bits;
+  uint64_t last = 0, any;
+  size_t i = 0;
+#pragma GCC unroll 4
+  for (; i + LANES <= count; i += LANES) {
+    memcpy(&bits, values + i * sizeof any, sizeof bits);
+    some |= (bits & exponent) + one;
+  }
+  for (; i < count; i++) {
+    memcpy(&any, values + i * sizeof any, sizeof any);
+    last |= (any & exponent) + one;
+  }
+  for (int k = 0; k < LANES; k++) last |= some[k];
+  return last >> 63 == 0;
+}
+
+bool KERNEL(all_finite)(size_t size, size_t count, const void *values) {
+  return size == sizeof(double) ? all_finite_doubles(count, values)
+                                : all_finite_floats(count, values);
 }
 
 void KERNEL(rows_of_three)(size_t count, size_t size, const void *columns, void *rows) {
@@ -124,6 +176,7 @@ extern const struct io_kernels KERNEL(io_kernels);
 const struct io_kernels KERNEL(io_kernels) = {.round_positions = KERNEL(round_positions),
                                               .round_positions_wide = KERNEL(round_positions_wide),
                                               .round_velocities = KERNEL(round_velocities),
+                                              .all_finite = KERNEL(all_finite),
                                               .rows_of_three = KERNEL(rows_of_three),
                                               .shuffle = KERNEL(shuffle),
                                               .checksum_columns = KERNEL(checksum_columns),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Numbers of lean files are those that rounded() gives, their bytes are in HDF5's order, and their checksums are those of xxHash, with all
  * instruction sets. */
+#include <float.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -108,6 +109,32 @@ static void check_sums(const struct io_kernels *k, gsl_rng *rng, size_t columns,
     }
 }
 
+/** A number that is not finite is found at every place, and the largest finite ones are finite. */
+static void check_finite(const struct io_kernels *k) {
+  enum { MOST = 100 };
+  const double not_finite[] = {INFINITY, -INFINITY, NAN}, large[] = {FLT_MAX, DBL_MAX};
+  float floats[MOST];
+  double doubles[MOST];
+  for (size_t i = 0; i < MOST; i++) {
+    floats[i] = (float)(i % 2 ? large[0] : -large[0]);
+    doubles[i] = i % 2 ? large[1] : -large[1];
+  }
+  for (size_t count = 0; count <= MOST; count++) {
+    assert_true(k->all_finite(sizeof *floats, count, floats));
+    assert_true(k->all_finite(sizeof *doubles, count, doubles));
+    for (size_t i = 0; i < count; i++) {
+      const float was = floats[i];
+      const double double_was = doubles[i];
+      floats[i] = (float)not_finite[i % 3];
+      doubles[i] = not_finite[i % 3];
+      assert_false(k->all_finite(sizeof *floats, count, floats));
+      assert_false(k->all_finite(sizeof *doubles, count, doubles));
+      floats[i] = was;
+      doubles[i] = double_was;
+    }
+  }
+}
+
 static void test_kernels(void **state) {
   (void)state;
   gsl_rng *rng = gsl_rng_alloc(gsl_rng_ranlxd1);
@@ -116,6 +143,7 @@ static void test_kernels(void **state) {
     const struct io_kernels *k = io_kernels_of(isa);
     check_positions(k, rng);
     check_velocities(k, rng);
+    check_finite(k);
     check_order(k, rng, 4);
     check_order(k, rng, 8);
     for (size_t columns = 1; columns <= 3; columns += 2)
