@@ -15,7 +15,6 @@
 #include "codelets/amr/batches.h"
 #include "photons/amr/codelets.h"
 #include "photons/amr/matter.h"
-#include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/runtime/message.h"
 
@@ -224,7 +223,7 @@ static void add_batches(struct slots *slots, const struct gas_cut_argument *a, b
 }
 
 static void submit(struct gas_cut_argument a, bool cut) {
-  struct slots slots = slots_of("messages", a.gas, a.level, 0);
+  struct slots slots = {0};
   slots_add(&slots, a.message->packed, cut ? STARPU_W : STARPU_R);
   add_batches(&slots, &a, cut);
   if (a.message->places) slots_add(&slots, a.message->places, STARPU_R);
@@ -246,38 +245,7 @@ static void transfer(struct gas *g, const struct ghost_message *m, int level,
                    (int)(m->from / homes), (int)(m->to / homes), PRIORITY_HIGHEST);
 }
 
-/** Kinds of messages of a level that are sent together. */
-struct kinds {
-  enum ghost_kind kind[2];
-  int count;
-  int potential; /* of GHOST_POTENTIALS */
-};
-
-/** Pack the messages of a kind that a home of the only rank sends, or unpack those that it gets. */
-static void submit_home(struct gas *g, int level, enum ghost_kind kind, int potential,
-                        uint32_t home, bool cut) {
-  const struct gas_ghosts *ghosts = &g->level[level].ghosts;
-  const struct ghost_messages *all = cut ? &ghosts->sent[kind] : &ghosts->received[kind];
-  for (uint32_t i = 0; i < all->count; i++) {
-    const struct ghost_message *m = &all->message[i];
-    if ((cut ? m->from : m->to) != home) continue;
-    submit((struct gas_cut_argument){g, level, kind, m, potential}, cut);
-    if (cut) g->counts.home_bytes += starpu_data_get_size(m->packed);
-  }
-}
-
-/** On one rank with GPUs one task packs all messages of a home, and one unpacks all of them. */
-static void submit_within(struct gas *g, int level, const struct kinds *kinds) {
-  for (int cut = 1; cut >= 0; cut--)
-    for (uint32_t home = 0; home < g->tasks.homes; home++) {
-      const bool begun = gas_chain_begin(g);
-      for (int k = 0; k < kinds->count; k++)
-        submit_home(g, level, kinds->kind[k], kinds->potential, home, cut);
-      gas_chain_end(g, begun);
-    }
-}
-
-static void submit_kind(struct gas *g, int level, enum ghost_kind kind, int potential) {
+static void submit_all(struct gas *g, int level, enum ghost_kind kind, int potential) {
   const struct ghost_messages *sent = &g->level[level].ghosts.sent[kind],
                               *received = &g->level[level].ghosts.received[kind];
   for (uint32_t i = 0; i < sent->count; i++) {
@@ -292,24 +260,12 @@ static void submit_kind(struct gas *g, int level, enum ghost_kind kind, int pote
   }
 }
 
-static void submit_all(struct gas *g, int level, struct kinds kinds) {
-  if (comm_size() == 1 && g->tasks.homes == 1) return;
-  if (comm_size() == 1)
-    submit_within(g, level, &kinds);
-  else
-    for (int k = 0; k < kinds.count; k++) submit_kind(g, level, kinds.kind[k], kinds.potential);
-}
-
 void gas_ghosts_submit(struct gas *g, int level, enum ghost_kind kind) {
-  submit_all(g, level, (struct kinds){{kind}, 1, 0});
-}
-
-void gas_fluxes_submit(struct gas *g, int level) {
-  submit_all(g, level, (struct kinds){{GHOST_SIDES, GHOST_MEANS}, 2, 0});
+  submit_all(g, level, kind, 0);
 }
 
 void gas_potential_ghosts_submit(struct gas *g, int level, enum gas_potential which) {
-  submit_all(g, level, (struct kinds){{GHOST_POTENTIALS}, 1, g->level[level].potential[which]});
+  submit_all(g, level, GHOST_POTENTIALS, g->level[level].potential[which]);
 }
 
 void gas_send_cells(struct gas *g, int level) {

@@ -52,7 +52,8 @@ void hydro_correct(struct gas *g, int level, struct hydro_step s) {
     restrict_level(g, level);
     return;
   }
-  gas_fluxes_submit(g, level + 1);
+  gas_ghosts_submit(g, level + 1, GHOST_SIDES);
+  gas_ghosts_submit(g, level + 1, GHOST_MEANS);
   for (uint32_t k = 0; k < g->level[level].own; k++) {
     const uint32_t i = g->level[level].turn[k];
     if (gas_batch(g, level, i)->fine.count > 0)

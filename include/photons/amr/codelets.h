@@ -29,8 +29,6 @@ void gas_chain_end(struct gas *g, bool begun);
 enum { MESSAGE_GAS = 16 };
 /** Send and receive all ghosts of a kind and level; for means, those of the level's groups. */
 void gas_ghosts_submit(struct gas *g, int level, enum ghost_kind kind);
-/** The same of GHOST_SIDES and GHOST_MEANS. */
-void gas_fluxes_submit(struct gas *g, int level);
 /** The same of GHOST_POTENTIALS, of one of the potentials of a level. */
 void gas_potential_ghosts_submit(struct gas *g, int level, enum gas_potential which);
 
