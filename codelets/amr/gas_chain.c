@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* gas_chain: tasks on a GPU that follow each other in any case (codelets/runtime/chain.h), as those that measure a batch.
+/* gas_chain: tasks on a GPU that are too short to be submitted one by one (codelets/runtime/chain.h), as those that measure a batch.
  *
  * reads, writes, changes  what these tasks do */
 #include "codelets/amr/batches.h"
 #include "codelets/runtime/chain.h"
 #include "photons/amr/codelets.h"
-#include "photons/base/comm.h"
+#include <stdlib.h>
 
 struct gas_chain_argument {
   struct task_chain *chain;
@@ -29,7 +29,7 @@ bool gas_chain_begin(struct gas *g) {
 }
 
 bool gas_chain_begin_levels(struct gas *g) {
-  return comm_size() == 1 && g->tasks.homes == 1 && gas_chain_begin(g);
+  return g->tasks.together && g->tasks.homes == 1 && gas_chain_begin(g);
 }
 
 void gas_chain_end(struct gas *g, bool begun) {
@@ -41,6 +41,8 @@ void gas_chain_end(struct gas *g, bool begun) {
     return;
   }
   struct task task = {.priority = PRIORITY_HIGH, .ended = chain_free, .context = chain};
-  task.data = chain_data(chain, &task.count);
+  struct starpu_data_descr *data = chain_data(chain, &task.count);
+  task.data = data;
   gas_chain_insert((struct gas_chain_argument){chain}, task);
+  free(data);
 }

@@ -3,7 +3,7 @@
  * gas_density, gas_root_solve, gas_potentials, gas_share and gas_sheet. Other homes find their densities (gas_density), and
  * get the potentials that their tasks read. Where there is one home, gas_deposit, gas_ahead and gas_collect come first.
  *
- * reads, writes, changes  what these tasks do; gravity_order */
+ * reads, writes, changes  what these tasks do; self_gravity.order */
 #include <stdlib.h>
 
 #include "codelets/potential/potentials.h"
@@ -34,11 +34,11 @@ void gas_gravity_open(struct gas *g) {
 void gas_gravity_begin(struct gas *g, int first, int last) {
   const uint32_t mine = gas_home_end(g) - 1;
   if (!g->tasks.together) return;
-  for (uint32_t home = gas_home_begin(g); home <= mine && reads_densities(g); home++) {
-    if (home == mine) g->tasks.chain = chain_begin();
+  const bool densities = reads_densities(g);
+  for (uint32_t home = gas_home_begin(g); densities && home < mine; home++)
     gas_density_submit(g, first, last, home);
-  }
   if (!g->tasks.chain) g->tasks.chain = chain_begin();
+  if (densities) gas_density_submit(g, first, last, mine);
 }
 
 void gas_gravity_end(struct gas *g) {
@@ -46,7 +46,7 @@ void gas_gravity_end(struct gas *g) {
   size_t count;
   g->tasks.chain = NULL;
   if (!chain) return;
-  const struct starpu_data_descr *of_chain = chain_data(chain, &count);
+  struct starpu_data_descr *of_chain = chain_data(chain, &count);
   struct slots slots = slots_of("gas_gravity", g, 0, 0);
   slots_add(&slots, g->gravity->order, STARPU_W);
   for (size_t i = 0; i < count; i++) slots_add(&slots, of_chain[i].handle, of_chain[i].mode);
@@ -55,4 +55,5 @@ void gas_gravity_end(struct gas *g) {
   task.context = chain;
   gas_gravity_insert((struct gas_gravity_argument){chain}, task);
   free(slots.data);
+  free(of_chain);
 }

@@ -26,8 +26,7 @@ struct task_chain {
   size_t links, room_for_links;
   struct use *use; /* [uses], until chain_data() */
   size_t uses, room_for_uses, most;
-  size_t *slot;                   /* [uses] of the chain */
-  struct starpu_data_descr *data; /* [slot] */
+  size_t *slot; /* [uses] of the chain */
 };
 
 struct task_chain *chain_begin(void) {
@@ -69,28 +68,28 @@ static enum starpu_data_access_mode both(enum starpu_data_access_mode mode,
   return mode; /* what is written first needs no old data */
 }
 
-const struct starpu_data_descr *chain_data(struct task_chain *c, size_t *count) {
+struct starpu_data_descr *chain_data(struct task_chain *c, size_t *count) {
+  struct starpu_data_descr *data = allocate(c->uses, sizeof *data, "task data");
   size_t *first = allocate(c->uses, sizeof *first, "task data"); /* [use] of its handle */
   c->slot = allocate(c->uses, sizeof *c->slot, "task data");
-  c->data = allocate(c->uses, sizeof *c->data, "task data");
   if (c->uses > 1) qsort(c->use, c->uses, sizeof *c->use, compare_uses);
   for (size_t i = 0; i < c->uses; i++) {
     const struct use *use = &c->use[i];
     const bool new = i == 0 || use->handle != use[-1].handle;
     first[use->order] = new ? use->order : first[use[-1].order];
-    struct starpu_data_descr *data = &c->data[first[use->order]];
-    *data = (struct starpu_data_descr){use->handle, new ? use->mode : both(data->mode, use->mode)};
+    struct starpu_data_descr *slot = &data[first[use->order]];
+    *slot = (struct starpu_data_descr){use->handle, new ? use->mode : both(slot->mode, use->mode)};
   }
   *count = 0;
   for (size_t i = 0; i < c->uses;
        i++) { /* the slots of handles follow each other by their first uses */
     c->slot[i] = first[i] == i ? *count : c->slot[first[i]];
-    if (first[i] == i) c->data[(*count)++] = c->data[i];
+    if (first[i] == i) data[(*count)++] = data[i];
   }
   free(first);
   free(c->use);
   c->use = NULL;
-  return c->data;
+  return data;
 }
 
 void chain_run(const struct task_chain *c, void *buffers[]) {
@@ -110,6 +109,5 @@ void chain_free(void *chain) {
   free(c->link);
   free(c->use);
   free(c->slot);
-  free(c->data);
   free(c);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Tasks for a GPU that are submitted as one. Each submission takes the main thread some microseconds, and so does the
- * begin of each task: where short tasks follow each other in any case, they are a chain. A chain has the slots of all of
+ * begin of each task: where tasks are too short for that, they are a chain. A chain has the slots of all of
  * its tasks, each handle once, and calls their functions in turn, on one stream. */
 #ifndef PHOTONS_CODELETS_CHAIN_H
 #define PHOTONS_CODELETS_CHAIN_H
@@ -21,8 +21,8 @@ size_t chain_length(const struct task_chain *c);
 /** The slots of a chain to which no task is added any more. They are as for one task that does what all do: data that the
  * first of the tasks only writes are only written. They have the order in which tasks name their handles first.
  * @param[out] count  their number
- * @return they are the chain's */
-const struct starpu_data_descr *chain_data(struct task_chain *c, size_t *count);
+ * @return free() it */
+struct starpu_data_descr *chain_data(struct task_chain *c, size_t *count);
 /** Call the functions of all tasks, on the thread of a CUDA worker. @param buffers  of chain_data() */
 void chain_run(const struct task_chain *c, void *buffers[]);
 /** @param chain  struct task_chain; may be NULL */

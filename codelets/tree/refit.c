@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* refit: boxes of all nodes of a group from its particles.
  *
- * reads  positions, accelerations; masses, if they differ writes the tree; group.top (its upper
- * levels, for the host); the masses of nodes, if they differ */
+ * reads  positions, accelerations; masses, if they differ
+ * writes the tree; group.top (its upper levels, for the host); the masses of nodes, if they differ */
 #include "codelets/tree/refit.h"
 
 #include <math.h>

@@ -344,7 +344,7 @@ void gpu_read(struct gpu_mesh *g, uint32_t count, const uint32_t *x, bool shifte
                  origin[3] = {before, before + view->origin[0], before + view->origin[1]};
   for (int c = 0; c < 3; c++) {
     r.offset[c] = assignment_offset(m, origin[c], shifted);
-    r.begin[c] = (view->first[c] + m->cells + before - origin[c]) % m->cells;
+    r.begin[c] = (view->first[c] + m->cells - origin[c]) % m->cells; /* for read_fields() alone */
     r.cells[c] = view->size[c];
   }
   r.factor = fields ? factor : factor * (float)(m->cells / m->box);

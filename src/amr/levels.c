@@ -114,7 +114,8 @@ void gas_reuse_data(struct gas *g, int level, struct gas_level *old) {
       reuse_own(b, l->now, o, old->now);
   }
   seen_reuse(g, level, old);
-  for (uint32_t h = 0; h < l->homes && h < old->homes; h++) take(&l->density[h], &old->density[h]);
+  for (uint32_t h = 0; l->groups > 0 && h < l->homes && h < old->homes; h++)
+    take(&l->density[h], &old->density[h]);
 }
 
 void gas_keep_present_cells(struct gas_level *l) {

@@ -14,9 +14,9 @@
 #include "photons/runtime/scheduler.h"
 
 /* A GPU has so many patch groups of the root level at least: with fewer its messages take longer than its work. Potentials
- * of refined levels are found in many short solutions, between which GPUs exchange what is around their groups. GPUs
- * that are chosen here never find the potentials of all groups each: their root levels have too many groups for that, or
- * the memory of one does not suffice. */
+ * of refined levels are found in many short solutions, between which GPUs exchange what is around their groups. On the
+ * GPUs that are chosen here no task finds the potentials of all groups: their root levels have too many groups for that, or
+ * the memory of one GPU does not suffice. */
 enum { GROUPS_LEAST = 1024, GROUPS_LEAST_OF_POTENTIALS = 8192 };
 
 void gas_choose_gpus(const struct parameters *p) {

@@ -135,7 +135,7 @@ static double lists_of_workers(const struct parameters *p, const struct layout *
                                size_t particles) {
   if (l->mesh.cells > 0 || scheduler_any_gpu()) return 0.0;
   const double groups = l->domain.group_count, walks = fmin(scheduler_workers_foreseen(p), groups);
-  return walks * LISTS_BYTES * log2(groups) * (double)particles / groups;
+  return walks * LISTS_BYTES * log2(fmax(groups, 2.0)) * (double)particles / groups;
 }
 
 /** Accelerations of all particles beside those of the last forces. */

@@ -59,8 +59,8 @@ static int compare_index(const void *a, const void *b) {
 
 /** Neighbours rise behind the first one, the group itself. */
 static bool is_neighbour(const struct neighbours *near, const struct group *group) {
-  if (near->group[0] == group || near->count == 1) return near->group[0] == group;
-  return bsearch(&group, near->group + 1, near->count - 1, sizeof(struct group *), compare_index);
+  return near->group[0] == group ||
+         bsearch(&group, near->group + 1, near->count - 1, sizeof(struct group *), compare_index);
 }
 
 /** Of two groups of this rank each is in reach of the other, or neither. */

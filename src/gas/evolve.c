@@ -93,7 +93,7 @@ static void solve_potentials(struct gas *g, int level, double weight) {
   if (g->gravity) gravity_solve(g, level, weight);
 }
 
-/** The same of particles that have moved. */
+/** Give particles their groups, find densities, and solve the potentials. */
 static void place_and_solve(struct gas *g, int level, double weight) {
   if (g->particles) {
     gas_particles_settle(g, level, g->topology.finest);

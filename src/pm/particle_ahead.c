@@ -125,7 +125,7 @@ static struct particle_level foreign_particles(const struct gas *g, int level, d
 static void deposit_level(struct gas *g, int level, const double *then) {
   for (uint32_t k = 0; k < g->level[level].own; k++) {
     const uint32_t i = g->level[level].turn[k];
-    const bool begun = gas_chain_begin(g);
+    const bool begun = then && gas_chain_begin(g);
     gas_deposit_submit(g, level, i, true);
     if (then) gas_ahead_submit(g, level, i, *then, NULL);
     gas_chain_end(g, begun);

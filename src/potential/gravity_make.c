@@ -10,6 +10,7 @@
 #include "photons/runtime/handle.h"
 #include "photons/runtime/message.h"
 #include "photons/runtime/owner_computes.h"
+#include "photons/runtime/scheduler.h"
 
 enum { CUBE_BYTES = GAS_GROUP_CELLS * sizeof(double) };
 
@@ -33,7 +34,10 @@ struct self_gravity *gravity_make(struct gas *g, const struct parameters *p) {
   struct self_gravity *s = allocate(1, sizeof *s, "self-gravity");
   uint32_t gpus = engine_gpu();
   comm_min_u32(&gpus, 1);
+  int device[STARPU_NMAXWORKERS];
+  const uint32_t here = scheduler_gpus(device);
   *s = (struct self_gravity){
+      .gpu_memory = here > 0 ? scheduler_gpu_memory() / here : 0.0,
       .poisson = poisson_kernels_select(),
       .kernels = gravity_kernels_select(p->gas.precision == GAS_DOUBLE),
       .direct = p->gas.poisson == GAS_POISSON_DIRECT,
@@ -55,11 +59,14 @@ struct self_gravity *gravity_make(struct gas *g, const struct parameters *p) {
   return s;
 }
 
-/** Whether each level has few enough groups for one task. */
+/** Whether each level has few enough groups for one task, and one GPU room for all of them. */
 static bool all_are_small(const struct gas *g) {
-  for (int level = 0; level <= g->topology.finest; level++)
+  double groups = 0.0;
+  for (int level = 0; level <= g->topology.finest; level++) {
     if (g->topology.level[level].count > g->gravity->together_most) return false;
-  return true;
+    groups += g->topology.level[level].count;
+  }
+  return groups * g->tasks.group_memory <= g->gravity->gpu_memory;
 }
 
 void gravity_divide_at_start(struct gas *g) {

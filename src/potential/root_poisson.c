@@ -284,6 +284,7 @@ static double mean_source(const struct gas *g) {
   return t.sum[0] / ((double)g->topology.level[0].count * GAS_GROUP_CELLS);
 }
 
+/* Called in a task: on one rank exact_sums_finish() sends nothing. */
 double root_mean_of_own(const struct gas *g, const double *sum) {
   const uint32_t groups = g->topology.level[0].count;
   struct exact_sums all = exact_sums_create(1, 1);

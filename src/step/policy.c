@@ -81,6 +81,8 @@ void sort_policy_rescale(struct sort_policy *s, const struct domain *d) {
 
 /** km/s, of matter in the halos in which most pairs are. */
 #define HALO_SPEED 300.0
+/** Forces for each time that a mesh is finer, at most: matter is slower in boxes of a few Mpc/h. */
+#define MOST_FOR_FINER 4.0
 
 /** Cells that matter in halos crosses in a base step. */
 static double cells_crossed(const struct parameters *p, const struct cosmology *c, double a,
@@ -95,9 +97,9 @@ uint32_t mesh_policy_forces(const struct parameters *p, const struct cosmology *
   if (cells == 0 || p->time.step != STEP_BLOCK) return forces;
   const uint32_t first = mesh_layout_choose(p, particles).cells;
   if (cells <= first) return forces;
-  const double least = fmax((double)cells / first,
-                            cells_crossed(p, c, a, cells) / p->time.mesh_crossing);
-  while (forces < least) forces *= 2;
+  const double finer = (double)cells / first,
+               least = cells_crossed(p, c, a, cells) / p->time.mesh_crossing;
+  while (forces < fmax(finer, fmin(least, MOST_FOR_FINER * finer))) forces *= 2;
   return forces;
 }
 

@@ -112,8 +112,9 @@ done
 # One task finds the potentials of all levels that have come to the same time, and the mean density, which the host does
 # not wait for: it waits for all tasks at the end of the step, at its begin, and for flags. Other GPUs find densities.
 for gpus in 1 2 4; do
-  awk -F, -v gpus=$gpus '$2 == "task" { tasks[$3]++; last = $3 }
-    $2 == "wait" && last == "gas_gravity" { waits++ }
+  awk -F, -v gpus=$gpus '$2 == "wait" { waits += last == "gas_gravity"; waited = 1 }
+    $2 == "task" { if ($3 == "gas_gravity") waits += waited
+      waited = 0; tasks[$3]++; last = $3 }
     END { apart = tasks["gas_potential"] + tasks["gas_potentials"] + tasks["gas_share"] + tasks["gas_sheet"]
       for (stage in tasks) if (stage ~ /^gas_root/) apart += tasks[stage]
       print tasks["gas_gravity"] + 0, "and", apart, "tasks of potentials on", gpus, "GPUs,", waits + 0, "waits"

@@ -70,7 +70,7 @@ compare one parts
 # Block time steps: few of a group's particles are targets, and some groups have none. Groups are
 # wider than half the box here: the nearest images of their targets may lie on either side.
 block='--set time.step=block --set time.accuracy=fast --set time.max_dlna=0.25 --set time.eta=1 --set time.z_end=4
-  --set output.redshifts=7,4 --set gravity.pm_grid=16 --set gravity.pm_grid_most=32'
+  --set output.redshifts=7,4 --set gravity.pm_grid=16 --set gravity.pm_grid_most=32 --set time.mesh_crossing=10'
 run_on 1 block-one $block config.ini
 run_on 8 block-eight $block config.ini
 run_on 3 block-three $block --steps 5 --set output.checkpoint_minutes=1e-6 config.ini

@@ -33,6 +33,7 @@ struct self_gravity {
   bool direct;            /**< groups are solved directly, not by relaxation */
   bool gpus;              /**< every rank uses a GPU */
   uint32_t together_most; /**< groups of a level that one task solves */
+  double gpu_memory;      /**< bytes of data that one GPU of this rank has room for; 0 without */
   struct poisson_waves waves;
   starpu_data_handle_t pivots; /**< waves.pivot, where this rank uses a GPU, else NULL */
   starpu_data_handle_t order;  /**< handle_make_empty(), of gas_gravity; of the last home */

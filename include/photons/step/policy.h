@@ -14,7 +14,6 @@
 #include "photons/tree/short_range.h"
 
 struct cosmology;
-
 struct parameters;
 
 /** The state of the policy, which checkpoints contain. Work is in nanoseconds of one core,
@@ -59,11 +58,12 @@ void renewal_policy_account(struct renewal_policy *s, struct fresh_work *fresh, 
                             const struct work_counts *work, uint64_t active, size_t particles);
 
 /**
- * Forces of the mesh in a base step of block time steps, a power of 2: 1 of the first mesh. A finer one acts at least
- * as often as it is finer, and so often that matter in halos crosses at most time.mesh_crossing of its cells from
- * kick to kick. The force of the mesh changes where matter crosses the split radius, which is part of a cell: a halo with
- * the density r^-2 has the same speed V everywhere, and turns at V/r. Kicks of a leapfrog err by the square of their
- * distance over this time. Where a mesh does not pay to become finer, few particles are in halos that it resolves.
+ * Forces of the mesh in a base step of block time steps, a power of 2, which is 1 for the first mesh. A finer one acts at
+ * least as often as it is finer, and so often that matter in halos crosses at most time.mesh_crossing of its cells from
+ * kick to kick in a base step of time.max_dlna, but no more than four times as often as it is finer. The force of the mesh
+ * changes where matter crosses the split radius, which is part of a cell: a halo with the density r^-2 has the same
+ * speed V everywhere, and turns at V/r. Kicks of a leapfrog err by the square of their distance over this time. A mesh
+ * becomes finer where particles in halos make it pay, so that the first mesh does without.
  * @param a      the scale factor
  * @param cells  a side; 0: there is no mesh, and the number is 1
  */

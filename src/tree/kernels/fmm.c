@@ -313,8 +313,8 @@ void KERNEL(fmm_m2m)(int order, uint32_t root, unsigned top, unsigned depth, flo
  * before the last part. At the end of a part lanes are idle. */
 enum { PART_INTERACTIONS = 4000, LONG_PART_INTERACTIONS = 16000 };
 
-/** M2L in parts, each with some nodes of all levels: lists of one level are about as long, those of others many times longer.
- * Of n parts each has every n-th block of nodes. */
+/** M2L in parts, each with nodes of all levels: lists of nodes of one level are about equally long, those of different levels are
+ * not. Of n parts each has every n-th block of nodes. */
 struct m2l_parts {
   int order;
   const struct m2l_lists *lists;
@@ -325,7 +325,7 @@ struct m2l_parts {
 static void m2l_part(void *context, uint32_t i) {
   const struct m2l_parts *p = context;
   struct m2l_lists lists = *p->lists;
-  lists.first = i > 0 ? i * PART_BLOCK : lists.first;
+  if (i > 0) lists.first = i * PART_BLOCK;
   EXPANSION(p->order, m2l_order, &lists, p->split);
 }
 
