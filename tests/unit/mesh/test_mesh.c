@@ -348,8 +348,11 @@ static void pencils_along_x(const struct pencils *p, uint32_t part, uint32_t c, 
     out[i] = p->block[part][i / m->slabs / SPECTRA][i / m->slabs % SPECTRA][i % m->slabs][c];
   for (uint32_t i = 0; i < SETS * m->slabs; i++)
     in[i] = p->block[part][i / m->slabs][0][i % m->slabs][c];
-  mesh_fft_x(m, c, column_kys(m, c), in, out,
-             p->potential[part] + (size_t)column_first(m, c) * m->kzs, scratch);
+  /* Parts of a task transform each ky by itself, in any order. */
+  const struct mesh_range kys = column_kys(m, c);
+  for (uint32_t ky = kys.end; ky-- > kys.first;)
+    mesh_fft_x(m, c, (struct mesh_range){ky, ky + 1}, in, out,
+               p->potential[part] + (size_t)column_first(m, c) * m->kzs, scratch);
 }
 
 static void pencils_backward(const struct pencils *p, int set, uint32_t f, uint32_t s,
