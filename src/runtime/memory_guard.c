@@ -18,7 +18,7 @@ enum { LAST_SECONDS = 20 };
 
 /* Signal handlers have no argument. */
 static struct {
-  bool active;
+  bool active, installed;
   struct sigaction abort, memory; /* handlers as they were */
 } guard;
 
@@ -59,13 +59,15 @@ static void end_of_library(void) {
 }
 
 void memory_guard_begin(void) {
+  guard.active = true;
+  if (guard.installed) return; /* a second time it would keep its own handlers as those of others */
+  guard.installed = true;
   struct sigaction action = {.sa_handler = end_with_message,
                              .sa_flags = SA_NODEFER | SA_ONSTACK}; /* see start_guard.c */
   sigemptyset(&action.sa_mask);
   sigaction(SIGABRT, &action, &guard.abort);
   sigaction(SIGSEGV, &action, &guard.memory);
-  if (!guard.active) atexit(end_of_library);
-  guard.active = true;
+  atexit(end_of_library);
 }
 
 void memory_guard_end(void) { guard.active = false; }
