@@ -68,14 +68,15 @@ static __device__ float sum_behind(const struct sources &s, const struct point &
   return sum[0];
 }
 
-/** The sum over all pairs of a particle: halo_pairs(). */
+/** The sum over all pairs of a particle: halo_pairs(). Lanes sum what is behind together, though each adds it at a place of its own. */
 static __device__ double sum_pairs(const struct sources &s, uint32_t place, float softening2) {
   const struct point own = source_at(s, place);
   const uint32_t end = (place / TOGETHER + 1) * TOGETHER;
+  const float behind = sum_behind(s, own, end, softening2);
   float sum = 0.0f;
   for (uint32_t i = 0; i < end && i < s.count; i++) {
     sum += pair(own, source_at(s, i), softening2);
-    if (i == place) sum += sum_behind(s, own, end, softening2);
+    if (i == place) sum += behind;
   }
   return (double)sum;
 }
