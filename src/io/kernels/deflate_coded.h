@@ -98,16 +98,13 @@ static inline void join_codes(const uint16_t of[VALUES], const unsigned char *da
 static size_t put_many(struct bits *b, const struct codes *c, const unsigned char *data,
                        size_t count) {
   enum { REGISTER = 32, STRIP = 8 * REGISTER };
-  uint16_t of[VALUES];   /* code, and in the highest four bits its length */
   struct bits here = *b; /* which what is put cannot overwrite: it stays in registers */
   size_t i = 0;
-  if (count < REGISTER) return 0;
-  for (int v = 0; v < VALUES; v++) of[v] = (uint16_t)(c->bits[v] | c->count[v] << LONGEST_CODE);
   for (size_t n; i + REGISTER <= count; i += n) {
     uint64_t bits[STRIP / 4], number[STRIP / 4];
     n = (count - i < STRIP ? count - i : STRIP) / REGISTER * REGISTER;
     for (size_t k = 0; k < n; k += REGISTER)
-      join_codes(of, data + i + k, bits + k / 4, number + k / 4);
+      join_codes(c->joined, data + i + k, bits + k / 4, number + k / 4);
     for (size_t k = 0; k < n / 4; k++) {
       put(&here, bits[k], (unsigned)number[k]);
       flush(&here);

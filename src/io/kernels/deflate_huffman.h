@@ -15,6 +15,9 @@ struct codes {
   uint64_t bits[SYMBOLS]; /* as wide as what they are shifted into */
   uint32_t count[SYMBOLS];
   bool short_ones; /* of SHORT_CODE bits at most */
+#ifdef __AVX512BW__
+  uint16_t joined[VALUES]; /* code, and in the highest four bits its length */
+#endif
 };
 
 /** Huffman's tree of the symbols that occur, the rarest first. A node is a symbol, or further on a pair of nodes. */
@@ -150,6 +153,10 @@ static void find_codes(const unsigned char length[SYMBOLS], struct codes *c) {
     c->bits[s] = length[s] == 0 ? 0 : reversed(code[s], length[s]);
   }
   c->short_ones = longest <= SHORT_CODE;
+#ifdef __AVX512BW__
+  for (int v = 0; v < VALUES; v++)
+    c->joined[v] = (uint16_t)(c->bits[v] | c->count[v] << LONGEST_CODE);
+#endif
 }
 
 #endif
