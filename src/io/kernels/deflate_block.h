@@ -21,7 +21,7 @@ enum {
   SYMBOLS = 286,
   RUN_LEAST = 3,
   RUN_MOST = 258,
-  RUN_SEEN = 8 /* equal bytes that are looked for */
+  RUN_SEEN = 8 /* bytes equal to the one before them: shorter runs are not looked for */
 };
 
 /** How runs of a length are coded. */

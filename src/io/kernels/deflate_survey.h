@@ -140,7 +140,7 @@ static bool is_even(const struct counts *c) {
 }
 
 /** Find how often symbols are to be expected. Where there are many values, a sample tells, and any other value may
- * occur. Where there are few, all bytes are counted, and runs are looked for if the sample has some.
+ * occur. Where there are few, all bytes are counted, and runs are looked for if eights of equal bytes are 1/32 of the sample or more.
  * @return false where the block is noise, which a smaller sample tells */
 static bool survey(struct block *p) {
   enum { STEP = 4, SMALLER = 4, LEAST = 1 << 11, MANY = 64, WEIGHT = 8, RARE = 1, RUNS = 32 };
