@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "halo_home.h"
 #include "photons/base/error.h"
@@ -13,8 +14,9 @@
 #include "photons/runtime/scheduler.h"
 
 enum {
-  ROUND = 8,   /* tasks at a time; a tree that needs more is a round by itself */
-  ALIGNED = 64 /* bytes */
+  ROUND = 8,    /* tasks at a time; a tree that needs more is a round by itself */
+  NAP = 300000, /* ns */
+  ALIGNED = 64  /* bytes */
 };
 #define SHARE (1.0 / 32) /* of a GPU's memory that a halo may take: steps use the rest */
 
@@ -29,7 +31,8 @@ struct piece {
   char *memory; /* page-locked, of all of these */
   size_t bytes;
   uint32_t tasks;
-  struct piece_handles *task; /* [tasks] */
+  struct piece_handles all;         /* the data of all tasks, and no results */
+  struct piece_handles task[ROUND]; /* those at a time */
 };
 
 enum {
@@ -94,12 +97,33 @@ static size_t divide(struct piece *p) {
   return used;
 }
 
+/** A piece of several tasks, which may be of any size, has memory of its own: the pool keeps what it has until the run ends. */
+static bool has_own_memory(const struct piece *p) { return p->tasks > 1; }
+
+static void take_memory(struct piece *p) {
+  p->bytes = divide(p);
+  if (has_own_memory(p)) {
+    p->memory = allocate_uncleared(p->bytes, 1, "a large halo for GPUs");
+    pin_memory(p->memory, p->bytes);
+  } else {
+    p->memory = pinned_take(engine_pool(), p->bytes);
+  }
+  (void)divide(p);
+}
+
+static void free_memory(const struct piece *p) {
+  if (has_own_memory(p)) {
+    unpin_memory(p->memory, p->bytes);
+    free(p->memory);
+  } else {
+    pinned_give_back(engine_pool(), p->memory, p->bytes);
+  }
+}
+
 static void pack(void *context, uint32_t i) {
   struct piece *p = (struct piece *)context + i;
   uint32_t row = 0, node = 0;
-  p->bytes = divide(p);
-  p->memory = pinned_take(engine_pool(), p->bytes);
-  (void)divide(p);
+  take_memory(p);
   for (uint32_t k = 0; k < p->part.trees; k++) {
     const struct part_tree t = p->kind->size(p->context, p->first_tree + k);
     p->tree[k] = (struct part_tree){row, t.count, node, t.depth};
@@ -117,7 +141,7 @@ static void unpack(void *context, uint32_t i) {
     p->kind->unpack(p->context, p->first_tree + k, p->found + row * p->kind->found,
                     p->found_too + row * p->kind->found_too);
   }
-  pinned_give_back(engine_pool(), p->memory, p->bytes);
+  free_memory(p);
 }
 
 static uint32_t task_first(const struct piece *p, uint32_t task) {
@@ -125,44 +149,70 @@ static uint32_t task_first(const struct piece *p, uint32_t task) {
   return task == p->tasks ? p->part.rows : p->kind->cut(p->tree, task, p->tasks);
 }
 
-static void submit_task(const struct piece *p, uint32_t task) {
+static struct piece_handles submit_task(const struct piece *p, uint32_t task) {
   const struct piece_kind *kind = p->kind;
   struct halo_part part = p->part;
-  struct piece_handles *h = &p->task[task];
+  struct piece_handles h = p->all;
   const size_t first = part.first = task_first(p, task);
   part.count = task_first(p, task + 1) - part.first;
-  *h = p->task[0];
-  h->found = handle_register(p->found + first * kind->found, part.count, kind->found);
-  h->found_too = NULL;
+  h.found = handle_register(p->found + first * kind->found, part.count, kind->found);
   if (kind->found_too > 0)
-    h->found_too = handle_register(p->found_too + first * kind->found_too, part.count,
-                                   kind->found_too);
-  kind->submit(p->context, &part, h);
+    h.found_too = handle_register(p->found_too + first * kind->found_too, part.count,
+                                  kind->found_too);
+  kind->submit(p->context, &part, &h);
+  return h;
 }
 
-static void submit(struct piece *p) {
-  p->task = allocate(p->tasks, sizeof *p->task, "tasks of halos");
-  p->task[0].tree = handle_register(p->tree, p->part.trees, sizeof *p->tree);
-  p->task[0].rows = handle_register(p->rows, p->part.rows, p->kind->row);
-  p->task[0].nodes = handle_register(p->nodes, nodes_of(p), p->kind->node);
-  for (uint32_t task = 0; task < p->tasks; task++) submit_task(p, task);
+static void register_data(struct piece *p) {
+  p->all = (struct piece_handles){.tree = handle_register(p->tree, p->part.trees, sizeof *p->tree),
+                                  .rows = handle_register(p->rows, p->part.rows, p->kind->row),
+                                  .nodes = handle_register(p->nodes, nodes_of(p), p->kind->node)};
 }
 
-static void collect(struct piece *p) {
-  for (uint32_t task = 0; task < p->tasks; task++) {
-    handle_unregister(&p->task[task].found);
-    handle_unregister(&p->task[task].found_too);
+static void drop_data(struct piece *p) {
+  handle_drop(&p->all.tree);
+  handle_drop(&p->all.rows);
+  handle_drop(&p->all.nodes);
+}
+
+/** How many tasks there are at a time from one of them on. */
+static uint32_t tasks_from(const struct piece *p, uint32_t first) {
+  if (first >= p->tasks) return 0;
+  return p->tasks - first < ROUND ? p->tasks - first : ROUND;
+}
+
+static void submit(struct piece *p, uint32_t first) {
+  for (uint32_t k = 0; k < tasks_from(p, first); k++) p->task[k] = submit_task(p, first + k);
+}
+
+/** Wait for tasks, and for what they have found. */
+static void collect(struct piece *p, uint32_t first) {
+  for (uint32_t k = 0; k < tasks_from(p, first); k++) {
+    handle_unregister(&p->task[k].found);
+    handle_unregister(&p->task[k].found_too);
   }
-  handle_drop(&p->task[0].tree);
-  handle_drop(&p->task[0].rows);
-  handle_drop(&p->task[0].nodes);
-  free(p->task);
+}
+
+/** Submit no task for a while: a step that waits for all tasks, those of outputs beside it included, finds that there are none. */
+static void let_steps_go_on(void) { nanosleep(&(struct timespec){.tv_nsec = NAP}, NULL); }
+
+static void run_tasks(struct piece *piece, uint32_t pieces) {
+  uint32_t tasks = 0; /* of the piece that has most */
+  for (uint32_t i = 0; i < pieces; i++) {
+    register_data(&piece[i]);
+    if (piece[i].tasks > tasks) tasks = piece[i].tasks;
+  }
+  for (uint32_t first = 0; first < tasks; first += ROUND) {
+    if (first > 0) let_steps_go_on();
+    for (uint32_t i = 0; i < pieces; i++) submit(&piece[i], first);
+    for (uint32_t i = 0; i < pieces; i++) collect(&piece[i], first);
+  }
+  for (uint32_t i = 0; i < pieces; i++) drop_data(&piece[i]);
 }
 
 static void run_round(struct piece *piece, uint32_t pieces) {
   loop_run(&halos_stage, pieces, pack, piece);
-  for (uint32_t i = 0; i < pieces; i++) submit(&piece[i]);
-  for (uint32_t i = 0; i < pieces; i++) collect(&piece[i]);
+  run_tasks(piece, pieces);
   loop_run(&halos_stage, pieces, unpack, piece);
 }
 

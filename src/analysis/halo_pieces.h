@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Tasks of many halos. Trees are packed into pieces of page-locked memory, whose tasks find something of so many rows each. Rounds
- * of pieces bound the memory, and the tasks that steps beside an output may wait for. */
+ * of pieces bound the memory. Eight tasks at a time, of pieces or of a large tree, bound what steps beside an output may wait for. */
 #ifndef PHOTONS_HALO_PIECES_H
 #define PHOTONS_HALO_PIECES_H
 

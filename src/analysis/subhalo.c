@@ -30,7 +30,7 @@ enum { FEW = 1 << 19 };
 /* Of a member while subhalos grow: itself twice, its numbers, its potential in the field of all, the tree of the host's own
  * particles, what claims it, its potentials in the rounds before and now, and in the lists that these are compared by (struct
  * halo_body, struct candidates, struct potentials, struct growth, struct change). While densities are smoothed it has 10
- * neighbours and one tree instead, which is smaller. */
+ * neighbours and one tree instead, which is smaller, also where a large halo has a page-locked copy of both for GPUs: 272 bytes. */
 #define MEMBER_BYTES 320.0
 
 size_t subhalos_at_a_time(size_t particles) {
