@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "halo_pieces.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -46,11 +47,11 @@ static double particle_bytes(void) {
          2.0 / SMALL_LEAF * (double)sizeof(struct density_box);
 }
 
-bool pieces_gpu_possible(size_t particles) {
+double pieces_gpu_particles(void) {
   int device[STARPU_NMAXWORKERS];
-  if (!starpu_is_initialized() || !engine_gpu()) return false;
+  if (!starpu_is_initialized() || !engine_gpu()) return 0.0;
   const uint32_t gpus = scheduler_gpus(device);
-  return gpus > 0 && particle_bytes() * (double)particles <= SHARE * scheduler_gpu_memory() / gpus;
+  return gpus > 0 ? SHARE * scheduler_gpu_memory() / gpus / particle_bytes() : 0.0;
 }
 
 static uint32_t aligned(const struct piece_kind *kind, uint32_t rows) {

@@ -5,7 +5,6 @@
 #define PHOTONS_HALO_PIECES_H
 
 #include <starpu.h>
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "halo_part.h"
@@ -34,8 +33,8 @@ struct piece_kind {
 
 enum { PIECE_TASK = 1 << 16 }; /**< rows of a task */
 
-/** Whether tasks on GPUs may work on a halo: this rank has GPUs, with memory for so many particles. */
-bool pieces_gpu_possible(size_t particles);
+/** Most particles of a halo that tasks on GPUs may work on, for the sake of the GPUs' memory; 0: this rank has no GPUs. */
+double pieces_gpu_particles(void);
 /** Find something of trees by tasks, and wait for these. Not within a loop or a task.
  * @param task   most rows of a task; tests have fewer than PIECE_TASK
  * @param count  trees of the context */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Which halos are searched for subhalos when. On cores each worker has halos of its own. With GPUs halos go in batches: densities
- * in a batch and potentials of its candidates are found by tasks, and all else by loops over its halos. */
+ * in a batch and potentials of its candidates are found by tasks, and all else by loops over its halos. Halos that are too large for
+ * the GPUs are searched on cores before all others. */
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +26,8 @@ struct searching {
   const struct halo_background *background;
   size_t least;             /* particles of a subhalo */
   struct subhalo **subhalo; /* [halo] */
-  _Atomic size_t searched;  /* members of the halos in work, where each worker has its own */
+  size_t on_cores;          /* halos, the largest ones, of which each worker has its own */
+  _Atomic size_t searched;  /* members of those of them that are in work */
 };
 
 static size_t at_a_time(const struct searching *w) {
@@ -88,7 +90,8 @@ static void find_subhalos(const struct searching *w, size_t i) {
 
 static void search_part(void *context, uint32_t part) {
   struct searching *w = context;
-  const size_t behind = halo_first_of_part(w->home, part + 1, PARTS);
+  const size_t next = halo_first_of_part(w->home, part + 1, PARTS),
+               behind = next < w->on_cores ? next : w->on_cores;
   for (size_t h = halo_first_of_part(w->home, part, PARTS); h < behind; h++) {
     const size_t count = w->home->halo[h].count;
     wait_for_room(w, count);
@@ -182,11 +185,12 @@ static void search_batch(const struct searching *w, size_t first, size_t count) 
   free(b.search);
 }
 
-/** A halo of a batch needs half of what a halo in work does while it waits: batches are half as large. */
+/** All halos of a batch keep their bodies and the lists of their candidates while one of them is searched: batches have half the
+ * members. */
 static void search_in_batches(const struct searching *w) {
   const uint64_t *before = w->home->before;
   const size_t most = at_a_time(w) / 2;
-  for (size_t first = 0, behind; first < w->home->count; first = behind) {
+  for (size_t first = w->on_cores, behind; first < w->home->count; first = behind) {
     behind = first + 1;
     while (behind < w->home->count && before[behind + 1] - before[first] <= most) behind++;
     search_batch(w, first, behind - first);
@@ -204,14 +208,22 @@ static void list_subhalos(struct halo_home *home, struct subhalo **of_halo) {
   }
 }
 
+/** The first halo that tasks on GPUs may work on, and so on all behind it, which have no more members. */
+static size_t first_for_gpus(const struct halo_home *home) {
+  const double most = pieces_gpu_particles();
+  size_t first = most > 0.0 ? 0 : home->count;
+  while (first < home->count && (double)home->halo[first].count > most) first++;
+  return first;
+}
+
 void halo_search_subhalos(struct halo_home *home, size_t least, const struct halo_background *g) {
   struct searching w = {.home = home, .background = g, .least = least};
   const double start = wall_clock();
   w.subhalo = allocate(home->count, sizeof *w.subhalo, "subhalos");
-  if (pieces_gpu_possible(home->halo[0].count))
-    search_in_batches(&w);
-  else /* the largest halos first; who finds none left helps with those that others have */
+  w.on_cores = first_for_gpus(home);
+  if (w.on_cores > 0) /* the largest first; who finds none left helps with those that others have */
     loop_run(&halos_stage, PARTS, search_part, &w);
+  search_in_batches(&w);
   home->subhalo_seconds = wall_clock() - start;
   list_subhalos(home, w.subhalo);
   free(w.subhalo);
