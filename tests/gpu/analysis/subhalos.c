@@ -18,16 +18,18 @@
 enum shape { HALO, LATTICE, POINT };
 
 /** Halos of all sizes about where there are fewer particles than neighbours, where a warp has all of them, and where levels of
- * the tree begin. Many have the same distances, or are at one place. */
+ * the tree begin; and those of which choose() leaves about as many particles as all pairs are summed of. Many have the same
+ * distances, or are at one place. */
 static const struct density_case {
   uint32_t particles;
   enum shape shape;
-} cases[] = {{1500, HALO}, {1401, LATTICE}, {1030, LATTICE}, {512, HALO}, {511, HALO},
-             {300, POINT}, {257, LATTICE},  {129, HALO},     {65, HALO},  {64, HALO},
-             {33, HALO},   {32, HALO},      {27, LATTICE},   {21, HALO},  {20, HALO},
-             {19, HALO},   {11, HALO},      {10, POINT},     {2, HALO},   {1, HALO}};
-/* Particles of a task: the largest halo has several tasks. All pairs are summed of up to 1024. */
-enum { CASES = sizeof cases / sizeof *cases, TASK = 400, POTENTIALS_TASK = 1056 };
+} cases[] = {{2049, LATTICE}, {2048, HALO}, {1500, HALO}, {1401, LATTICE}, {1030, LATTICE},
+             {512, HALO},     {511, HALO},  {300, POINT}, {257, LATTICE},  {129, HALO},
+             {65, HALO},      {64, HALO},   {33, HALO},   {32, HALO},      {27, LATTICE},
+             {21, HALO},      {20, HALO},   {19, HALO},   {11, HALO},      {10, POINT},
+             {2, HALO},       {1, HALO}};
+/* Particles of a task: the largest halo has more tasks than there are at a time. All pairs are summed of up to 1024. */
+enum { CASES = sizeof cases / sizeof *cases, TASK = 150, POTENTIALS_TASK = 1056 };
 
 #define TIME 0.003 /* that makes velocities of positions */
 
@@ -74,11 +76,12 @@ static void make_unbindings(void) {
     unbindings[i] = (struct unbinding){bodies_of(&cases[i]), &background, 0.1, 0.02, 20};
 }
 
-/** Every other particle from the first or the second one on: as those of a candidate. */
+/** Of two large cases all particles, of others every other one from the first one on: as those of a candidate. */
 static uint32_t choose(size_t i, uint32_t *number) {
+  const bool all = cases[i].particles == 1500 || cases[i].particles == 1401;
   uint32_t count = 0;
   for (uint32_t k = 0; k < cases[i].particles; k++)
-    if (cases[i].particles > 1400 || k % 2 == 0) number[count++] = k;
+    if (all || k % 2 == 0) number[count++] = k;
   return count;
 }
 
@@ -109,8 +112,13 @@ static void find_by_loops(struct found *f) {
   }
 }
 
+/** Numbers of tasks. */
+struct tasks {
+  uint64_t densities, potentials;
+};
+
 /** @return tasks of GPUs */
-static uint64_t find_by_tasks(bool gpu, struct found *f) {
+static struct tasks find_by_tasks(bool gpu, struct found *f) {
   struct halo_tree tree[CASES], *trees[CASES];
   struct densities *all[CASES];
   struct parameters p;
@@ -123,11 +131,32 @@ static uint64_t find_by_tasks(bool gpu, struct found *f) {
     all[i] = &f->densities[i];
   }
   densities_by_tasks(TASK, CASES, trees, all);
+  struct tasks n = {.densities = gpu_tasks()}; /* which counts from its last call on */
   potentials_by(true, f->potentials);
+  n.potentials = gpu_tasks();
   for (size_t i = 0; i < CASES; i++) halo_tree_free(&tree[i]);
-  const uint64_t tasks = gpu_tasks();
   engine_stop();
+  return n;
+}
+
+/** The tasks of trees of so many rows. One tree has as many as it needs; trees that follow each other have one where they fit. */
+static uint64_t tasks_of(uint32_t task, const uint32_t rows[CASES]) {
+  uint64_t tasks = 0;
+  for (size_t i = 0, next; i < CASES; i = next) {
+    uint32_t sum = rows[i];
+    for (next = i + 1; next < CASES && sum + rows[next] <= task; next++) sum += rows[next];
+    tasks += (sum + task - 1) / task;
+  }
   return tasks;
+}
+
+static struct tasks expected_tasks(const struct found *f) {
+  uint32_t particles[CASES], rows[CASES]; /* rows: in whole warps */
+  for (size_t i = 0; i < CASES; i++) {
+    particles[i] = cases[i].particles;
+    rows[i] = (f->potentials[i].count + 31) / 32 * 32;
+  }
+  return (struct tasks){tasks_of(TASK, particles), tasks_of(POTENTIALS_TASK, rows)};
 }
 
 static bool same_densities(uint32_t n, const struct densities *a, const struct densities *b) {
@@ -166,12 +195,13 @@ void check_subhalos(void) {
   make_unbindings();
   find_by_loops(&loops);
   find_by_tasks(false, &cores);
-  const uint64_t tasks = find_by_tasks(true, &gpus);
-  printf("densities and potentials in %d halos: CPU, and %llu tasks of GPUs:\n", CASES,
-         (unsigned long long)tasks);
+  const struct tasks expected = expected_tasks(&loops), n = find_by_tasks(true, &gpus);
+  printf("densities and potentials in %d halos: CPU, and %llu and %llu tasks of GPUs:\n", CASES,
+         (unsigned long long)n.densities, (unsigned long long)n.potentials);
   compare_all("tasks of cores have the bits of loops", &loops, &cores);
   compare_all("tasks of GPUs have the bits of loops", &loops, &gpus);
   found_free(&loops);
   for (size_t i = 0; i < CASES; i++) free((void *)unbindings[i].body);
-  report_whether("tasks of GPUs", tasks > 0);
+  report_whether("tasks of GPUs",
+                 n.densities == expected.densities && n.potentials == expected.potentials);
 }
