@@ -33,7 +33,7 @@ catalogue() {
 }
 # same NUMBER FOLDER FOLDER: catalogues of an output
 same() { helper "$2/fof_subhalo_tab_$1.hdf5" "$3/fof_subhalo_tab_$1.hdf5" || complain "$3 has other subhalos than $2"; }
-catalogue 1 1 cores
+catalogue 1 1 cores --set runtime.gpu=no
 catalogue 1 1 gpu --set runtime.gpu=require
 catalogue 1 2 gpus --set runtime.gpu=require
 catalogue 2 1 ranks --set runtime.gpu=require
@@ -50,8 +50,14 @@ outputs waited no
 outputs beside yes
 for number in 000 001; do same "$number" waited beside; done
 grep -q 'beside the steps' beside/log/run.log || complain 'no output was written beside the steps'
-# GPUs have had tasks.
-STARPU_WORKER_STATS=1 "$PHOTONS" -q --analyse box/snapshot_000.hdf5 --set output.dir=counted --set output.subhalos=yes \
-  --set output.images=no --set output.power_spectrum=no --set runtime.gpu=require >counts 2>&1
-awk '/^CUDA/ {gpu = 1} /task/ && gpu {n += $1; gpu = 0} END {exit !(n > 0)}' counts || { cat counts; complain 'the GPU has had no task'; }
+# count SUBHALOS: set `tasks` to the tasks of the GPU
+count() {
+  STARPU_WORKER_STATS=1 "$PHOTONS" -q --analyse box/snapshot_000.hdf5 --set output.dir=counted --set output.subhalos="$1" \
+    --set output.images=no --set output.power_spectrum=no --set runtime.gpu=require >counts 2>&1 || complain 'the count ended early'
+  tasks=$(awk '/^CUDA/ {gpu = 1} /task/ && gpu {n += $1; gpu = 0} END {print n + 0}' counts)
+}
+count no
+without=$tasks
+count yes
+[ "$tasks" -gt "$without" ] || { cat counts; complain "the GPU has had $tasks tasks, and $without without subhalos"; }
 finish
