@@ -8,6 +8,7 @@
 #include "photons/base/comm.h"
 #include "photons/base/error.h"
 #include "photons/runtime/engine.h"
+#include "photons/runtime/exact_sums.h"
 #include "photons/runtime/handle.h"
 #include "photons/runtime/owner_computes.h"
 #include "photons/runtime/pinned.h"
@@ -188,4 +189,14 @@ void root_gpu_free(struct root_gpu *r) {
   pinned_give_back(engine_pool(), r->sum, sum_bytes(r));
   free(r->worker);
   free(r);
+}
+
+/* Called in a task: on one rank exact_sums_finish() sends nothing. */
+double root_mean_of_own(const struct gas *g, const double *sum) {
+  const uint32_t groups = g->topology.level[0].count;
+  struct exact_sums all = exact_sums_create(1, 1);
+  double total;
+  for (uint32_t i = 0; i < groups; i++) exact_add(exact_sums_of(&all, 0), sum[i]);
+  exact_sums_finish(&all, &total);
+  return total / ((double)groups * GAS_GROUP_CELLS);
 }

@@ -284,16 +284,6 @@ static double mean_source(const struct gas *g) {
   return t.sum[0] / ((double)g->topology.level[0].count * GAS_GROUP_CELLS);
 }
 
-/* Called in a task: on one rank exact_sums_finish() sends nothing. */
-double root_mean_of_own(const struct gas *g, const double *sum) {
-  const uint32_t groups = g->topology.level[0].count;
-  struct exact_sums all = exact_sums_create(1, 1);
-  double total;
-  for (uint32_t i = 0; i < groups; i++) exact_add(exact_sums_of(&all, 0), sum[i]);
-  exact_sums_finish(&all, &total);
-  return total / ((double)groups * GAS_GROUP_CELLS);
-}
-
 /** Solve on a GPU. */
 static void solve_on_gpu(struct gas *g, struct root_gpu *r, bool massive) {
   root_gpu_meet(r, g);
