@@ -2,10 +2,11 @@
 /* gas_chain: tasks on a GPU that are too short to be submitted one by one (codelets/runtime/chain.h), as those that measure a batch.
  *
  * reads, writes, changes  what these tasks do */
+#include <stdlib.h>
+
 #include "codelets/amr/batches.h"
 #include "codelets/runtime/chain.h"
 #include "photons/amr/codelets.h"
-#include <stdlib.h>
 
 struct gas_chain_argument {
   struct task_chain *chain;

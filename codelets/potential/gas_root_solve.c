@@ -2,8 +2,8 @@
 /* gas_root_solve: the potential of the whole root level, on a GPU. On cores loops over the mesh's
  * planes take the place of this stage (src/potential/root_poisson.c).
  *
- * Where homes have slabs (root_gpu.parts > 0) the stages gas_root_rows, gas_root_lines, gas_root_back, gas_root_lend and gas_root_get do the
- * same on several GPUs, of one rank or of many, from sources (gas_root_source).
+ * Where homes have slabs (root_gpu.parts > 0) the stages gas_root_rows, gas_root_lines, gas_root_back, gas_root_lend and
+ * gas_root_get do the same on several GPUs, of one rank or of many, from sources (gas_root_source).
  *
  * In a chain of tasks it finds self_gravity.mean_density, too, which those that follow read.
  *

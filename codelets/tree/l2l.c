@@ -20,9 +20,9 @@ static double l2l_work(const struct l2l_argument *a) {
   return a->walked->interactions ? tree_nodes(a->depth) : 1;
 }
 
-/* A part is a subtree of so many levels below its root: 20 us and more. Above the parts are all levels where a part has
- * fewer nodes than the kernel works on at a time, 2^4 at most. */
-enum { PART_LEVELS = 7, VECTOR_LOG2 = 4 };
+/* A part is a subtree of so many levels below its root: 20 us and more. Levels on which a part would have fewer nodes than
+ * the kernel works on at a time are done before the parts. */
+enum { PART_LEVELS = 7 };
 
 /** A task on a core in parts. */
 struct l2l_parts {
@@ -46,7 +46,7 @@ static void l2l_cpu(void *buffers[], const struct l2l_argument *a) {
                         .tree = VECTOR(const struct node, buffers[TREE]),
                         .level = a->depth > PART_LEVELS ? a->depth - PART_LEVELS : 0};
   p.local = VECTOR(float, buffers[LOCAL]);
-  p.top = p.level == 0 ? 0 : p.level + VECTOR_LOG2;
+  p.top = p.level == 0 ? 0 : p.level + FMM_NODES_LOG2;
   a->s->kernels->fmm.l2l(a->s->order, 1, 0, p.top, expansion_scale(a->s), p.tree, p.local);
   parts_run(1u << p.level, l2l_part, &p);
 }

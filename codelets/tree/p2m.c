@@ -41,12 +41,9 @@ struct p2m_parts {
   const struct node *tree;
   float *multipole;
   unsigned level; /* of the roots of the subtrees */
-  unsigned top;   /* the highest level whose multipoles the parts make */
+  unsigned
+      top; /* the highest level whose multipoles the parts make: each has as many nodes there as m2m works on */
 };
-
-/* m2m works on a vector of nodes of a level at a time, of up to 2^4. Parts make the multipoles of levels where each of them has
- * that many. */
-enum { VECTOR_LOG2 = 4 };
 
 static void p2m_part(void *context, uint32_t i) {
   const struct p2m_parts *p = context;
@@ -60,7 +57,7 @@ static void p2m_part(void *context, uint32_t i) {
 
 static void p2m_cpu(void *buffers[], const struct p2m_argument *a) {
   const unsigned depth = a->s->domain->depth, level = subtree_level(a->count, depth),
-                 top = level + VECTOR_LOG2;
+                 top = level + FMM_NODES_LOG2;
   struct p2m_parts p = {.a = a,
                         .x = VECTOR(const uint32_t, buffers[POSITION]),
                         .mass = a->masses ? VECTOR(const float, buffers[MASS]) : NULL,

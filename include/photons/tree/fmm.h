@@ -25,6 +25,9 @@
 #include "photons/tree/interaction_list.h"
 #include "photons/tree/split.h"
 
+/** m2m and l2l work on so many nodes of a level at a time, at most (the lanes of AVX-512): 2 to the power of this. */
+enum { FMM_NODES_LOG2 = 4 };
+
 /** Number of coefficients of degree <= p in three variables. */
 static HOST_DEVICE inline uint32_t fmm_terms(int p) {
   return (uint32_t)((p + 1) * (p + 2) * (p + 3) / 6);
